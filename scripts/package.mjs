@@ -48,7 +48,7 @@ function make() {
     else put(inRoot(from), to);
   }
 
-  // What is in it, by name, version and licence.
+  // What is in it, by name, version and license.
   const crates = output(cargoSbom(), ["--output-format", "cyclone_dx_json_1_4"]) ?? stop("The crates could not be listed.");
   const packages = output("npm", ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev", "--workspace", "ui"]) ?? stop("The npm packages could not be listed.");
   for (const [at, text] of [crates, packages].entries()) {

@@ -1,6 +1,6 @@
 // The rules of the house that a machine can keep:
 // - `@tauri-apps/*` only in src/host, so that the UI runs unchanged in a browser;
-// - colours only in tokens.css; no static style attributes (the content security policy forbids them);
+// - colors only in tokens.css; no static style attributes (the content security policy forbids them);
 // - no `any`, and no {@html} but in the one component that shows figures of our own.
 import js from "@eslint/js";
 import svelte from "eslint-plugin-svelte";
@@ -26,9 +26,9 @@ const everywhere = (pattern, message) => ({
 
 const house = {
   rules: {
-    "no-colours": everywhere(
+    "no-colors": everywhere(
       /(?<![\w&/{])#(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{6}|[0-9a-fA-F]{3,4})\b(?!-)|\b(?:rgba?|hsla?|oklch)\(/g,
-      "{{text}}: colours stand in tokens.css; use var(--…)",
+      "{{text}}: colors stand in tokens.css; use var(--…)",
     ),
     "no-static-style": everywhere(/\sstyle="/g, "Write a class, or a style: directive for a computed value"),
   },
@@ -55,7 +55,7 @@ export default ts.config(
     },
     plugins: { house },
     rules: {
-      "house/no-colours": "error",
+      "house/no-colors": "error",
       "@typescript-eslint/no-explicit-any": "error",
       "no-restricted-imports": ["error", { patterns: [{ group: ["@tauri-apps/*"], message: "Only src/host knows the desktop." }] }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
@@ -98,6 +98,6 @@ export default ts.config(
     ignores: ["src/shell/tokens.css"],
     languageOptions: { parser: cssParser },
     plugins: { house },
-    rules: { "house/no-colours": "error" },
+    rules: { "house/no-colors": "error" },
   },
 );

@@ -18,7 +18,7 @@ const EXTENSIONS = new Set([".rs", ".md", ".toml", ".ts", ".svelte"]);
 const OK = /words: ok/;
 
 /** A string that is a key, an option or a file rather than words: `--grey`, `oracle.mischief.stall=1`, the end reason `cancelled`. */
-const NAME = /^"(?:cancelled|[\w./-]*[._=/-][\w.=/-]*)"$/;
+const NAME = /^"(?:cancelled|unrecognised|[\w./-]*[._=/-][\w.=/-]*)"$/;
 
 /**
  * Splits a line of Rust into its code and its texts (comment and strings), without what stands in these as code. Strings over

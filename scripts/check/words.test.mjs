@@ -24,6 +24,14 @@ test("keys, options and code in comments are no words", () => {
   assert.deepEqual(found('let label = "grey";'), ["grey"]);
 });
 
+test("British spelling is found, promised keys keep theirs", () => {
+  assert.deepEqual(found("// an end that is not recognised, with a neighbour"), ["neighbour", "recognised"]);
+  assert.deepEqual(found("// an unrecognised end"), ["unrecognised"]);
+  assert.deepEqual(found("fn centre() {} // the center"), ["centre"]);
+  assert.deepEqual(found("let is_unrecognised = Sniff::Recognised;"), ["is_unrecognis"]);
+  assert.deepEqual(found('row.unrecognised = json["unrecognised"]; error.not_recognised = code("source.not_recognised");'), []);
+});
+
 test("other uses are left alone", () => {
   assert.deepEqual(found("let boxed = Box::new(1); // cannot, container"), []);
   assert.deepEqual(found('/// It "said" so of the house.'), []);
@@ -84,7 +92,7 @@ test("words are found in what the UI shows, and names in its code", () => {
   const inUi = (file, source) => findWords(source, words, languageOf(file)).map(({ line, found }) => `${line} ${found}`);
   assert.deepEqual(inUi("a.svelte", '<script>\n  const said = 1;\n</script>\n<p title="in play">It can not be</p>'), ["2 said =", "4 can not", "4 in play"]);
   assert.deepEqual(inUi("a.svelte", '<p class="can not" data-box="box">cannot</p>'), []);
-  assert.deepEqual(inUi("a.ts", 'const colour = "a colour"; // words in code are names'), ["1 colour"]);
+  assert.deepEqual(inUi("a.ts", 'const grey = "a grey"; // words in code are names'), ["1 grey"]);
   assert.deepEqual(inUi("a.ts", "// words: ok, a key\nconst key = { since: 1 };"), []);
   assert.deepEqual(inUi("a.rs", "let said = 1;"), ["1 let said"]);
   assert.deepEqual(inUi("a.md", "`can not`"), []);

@@ -3,7 +3,7 @@
 import { crc32, deflateSync, inflateSync } from "node:zlib";
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-const COLOURS = 256;
+const COLORS = 256;
 
 /**
  * The same picture in fewer bytes. Frequent colors and those far from all others stay as they are; the rest, which are
@@ -18,8 +18,8 @@ export function smaller(png) {
   const at = (i) => (pixels[3 * i] << 16) | (pixels[3 * i + 1] << 8) | pixels[3 * i + 2];
   for (let i = 0; i < width * height; i += 1) counts.set(at(i), (counts.get(at(i)) ?? 0) + 1);
   const palette = choose(counts);
-  const index = new Map(palette.map((colour, i) => [colour, i]));
-  for (const colour of counts.keys()) if (!index.has(colour)) index.set(colour, nearest(palette, colour));
+  const index = new Map(palette.map((color, i) => [color, i]));
+  for (const color of counts.keys()) if (!index.has(color)) index.set(color, nearest(palette, color));
   const indices = Buffer.alloc(width * height);
   for (let i = 0; i < indices.length; i += 1) indices[i] = index.get(at(i));
   return encode(width, height, indices, Buffer.from(palette.flatMap((c) => [c >> 16, (c >> 8) & 255, c & 255])));
@@ -28,13 +28,13 @@ export function smaller(png) {
 /** Half of the palette by frequency, half by how much would be lost without the color. */
 function choose(counts) {
   const byCount = [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  const palette = byCount.slice(0, COLOURS / 2).map(([colour]) => colour);
-  const rest = byCount.slice(COLOURS / 2).map(([colour, count]) => ({ colour, weight: Math.sqrt(count), away: Math.min(...palette.map((other) => distance(colour, other))) }));
-  while (palette.length < COLOURS && rest.length > 0) {
+  const palette = byCount.slice(0, COLORS / 2).map(([color]) => color);
+  const rest = byCount.slice(COLORS / 2).map(([color, count]) => ({ color, weight: Math.sqrt(count), away: Math.min(...palette.map((other) => distance(color, other))) }));
+  while (palette.length < COLORS && rest.length > 0) {
     const worst = rest.reduce((a, b) => (b.away * b.weight > a.away * a.weight ? b : a));
     if (worst.away === 0) break;
-    palette.push(worst.colour);
-    for (const one of rest) one.away = Math.min(one.away, distance(one.colour, worst.colour));
+    palette.push(worst.color);
+    for (const one of rest) one.away = Math.min(one.away, distance(one.color, worst.color));
   }
   return palette;
 }
@@ -44,9 +44,9 @@ function distance(a, b) {
   return 2 * red * red + 4 * green * green + blue * blue;
 }
 
-function nearest(palette, colour) {
+function nearest(palette, color) {
   let best = 0;
-  for (let i = 1; i < palette.length; i += 1) if (distance(palette[i], colour) < distance(palette[best], colour)) best = i;
+  for (let i = 1; i < palette.length; i += 1) if (distance(palette[i], color) < distance(palette[best], color)) best = i;
   return best;
 }
 

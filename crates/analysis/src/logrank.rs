@@ -40,7 +40,7 @@ pub struct LogRank {
 ///
 /// At each turn with d failures among n at risk, group j with nⱼ at risk is expected to have nⱼ d/n of them, with the
 /// hypergeometric covariance nⱼ (δⱼₖ n − nₖ) d (n − d) / (n² (n − 1)), which allows for ties (Klein and Moeschberger
-/// 2003, eq. 7.3.5). χ² is the quadratic form of observed − expected with the (generalised) inverse of the sum.
+/// 2003, eq. 7.3.5). χ² is the quadratic form of observed − expected with the (generalized) inverse of the sum.
 ///
 /// `None` = not defined: fewer than two groups, a group without episodes, no failures, or no variation (no two groups were
 /// ever at risk together, or all fail at once).

@@ -90,12 +90,12 @@ pub struct StaminaSummary {
     pub median: Median,
 }
 
-/// Summarises a run over its natural τ (see [`natural_tau`]).
+/// Summarizes a run over its natural τ (see [`natural_tau`]).
 pub fn summarize(observations: &[Observation], planned: Option<u32>) -> StaminaSummary {
     summarize_over(observations, natural_tau(observations, planned))
 }
 
-/// Summarises a run over a τ that is given: runs that are compared share one.
+/// Summarizes a run over a τ that is given: runs that are compared share one.
 pub fn summarize_over(observations: &[Observation], tau: u32) -> StaminaSummary {
     let events = observations.iter().filter(|o| o.ending == Ending::Event).count() as u32;
     let n = observations.len() as u32;

@@ -195,17 +195,17 @@ struct Student {
 fn student(differences: &[f64]) -> Option<Student> {
     let df = differences.len() as u32 - 1;
     let quantile = student_975(df)?;
-    let centre = mean(differences);
-    let squares: f64 = differences.iter().map(|d| (d - centre) * (d - centre)).sum();
+    let center = mean(differences);
+    let squares: f64 = differences.iter().map(|d| (d - center) * (d - center)).sum();
     let largest = differences.iter().fold(0.0_f64, |m, d| m.max(d.abs()));
     let se = (squares / f64::from(df) / differences.len() as f64).sqrt();
     if se <= 1e-12 * largest {
         return None;
     }
     Some(Student {
-        ci_low: centre - quantile * se,
-        ci_high: centre + quantile * se,
-        p: student_two_sided(centre / se, df)?,
+        ci_low: center - quantile * se,
+        ci_high: center + quantile * se,
+        p: student_two_sided(center / se, df)?,
     })
 }
 

@@ -27,11 +27,11 @@ pub fn wilson(successes: u32, trials: u32) -> Option<Proportion> {
 /// The same for a share over `n` > 0 trials. `n` may be a fraction, like an effective number of trials.
 pub(crate) fn wilson_of(share: f64, n: f64) -> Proportion {
     let z2 = Z_95 * Z_95;
-    let centre = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    let center = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = Z_95 / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();
     // At the ends, one limit is the share itself, except for rounding.
-    let ci_low = if share <= 0.0 { 0.0 } else { (centre - half).clamp(0.0, share) };
-    let ci_high = if share >= 1.0 { 1.0 } else { (centre + half).clamp(share, 1.0) };
+    let ci_low = if share <= 0.0 { 0.0 } else { (center - half).clamp(0.0, share) };
+    let ci_high = if share >= 1.0 { 1.0 } else { (center + half).clamp(share, 1.0) };
     Proportion { share, ci_low, ci_high }
 }
 

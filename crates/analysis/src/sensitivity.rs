@@ -14,7 +14,7 @@ pub struct Ended {
     /// Why it ended there.
     pub reason: EndReason,
     /// Whether an exception with an unrecognized cause ended it, which is attributed to the agent.
-    pub unrecognised: bool,
+    pub unrecognized: bool,
 }
 
 /// The same episodes under three other assumptions, over the τ of the policy.
@@ -25,7 +25,7 @@ pub struct Sensitivity {
     /// Without the episodes that were stopped from outside.
     pub censored_dropped: StaminaSummary,
     /// As if no end with an unrecognized cause were the agent's: these episodes are censored.
-    pub unrecognised_censored: StaminaSummary,
+    pub unrecognized_censored: StaminaSummary,
 }
 
 /// The means of `episodes` with censored → failed, with censored → dropped, and with not recognized → censored, over `tau`
@@ -47,9 +47,9 @@ pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Se
         })
         .collect();
     let dropped: Vec<Observation> = episodes.iter().filter(|e| !stopped_from_outside(e)).map(plain).collect();
-    let unrecognised: Vec<Observation> = episodes
+    let unrecognized: Vec<Observation> = episodes
         .iter()
-        .map(|e| if e.unrecognised { Observation { ending: Ending::Censored, ..plain(e) } } else { plain(e) })
+        .map(|e| if e.unrecognized { Observation { ending: Ending::Censored, ..plain(e) } } else { plain(e) })
         .collect();
     // Without an episode at risk there is no τ. Counted as failures all are at risk, and have a τ of their own.
     let nobody = tau == 0 && !episodes.iter().map(plain).any(|one| one.last_at_risk() > 0);
@@ -65,7 +65,7 @@ pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Se
     Sensitivity {
         censored_failed: over(&failed),
         censored_dropped: over(&dropped),
-        unrecognised_censored: over(&unrecognised),
+        unrecognized_censored: over(&unrecognized),
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn without_an_episode_at_risk_all_fail_at_once() {
-        let stopped = Ended { turns: 0, reason: EndReason::Endpoint, unrecognised: false };
+        let stopped = Ended { turns: 0, reason: EndReason::Endpoint, unrecognized: false };
         let readings = sensitivity(&[stopped; 3], &CensoringPolicy::default(), 0);
         let failed = readings.censored_failed;
         assert_eq!(

@@ -252,7 +252,7 @@ fn the_front_keeps_equals_and_drops_what_is_not_a_number() {
 
 #[test]
 fn readings_of_censoring_bracket_the_result() {
-    let ended = |turns, reason| Ended { turns, reason, unrecognised: false };
+    let ended = |turns, reason| Ended { turns, reason, unrecognized: false };
     let episodes = [
         ended(2, EndReason::TestsFailed),
         ended(9, EndReason::TestsFailed),
@@ -284,13 +284,13 @@ fn readings_of_censoring_bracket_the_result() {
 
 #[test]
 fn ends_whose_cause_is_not_recognised_are_read_as_censored_too() {
-    let ended = |turns, unrecognised| Ended { turns, reason: EndReason::AgentError, unrecognised };
-    let passed = Ended { turns: 4, reason: EndReason::PassedAll, unrecognised: false };
+    let ended = |turns, unrecognized| Ended { turns, reason: EndReason::AgentError, unrecognized };
+    let passed = Ended { turns: 4, reason: EndReason::PassedAll, unrecognized: false };
     let episodes = [ended(1, false), ended(1, true), passed];
     let s = sensitivity(&episodes, &CensoringPolicy::default(), 4);
     // One was seen for one turn only, so two are at risk at the next, of whom one fails: S = 1, 1/2, 1/2, 1/2.
-    assert_eq!((s.unrecognised_censored.n, s.unrecognised_censored.events), (3, 1));
-    assert_eq!(s.unrecognised_censored.restricted_mean.mean, Some(1.0 + 3.0 * 0.5));
+    assert_eq!((s.unrecognized_censored.n, s.unrecognized_censored.events), (3, 1));
+    assert_eq!(s.unrecognized_censored.restricted_mean.mean, Some(1.0 + 3.0 * 0.5));
     // By the policy both are events: S = 1, 1/3, 1/3, 1/3.
     let plain: Vec<Observation> = episodes
         .iter()
@@ -301,7 +301,7 @@ fn ends_whose_cause_is_not_recognised_are_read_as_censored_too() {
 
 #[test]
 fn readings_of_censoring_have_the_horizon_of_the_headline_or_no_mean() {
-    let ended = |turns, reason| Ended { turns, reason, unrecognised: false };
+    let ended = |turns, reason| Ended { turns, reason, unrecognized: false };
     // The task of 12 turns was stopped after 9; without it only tasks of 4 turns are left, of which one passed all.
     let episodes =
         [ended(9, EndReason::Endpoint), ended(4, EndReason::PassedAll), ended(1, EndReason::TestsFailed)];

@@ -339,7 +339,7 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
 
 /// Why an episode ended, or why it does not count.
 fn end(row: &GridRow) -> String {
-    let cause = if row.unrecognised { ", cause not recognised" } else { "" };
+    let cause = if row.unrecognised { ", cause not recognized" } else { "" };
     row.invalid
         .as_ref()
         .map_or_else(|| format!("{}{cause}", row.end_reason.label()), |reason| format!("withdrawn: {reason}"))

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use app::{Gate, Served, TestHome};
-use results::normalised;
+use results::normalized;
 use serde_json::{Value, json};
 
 mod app;
@@ -45,7 +45,7 @@ fn an_app_that_is_killed_continues_its_run() {
     let app = Served::new(&home);
     app.get("start_run", &json!({ "settings": settings(&app, &calm), "shakedown": false }));
     app.until("get_live_run", &json!({ "folder": calm }), is_over);
-    let expected = normalised(&calm);
+    let expected = normalized(&calm);
     drop(app);
 
     let run_ref = json!({ "folder": folder });
@@ -88,7 +88,7 @@ fn an_app_that_is_killed_continues_its_run() {
     assert!(kills >= 3, "{kills} kills");
     gate.open();
     app.until("get_live_run", &run_ref, is_over);
-    let found = normalised(&folder);
+    let found = normalized(&folder);
     let paths: Vec<&String> = found.keys().collect();
     assert_eq!(paths, expected.keys().collect::<Vec<_>>());
     for (path, text) in &expected {

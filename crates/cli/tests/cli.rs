@@ -189,7 +189,7 @@ fn what_nothing_proves_counts_against_the_agent_and_says_how_much_that_matters()
         .collect();
     assert_eq!(marked, ["path", "quote"]);
     let text = String::from_utf8_lossy(&library.run(&["show", id]).stdout).into_owned();
-    let marked: Vec<&str> = (text.lines().filter(|line| line.ends_with("agent error, cause not recognised")))
+    let marked: Vec<&str> = (text.lines().filter(|line| line.ends_with("agent error, cause not recognized")))
         .filter_map(|line| line.split(' ').next())
         .collect();
     assert_eq!(marked, ["path", "quote"], "{text}");
@@ -197,6 +197,6 @@ fn what_nothing_proves_counts_against_the_agent_and_says_how_much_that_matters()
     let detail = library.json(&["rpc", "get_run", &request]);
     let remarks = detail["caveats"].to_string();
     // One of the two that are then at risk failed.
-    assert!(remarks.contains("The cause of 2 of 5 ends is not recognised"), "{remarks}");
+    assert!(remarks.contains("The cause of 2 of 5 ends is not recognized"), "{remarks}");
     assert!(remarks.contains("the pass rate would be 50.0 % (95 % CI 9.5 to 90.5 %)"), "{remarks}");
 }

@@ -17,7 +17,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use kept::KeptIfFailed;
-use results::normalised;
+use results::normalized;
 use serde_json::Value;
 
 #[path = "../../runner/tests/kept/mod.rs"]
@@ -74,7 +74,7 @@ impl TestHome {
         let started = Instant::now();
         let run = self.run(&folder).args(more).output().unwrap();
         assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
-        (normalised(&folder), started.elapsed())
+        (normalized(&folder), started.elapsed())
     }
 }
 
@@ -89,7 +89,7 @@ impl Drop for Ends {
 }
 
 fn assert_same(folder: &Path, expected: &BTreeMap<String, String>) {
-    let found = normalised(folder);
+    let found = normalized(folder);
     let paths = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
     assert_eq!(paths(&found), paths(expected));
     for (path, text) in expected {

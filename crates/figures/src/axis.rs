@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_are_column_centres() {
+    fn turns_are_column_centers() {
         let axis = TurnAxis { plot_left: 224.0, px_per_turn: 36.0, turns: 15 };
         assert_eq!((axis.x(0.0), axis.x(1.0), axis.x(15.0)), (206.0, 242.0, 746.0));
         assert_eq!(axis.column(5), (368.0, 404.0));

@@ -168,7 +168,7 @@ fn draw_axis(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Plan
     }
     for (line, name) in (1..).zip(axis_name(data, sheet)) {
         let at = (f64::midpoint(left, right), base + f64::from(line) * name_line(sheet));
-        sheet.centred(canvas, &name, at, sheet.sizes.name_font, sheet.tokens.label);
+        sheet.centered(canvas, &name, at, sheet.sizes.name_font, sheet.tokens.label);
     }
 }
 

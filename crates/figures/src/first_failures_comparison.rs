@@ -57,7 +57,7 @@ pub(crate) fn draw(data: &FirstFailuresComparison, layout: &Layout, theme: Theme
         let base = plan.height - PAD - 0.25 * sheet.sizes.name_font;
         canvas.part("x-name");
         let at = (sheet.width / 2.0, base);
-        sheet.centred(canvas, "Turn of first failure", at, sheet.sizes.name_font, sheet.tokens.label);
+        sheet.centered(canvas, "Turn of first failure", at, sheet.sizes.name_font, sheet.tokens.label);
     });
     drawing.marks = marks;
     drawing
@@ -175,7 +175,7 @@ fn draw_panel(
     plan: &Plan,
     i: usize,
     series: &SeriesData,
-    labelled: bool,
+    labeled: bool,
 ) -> Vec<Mark> {
     let sizes = &sheet.sizes;
     let (size, name_size) = (sizes.tick_font, plan.name_size);
@@ -230,7 +230,7 @@ fn draw_panel(
     for turn in axis.ticks(size).into_iter().filter(|t| *t > 0) {
         let x = axis.x(f64::from(turn));
         canvas.line(&[(x, bottom), (x, bottom + sizes.tick)], pen);
-        if labelled {
+        if labeled {
             let text = turn.to_string();
             let half = sheet.tick_width(&text) / 2.0;
             let x = x.clamp(left, (sheet.width - PAD - half).max(left));

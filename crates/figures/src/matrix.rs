@@ -145,7 +145,7 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
         draw_means(&sheet, canvas, &laid, &plan);
         if cells.is_empty() {
             let at = (sheet.width / 2.0, plan.top + plan.size);
-            sheet.centred(canvas, "No run", at, sheet.sizes.name_font, sheet.tokens.muted);
+            sheet.centered(canvas, "No run", at, sheet.sizes.name_font, sheet.tokens.muted);
         }
         footnotes::draw(
             canvas,

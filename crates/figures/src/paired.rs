@@ -48,7 +48,7 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
         }
         if pairs.is_empty() {
             let at = (f64::midpoint(left, plan.axis.ends().1), f64::midpoint(plan.top, plan.bottom));
-            sheet.centred(canvas, "No scenario in both", at, sheet.sizes.name_font, sheet.tokens.muted);
+            sheet.centered(canvas, "No scenario in both", at, sheet.sizes.name_font, sheet.tokens.muted);
         }
         canvas.part("pairs");
         let scenarios: Vec<&str> = pairs.iter().map(|(_, pair)| pair.scenario.as_str()).collect();

@@ -91,7 +91,7 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
         sheet.draw_across(canvas, "x-axis", &axes.0, plan.bottom, &data.x_name);
         if dots.is_empty() {
             let at = (f64::midpoint(plan.left, plan.right), f64::midpoint(plan.top, plan.bottom));
-            sheet.centred(canvas, data.empty, at, sheet.sizes.name_font, sheet.tokens.muted);
+            sheet.centered(canvas, data.empty, at, sheet.sizes.name_font, sheet.tokens.muted);
         }
         draw_front(&sheet, canvas, &plan, dots, &front);
         draw_dots(&sheet, canvas, axes, dots);

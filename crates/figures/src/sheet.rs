@@ -148,7 +148,7 @@ impl Sheet {
         for (value, label) in &axis.ticks {
             let x = axis.at(*value);
             canvas.line(&[(x, y), (x, y + tick)], pen);
-            self.centred(canvas, label, (x, self.tick_base(y)), self.sizes.tick_font, self.tokens.label);
+            self.centered(canvas, label, (x, self.tick_base(y)), self.sizes.tick_font, self.tokens.label);
         }
         self.name_below(canvas, f64::midpoint(left, right), y, name);
     }
@@ -157,7 +157,7 @@ impl Sheet {
     pub(crate) fn name_below(&self, canvas: &Canvas<'_>, x: f64, y: f64, name: &str) {
         if !name.is_empty() {
             let base = self.tick_base(y) + self.sizes.name_font + 3.0;
-            self.centred(canvas, name, (x, base), self.sizes.name_font, self.tokens.label);
+            self.centered(canvas, name, (x, base), self.sizes.name_font, self.tokens.label);
         }
     }
 
@@ -211,7 +211,7 @@ impl Sheet {
     }
 
     /// Writes a text around `x`, moved to stay inside the figure, and cut if it is wider.
-    pub(crate) fn centred(
+    pub(crate) fn centered(
         &self,
         canvas: &Canvas<'_>,
         text: &str,

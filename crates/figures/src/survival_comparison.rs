@@ -126,7 +126,7 @@ fn draw_turn_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
         let x = plan.axis.x(f64::from(turn));
         canvas.line(&[(x, plan.bottom), (x, plan.bottom + sheet.sizes.tick)], pen);
         let at = (x, sheet.tick_base(plan.bottom));
-        sheet.centred(canvas, &turn.to_string(), at, sheet.sizes.tick_font, sheet.tokens.label);
+        sheet.centered(canvas, &turn.to_string(), at, sheet.sizes.tick_font, sheet.tokens.label);
     }
     sheet.name_below(canvas, f64::midpoint(plan.left, plan.right), plan.bottom, "Turn");
 }
@@ -140,7 +140,7 @@ fn draw_rules(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, ta
     let x = plan.axis.x(f64::from(tau));
     canvas.dashed(&[(x, plan.top), (x, plan.bottom)], pen, "2 3");
     let size = sheet.sizes.tick_font;
-    sheet.centred(canvas, &format!("τ = {tau}"), (x, plan.top - 0.4 * size), size, sheet.tokens.muted);
+    sheet.centered(canvas, &format!("τ = {tau}"), (x, plan.top - 0.4 * size), size, sheet.tokens.muted);
 }
 
 fn draw_bands(
@@ -218,7 +218,7 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, l
     if lines.iter().all(|l| l.curve.known == 0) {
         let at = (f64::midpoint(plan.left, plan.right), y.at(0.75));
         canvas.part("nothing");
-        sheet.centred(canvas, "No turn was observed", at, sizes.name_font, sheet.tokens.muted);
+        sheet.centered(canvas, "No turn was observed", at, sizes.name_font, sheet.tokens.muted);
     }
 }
 

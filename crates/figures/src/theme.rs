@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_those_of_the_user_interface() {
+    fn colors_are_those_of_the_user_interface() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ui/src/shell/tokens.css");
         let Ok(css) = std::fs::read_to_string(path) else {
             eprintln!("skipped: the UI's tokens.css is not there");

@@ -59,8 +59,8 @@ fn both_charts_meet_on_one_turn_axis() {
         inside(&bars.svg, "-events", "rect", "x").iter().map(|x| x.parse().unwrap()).collect();
     let width: Vec<f64> =
         inside(&bars.svg, "-events", "rect", "width").iter().map(|x| x.parse().unwrap()).collect();
-    let centres: Vec<f64> = left.iter().zip(&width).map(|(x, w)| x + w / 2.0).collect();
-    assert_eq!(centres, [1.0, 2.0, 3.0, 4.0, 5.0].map(|t| AXIS.x(t)));
+    let centers: Vec<f64> = left.iter().zip(&width).map(|(x, w)| x + w / 2.0).collect();
+    assert_eq!(centers, [1.0, 2.0, 3.0, 4.0, 5.0].map(|t| AXIS.x(t)));
     // The curve steps down in the middle of the column in which episodes failed, and ends with the last at risk.
     let path = &inside(&curve.svg, "-curve", "path", "d")[0];
     assert!(path.starts_with(&format!("M{} 10H{}V", middle(0), middle(1))), "{path}");

@@ -1,6 +1,6 @@
 //! Where in a tree the formats begin.
 //!
-//! The root is asked first, then the folders below it, level by level. A folder that a format recognises is a *place*;
+//! The root is asked first, then the folders below it, level by level. A folder that a format recognizes is a *place*;
 //! nothing below it is searched, unless the format says that others may lie there.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -82,7 +82,7 @@ pub struct FoundFormat {
 #[error(
     "Nothing here is in a format that Stamina Lab reads: {files} files in {folders} folders were looked at, {depth} levels deep"
 )]
-pub struct NotRecognised {
+pub struct NotRecognized {
     /// Files seen.
     pub files: u64,
     /// Folders looked into, the root included.
@@ -122,17 +122,17 @@ pub struct Closest {
 }
 
 /// Looks for all formats.
-pub fn discover(tree: &Tree) -> Result<Discovery, NotRecognised> {
+pub fn discover(tree: &Tree) -> Result<Discovery, NotRecognized> {
     discover_among(tree, crate::formats::all())
 }
 
 /// Looks for some formats.
-pub fn discover_among(tree: &Tree, formats: &[&'static dyn Format]) -> Result<Discovery, NotRecognised> {
+pub fn discover_among(tree: &Tree, formats: &[&'static dyn Format]) -> Result<Discovery, NotRecognized> {
     let mut search = Search {
         tree,
         formats,
         best: vec![(0, String::new(), String::new()); formats.len()],
-        seen: NotRecognised::default(),
+        seen: NotRecognized::default(),
         found: Discovery::default(),
     };
     let mut level = vec![String::new()];
@@ -168,7 +168,7 @@ struct Search<'a> {
     formats: &'a [&'static dyn Format],
     /// For each format: closeness, folder, what was found there.
     best: Vec<(u8, String, String)>,
-    seen: NotRecognised,
+    seen: NotRecognized,
     found: Discovery,
 }
 
@@ -177,9 +177,9 @@ impl Search<'_> {
     fn look(&mut self, at: &str) -> (Vec<String>, u64) {
         // Every format looks at the names in the folder.
         let tree = self.tree.with_listing(at);
-        let recognised = self.ask(&tree, at);
-        let search_below = recognised.is_none_or(Format::search_below);
-        if let Some(format) = recognised {
+        let recognized = self.ask(&tree, at);
+        let search_below = recognized.is_none_or(Format::search_below);
+        if let Some(format) = recognized {
             self.found.places.push(Place { at: at.to_owned(), format });
         }
         let mut below = Vec::new();
@@ -198,7 +198,7 @@ impl Search<'_> {
     fn ask(&mut self, tree: &Tree, at: &str) -> Option<&'static dyn Format> {
         for (format, best) in self.formats.iter().zip(&mut self.best) {
             match catch_unwind(AssertUnwindSafe(|| format.sniff(tree, at))) {
-                Ok(Sniff::Recognised) => return Some(*format),
+                Ok(Sniff::Recognized) => return Some(*format),
                 Ok(Sniff::Not { found, closeness }) => {
                     if closeness > best.0 {
                         *best = (closeness, at.to_owned(), found);
@@ -218,7 +218,7 @@ impl Search<'_> {
         None
     }
 
-    fn result(mut self) -> Result<Discovery, NotRecognised> {
+    fn result(mut self) -> Result<Discovery, NotRecognized> {
         if !self.found.places.is_empty() {
             if self.seen.cut_short {
                 self.found.warnings.push(Warning::skipped(

@@ -48,7 +48,7 @@ impl Report {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sniff {
     /// It is.
-    Recognised,
+    Recognized,
     /// It is not. `found` says in words what there was of what was looked for (`config.json only, no steps/`);
     /// `closeness` is 0 for nothing at all up to 100 for nearly; the closest is named to the user.
     Not {
@@ -127,11 +127,11 @@ pub trait Format: Send + Sync {
     fn id(&self) -> &'static str;
     /// What a person reads: `Harbor job`.
     fn name(&self) -> &'static str;
-    /// What [`Format::sniff`] looks for, as the "not recognised" page says it.
+    /// What [`Format::sniff`] looks for, as the "not recognized" page says it.
     fn looked_for(&self) -> &'static str;
     /// Whether the folder `at` is of this format. Reads names and, at most, a small file or two.
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff;
-    /// Whether folders below a recognised place are still searched for other places (default: no).
+    /// Whether folders below a recognized place are still searched for other places (default: no).
     fn search_below(&self) -> bool {
         false
     }

@@ -18,7 +18,7 @@ use model::{CachedInput, Episode, Run, Tokens, Warning};
 use store::limits::GRID_TURNS;
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
-use crate::discover::{FoundFormat, NotRecognised, Place, discover_among};
+use crate::discover::{FoundFormat, NotRecognized, Place, discover_among};
 use crate::format::{Format, Part, PartReader, Report, Survey};
 use crate::identity;
 use crate::readers::clock;
@@ -37,7 +37,7 @@ const MOST_WARNINGS: usize = 100_000;
 pub enum ImportError {
     /// Nothing of what Stamina Lab reads. What the store has of the source stays as it is.
     #[error(transparent)]
-    NotRecognised(#[from] NotRecognised),
+    NotRecognized(#[from] NotRecognized),
     /// The store cannot be written.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -55,7 +55,7 @@ pub struct Found {
     pub not_read: String,
     /// The first file or folder, relative to the tree.
     pub at: String,
-    /// How many files or folders were recognised among those that were looked at.
+    /// How many files or folders were recognized among those that were looked at.
     pub count: usize,
     /// What to open instead.
     pub instead: &'static str,

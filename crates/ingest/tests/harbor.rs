@@ -30,7 +30,7 @@ fn read(path: &Path) -> Read {
     let mut out = Read::default();
     let mut folders = vec![String::new()];
     while let Some(at) = folders.pop() {
-        if Harbor.sniff(&tree, &at) != Sniff::Recognised {
+        if Harbor.sniff(&tree, &at) != Sniff::Recognized {
             folders.extend(tree.list(&at).iter().filter(|e| e.is_folder()).map(|e| join(&at, &e.name)));
             continue;
         }
@@ -984,14 +984,14 @@ fn a_folder_that_is_no_job_is_not_taken_for_one() {
     write(&dir.path().join("config.json"), "{\"theme\": \"dark\"}");
     write(&dir.path().join("sub/config.json"), "{}");
     let tree = Tree::open(dir.path()).unwrap();
-    let Sniff::Not { found, closeness } = Harbor.sniff(&tree, "") else { panic!("recognised") };
+    let Sniff::Not { found, closeness } = Harbor.sniff(&tree, "") else { panic!("recognized") };
     assert_eq!((found.as_str(), closeness), ("config.json, and no trials", 10));
     assert!(matches!(Harbor.sniff(&tree, "sub"), Sniff::Not { .. }));
     // A jobs folder is no place: the jobs in it are.
     let tree = Tree::open(&fixture()).unwrap();
     assert!(matches!(Harbor.sniff(&tree, "jobs"), Sniff::Not { .. }));
     assert!(matches!(Harbor.sniff(&tree, "tasks"), Sniff::Not { .. }));
-    assert_eq!(Harbor.sniff(&tree, "jobs/oracle-k2"), Sniff::Recognised);
+    assert_eq!(Harbor.sniff(&tree, "jobs/oracle-k2"), Sniff::Recognized);
 }
 
 /// A job with two of the trials, and their tasks.

@@ -435,7 +435,7 @@ fn a_folder_of_nothing_names_every_format() {
     let source = store.put_source("x", "x", false).unwrap();
     let tree = Tree::open(temp.path()).unwrap();
     let error = import(&tree, &store, source, &|_, _| {}, &AtomicBool::new(false)).unwrap_err();
-    let ImportError::NotRecognised(seen) = error else { panic!("{error}") };
+    let ImportError::NotRecognized(seen) = error else { panic!("{error}") };
     assert_eq!((seen.files, seen.folders, seen.depth), (1, 1, 1));
     assert_eq!(seen.formats.len(), ingest::formats::all().len());
     assert!(seen.formats.iter().all(|f| !f.looked_for.is_empty() && f.found == "none"), "{seen:?}");

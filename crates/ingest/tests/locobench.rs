@@ -24,7 +24,7 @@ struct Read {
 
 fn read(path: &Path) -> Read {
     let tree = Tree::open(path).unwrap();
-    assert_eq!(LocoBench.sniff(&tree, ""), Sniff::Recognised);
+    assert_eq!(LocoBench.sniff(&tree, ""), Sniff::Recognized);
     let mut report = Report::default();
     let survey = LocoBench.survey(&tree, "", &mut report);
     let mut episodes: BTreeMap<String, Vec<Episode>> = BTreeMap::new();

@@ -57,7 +57,7 @@ fn a_pack_is_a_source_without_runs_in_a_folder_and_a_zip() {
     let (_kept, in_folder) = folder(&files);
     let (_kept_too, in_zip) = open_zip(&zip_of(&files));
     for tree in [in_folder, in_zip.expect("a tree")] {
-        let found = discover(&tree).expect("it is recognised");
+        let found = discover(&tree).expect("it is recognized");
         assert_eq!(found.places.len(), 1, "what lies below is not searched");
         let (imported, warnings) = read(&tree);
         assert_eq!(
@@ -74,7 +74,7 @@ fn a_pack_below_other_folders_is_found() {
     let nested: Vec<_> =
         pack(MANIFEST).into_iter().map(|(path, bytes)| (format!("packs/a/{path}"), bytes)).collect();
     let (_kept, tree) = folder(&nested);
-    let found = discover(&tree).expect("it is recognised");
+    let found = discover(&tree).expect("it is recognized");
     assert_eq!(found.places.iter().map(|place| place.at.as_str()).collect::<Vec<_>>(), ["packs/a"]);
 }
 

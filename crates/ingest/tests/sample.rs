@@ -22,7 +22,7 @@ fn the_sample_is_three_harnesses_by_three_abilities_and_says_that_it_is_simulate
     let mut scenarios: BTreeMap<String, u32> = BTreeMap::new();
     let mut survived: BTreeMap<String, u32> = BTreeMap::new();
     for place in tree.list("").into_iter().filter(files::Entry::is_folder) {
-        assert_eq!(StaminaBench.sniff(&tree, &place.name), Sniff::Recognised, "{}", place.name);
+        assert_eq!(StaminaBench.sniff(&tree, &place.name), Sniff::Recognized, "{}", place.name);
         let mut report = Report::default();
         let survey = StaminaBench.survey(&tree, &place.name, &mut report);
         let [run] = survey.runs.as_slice() else { panic!("one run in {}", place.name) };

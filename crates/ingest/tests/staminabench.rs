@@ -42,7 +42,7 @@ impl Read {
 }
 
 fn read_tree(tree: &Tree) -> Read {
-    assert_eq!(StaminaBench.sniff(tree, ""), Sniff::Recognised);
+    assert_eq!(StaminaBench.sniff(tree, ""), Sniff::Recognized);
     let mut report = Report::default();
     let survey = StaminaBench.survey(tree, "", &mut report);
     let run = survey.runs.into_iter().next().unwrap();
@@ -534,7 +534,7 @@ fn other_folders_are_not_taken() {
         StaminaBench.sniff(&Tree::open(folder.path()).unwrap(), "")
     };
     let closeness = |sniff: Sniff| match sniff {
-        Sniff::Recognised => panic!("recognised"),
+        Sniff::Recognized => panic!("recognized"),
         Sniff::Not { closeness, .. } => closeness,
     };
     assert_eq!(closeness(not(&|_| {})), 0);
@@ -1142,7 +1142,7 @@ proptest! {
 }
 
 #[test]
-fn a_run_that_has_just_begun_is_recognised_and_what_the_runner_keeps_is_not_read() {
+fn a_run_that_has_just_begun_is_recognized_and_what_the_runner_keeps_is_not_read() {
     let temp = tempfile::tempdir().unwrap();
     let put = |path: &str, text: &str| {
         let path = temp.path().join(path);
@@ -1152,7 +1152,7 @@ fn a_run_that_has_just_begun_is_recognised_and_what_the_runner_keeps_is_not_read
     put("config.yaml", "agent: MOCK\n");
     put(".stamina/run.json", "{}");
     let tree = Tree::open(temp.path()).unwrap();
-    assert_eq!(StaminaBench.sniff(&tree, ""), Sniff::Recognised);
+    assert_eq!(StaminaBench.sniff(&tree, ""), Sniff::Recognized);
     put(".stamina/state/scenario_0/before/workspace/scenario_0/trajectory.json", "{\"turns\": []}");
     put(".stamina/episodes/scenario_0.json", "{}");
     let read = read(temp.path());

@@ -22,7 +22,7 @@ struct Read {
 
 fn read(path: &Path) -> Read {
     let tree = Tree::open(path).unwrap();
-    assert_eq!(TerminalBench.sniff(&tree, ""), Sniff::Recognised);
+    assert_eq!(TerminalBench.sniff(&tree, ""), Sniff::Recognized);
     let mut report = Report::default();
     let survey = TerminalBench.survey(&tree, "", &mut report);
     let [run] = &survey.runs[..] else { panic!("{:?}", survey.runs) };
@@ -43,7 +43,7 @@ impl Read {
     fn episode(&self, task: &str, repeat: u32) -> &Episode {
         self.episodes.iter().find(|e| e.scenario == task && e.repeat == repeat).unwrap()
     }
-    /// Task, repeat, verdict, end reason, whether the cause is not recognised.
+    /// Task, repeat, verdict, end reason, whether the cause is not recognized.
     fn ends(&self) -> Vec<(&str, u32, Verdict, EndReason, bool)> {
         let end = |e: &'_ Episode| (e.turns[0].attempts[0].verdict, e.end().1, e.unrecognised);
         self.episodes

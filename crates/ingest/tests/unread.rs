@@ -1,4 +1,4 @@
-//! What is recognised and not read, in zips as other programs write them.
+//! What is recognized and not read, in zips as other programs write them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 

@@ -16,7 +16,7 @@ fn read(path: &Path) -> Vec<Episode> {
     let (mut report, mut out) = (Report::default(), Vec::new());
     let mut folders = vec![String::new()];
     while let Some(at) = folders.pop() {
-        if Harbor.sniff(&tree, &at) != Sniff::Recognised {
+        if Harbor.sniff(&tree, &at) != Sniff::Recognized {
             folders.extend(tree.list(&at).iter().filter(|e| e.is_folder()).map(|e| join(&at, &e.name)));
             continue;
         }

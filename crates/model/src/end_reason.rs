@@ -125,16 +125,17 @@ pub const DECIDED_AS: &str = "decided_as";
 /// Extra field: whether the cause of an end is recognized.
 pub const CAUSE: &str = "cause";
 /// The value of [`CAUSE`] for a cause that is not recognized.
-pub const NOT_RECOGNISED: &str = "not recognised";
+// words: ok (the value is stored in libraries)
+pub const NOT_RECOGNIZED: &str = "not recognised";
 
 /// Records beside an end which row of a decision table decided it, and whether its cause is recognized.
-pub fn note_decision(extra: &mut Extra, row: Option<String>, reason: EndReason, recognised: bool) {
+pub fn note_decision(extra: &mut Extra, row: Option<String>, reason: EndReason, recognized: bool) {
     if let Some(row) = row {
         extra.insert(DECIDED_BY.to_owned(), row.into());
         extra.insert(DECIDED_AS.to_owned(), reason.as_str().into());
     }
-    if !recognised {
-        extra.insert(CAUSE.to_owned(), NOT_RECOGNISED.into());
+    if !recognized {
+        extra.insert(CAUSE.to_owned(), NOT_RECOGNIZED.into());
     }
 }
 
@@ -169,8 +170,8 @@ impl CensoringPolicy {
         let tried = episode.end().0.and_then(|turn| episode.turn(turn)?.attempts.last());
         let extra = tried.map_or(&episode.extra, |attempt| &attempt.extra);
         if let Some((_, is_moved)) = self.decided_end(extra) {
-            let recognised = extra.get(CAUSE).is_none_or(|cause| cause != NOT_RECOGNISED);
-            episode.unrecognised = !recognised && !is_moved;
+            let recognized = extra.get(CAUSE).is_none_or(|cause| cause != NOT_RECOGNIZED);
+            episode.unrecognised = !recognized && !is_moved;
         }
         changed || episode.unrecognised != before
     }
@@ -202,6 +203,14 @@ mod tests {
             assert_eq!(EndReason::parse(reason.as_str()), Some(*reason));
             assert_eq!(serde_json::to_string(reason).unwrap(), format!("\"{}\"", reason.as_str()));
         }
+    }
+
+    #[test]
+    fn a_cause_that_is_not_recognized_keeps_the_spelling_of_libraries() {
+        let mut extra = Extra::new();
+        note_decision(&mut extra, None, EndReason::AgentError, false);
+        // words: ok (the value is stored in libraries)
+        assert_eq!(extra.get("cause"), Some(&"not recognised".into()));
     }
 
     #[test]

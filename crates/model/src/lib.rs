@@ -31,7 +31,7 @@ pub use ansi::strip_ansi;
 pub use cached_input::CachedInput;
 pub use display::{counted, is_display_control, plain_line};
 pub use end_reason::{
-    CAUSE, CensoringPolicy, DECIDED_AS, DECIDED_BY, EndReason, Ending, NOT_RECOGNISED, note_decision,
+    CAUSE, CensoringPolicy, DECIDED_AS, DECIDED_BY, EndReason, Ending, NOT_RECOGNIZED, note_decision,
 };
 pub use episode::{
     Artifact, ArtifactKind, Attempt, Counting, Episode, Extra, Request, TestOutcome, TestResult, Timing,

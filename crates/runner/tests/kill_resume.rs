@@ -25,7 +25,7 @@ use scenario::pack::{Options, Pack, Part, Target, generate};
 use serde_json::Value;
 
 use kept::KeptIfFailed;
-use results::normalised;
+use results::normalized;
 
 /// Kills that are asked for, unless `STAMINA_KILLS` names another number.
 const KILLS: u64 = 100;
@@ -277,7 +277,7 @@ fn killed_runs_end_as_undisturbed_ones() {
     let started = Instant::now();
     let points = Player { folder: &calm, pack: &pack, notes: room.path() }.whole();
     println!("an undisturbed run passes {points} points in {:.1?}", started.elapsed());
-    let expected = normalised(&calm);
+    let expected = normalized(&calm);
     assert!(expected.len() > 40, "{} files", expected.len());
     assert_eq!(warnings(&calm), [] as [String; 0]);
 
@@ -325,7 +325,7 @@ fn killed_runs_end_as_undisturbed_ones() {
                 std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name()).collect();
             assert_eq!(left, ["journal.json"], "{episode} after {starts} starts");
         }
-        let found = normalised(&folder);
+        let found = normalized(&folder);
         let paths = |files: &BTreeMap<String, String>| files.keys().cloned().collect::<Vec<_>>();
         assert_eq!(paths(&found), paths(&expected), "after {starts} starts");
         for (path, text) in &expected {

@@ -23,12 +23,12 @@ pub(crate) const KEPT_BY: &str = "kept_by";
 impl Engine {
     /// All containers, images, networks and volumes with our labels of a run, containers first: the order in which they can be removed.
     pub async fn leftovers(&self) -> Result<Vec<Leftover>, SandboxError> {
-        self.labelled(&key("run")).await
+        self.labeled(&key("run")).await
     }
 
     /// Takes the snapshots of an episode's container away; that there are none is fine.
     pub async fn remove_snapshots(&self, owner: &Owner) -> Result<(), SandboxError> {
-        let mut found = self.labelled(&format!("{}={}", key("run"), owner.run)).await?;
+        let mut found = self.labeled(&format!("{}={}", key("run"), owner.run)).await?;
         found.retain(|left| left.kind == "image" && left.labels.get(&key("episode")) == Some(&owner.episode));
         self.remove(&found).await
     }
@@ -56,7 +56,7 @@ impl Engine {
         Ok(found.id.filter(|_| is_of_episode && is_of_folder))
     }
 
-    async fn labelled(&self, label: &str) -> Result<Vec<Leftover>, SandboxError> {
+    async fn labeled(&self, label: &str) -> Result<Vec<Leftover>, SandboxError> {
         let filters = Some(HashMap::from([("label".to_owned(), vec![label.to_owned()])]));
         let mut found = Vec::new();
         let containers = self
@@ -182,7 +182,7 @@ impl Engine {
     }
 
     pub(crate) async fn clear(&self, run: &str) -> Result<(), SandboxError> {
-        let mut left = self.labelled(&format!("{}={run}", key("run"))).await?;
+        let mut left = self.labeled(&format!("{}={run}", key("run"))).await?;
         // The id stands in a file of the results folder: another run that is alive may have the same.
         let ours = Process::this().label().to_owned();
         left.retain(|leftover| {
@@ -191,7 +191,7 @@ impl Engine {
         });
         let removed = self.remove(&left).await;
         self.forget_relays(run).await;
-        let still = self.labelled(&format!("{}={run}", key("run"))).await?;
+        let still = self.labeled(&format!("{}={run}", key("run"))).await?;
         if !still.iter().any(|leftover| leftover.kind == "container") {
             let run = run.to_owned();
             quietly(move || firewall::unguard(&run)).await;

@@ -290,9 +290,9 @@ async fn the_gateway_is_reached_and_nothing_else() {
                   Listen => 5, ReuseAddr => 1) or die; print STDERR q(ready); while ($c = $s->accept) { print $c qq(open\\n) }'";
     let server = place.containers.serve(&place.server(listen)).await.unwrap();
     let other = Place::new().await;
-    let mut neighbour = other.shell(listen);
-    neighbour.owner.run.clone_from(&place.owner.run);
-    neighbour.owner.episode = "scenario_1".to_owned();
+    let mut neighbor = other.shell(listen);
+    neighbor.owner.run.clone_from(&place.owner.run);
+    neighbor.owner.episode = "scenario_1".to_owned();
     // A service of this machine, on all of its addresses.
     let service = std::net::TcpListener::bind((std::net::Ipv4Addr::UNSPECIFIED, 0)).unwrap();
     let service = service.local_addr().unwrap().port();
@@ -300,7 +300,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     let (containers, stopped) = (place.engine.clone(), stop.clone());
     let listening = tokio::spawn(async move {
-        sandbox::Containers::Engine(containers).agent(&neighbour, stopped, Some(send)).await
+        sandbox::Containers::Engine(containers).agent(&neighbor, stopped, Some(send)).await
     });
     let mut printed = String::new();
     while !printed.contains("ready") {
@@ -314,7 +314,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     let try_one = "try() { perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1], \
                    Timeout => 3) or exit 1; print scalar <$s>' $1 $2 && echo \"$3 reached\" || echo \"$3 closed\"; }; ";
     let script = format!(
-        "{try_one} try {} {} gateway; try 127.0.0.1 8000 neighbour; try {server_at} {} server; try {host} {service} host; \
+        "{try_one} try {} {} gateway; try 127.0.0.1 8000 neighbor; try {server_at} {} server; try {host} {service} host; \
          try 172.17.0.1 {service} host; try 127.0.0.1 {service} host; try 1.1.1.1 80 internet; try 9.9.9.9 53 internet; \
          ls /gateway 2>/dev/null; ls /sys/class/net; getent hosts example.org || echo no names",
         gateway.ip(),
@@ -324,7 +324,7 @@ async fn the_gateway_is_reached_and_nothing_else() {
     let end = place.run(&place.shell(&script)).await;
     assert_eq!(
         text(&end.stdout),
-        "gateway\ngateway reached\nneighbour closed\nserver closed\nhost closed\nhost closed\nhost closed\ninternet closed\n\
+        "gateway\ngateway reached\nneighbor closed\nserver closed\nhost closed\nhost closed\nhost closed\ninternet closed\n\
          internet closed\nlo\nno names\n",
         "{end:?}"
     );

@@ -104,7 +104,7 @@ UPDATE part SET stamp = NULL;
     Migration {
         version: 9,
         sql: "
--- whether an exception ended it whose cause is not recognised; ends of exceptions are told otherwise than before, so all
+-- whether an exception ended it whose cause is not recognized; ends of exceptions are told otherwise than before, so all
 -- sources are read again
 ALTER TABLE episode ADD COLUMN unrecognised INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX episode_unrecognised ON episode (run) WHERE unrecognised = 1;

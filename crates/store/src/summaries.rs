@@ -67,7 +67,7 @@ UPDATE run_totals SET (cost_usd, cost_known) =
     Migration {
         version: 9,
         sql: "
--- episodes that an exception ended whose cause is not recognised
+-- episodes that an exception ended whose cause is not recognized
 ALTER TABLE run_totals ADD COLUMN unrecognised INTEGER NOT NULL DEFAULT 0;
 ",
     },

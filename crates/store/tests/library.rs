@@ -73,7 +73,7 @@ fn library() -> (Store, SourceId) {
     (store, source)
 }
 
-fn summarise(store: &Store, mean: impl Fn(&StaleRun) -> Option<f64>) {
+fn summarize(store: &Store, mean: impl Fn(&StaleRun) -> Option<f64>) {
     for stale in store.stale_runs().unwrap() {
         let summary = Summary { mean: mean(&stale), tau: 5, score: Some(50.0), ..Summary::default() };
         store.put_summary(&stale, &summary).unwrap();
@@ -280,7 +280,7 @@ fn a_withdrawn_episode_is_in_no_sum_and_keeps_its_mark_when_it_is_read_again() {
     let entry = || store.run("results.a").unwrap().unwrap().entry;
     let counted = || store.end_reason_counts().unwrap().iter().map(|(_, episodes)| episodes).sum::<u32>();
     let (all, before) = (counted(), entry());
-    summarise(&store, |_| Some(1.0));
+    summarize(&store, |_| Some(1.0));
     store.withdraw_episodes("results.a", &["shop".into()], Some("network down")).unwrap();
     store.withdraw_episodes("nobody", &["shop".into()], Some("network down")).unwrap();
     let marked = || -> Vec<(String, Option<String>)> {
@@ -341,7 +341,7 @@ fn closing_can_be_reverted_also_after_purging() {
 fn summaries_are_stale_when_episodes_or_the_policy_changed() {
     let (store, source) = library();
     assert_eq!(store.stale_runs().unwrap().len(), 2);
-    summarise(&store, |_| Some(3.5));
+    summarize(&store, |_| Some(3.5));
     assert!(store.stale_runs().unwrap().is_empty());
     assert_eq!(store.run("results.a").unwrap().unwrap().entry.summary.unwrap().mean, Some(3.5));
 
@@ -356,7 +356,7 @@ fn summaries_are_stale_when_episodes_or_the_policy_changed() {
     store.put_summary(&stale[0], &Summary::default()).unwrap();
     assert_eq!(store.stale_runs().unwrap().len(), 1);
 
-    summarise(&store, |_| None);
+    summarize(&store, |_| None);
     let mut policy = CensoringPolicy::default();
     policy.overrides.insert(EndReason::TestsFailed, Ending::Censored);
     store.set_policy(&policy).unwrap();
@@ -382,7 +382,7 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     store.put_runs(source, "", "staminabench", &runs).unwrap();
     let episodes: Vec<(&str, Episode)> = vec![("r0", episode("shop", 5, 2)), ("r3", episode("shop", 9, 2))];
     put(&store, source, "p", 1, &episodes, &[]);
-    summarise(&store, |stale| match stale.slug.as_str() {
+    summarize(&store, |stale| match stale.slug.as_str() {
         "many.r0" => Some(2.0),
         "many.r2" => Some(7.0),
         "many.r3" => Some(1.0),

@@ -61,7 +61,7 @@ pub struct ApiError {
     /// Where.
     pub path: Option<String>,
     /// With `source.not_recognised`: what was looked for and what was found.
-    pub not_recognised: Option<Box<NotRecognised>>,
+    pub not_recognised: Option<Box<NotRecognized>>,
 }
 
 impl ApiError {
@@ -85,7 +85,7 @@ impl ApiError {
 
 /// Why a folder or zip was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct NotRecognised {
+pub struct NotRecognized {
     /// The name of the folder or zip.
     pub name: String,
     /// Files looked at.

@@ -23,7 +23,7 @@ macro_rules! with_commands {
             rescan_source(SourceRef) -> SourceInfo;
             "Stops reading a source; what was read stays."
             stop_reading(SourceRef) -> Nothing;
-            "What was recognised, skipped and repaired, and why."
+            "What was recognized, skipped and repaired, and why."
             import_report(ImportReportRequest) -> ImportReport;
             "Runs of all sources, filtered, sorted, grouped, paged."
             list_runs(ListRuns) -> RunPage;

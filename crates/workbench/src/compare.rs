@@ -35,7 +35,7 @@ use crate::api::{
     ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
 };
 use crate::rounds;
-use crate::unrecognised::sensitivity_line;
+use crate::unrecognized::sensitivity_line;
 pub(crate) use cautions::{goes_on_differs, shorter};
 use copies::Common;
 use doubts::Part;

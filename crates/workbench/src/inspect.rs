@@ -72,8 +72,8 @@ impl Workbench {
         let at = rows.iter().position(|r| r.episode == *slug).ok_or_else(|| {
             ApiError::new("episode.not_found", "The episode was read again just now").hint("Open it again")
         })?;
-        let neighbour = |i: Option<usize>| i.and_then(|i| rows.get(i)).map(|r| r.episode.clone());
-        let neighbours = (neighbour(at.checked_sub(1)), neighbour(Some(at + 1)));
+        let neighbor = |i: Option<usize>| i.and_then(|i| rows.get(i)).map(|r| r.episode.clone());
+        let neighbors = (neighbor(at.checked_sub(1)), neighbor(Some(at + 1)));
         let first_failing = match found.episode.entry.failed_turn {
             Some(number) => self
                 .turn_of(found, number)?
@@ -85,7 +85,7 @@ impl Workbench {
         let tree = self.tree_of(&found.run).ok();
         Ok(EpisodeDetail {
             position: (at as u32 + 1, rows.len() as u32),
-            neighbours,
+            neighbors,
             turns: turn_rows(&found.episode),
             first_failing,
             reported: found.episode.reported.clone(),

@@ -41,7 +41,7 @@ mod tables;
 mod tasks;
 mod texts;
 mod transcripts;
-mod unrecognised;
+mod unrecognized;
 mod views;
 mod withdrawn;
 

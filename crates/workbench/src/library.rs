@@ -21,7 +21,7 @@ use crate::sessions::{nothing_says, tested_run};
 use crate::summary::{
     ending, episode_score, grades_turns, in_scenarios, observations, run_record, stamina_summary, turn_axis,
 };
-use crate::unrecognised::sensitivity_line;
+use crate::unrecognized::sensitivity_line;
 
 /// Most rows of one page of runs.
 const PAGE: u32 = 500;
@@ -74,7 +74,7 @@ impl Workbench {
         let mut record = run_record(&self.store, &request.run)?;
         rounds::Gaps::new(&*self.store).fill(&mut record.entry)?;
         let mut caveats = self.caveats(&record)?;
-        caveats.extend(self.not_recognised(&record)?);
+        caveats.extend(self.not_recognized(&record)?);
         let doubts = record.entry.summary.as_ref().map_or(&[][..], |summary| &summary.doubts);
         if !doubts.is_empty() {
             caveats.push(format!("Its numbers are less sure than they look: {}.", doubts.join("; ")));
@@ -109,7 +109,7 @@ impl Workbench {
         self.get_run(request)
     }
 
-    /// What a reader must know about the numbers of a run, beside how much rests on ends that are not recognised: of runs that are
+    /// What a reader must know about the numbers of a run, beside how much rests on ends that are not recognized: of runs that are
     /// taken together that is a line of its own.
     pub(crate) fn caveats(&self, record: &RunRecord) -> Result<Vec<String>, ApiError> {
         let mut caveats = Vec::new();
@@ -168,7 +168,7 @@ impl Workbench {
     }
 
     /// How much rests on ends that count as the agent's only because nothing proves another cause.
-    fn not_recognised(&self, record: &RunRecord) -> Result<Option<String>, ApiError> {
+    fn not_recognized(&self, record: &RunRecord) -> Result<Option<String>, ApiError> {
         if !record.entry.benchmark.has_verdicts() {
             return Ok(None);
         }

@@ -19,7 +19,7 @@ use crate::api::{
 };
 use crate::jobs::Outcome;
 
-/// The format of `ingest` that recognises packs.
+/// The format of `ingest` that recognizes packs.
 const FORMAT: &str = "pack";
 /// Most failures and most survivors in a report.
 const TOLD: usize = 100;

@@ -147,7 +147,7 @@ impl Runner {
         }
     }
 
-    /// Harbor's filter knows tasks of a folder by the names of theirs, and those of its registry by `organisation/name`.
+    /// Harbor's filter knows tasks of a folder by the names of theirs, and those of its registry by `organization/name`.
     fn task_of(self, scenario: &str, settings: &Extra) -> String {
         let sets = data_sets(settings);
         let local = !sets.is_empty() && sets.iter().all(|set| set.contains_key("path"));

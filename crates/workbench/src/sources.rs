@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use files::{ReadError, Tree};
-use ingest::discover::{FoundFormat, NotRecognised as NotFound, discover};
+use ingest::discover::{FoundFormat, NotRecognized as NotFound, discover};
 use ingest::formats::table::{self, Renamed};
 use ingest::import::{ImportError, Imported, import};
 use ingest::unread;
@@ -15,7 +15,7 @@ use model::Warning;
 use store::{Source, Store, WarningFilter};
 
 use crate::api::{
-    ApiError, AppState, Changes, FormatLookup, FoundThing, ImportReport, ImportReportRequest, NotRecognised,
+    ApiError, AppState, Changes, FormatLookup, FoundThing, ImportReport, ImportReportRequest, NotRecognized,
     Nothing, OpenSource, RecentSource, SavedView, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
 };
 use crate::importers::open_imported;
@@ -139,7 +139,7 @@ fn no_zip(path: &Path) -> ApiError {
             }
             let what = found.first().map_or(String::new(), |thing| format!("a file of a {}", thing.name));
             let nothing = NotFound { files: 1, depth: 1, ..NotFound::default() };
-            let mut error = not_recognised(nothing, path);
+            let mut error = not_recognized(nothing, path);
             error.message = format!("\"{name}\" is {what}, which is read from its folder");
             error.hint = Some("Open the folder that holds it".to_owned());
             if let Some(nothing) = &mut error.not_recognised {
@@ -148,7 +148,7 @@ fn no_zip(path: &Path) -> ApiError {
             error
         }
         Err(nothing) => {
-            let mut error = not_recognised(NotFound { folders: 0, ..nothing }, path);
+            let mut error = not_recognized(NotFound { folders: 0, ..nothing }, path);
             if error.not_recognised.as_ref().is_some_and(|nothing| nothing.found.is_empty()) {
                 error.message = format!("\"{name}\" is neither a folder nor a zip");
                 error.hint = Some("Stamina Lab opens folders and .zip files".to_owned());
@@ -172,7 +172,7 @@ fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
 }
 
 /// What was looked for and what is there, as an error that says so.
-fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
+fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
     let name = name_of(path);
     let (message, hint) = match (nothing.found.first(), nothing.tables.first()) {
         (None, Some(table)) => {
@@ -196,7 +196,7 @@ fn not_recognised(nothing: NotFound, path: &Path) -> ApiError {
         ),
     };
     let mut error = ApiError::new("source.not_recognised", message).at(path.display().to_string()).hint(hint);
-    error.not_recognised = Some(Box::new(NotRecognised {
+    error.not_recognised = Some(Box::new(NotRecognized {
         name,
         files: nothing.files,
         folders: nothing.folders,
@@ -275,7 +275,7 @@ impl Workbench {
         Ok(AppState {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             library: self.store.path().map(|path| path.display().to_string()),
-            sources: sources.into_iter().map(|s| self.info_labelled(s, &labels)).collect(),
+            sources: sources.into_iter().map(|s| self.info_labeled(s, &labels)).collect(),
             recent: self
                 .store
                 .recent()?
@@ -313,10 +313,10 @@ impl Workbench {
 
     fn info(&self, source: Source) -> Result<SourceInfo, ApiError> {
         let labels = self.source_labels()?;
-        Ok(self.info_labelled(source, &labels))
+        Ok(self.info_labeled(source, &labels))
     }
 
-    fn info_labelled(&self, source: Source, labels: &HashMap<i64, String>) -> SourceInfo {
+    fn info_labeled(&self, source: Source, labels: &HashMap<i64, String>) -> SourceInfo {
         let (status, progress, watch) = self.live.state(&source);
         SourceInfo {
             id: source.id,
@@ -371,8 +371,8 @@ impl Workbench {
     fn register_tree(&self, path: &Path, tree: &Tree) -> Result<i64, ApiError> {
         discover(tree).map_err(|nothing| match (tree.is_single(), nothing.tables.is_empty()) {
             (true, true) => no_zip(path),
-            (true, false) => not_recognised(NotFound { folders: 0, ..nothing }, path),
-            (false, _) => not_recognised(nothing, path),
+            (true, false) => not_recognized(NotFound { folders: 0, ..nothing }, path),
+            (false, _) => not_recognized(nothing, path),
         })?;
         let path = path.canonicalize().map_err(|e| {
             ApiError::new("source.missing", format!("The path cannot be followed: {e}"))
@@ -437,7 +437,7 @@ impl Workbench {
         let path = Path::new(&stored.path);
         let tree = self.open_tables(path)?;
         import(&tree, &self.store, source, progress, stop).map_err(|e| match e {
-            ImportError::NotRecognised(nothing) => not_recognised(nothing, path),
+            ImportError::NotRecognized(nothing) => not_recognized(nothing, path),
             ImportError::Store(error) => error.into(),
         })
     }
@@ -481,7 +481,7 @@ impl Workbench {
         Ok(Nothing {})
     }
 
-    /// What was recognised, skipped and repaired, and why.
+    /// What was recognized, skipped and repaired, and why.
     pub fn import_report(&self, request: ImportReportRequest) -> Result<ImportReport, ApiError> {
         let source = self.source(request.source)?;
         let counts = self.store.source_counts(source.id)?;

@@ -30,7 +30,7 @@ impl Workbench {
             let Some(record) = self.store.run(&of.slug)? else { continue };
             let episodes = self.store.episodes(of.run)?;
             let rounds = rounds::scores(&self.store, &record, &episodes)?;
-            let summary = Summary { rounds, ..summarise(&record, &episodes, &policy) };
+            let summary = Summary { rounds, ..summarize(&record, &episodes, &policy) };
             self.store.put_summary(of, &summary)?;
         }
         Ok(())
@@ -53,7 +53,7 @@ pub(crate) fn ending(episode: &EpisodeEntry, policy: &CensoringPolicy) -> Ending
 
 /// Stamina and end of an episode, for other readings of them.
 pub(crate) const fn ended(episode: &EpisodeEntry) -> Ended {
-    Ended { turns: episode.stamina, reason: episode.end_reason, unrecognised: episode.unrecognised }
+    Ended { turns: episode.stamina, reason: episode.end_reason, unrecognized: episode.unrecognised }
 }
 
 /// The most turns that an episode of the run plans, or is seen to have.
@@ -176,7 +176,7 @@ pub(crate) fn stamina_summary(
     stamina
 }
 
-fn summarise(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
+fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
     // Without tests there is no stamina and no score of turns.
     if !record.entry.benchmark.has_verdicts() {
         let partial = partial(record, episodes, 0);

@@ -149,7 +149,7 @@ fn names_and_swatches_tell_members_apart() {
         let comparison = library.compare(runs, Pairs::Reference);
         let names: Vec<String> = comparison.members.iter().map(|m| m.name.clone()).collect();
         let swatches: Vec<(u32, u32)> =
-            comparison.members.iter().map(|m| (m.swatch.colour, m.swatch.dash)).collect();
+            comparison.members.iter().map(|m| (m.swatch.color, m.swatch.dash)).collect();
         (names, swatches)
     };
     let harnesses = ["staminabench.own", "staminabench.nested_folders", "staminabench.turns_from_zero"];
@@ -428,9 +428,10 @@ fn sums_of_tokens_and_time_say_for_how_many_episodes_they_are_known() {
     assert_eq!((spent.agent_seconds, spent.agent_seconds_known), (None, 0));
 }
 
-/// Rows of a tidy table: two trials of each task, of which those of `b` end by a cause that is not recognised.
+/// Rows of a tidy table: two trials of each task, of which those of `b` end by a cause that is not recognized.
 fn trials(run: &str, tasks: &[&str]) -> String {
     let mut rows =
+        // words: ok (`unrecognised` is the name of a column)
         "run,harness,model,scenario,repeat,turn,attempt,passed,end_reason,unrecognised,planned_turns\n"
             .to_owned();
     for task in tasks {
@@ -451,9 +452,9 @@ fn trials(run: &str, tasks: &[&str]) -> String {
     rows
 }
 
-/// A member of two runs has one line about ends that are not recognised, over both, and its interval is by scenario.
+/// A member of two runs has one line about ends that are not recognized, over both, and its interval is by scenario.
 #[test]
-fn what_rests_on_ends_that_are_not_recognised_is_said_of_the_member() {
+fn what_rests_on_ends_that_are_not_recognized_is_said_of_the_member() {
     let line = |sources: &[(&str, &[&str])]| {
         let folder = tempfile::tempdir().unwrap();
         let paths: Vec<PathBuf> = sources
@@ -471,7 +472,7 @@ fn what_rests_on_ends_that_are_not_recognised_is_said_of_the_member() {
         let request = CompareRequest { members: model_members, ..CompareRequest::default() };
         let comparison = library.workbench.compare_runs(request).unwrap();
         let lines: Vec<String> =
-            comparison.members[0].caveats.iter().filter(|c| c.contains("not recognised")).cloned().collect();
+            comparison.members[0].caveats.iter().filter(|c| c.contains("not recognized")).cloned().collect();
         let [one] = &lines[..] else { panic!("one line: {lines:?}") };
         one.clone()
     };

@@ -225,8 +225,8 @@ fn the_policy_moves_a_row_of_the_decision_table_and_moves_it_back() {
     let plain = words(&workbench);
     assert!(plain.2 > 0, "{plain:?}");
     let rows = workbench.get_decisions(Nothing {}).expect("a table").rows;
-    let unclear = rows.iter().find(|row| row.episodes > 0 && row.rule == "agent error, cause not recognised");
-    let unclear = unclear.expect("a row about an error that is not recognised").row.clone();
+    let unclear = rows.iter().find(|row| row.episodes > 0 && row.rule == "agent error, cause not recognized");
+    let unclear = unclear.expect("a row about an error that is not recognized").row.clone();
     moving(&unclear, EndReason::Endpoint).expect("a policy");
     let moved = words(&workbench);
     assert!(moved.0 < plain.0 && moved.1 > plain.1 && moved.2 < plain.2, "{plain:?} {moved:?}");

@@ -40,7 +40,7 @@ test("turn with code, transcript and logs", async ({ lab, go, page }) => {
   }
 });
 
-test("folder not recognised", async ({ lab, go, page }) => {
+test("folder not recognized", async ({ lab, go, page }) => {
   mkdirSync(lab.at("holiday"));
   writeFileSync(lab.at("holiday/beach.txt"), "sun");
   await go(`open-failed?path=${encodeURIComponent(lab.at("holiday"))}`);

@@ -1,4 +1,4 @@
-// Opening: by path, from the recent list, what is not recognised, the import report, and folders that change.
+// Opening: by path, from the recent list, what is not recognized, the import report, and folders that change.
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { zipSync } from "fflate";
 import { expect, fixtures, names, test } from "./fixture";
@@ -15,7 +15,7 @@ async function openFolder(page: import("@playwright/test").Page, path: string): 
 test("the first page says what can be opened; a typed path opens", async ({ go, page }) => {
   await go();
   await expect(page.getByRole("heading", { name: "How long do coding agents last?" })).toBeVisible();
-  await expect(page.getByRole("table", { name: "What is recognised" }).getByRole("row")).not.toHaveCount(0);
+  await expect(page.getByRole("table", { name: "What is recognized" }).getByRole("row")).not.toHaveCount(0);
   await openFolder(page, JOBS);
   await expect.poll(async () => (await names(page)).length).toBe(5);
   await expect(page.getByRole("complementary", { name: "Sources and views" }).getByRole("link", { name: /jobs/ })).toBeVisible();

@@ -34,7 +34,7 @@ class Screen {
     const socket = connect(`/tmp/.X11-unix/X${display.replace(":", "")}`);
     await once(socket, "connect");
     const screen = new Screen(socket);
-    // Least byte first, version 11.0, no authorisation.
+    // Least byte first, version 11.0, no authorization.
     socket.write(Buffer.from([0x6c, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
     const head = await screen.#take(8);
     const about = await screen.#take(head.readUInt16LE(6) * 4);

@@ -44,9 +44,9 @@ async function long(lab: Lab): Promise<{ run: string; turn: string; sweep: strin
 const scenes: readonly Scene[] = [
   { name: "start", library: "empty", to: "", ready: (page) => expect(page.getByRole("heading", { name: /How long/ })).toBeVisible() },
   {
-    name: "not-recognised",
+    name: "not-recognized",
     library: "one",
-    to: "NOT-RECOGNISED",
+    to: "NOT-RECOGNIZED",
     ready: (page) => expect(page.getByRole("table", { name: "What was looked for" })).toBeVisible(),
   },
   { name: "library-one-run", library: "one", to: "library", ready: (page) => expect(runs(page)).toHaveCount(1) },
@@ -261,7 +261,7 @@ for (const library of ["empty", "one", "library", "500", "harnesses", "played", 
           .replace("LONG", places.run)
           .replace("TURN", places.turn)
           .replace("REPORT", `report/${String(report)}`)
-          .replace("NOT-RECOGNISED", `open-failed?path=${encodeURIComponent(lab.at("holiday-pictures"))}`);
+          .replace("NOT-RECOGNIZED", `open-failed?path=${encodeURIComponent(lab.at("holiday-pictures"))}`);
         for (const viewport of sizes) {
           for (const colorScheme of ["light", "dark"] as const) {
             const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" });

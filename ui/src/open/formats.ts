@@ -1,6 +1,6 @@
-// What the first page says is recognised. The readers themselves say what they look for when nothing was recognised.
+// What the first page says is recognized. The readers themselves say what they look for when nothing was recognized.
 
-export const recognised: readonly { readonly name: string; readonly files: string; readonly note: string }[] = [
+export const recognized: readonly { readonly name: string; readonly files: string; readonly note: string }[] = [
   { name: "Stamina Lab and StaminaBench output", files: "config.yaml, report.json, scenario_N/", note: "folder or zip" },
   { name: "Harbor job, or a folder of jobs", files: "result.json, <trial>/result.json, steps/", note: "single and multi-step" },
   { name: "Terminal-Bench run (tb)", files: "results.json, run_metadata.json", note: "one turn a task" },

@@ -44,7 +44,7 @@ let reading = new Set<number>();
 /** The sample while it is read for the first time: the tour begins when it has been. */
 let tourOf: number | undefined;
 
-/** What a scenario pack is recognised as; it has a page of its own. */
+/** What a scenario pack is recognized as; it has a page of its own. */
 export const PACK = "Scenario pack";
 
 export const baseName = (path: string): string => path.replace(/[/\\]+$/, "").split(/[/\\]/).at(-1) ?? path;

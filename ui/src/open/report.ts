@@ -1,13 +1,13 @@
-// The page "not recognised" as text, for a bug report or a colleague. Pure.
-import type { NotRecognised } from "../host/bindings/NotRecognised";
+// The page "not recognized" as text, for a bug report or a colleague. Pure.
+import type { NotRecognized } from "../host/bindings/NotRecognized";
 import { counted } from "../parts/format";
 
-export function lookedAt(what: NotRecognised): string {
+export function lookedAt(what: NotRecognized): string {
   return `${counted(what.files, "file")} in ${counted(what.folders, "folder")} ${what.files === 1 ? "was" : "were"} looked at, ${counted(what.depth, "level")} deep. Nothing was imported and nothing was changed.`;
 }
 
-export function asText(path: string, message: string, what: NotRecognised): string {
-  const width = (pick: (row: NotRecognised["formats"][number]) => string): number => Math.max(...what.formats.map((row) => pick(row).length), 0);
+export function asText(path: string, message: string, what: NotRecognized): string {
+  const width = (pick: (row: NotRecognized["formats"][number]) => string): number => Math.max(...what.formats.map((row) => pick(row).length), 0);
   const first = width((row) => row.format);
   const second = width((row) => row.looked_for);
   return [

@@ -93,7 +93,7 @@ export async function languageOf(path: string): Promise<LanguageSupport | null> 
 }
 
 /** Longer texts are not colored: parsing them would hold up the page. */
-const COLOURED = 400_000;
+const COLORED = 400_000;
 const collapse = { margin: 3, minSize: 6 };
 
 /** Puts a diff into `host`'s shadow root and returns how to take it out again. */
@@ -101,7 +101,7 @@ export async function showDiff(host: HTMLElement, options: DiffOptions): Promise
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   // A file without a difference is shown as it is: folded, nothing of it would be seen.
   const folded = options.whole === true || options.before === options.after ? {} : { collapseUnchanged: collapse };
-  const language = options.before.length + options.after.length > COLOURED ? null : await languageOf(options.path);
+  const language = options.before.length + options.after.length > COLORED ? null : await languageOf(options.path);
   const base = (label: string): Extension[] => [
     EditorState.readOnly.of(true),
     EditorView.editable.of(false),

@@ -169,7 +169,7 @@ export function blockText(block: Block): string {
   }
 }
 
-/** Words of a requirement by which its place in the request is recognised: `prioritize.components` → itself, `components`. */
+/** Words of a requirement by which its place in the request is recognized: `prioritize.components` → itself, `components`. */
 export function requirementTerms(requirement: string | null): string[] {
   if (!requirement) return [];
   const whole = requirement.trim().toLowerCase();

@@ -4,8 +4,8 @@ import type { FigureMark } from "../host/bindings/FigureMark";
 /** How far beside a mark still means it, in px. */
 const REACH = 14;
 
-const centreX = (m: FigureMark): number => (m.x0 + m.x1) / 2;
-const centreY = (m: FigureMark): number => (m.y0 + m.y1) / 2;
+const centerX = (m: FigureMark): number => (m.x0 + m.x1) / 2;
+const centerY = (m: FigureMark): number => (m.y0 + m.y1) / 2;
 
 /** How far a point lies outside a mark; 0 inside. */
 function outside(m: FigureMark, x: number, y: number): number {
@@ -22,7 +22,7 @@ export function markAt(marks: readonly FigureMark[], x: number, y: number): numb
   marks.forEach((mark, i) => {
     const off = outside(mark, x, y);
     if (off > bestOff) return;
-    const middle = Math.hypot(centreX(mark) - x, centreY(mark) - y);
+    const middle = Math.hypot(centerX(mark) - x, centerY(mark) - y);
     if (off < bestOff || middle < bestMiddle) {
       best = i;
       bestOff = off;
@@ -59,7 +59,7 @@ export function markStep(marks: readonly FigureMark[], at: number | null, key: s
   for (const i of order) {
     const mark = marks[i];
     if (!mark || mark.series !== series) continue;
-    const off = from.item !== null && mark.item !== null ? Math.abs(from.item - mark.item) : Math.abs(centreX(mark) - centreX(from));
+    const off = from.item !== null && mark.item !== null ? Math.abs(from.item - mark.item) : Math.abs(centerX(mark) - centerX(from));
     if (off < bestOff) {
       best = i;
       bestOff = off;

@@ -15,7 +15,7 @@ export function reportAsText(report: ImportReport, warnings: readonly Warning[])
   const lines = [
     `Import report: ${report.source.name}`,
     report.source.path,
-    `Recognised as ${report.source.format}`,
+    `Recognized as ${report.source.format}`,
     `${counted(report.runs, "run")}, ${counted(report.episodes, "episode")}, ${counted(report.turns, "turn")} (${count(report.not_reached)} more not reached), ${counted(report.attempts, "attempt")}, ${counted(report.files_read, "file")} read`,
     `${countsInWords({ notes: of("note"), repairs: of("repair"), warnings: of("warning") })}; nothing in the source was changed`,
   ];

@@ -1,6 +1,6 @@
 /**
  * The one turn axis of the run page. Turn `t` is the column from `leftEdge(t)` to `leftEdge(t + 1)`; whatever belongs
- * to the turn stands at the column's centre. Curve, at-risk row, histogram, header and grid all use these functions
+ * to the turn stands at the column's center. Curve, at-risk row, histogram, header and grid all use these functions
  * (and `crates/figures` the same rule), so that they meet to the pixel.
  */
 
@@ -47,7 +47,7 @@ export function leftEdge(axis: Axis, turn: number): number {
   return axis.left + (turn - 1) * axis.px;
 }
 
-export function centre(axis: Axis, turn: number): number {
+export function center(axis: Axis, turn: number): number {
   return axis.left + (turn - 0.5) * axis.px;
 }
 
@@ -84,10 +84,10 @@ export function evenTurns(turns: number, px: number, digits = 1): number[] {
 
 /**
  * The turns that carry a number: every one if there is room, else turn 1 and the multiples of a round step, as under
- * the curve. The last turn is named too where it does not touch its neighbour. `digits` = how long what stands at a
+ * the curve. The last turn is named too where it does not touch its neighbor. `digits` = how long what stands at a
  * turn can be, where that is not its number.
  */
-export function labelledTurns(turns: number, px: number, digits = 1): number[] {
+export function labeledTurns(turns: number, px: number, digits = 1): number[] {
   if (turns <= 0) return [];
   const step = stepOf(turns, px, digits);
   if (step === 1) return Array.from({ length: turns }, (_, i) => i + 1);

@@ -74,7 +74,7 @@ export interface RowDrawing {
   readonly holes: string;
   /** × of failed cells, drawn as strokes on the fill. */
   readonly crosses: string;
-  /** Failing counts: centre x of the cell and the number. */
+  /** Failing counts: center x of the cell and the number. */
   readonly counts: readonly { readonly x: number; readonly n: number; readonly turn: number }[];
 }
 

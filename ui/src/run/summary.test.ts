@@ -23,7 +23,7 @@ const find = (r: RunRow, key: string, wide = false) => stats(r, undefined, wide 
 describe("strip of numbers", () => {
   it("says why episodes ended", () => {
     expect(find(row, "Events")).toMatchObject({ value: "16", small: "tests failed" });
-    expect(find({ ...row, unrecognised: 2 }, "Events")?.title).toBe("tests failed, 2 of them with a cause that is not recognised");
+    expect(find({ ...row, unrecognised: 2 }, "Events")?.title).toBe("tests failed, 2 of them with a cause that is not recognized");
     // words: ok, the name of an end reason
     expect(find(row, "Censored", true)).toMatchObject({ value: "9", small: "6 passed all, 2 endpoint, 1 cancelled" });
     // words: ok, the name of an end reason

@@ -52,9 +52,9 @@ export function reportedInWords(figure: readonly [string, number] | undefined, o
   return `${same ? "reported" : name} ${same ? String(Number(figure[1].toFixed(1))) : reportedValue(figure[1])}`;
 }
 
-/** `2 of them with a cause that is not recognised` */
-const unrecognisedInWords = (unrecognised: number): string | undefined =>
-  unrecognised === 0 ? undefined : `${count(unrecognised)} of them with a cause that is not recognised`;
+/** `2 of them with a cause that is not recognized` */
+const unrecognizedInWords = (unrecognised: number): string | undefined =>
+  unrecognised === 0 ? undefined : `${count(unrecognised)} of them with a cause that is not recognized`;
 
 /** Why an interval is another than Greenwood's. */
 const CLUSTERED = "some scenarios have several episodes, which are alike: the interval is by a bootstrap that draws whole scenarios";
@@ -83,7 +83,7 @@ function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
     { explain: "episodes", key: "Trials", value: count(row.episodes), small: words(of, counted(rate.tasks, "task")), title: words(row.partial, "scored: passed, or failed for a reason that counts as a failure") },
     { explain: "pass_rate", key: "Pass rate", value: percent(rate.value), small: rate.value === null ? "no trial is scored" : `95 % CI ${percentInterval(rate.ci_low, rate.ci_high)}`, unknown: rate.value === null, title: passRateInWords(rate) },
     { explain: "pass_rate", key: "Passed", value: count(rate.passed), small: `of ${count(rate.trials)}`, title: "of the scored trials" },
-    { explain: "events", key: "Failed", value: count(row.stamina.events), small: events.length > 0 ? reasonsInWords(events, most) : undefined, title: words(allReasons(events), unrecognisedInWords(row.unrecognised)) },
+    { explain: "events", key: "Failed", value: count(row.stamina.events), small: events.length > 0 ? reasonsInWords(events, most) : undefined, title: words(allReasons(events), unrecognizedInWords(row.unrecognised)) },
   ];
   if (rate.unscored > 0) list.push({ explain: "unscored", key: "Not scored", value: count(rate.unscored), small: reasonsInWords(stopped, most), title: allReasons(stopped) });
   if (k > 1) {
@@ -106,7 +106,7 @@ function staminaStats(row: RunRow, room: StripWidth): Stat[] {
   const most = wide ? 3 : 1;
   return [
     { explain: "episodes", key: "Episodes", value: count(row.episodes), small: words(missing, withdrawn(row), room === "compact" ? null : turns), title: words(row.partial, turns) },
-    { explain: "events", key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(allReasons(ended("event")), unrecognisedInWords(row.unrecognised)) },
+    { explain: "events", key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(allReasons(ended("event")), unrecognizedInWords(row.unrecognised)) },
     { explain: "censored", key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: allReasons(ended("censored")) },
     {
       explain: "mean_stamina",

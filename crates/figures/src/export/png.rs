@@ -30,10 +30,10 @@ pub(super) fn write(
     let mut encoder = ::png::Encoder::new(&mut out, pixmap.width(), pixmap.height());
     encoder.set_color(::png::ColorType::Rgba);
     encoder.set_depth(::png::BitDepth::Eight);
-    let per_metre = (PNG_DPI / 0.0254).round() as u32;
+    let per_meter = (PNG_DPI / 0.0254).round() as u32;
     encoder.set_pixel_dims(Some(::png::PixelDimensions {
-        xppu: per_metre,
-        yppu: per_metre,
+        xppu: per_meter,
+        yppu: per_meter,
         unit: ::png::Unit::Meter,
     }));
     let failed = |e: ::png::EncodingError| e.to_string();

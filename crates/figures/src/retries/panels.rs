@@ -100,7 +100,7 @@ pub(super) fn draw(
         }
         canvas.part("x-name");
         let at = (sheet.width / 2.0, grid.height - PAD - 0.25 * size);
-        sheet.centred(canvas, "Retries allowed, R", at, size, sheet.tokens.label);
+        sheet.centered(canvas, "Retries allowed, R", at, size, sheet.tokens.label);
     });
     drawing.marks = marks;
     drawing

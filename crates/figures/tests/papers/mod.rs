@@ -174,7 +174,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// Width of a cell in dots: half a millimetre.
+/// Width of a cell in dots: half a millimeter.
 const CELL: usize = 6;
 
 /// Share of cells whose mean gray differs much: painters differ in the edges of letters and lines.

@@ -14,6 +14,7 @@ const SUMMARY: &[&str] = &[
     "detailed summary of the conversation",
     "summary of our conversation",
     "summarize the conversation",
+    // words: ok (the text of a harness)
     "summarise the conversation",
     "compact the conversation",
     "context-aware state summary",

@@ -432,7 +432,7 @@ async fn an_error_in_the_middle_of_a_stream_reaches_the_agent_and_is_the_endpoin
 }
 
 #[tokio::test]
-async fn retry_after_is_honoured() {
+async fn retry_after_is_honored() {
     let busy = |seconds: &str| Act::Answer {
         status: 429,
         headers: vec![("retry-after", seconds.to_owned())],

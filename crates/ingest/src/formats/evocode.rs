@@ -113,10 +113,10 @@ impl Format for EvoCode {
             return Sniff::Not { found: "none".to_owned(), closeness: 0 };
         }
         match tree.read_json::<Node>(&path, INDEX_CAP) {
-            Ok(index) if is_index(&index) => Sniff::Recognised,
+            Ok(index) if is_index(&index) => Sniff::Recognized,
             Ok(_) => Sniff::Not { found: "index.json without models and tasks".to_owned(), closeness: 10 },
             Err(_) if task_files(tree, at).iter().any(|e| begins_like_a_task(tree, at, e)) => {
-                Sniff::Recognised
+                Sniff::Recognized
             }
             Err(_) => Sniff::Not { found: "an index.json that cannot be read".to_owned(), closeness: 15 },
         }

@@ -96,7 +96,7 @@ impl Format for Harbor {
 
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
         match layout::kind(tree, at) {
-            Ok(_) => Sniff::Recognised,
+            Ok(_) => Sniff::Recognized,
             Err((found, closeness)) => Sniff::Not { found, closeness },
         }
     }

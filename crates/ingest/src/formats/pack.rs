@@ -66,7 +66,7 @@ impl Format for Pack {
             return Sniff::Not { found: "a manifest.json that cannot be read".to_owned(), closeness: 10 };
         };
         if String::from_utf8_lossy(&head).contains("\"stamina-pack/") {
-            Sniff::Recognised
+            Sniff::Recognized
         } else {
             Sniff::Not { found: "manifest.json of another format".to_owned(), closeness: 5 }
         }

@@ -445,17 +445,17 @@ impl Format for StaminaBench {
             .collect();
         if scenarios.is_empty() {
             let (mut found, mut closeness) = match is_scenario(tree, at) {
-                Ok(()) => return Sniff::Recognised,
+                Ok(()) => return Sniff::Recognized,
                 Err(not) => not,
             };
             // Our own runner has just begun here.
             if has_file(&["config.yaml"]) && tree.entry(&join(at, ".stamina/run.json")).is_some() {
-                return Sniff::Recognised;
+                return Sniff::Recognized;
             }
             if has_file(&["report.json"]) {
                 let report = ReportFile::read(tree, &join(at, "report.json"));
                 if matches!(report, Ok(Some(report)) if report.is_report()) {
-                    return Sniff::Recognised;
+                    return Sniff::Recognized;
                 }
                 if closeness < 20 {
                     (found, closeness) = ("report.json but no scenario_N/".to_owned(), 20);
@@ -467,14 +467,14 @@ impl Format for StaminaBench {
         for name in scenarios.iter().take(LOOKED_AT) {
             match is_scenario(tree, &join(at, name)) {
                 // The name of the folder makes up for a trajectory that says little.
-                Ok(()) | Err((_, 20)) => return Sniff::Recognised,
+                Ok(()) | Err((_, 20)) => return Sniff::Recognized,
                 Err((found, closeness)) if closeness > best.1 => best = (found, closeness),
                 Err(_) => {}
             }
         }
         // A run that has just begun has its configuration and empty folders.
         if has_file(&["config.yaml", "report.json"]) && best.1 <= 50 {
-            return Sniff::Recognised;
+            return Sniff::Recognized;
         }
         Sniff::Not { found: best.0, closeness: best.1.max(60) }
     }

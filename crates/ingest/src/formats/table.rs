@@ -67,7 +67,7 @@ impl Format for TidyTable {
 
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
         match files::any(tree, at) {
-            Ok(()) => Sniff::Recognised,
+            Ok(()) => Sniff::Recognized,
             Err(Some(near)) if near.is_likely() => {
                 let missing: Vec<&str> = near.missing.iter().map(|(name, _)| *name).collect();
                 let found = format!("{} without {}", ::files::file_name(&near.path), missing.join(", "));

@@ -70,7 +70,7 @@ impl Format for TerminalBench {
             .filter(|name| entries.iter().any(|e| e.name == *name && !e.is_folder()))
             .collect();
         if there.iter().any(|name| is_of_a_run(tree, at, name)) {
-            return Sniff::Recognised;
+            return Sniff::Recognized;
         }
         match there.as_slice() {
             [] => Sniff::Not { found: "none".to_owned(), closeness: 0 },

@@ -53,7 +53,7 @@ impl Format for Toy {
     }
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
         if tree.entry(&join(at, "toy.txt")).is_some() {
-            return Sniff::Recognised;
+            return Sniff::Recognized;
         }
         match tree.list(at).into_iter().filter(is_episode).count() {
             0 => Sniff::Not { found: "none".to_owned(), closeness: 0 },
@@ -278,7 +278,7 @@ fn a_folder_of_no_format_says_what_was_looked_for_and_leaves_the_store_alone() {
     let tree = Tree::open(bench.temp.path()).unwrap();
     let stop = AtomicBool::new(false);
     let error = import_among(&tree, &bench.store, bench.source, &[bench.toy], &|_, _| {}, &stop).unwrap_err();
-    let ImportError::NotRecognised(seen) = error else { panic!("{error:?}") };
+    let ImportError::NotRecognized(seen) = error else { panic!("{error:?}") };
     assert_eq!((seen.files, seen.folders, seen.depth, seen.cut_short), (3, 5, 4, false));
     assert_eq!(seen.formats.len(), 1);
     assert_eq!(seen.formats[0].found, "1 .ep but no toy.txt, in batch_2/");

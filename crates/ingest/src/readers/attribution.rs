@@ -6,7 +6,7 @@
 //! 3. type, stage and the *beginning of the message* together select a row of the [`table`];
 //! 4. the row's rule may ask for the *HTTP status* at the place where the type's package writes it ([`message`]), or for
 //!    the code that made the call ([`frames`]);
-//! 5. what the table does not know is the agent's, marked as not recognised.
+//! 5. what the table does not know is the agent's, marked as not recognized.
 //!
 //! Messages are never searched for words: they quote commands, paths, output and prompts, and *docker*, *rate limit* or
 //! *connection refused* may be what the task is about. The table is listed in `docs/formats.md`.
@@ -62,7 +62,7 @@ pub(crate) struct Attribution {
     /// Why the observation ended.
     pub(crate) reason: EndReason,
     /// Whether something proves it. Where nothing does, the end is the agent's.
-    pub(crate) recognised: bool,
+    pub(crate) recognized: bool,
     /// The cell of the table that decided; `None` = another rule.
     pub(crate) cell: Option<Cell>,
 }
@@ -111,7 +111,7 @@ pub(crate) fn decisions() -> Vec<Decision> {
     let named = table::ROWS.iter().map(|row| (row.in_words(), [&row.setup, &row.agent, &row.verifier]));
     let named = named.map(|(what, rules)| (what, rules.map(row::Rule::in_words)));
     let other =
-        ["environment", "by status and caller, else agent error, cause not recognised", "verifier error"];
+        ["environment", "by status and caller, else agent error, cause not recognized", "verifier error"];
     let all = named.chain(std::iter::once((ANY_OTHER.to_owned(), other.map(str::to_owned))));
     let cells = all.enumerate().flat_map(|(row, (exceptions, rules))| {
         Column::ALL.into_iter().zip(rules).map(move |(column, rule)| Decision {

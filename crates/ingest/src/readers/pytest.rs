@@ -218,7 +218,7 @@ impl<'a> Reading<'a> {
             && (self.section != Section::Blocks || text.trim() == self.last)
             && let Some(counts) = line::counts(text.trim())
         {
-            self.summarise(counts);
+            self.summarize(counts);
             return;
         }
         match self.section {
@@ -229,7 +229,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn summarise(&mut self, counts: Counts) {
+    fn summarize(&mut self, counts: Counts) {
         self.log.counts = counts;
         self.log.has_summary = true;
         self.log.is_pytest = true;
@@ -254,7 +254,7 @@ impl<'a> Reading<'a> {
             _ if title.starts_with("warnings summary") || title.starts_with("slowest ") => Section::Other,
             _ => {
                 if let Some(counts) = line::counts(title) {
-                    self.summarise(counts);
+                    self.summarize(counts);
                     return true;
                 }
                 return false;

@@ -197,7 +197,7 @@ fn what_there_is_most_of_comes_first() {
 fn every_kind_is_documented_in_its_order() {
     let doc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
     let doc = fs::read_to_string(doc).unwrap();
-    let (_, doc) = doc.split_once("\n## Recognised and not read\n").unwrap();
+    let (_, doc) = doc.split_once("\n## Recognized and not read\n").unwrap();
     let (doc, _) = doc.split_once("\n## ").unwrap();
     let documented: Vec<&str> =
         doc.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`').map(|(id, _)| id)).collect();

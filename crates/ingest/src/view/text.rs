@@ -8,7 +8,7 @@ pub const DEFAULT_LIMIT: u32 = 256 << 10;
 pub const MAX_LIMIT: u32 = 2 << 20;
 
 /// Longest color code that is kept together.
-const COLOUR_BYTES: usize = 32;
+const COLOR_BYTES: usize = 32;
 
 /// A piece of a text file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct TextPage {
 /// A piece of at most `limit` bytes (0 = [`DEFAULT_LIMIT`]) from byte `offset`, which counts from the end when negative.
 /// Pieces begin and end between characters and never inside a color code; following `next_offset` gives the whole file.
 pub fn text_page(tree: &Tree, path: &str, offset: i64, limit: u32) -> Result<TextPage, ReadError> {
-    let limit = if limit == 0 { DEFAULT_LIMIT } else { limit.min(MAX_LIMIT) }.max(COLOUR_BYTES as u32);
+    let limit = if limit == 0 { DEFAULT_LIMIT } else { limit.min(MAX_LIMIT) }.max(COLOR_BYTES as u32);
     let (begin, bytes, total) = if offset < 0 {
         // The size must be known first; opening the file tells whether it can be read at all.
         let (_, total) = tree.read_range(path, 0, 0)?;
@@ -70,10 +70,10 @@ fn whole_end(bytes: &[u8], begin: usize) -> usize {
             end -= back;
         }
     }
-    let tail = end.saturating_sub(COLOUR_BYTES);
+    let tail = end.saturating_sub(COLOR_BYTES);
     if let Some(escape) = bytes[tail..end].iter().rposition(|b| *b == 0x1b) {
         let code = &bytes[tail + escape..end];
-        if code.len() < COLOUR_BYTES && colour_code(code).is_none() && may_become_colour(code) {
+        if code.len() < COLOR_BYTES && color_code(code).is_none() && may_become_color(code) {
             end = tail + escape;
         }
     }
@@ -84,13 +84,13 @@ fn whole_end(bytes: &[u8], begin: usize) -> usize {
 }
 
 /// The length of the color code that a text begins with.
-fn colour_code(bytes: &[u8]) -> Option<usize> {
+fn color_code(bytes: &[u8]) -> Option<usize> {
     let rest = bytes.strip_prefix(b"\x1b[")?;
     let digits = rest.iter().take_while(|b| b.is_ascii_digit() || **b == b';').count();
-    (rest.get(digits) == Some(&b'm') && digits + 3 <= COLOUR_BYTES).then_some(digits + 3)
+    (rest.get(digits) == Some(&b'm') && digits + 3 <= COLOR_BYTES).then_some(digits + 3)
 }
 
-fn may_become_colour(bytes: &[u8]) -> bool {
+fn may_become_color(bytes: &[u8]) -> bool {
     match bytes {
         [0x1b] => true,
         [0x1b, b'[', rest @ ..] => rest.iter().all(|b| b.is_ascii_digit() || *b == b';'),
@@ -104,7 +104,7 @@ pub fn escape(text: &str) -> String {
     escape_controls(text, false, false)
 }
 
-fn escape_controls(text: &str, colours: bool, drop_cr: bool) -> String {
+fn escape_controls(text: &str, colors: bool, drop_cr: bool) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
@@ -119,8 +119,8 @@ fn escape_controls(text: &str, colours: bool, drop_cr: bool) -> String {
                 }
             }
             '\r' => out.push_str("\\r"),
-            '\x1b' if colours && colour_code(&text.as_bytes()[here..]).is_some() => {
-                let length = colour_code(&text.as_bytes()[here..]).unwrap_or(1);
+            '\x1b' if colors && color_code(&text.as_bytes()[here..]).is_some() => {
+                let length = color_code(&text.as_bytes()[here..]).unwrap_or(1);
                 out.push_str(&text[here..here + length]);
                 at = here + length;
             }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn controls_are_escaped_and_colours_kept() {
+    fn controls_are_escaped_and_colors_kept() {
         let text = "a\x1b[31mred\x1b[0m\x1b[2J\x07\r\nb\rc\u{202e}d\u{9b}\t\x7f\0";
         assert_eq!(
             whole(text.as_bytes(), 0),

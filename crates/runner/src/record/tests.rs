@@ -21,7 +21,7 @@ use kept::KeptIfFailed;
 
 fn ingested(folder: &Path) -> (Run, Vec<Episode>, Vec<model::Warning>) {
     let tree = files::Tree::open(folder).unwrap();
-    assert_eq!(StaminaBench.sniff(&tree, ""), Sniff::Recognised);
+    assert_eq!(StaminaBench.sniff(&tree, ""), Sniff::Recognized);
     let mut report = Report::default();
     let survey = StaminaBench.survey(&tree, "", &mut report);
     let mut episodes = Vec::new();
@@ -125,6 +125,7 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         reward: None,
         rewards: None,
         left_out: Vec::new(),
+        ends_chain: false,
         references_failed: std::collections::BTreeMap::new(),
     }
 }
@@ -339,18 +340,27 @@ fn a_trajectory_of_more_turns_than_a_run_can_have_is_not_resumed() {
     let folder = room.path().join("scenario_0");
     let path = folder.join("trajectory.json");
     let whole = std::fs::read_to_string(&path).unwrap();
-    let line = serde_json::to_string(&written[0]).unwrap();
+    let mut turn = serde_json::to_value(&written[0]).unwrap();
+    let mut line = |number: u32| {
+        turn["turn"] = number.into();
+        turn.to_string()
+    };
     // The lines of the file are a head, turns and an end.
     let (head, rest) = whole.split_once('\n').unwrap();
     let (_, end) = rest.rsplit_once("\n],\n").unwrap();
-    let read = |turns: u32| {
-        let turns = vec![line.as_str(); turns as usize].join(",\n");
+    let mut read = |turns: &mut dyn Iterator<Item = u32>| {
+        let turns = turns.map(&mut line).collect::<Vec<_>>().join(",\n");
         std::fs::write(&path, format!("{head}\n{turns}\n],\n{end}")).unwrap();
         Trajectory::read(&folder)
     };
-    assert_eq!(read(crate::live::MOST_TURNS).unwrap().unwrap().summaries().len(), 1000);
-    let error = read(crate::live::MOST_TURNS + 1).unwrap_err().to_string();
+    assert_eq!(read(&mut (1..=crate::live::MOST_TURNS)).unwrap().unwrap().summaries().len(), 1000);
+    let error = read(&mut (1..=crate::live::MOST_TURNS + 1)).unwrap_err().to_string();
     assert!(error.contains("more than 1000 turns"), "{error}");
+    // A resume counts on from the last one.
+    for turns in [vec![u32::MAX], vec![0], vec![1, 3], vec![1, 1], vec![2, 1]] {
+        let error = read(&mut turns.iter().copied()).unwrap_err().to_string();
+        assert!(error.contains("stands where turn"), "{turns:?}: {error}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 /// All files of the results but `.stamina`, without times, durations and ids.
-pub(crate) fn normalised(folder: &Path) -> BTreeMap<String, String> {
+pub(crate) fn normalized(folder: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut open = vec![folder.to_owned()];
     while let Some(at) = open.pop() {

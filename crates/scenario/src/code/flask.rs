@@ -248,7 +248,7 @@ pub(super) fn write(schema: &Schema) -> String {
 
 fn heading(out: &mut String, what: &str, about: &str) {
     let rule = "-".repeat(98);
-    line!(out, "\n\n# {rule}\n# {}: {about}\n# {rule}", super::python::capitalised(what));
+    line!(out, "\n\n# {rule}\n# {}: {about}\n# {rule}", super::python::capitalized(what));
 }
 
 /// Begins a top-level definition.

@@ -244,7 +244,7 @@ pub(super) fn prose(text: &str) -> String {
 }
 
 /// With a capital first letter.
-pub(super) fn capitalised(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::ir::{Kind, Pattern};
 
-/// Plain words; twenty neighbours begin with twenty different letters, so that they differ even when cut to one.
+/// Plain words; twenty neighbors begin with twenty different letters, so that they differ even when cut to one.
 const WORDS: [&str; 20] = [
     "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "juniper", "kettle",
     "lantern", "meadow", "north", "olive", "pebble", "quartz", "river", "summit", "timber",

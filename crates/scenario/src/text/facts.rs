@@ -1,6 +1,6 @@
 //! What fills the slots of the wordings: the names, types and values that a change is about.
 
-mod behaviour;
+mod behavior;
 mod conventions;
 
 use super::entity;

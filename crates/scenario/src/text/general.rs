@@ -117,7 +117,7 @@ pub(super) fn pieces(schema: &Schema, out: &mut Pieces) {
         );
     }
     lists(schema, &parts, out);
-    behaviour(schema, &parts, out);
+    behavior(schema, &parts, out);
 }
 
 fn server(schema: &Schema, out: &mut Pieces) {
@@ -353,7 +353,7 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
     );
 }
 
-fn behaviour(schema: &Schema, parts: &Parts, out: &mut Pieces) {
+fn behavior(schema: &Schema, parts: &Parts, out: &mut Pieces) {
     let names = Names::new(schema);
     if parts.references {
         out.push(

@@ -8,7 +8,7 @@
 //! terms (add, rename; field, filter, condition) and the entity; together with its clauses it names every fact of the change;
 //! nothing in it can be taken for another kind of change. Reasons name no part of the API and demand nothing.
 
-mod behaviour;
+mod behavior;
 mod conventions;
 mod records;
 mod rules;
@@ -29,7 +29,7 @@ pub(super) fn reach(change: &Change) -> Option<&'static str> {
         Change::RenameEntity { .. } => Some(records::REACH_OF_ENTITY),
         Change::RenameField { .. } => Some(records::REACH_OF_FIELD),
         Change::RenameEnumValue { .. } => Some(records::REACH_OF_ENUM_VALUE),
-        Change::RenameAction { .. } => Some(behaviour::REACH_OF_ACTION),
+        Change::RenameAction { .. } => Some(behavior::REACH_OF_ACTION),
         _ => None,
     }
 }
@@ -54,23 +54,23 @@ pub(super) fn of(change: &Change) -> &'static Wording {
         Change::Unnest { .. } => &records::UNNEST,
         Change::AddComputed { .. } => &records::ADD_COMPUTED,
         Change::ChangeComputed { .. } => &records::CHANGE_COMPUTED,
-        Change::AddAction { .. } => &behaviour::ADD_ACTION,
-        Change::RemoveAction { .. } => &behaviour::REMOVE_ACTION,
-        Change::RenameAction { .. } => &behaviour::RENAME_ACTION,
-        Change::AddGuard { .. } => &behaviour::ADD_GUARD,
-        Change::RemoveGuard { .. } => &behaviour::REMOVE_GUARD,
-        Change::ChangeGuard { .. } => &behaviour::CHANGE_GUARD,
-        Change::AddEffect { .. } => &behaviour::ADD_EFFECT,
-        Change::RemoveEffect { .. } => &behaviour::REMOVE_EFFECT,
-        Change::ChangeEffect { .. } => &behaviour::CHANGE_EFFECT,
-        Change::AddAnalytic { .. } => &behaviour::ADD_ANALYTIC,
-        Change::RemoveAnalytic { .. } => &behaviour::REMOVE_ANALYTIC,
-        Change::RenameAnalytic { .. } => &behaviour::RENAME_ANALYTIC,
-        Change::ChangeMeasure { .. } => &behaviour::CHANGE_MEASURE,
-        Change::ChangeGrouping { .. } => &behaviour::CHANGE_GROUPING,
-        Change::ChangeRestriction { .. } => &behaviour::CHANGE_RESTRICTION,
-        Change::ChangeAnalyticFilter { by: Some(_), .. } => &behaviour::SET_ANALYTIC_FILTER,
-        Change::ChangeAnalyticFilter { by: None, .. } => &behaviour::DROP_ANALYTIC_FILTER,
+        Change::AddAction { .. } => &behavior::ADD_ACTION,
+        Change::RemoveAction { .. } => &behavior::REMOVE_ACTION,
+        Change::RenameAction { .. } => &behavior::RENAME_ACTION,
+        Change::AddGuard { .. } => &behavior::ADD_GUARD,
+        Change::RemoveGuard { .. } => &behavior::REMOVE_GUARD,
+        Change::ChangeGuard { .. } => &behavior::CHANGE_GUARD,
+        Change::AddEffect { .. } => &behavior::ADD_EFFECT,
+        Change::RemoveEffect { .. } => &behavior::REMOVE_EFFECT,
+        Change::ChangeEffect { .. } => &behavior::CHANGE_EFFECT,
+        Change::AddAnalytic { .. } => &behavior::ADD_ANALYTIC,
+        Change::RemoveAnalytic { .. } => &behavior::REMOVE_ANALYTIC,
+        Change::RenameAnalytic { .. } => &behavior::RENAME_ANALYTIC,
+        Change::ChangeMeasure { .. } => &behavior::CHANGE_MEASURE,
+        Change::ChangeGrouping { .. } => &behavior::CHANGE_GROUPING,
+        Change::ChangeRestriction { .. } => &behavior::CHANGE_RESTRICTION,
+        Change::ChangeAnalyticFilter { by: Some(_), .. } => &behavior::SET_ANALYTIC_FILTER,
+        Change::ChangeAnalyticFilter { by: None, .. } => &behavior::DROP_ANALYTIC_FILTER,
         Change::AddFilter { .. } => &rules::ADD_FILTER,
         Change::RemoveFilter { .. } => &rules::REMOVE_FILTER,
         Change::AddSort { .. } => &rules::ADD_SORT,

@@ -112,7 +112,7 @@ pub struct CompareRequest {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Swatch {
     /// 1 to 8: `--series-N`.
-    pub colour: u32,
+    pub color: u32,
     /// 1 to 8: dash pattern (solid, 6-2, 2-2, 6-2-2-2, 10-3, and three more).
     pub dash: u32,
     /// 1 to 8: marker (circle, square, triangle, diamond, cross, hollow circle, hollow square, asterisk): that of the dash,
@@ -347,7 +347,7 @@ pub struct SettingDifference {
     pub odd: Vec<bool>,
     /// What it means.
     pub comparability: Comparability,
-    /// In words: `longer time favours DeepSeek-V4-Pro`.
+    /// In words: `longer time favors DeepSeek-V4-Pro`.
     pub note: String,
 }
 

@@ -96,7 +96,7 @@ pub struct GridRow {
     pub failed_turn: Option<u32>,
     /// Why it ended.
     pub end_reason: EndReason,
-    /// Whether that is the agent's only because the cause of an exception is not recognised.
+    /// Whether that is the agent's only because the cause of an exception is not recognized.
     pub unrecognised: bool,
     /// Score of the episode, 0 to 100.
     pub score: Option<f64>,
@@ -152,7 +152,7 @@ pub struct RunFigureRequest {
     pub width: f64,
     /// Height of the drawing in px.
     pub height: f64,
-    /// Left edge of turn 1's column in px; turn t is drawn at its column's centre.
+    /// Left edge of turn 1's column in px; turn t is drawn at its column's center.
     pub plot_left: f64,
     /// Width of a turn's column in px.
     pub px_per_turn: f64,

@@ -227,7 +227,7 @@ pub struct RunRow {
     pub reported: Vec<(String, f64)>,
     /// End reasons, most frequent first.
     pub end_reasons: Vec<EndCount>,
-    /// Episodes that count as ended by the agent only because the cause of an exception is not recognised.
+    /// Episodes that count as ended by the agent only because the cause of an exception is not recognized.
     pub unrecognised: u32,
     /// Tokens; unknown parts are `None`.
     pub tokens: Tokens,

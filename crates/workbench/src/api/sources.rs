@@ -94,7 +94,7 @@ pub struct SourceInfo {
     pub path: String,
     /// Whether it is a zip.
     pub zip: bool,
-    /// What it was recognised as: `Harbor job`; several are joined with `, `.
+    /// What it was recognized as: `Harbor job`; several are joined with `, `.
     pub format: String,
     /// How it is doing.
     pub status: SourceStatus,
@@ -129,7 +129,7 @@ pub struct RecentSource {
     pub exists: bool,
 }
 
-/// Opens a folder or zip. Answers as soon as it is recognised; reading goes on in the background.
+/// Opens a folder or zip. Answers as soon as it is recognized; reading goes on in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct OpenSource {
     /// Absolute path.
@@ -169,7 +169,7 @@ pub struct ImportReportRequest {
     pub limit: u32,
 }
 
-/// What was recognised, skipped and repaired, and why.
+/// What was recognized, skipped and repaired, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ImportReport {
     /// The source.

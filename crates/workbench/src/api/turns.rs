@@ -40,7 +40,7 @@ pub struct EpisodeDetail {
     /// Its place among the run's episodes in grid order by stamina, from 1, and how many there are.
     pub position: (u32, u32),
     /// The episodes before and after it in that order.
-    pub neighbours: (Option<String>, Option<String>),
+    pub neighbors: (Option<String>, Option<String>),
     /// Every turn, planned ones that were not reached included.
     pub turns: Vec<TurnRow>,
     /// Failing tests of the first turn not passed, at most five.

@@ -60,7 +60,7 @@ impl Number<'_> {
             .count();
         if unrecognised > 0 {
             doubts.push(format!(
-                "{} with a cause that is not recognised, counted as failed",
+                "{} with a cause that is not recognized, counted as failed",
                 counted(unrecognised as u64, "end")
             ));
         }

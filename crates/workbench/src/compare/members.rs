@@ -19,7 +19,7 @@ use crate::sessions::no_stamina;
 use crate::summary::{ended, in_scenario, of_one_turn, of_unknown_turns, run_record, turn_axis};
 
 /// Series colors and dash patterns that there are.
-const COLOURS: usize = 8;
+const COLORS: usize = 8;
 const DASHES: usize = 8;
 
 /// A run of a member.
@@ -420,19 +420,19 @@ fn draw(pools: &mut [Pool]) {
 /// The same for members of these models and harnesses, each counted from 0.
 fn swatches(models: &[usize], harnesses: &[usize]) -> Vec<Swatch> {
     let varies = |levels: &[usize]| levels.iter().any(|level| *level > 0);
-    let swatch = |colour: usize, dash: usize| Swatch {
-        colour: (colour % COLOURS) as u32 + 1,
+    let swatch = |color: usize, dash: usize| Swatch {
+        color: (color % COLORS) as u32 + 1,
         dash: (dash % DASHES) as u32 + 1,
         marker: 0,
     };
     // After the last color they begin anew with the next dash, so that no two of 64 are drawn alike.
-    let own = |i: usize| swatch(i, i + i / COLOURS);
+    let own = |i: usize| swatch(i, i + i / COLORS);
     let mut swatches: Vec<Swatch> = match (varies(models), varies(harnesses)) {
         (true, true) => models.iter().zip(harnesses).map(|(m, h)| swatch(*m, *h)).collect(),
         (true, false) => models.iter().map(|m| own(*m)).collect(),
         (false, _) => harnesses.iter().map(|h| own(*h)).collect(),
     };
-    let distinct: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.colour, s.dash)).collect();
+    let distinct: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.color, s.dash)).collect();
     if distinct.len() < swatches.len() {
         swatches = (0..models.len()).map(own).collect();
     }
@@ -469,7 +469,7 @@ mod tests {
             let (many, one): (Vec<usize>, Vec<usize>) = ((0..count).collect(), vec![0; count]);
             for (models, harnesses) in [(&many, &one), (&one, &many), (&one, &one)] {
                 let swatches = swatches(models, harnesses);
-                let drawn: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.colour, s.marker)).collect();
+                let drawn: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.color, s.marker)).collect();
                 assert_eq!(drawn.len(), count, "{swatches:?}");
             }
         }

@@ -36,7 +36,7 @@ pub(crate) struct Rule {
     pub(crate) keys: &'static [&'static str],
     /// What it does.
     pub(crate) effect: Effect,
-    /// Of a number: whom more of it favors, `longer time favours`.
+    /// Of a number: whom more of it favors, `longer time favors`.
     pub(crate) more: Option<&'static str>,
     /// What a difference means, in words.
     pub(crate) note: &'static str,

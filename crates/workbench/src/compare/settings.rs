@@ -365,8 +365,8 @@ fn note(line: &Line<'_>, pools: &[Pool], effect: Comparability, differs: bool, u
         Comparability::NoEffect => line.note.clone(),
         _ if !differs => format!("may differ (unknown for {})", members(unknown)),
         _ => {
-            let favoured = line.more.and_then(|more| Some(format!("{more} {}", most(line, pools)?)));
-            let meaning = favoured.unwrap_or_else(|| line.note.clone());
+            let favored = line.more.and_then(|more| Some(format!("{more} {}", most(line, pools)?)));
+            let meaning = favored.unwrap_or_else(|| line.note.clone());
             let gap = if unknown > 0 { format!("; unknown for {}", members(unknown)) } else { String::new() };
             format!("{meaning}{gap}")
         }

@@ -182,7 +182,7 @@ fn marked(name: &str, swatch: api::Swatch, simulated: bool) -> SeriesLabel {
     let (mark, marker) = (index(swatch.dash), index(swatch.marker));
     SeriesLabel {
         name: name.to_owned(),
-        color: index(swatch.colour),
+        color: index(swatch.color),
         mark,
         marker: Some(marker).filter(|marker| *marker != mark),
         simulated,
@@ -384,16 +384,19 @@ fn bars(data: &Comparison, measure: Measure, beside: &[Vec<matrix::Beside>]) -> 
 }
 
 fn pareto(data: &Comparison) -> Pareto {
+    // Over one turn mean stamina is the pass rate, which is what every page shows of these runs.
+    let measure = if data.of_one_turn { Measure::PassRate } else { Measure::Stamina };
     let points: Vec<ParetoPoint> = data
         .members
         .iter()
-        .map(|member| ParetoPoint {
-            label: label(member),
-            cost: member.spent.cost_per_episode,
-            mean: member.stamina.mean,
-            ci_low: member.stamina.ci_low,
-            ci_high: member.stamina.ci_high,
-            n: Some(member.stamina.n),
+        .map(|member| {
+            let (mean, ci_low, ci_high) = measured(member, measure);
+            let n = match &member.pass_rate {
+                Some(rate) if data.of_one_turn => rate.trials,
+                _ => member.stamina.n,
+            };
+            let cost = member.spent.cost_per_episode;
+            ParetoPoint { label: label(member), cost, mean, ci_low, ci_high, n: Some(n) }
         })
         .collect();
     let costs: Vec<f64> = points.iter().filter_map(|p| p.cost).collect();
@@ -405,7 +408,9 @@ fn pareto(data: &Comparison) -> Pareto {
         cost: "Cost per episode".to_owned(),
         unit: Some("US$".to_owned()),
         scale,
-        tau: Some(data.tau).filter(|tau| *tau > 0),
+        tau: method::tau(data.tau).filter(|_| !data.of_one_turn),
+        measure: data.of_one_turn.then(|| "Pass rate".to_owned()),
+        measure_unit: data.of_one_turn.then(|| "%".to_owned()),
     }
 }
 

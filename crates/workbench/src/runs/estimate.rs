@@ -156,7 +156,7 @@ fn by_the_hour((low, high): (f64, f64), at_once: f64, slots: Option<u64>, usd: f
     }
 }
 
-/// The 10th and the 90th percentile of sorted numbers, between neighbours by their distance.
+/// The 10th and the 90th percentile of sorted numbers, between neighbors by their distance.
 pub(super) fn spread(sorted: &[f64]) -> Option<(f64, f64)> {
     let at = |share: f64| {
         let place = share * (sorted.len() - 1) as f64;
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_lie_between_neighbours() {
+    fn percentiles_lie_between_neighbors() {
         assert_eq!(spread(&[]), None);
         assert_eq!(spread(&[3.0]), Some((3.0, 3.0)));
         let ten: Vec<f64> = (0..=10).map(f64::from).collect();

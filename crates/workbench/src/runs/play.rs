@@ -20,7 +20,7 @@ use crate::api::{ApiError, CheckState, FieldError, ResumeRun, StartRun, StartedR
 const FIRST_EVENT: Duration = Duration::from_secs(5);
 /// How long a resume waits for the thread that played a run which has ended, as its folder tells.
 const LETTING_GO: Duration = Duration::from_secs(20);
-/// How often, and how long, a folder is offered to the library until it is recognised.
+/// How often, and how long, a folder is offered to the library until it is recognized.
 const ADOPTING: (Duration, u32) = (Duration::from_millis(250), 240);
 
 /// A run that was begun by this process.
@@ -241,7 +241,7 @@ impl Workbench {
         }
     }
 
-    /// Opens a results folder as soon as it is recognised, on a thread of its own.
+    /// Opens a results folder as soon as it is recognized, on a thread of its own.
     fn adopt_soon(&self, folder: PathBuf) {
         let me = self.live.workbench();
         let spawned = std::thread::Builder::new().name("adopt".to_owned()).spawn(move || {
@@ -252,7 +252,7 @@ impl Workbench {
                         workbench.live.read(source);
                         return;
                     }
-                    Err(error) => tracing::debug!(%error, "the folder of the run is not recognised yet"),
+                    Err(error) => tracing::debug!(%error, "the folder of the run is not recognized yet"),
                 }
                 drop(workbench);
                 std::thread::sleep(ADOPTING.0);

@@ -127,7 +127,7 @@ export interface Commands {
   rescan_source: { request: SourceRef; response: SourceInfo };
   /** Stops reading a source; what was read stays. */
   stop_reading: { request: SourceRef; response: Nothing };
-  /** What was recognised, skipped and repaired, and why. */
+  /** What was recognized, skipped and repaired, and why. */
   import_report: { request: ImportReportRequest; response: ImportReport };
   /** Runs of all sources, filtered, sorted, grouped, paged. */
   list_runs: { request: ListRuns; response: RunPage };

@@ -21,7 +21,7 @@ position: [number, number],
 /**
  * The episodes before and after it in that order.
  */
-neighbours: [string | null, string | null], 
+neighbors: [string | null, string | null], 
 /**
  * Every turn, planned ones that were not reached included.
  */

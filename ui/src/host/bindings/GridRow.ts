@@ -51,7 +51,7 @@ failed_turn: number | null,
  */
 end_reason: EndReason, 
 /**
- * Whether that is the agent's only because the cause of an exception is not recognised.
+ * Whether that is the agent's only because the cause of an exception is not recognized.
  */
 unrecognised: boolean, 
 /**

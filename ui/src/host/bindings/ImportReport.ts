@@ -5,7 +5,7 @@ import type { Warning } from "./Warning";
 import type { WarningGroup } from "./WarningGroup";
 
 /**
- * What was recognised, skipped and repaired, and why.
+ * What was recognized, skipped and repaired, and why.
  */
 export type ImportReport = { 
 /**

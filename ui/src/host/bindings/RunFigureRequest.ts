@@ -27,7 +27,7 @@ width: number,
  */
 height: number, 
 /**
- * Left edge of turn 1's column in px; turn t is drawn at its column's centre.
+ * Left edge of turn 1's column in px; turn t is drawn at its column's center.
  */
 plot_left: number, 
 /**

@@ -129,7 +129,7 @@ reported: Array<[string, number]>,
  */
 end_reasons: Array<EndCount>, 
 /**
- * Episodes that count as ended by the agent only because the cause of an exception is not recognised.
+ * Episodes that count as ended by the agent only because the cause of an exception is not recognized.
  */
 unrecognised: number, 
 /**

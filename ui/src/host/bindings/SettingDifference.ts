@@ -26,6 +26,6 @@ odd: Array<boolean>,
  */
 comparability: Comparability, 
 /**
- * In words: `longer time favours DeepSeek-V4-Pro`.
+ * In words: `longer time favors DeepSeek-V4-Pro`.
  */
 note: string, };

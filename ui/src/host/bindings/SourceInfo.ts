@@ -28,7 +28,7 @@ path: string,
  */
 zip: boolean, 
 /**
- * What it was recognised as: `Harbor job`; several are joined with `, `.
+ * What it was recognized as: `Harbor job`; several are joined with `, `.
  */
 format: string, 
 /**

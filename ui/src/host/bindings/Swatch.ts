@@ -8,7 +8,7 @@ export type Swatch = {
 /**
  * 1 to 8: `--series-N`.
  */
-colour: number, 
+color: number, 
 /**
  * 1 to 8: dash pattern (solid, 6-2, 2-2, 6-2-2-2, 10-3, and three more).
  */

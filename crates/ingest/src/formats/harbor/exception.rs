@@ -68,9 +68,9 @@ impl Raised {
     pub(super) fn ended(&self, phases: Phases) -> Option<Attribution> {
         let found = self.attribution(phases)?;
         // Tests that ran after an error of the agent would have given a verdict in spite of it.
-        let unjudged = !found.recognised && phases.time("verifier", "finished_at").is_some();
+        let unjudged = !found.recognized && phases.time("verifier", "finished_at").is_some();
         Some(if unjudged {
-            Attribution { reason: EndReason::VerifierError, recognised: true, ..found }
+            Attribution { reason: EndReason::VerifierError, recognized: true, ..found }
         } else {
             found
         })

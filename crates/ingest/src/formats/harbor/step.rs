@@ -35,8 +35,8 @@ pub(super) struct Graded {
     pub(super) cases: bool,
     /// Whether it was graded as not passed, without any test that is described.
     pub(super) bare: bool,
-    /// Whether an exception ended it whose cause is not recognised.
-    pub(super) unrecognised: bool,
+    /// Whether an exception ended it whose cause is not recognized.
+    pub(super) unrecognized: bool,
     /// The first message to the agent.
     pub(super) first_message: Option<FirstMessage>,
     /// What its trajectory says of the agent's session.
@@ -104,7 +104,7 @@ pub(super) fn read(
     unusable.settle(&mut attempt);
     unusable.warn(folder, report);
 
-    let (mut bare, mut unrecognised) = (false, false);
+    let (mut bare, mut unrecognized) = (false, false);
     if let Some(passed) = decision.and_then(Decision::passed) {
         if let Some(Decision::Reward(reward)) = decision {
             attempt.reward = Some(reward);
@@ -114,12 +114,12 @@ pub(super) fn read(
             // An agent that ran out of time was still graded: the exception says why it failed.
             let cause = raised.as_ref().and_then(|r| r.explains_failed(phases));
             attempt.end_reason = Some(EndReason::TestsFailed);
-            unrecognised = end_with(&mut attempt, cause);
+            unrecognized = end_with(&mut attempt, cause);
             bare = cause.is_none() && attempt.tests.is_empty() && attempt.total.unwrap_or(0) == 0;
         }
     } else if let Some(raised) = raised.as_ref().or(around.exception) {
         attempt.end_reason = Some(EndReason::NoVerdict);
-        unrecognised = end_with(&mut attempt, raised.ended(phases));
+        unrecognized = end_with(&mut attempt, raised.ended(phases));
         if attempt.end_reason == Some(EndReason::Cancelled) {
             attempt.verdict = Verdict::Unfinished;
         }
@@ -137,16 +137,16 @@ pub(super) fn read(
     let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
     attempt.exception = raised.as_ref().or(around).map(Raised::recorded);
     let TrajectoryFacts { first_message, session, cache_exceeds_input, named } = trajectory_facts;
-    Graded { attempt, cases, bare, unrecognised, first_message, session, cache_exceeds_input, named }
+    Graded { attempt, cases, bare, unrecognized, first_message, session, cache_exceeds_input, named }
 }
 
-/// Takes over why the attempt ended, where an exception says it, and says whether its cause is not recognised.
+/// Takes over why the attempt ended, where an exception says it, and says whether its cause is not recognized.
 fn end_with(attempt: &mut Attempt, cause: Option<Attribution>) -> bool {
     let Some(cause) = cause else { return false };
     attempt.end_reason = Some(cause.reason);
     let row = cause.cell.map(Cell::name);
-    model::note_decision(&mut attempt.extra, row, cause.reason, cause.recognised);
-    !cause.recognised
+    model::note_decision(&mut attempt.extra, row, cause.reason, cause.recognized);
+    !cause.recognized
 }
 
 fn times(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut Unusable) {

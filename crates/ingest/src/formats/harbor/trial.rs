@@ -238,7 +238,7 @@ impl Trial {
         unusable.settle_times(&mut episode.timing);
         unusable.warn(&join(&self.path, "result.json"), report);
         let raised = Raised::read(self.result.as_ref());
-        let (mut bare_turns, mut unrecognised_turns) = (Vec::new(), Vec::new());
+        let (mut bare_turns, mut unrecognized_turns) = (Vec::new(), Vec::new());
         let mut cases = false;
         let (mut sessions, mut proofs) = (Vec::new(), Vec::new());
         let mut named_before = None;
@@ -302,8 +302,8 @@ impl Trial {
                 if graded.bare {
                     bare_turns.push(number);
                 }
-                if graded.unrecognised {
-                    unrecognised_turns.push(number);
+                if graded.unrecognized {
+                    unrecognized_turns.push(number);
                 }
                 graded.attempt.grader_places =
                     graded.named.as_ref().map(|named| named.new_places(named_before.as_ref()));
@@ -350,12 +350,12 @@ impl Trial {
         episode.end_reason = reason.filter(is_told);
         if let Some(cause) = cause.filter(|cause| episode.end_reason == Some(cause.reason)) {
             let row = cause.cell.map(Cell::name);
-            model::note_decision(&mut episode.extra, row, cause.reason, cause.recognised);
+            model::note_decision(&mut episode.extra, row, cause.reason, cause.recognized);
         }
         // The first turn not passed decides; if it was never tried, what ended the trial.
         episode.unrecognised = episode.end().0.is_some_and(|turn| {
             let tried = episode.turn(turn).is_some_and(|t| !t.attempts.is_empty());
-            unrecognised_turns.contains(&turn) || !tried && cause.is_some_and(|cause| !cause.recognised)
+            unrecognized_turns.contains(&turn) || !tried && cause.is_some_and(|cause| !cause.recognized)
         });
         Played { episode, bare_turns, cases }
     }

@@ -145,7 +145,7 @@ pub(super) fn sniff(tree: &Tree, at: &str) -> Sniff {
             let results = [Kind::Incremental, Kind::Final, Kind::Conversation];
             if outline(tree, &path).and_then(|o| kind(&path, &o)).is_some_and(|kind| results.contains(&kind))
             {
-                return Sniff::Recognised;
+                return Sniff::Recognized;
             }
             if is_named_so(files::file_name(&path)) || folder != at {
                 looked_at.push(path);

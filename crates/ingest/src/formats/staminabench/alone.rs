@@ -87,7 +87,7 @@ pub(super) fn split(mut whole: Episode, attempt_limit: Option<u32>, unplayed: u3
                 episode.end_reason = Some(from_outside.unwrap_or(EndReason::Unfinished));
             }
             episode.turns = turn.into_iter().map(|turn| model::Turn { number: 1, ..turn }).collect();
-            episode.unrecognised = super::logs::is_unrecognised(&episode);
+            episode.unrecognised = super::logs::is_unrecognized(&episode);
             episode
         })
         .collect()

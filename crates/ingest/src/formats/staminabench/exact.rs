@@ -81,7 +81,7 @@ pub(super) fn episode(
     if episode.timing.finished_at.is_none() && may_go_on {
         episode.end_reason = episode.end_reason.or(Some(EndReason::Unfinished));
     }
-    episode.unrecognised = logs::is_unrecognised(&episode);
+    episode.unrecognised = logs::is_unrecognized(&episode);
     episode
 }
 

@@ -308,7 +308,7 @@ fn exception_end((kind, message): &(String, String)) -> Option<EndReason> {
         stage: Stage::AgentOrTests,
         agent_seconds: None,
     };
-    let by_table = evidence.attribution().filter(|found| found.recognised).map(|found| found.reason);
+    let by_table = evidence.attribution().filter(|found| found.recognized).map(|found| found.reason);
     let has_no_type = words::EXCEPTION.contains(&kind.as_str());
     by_table.or_else(|| words::agent_failure(message).filter(|_| has_no_type))
 }

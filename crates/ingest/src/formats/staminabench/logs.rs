@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use model::{Attempt, EndReason, Episode, TestOutcome, TestResult, Verdict, Warning};
+use model::{Attempt, CAUSE, EndReason, Episode, NOT_RECOGNIZED, TestOutcome, TestResult, Verdict, Warning};
 
 use super::warnings::PartWarnings;
 use crate::readers::pytest::{self, PytestLog};
@@ -224,16 +224,13 @@ fn nothing_answered(log: &PytestLog) -> bool {
         && failing.all(|t| t.message.as_deref().is_some_and(|m| REFUSED.iter().any(|word| m.contains(word))))
 }
 
-/// The extra field `cause` of an attempt whose exception says nothing of its cause.
-const NOT_RECOGNISED: &str = "not recognised";
-
-/// Whether that is why the episode ended.
-pub(super) fn is_unrecognised(episode: &Episode) -> bool {
+/// Whether the episode ended by an exception whose cause is not recognized.
+pub(super) fn is_unrecognized(episode: &Episode) -> bool {
     let (Some(turn), EndReason::AgentError) = episode.end() else { return false };
     episode
         .turn(turn)
         .and_then(|turn| turn.attempts.last())
-        .is_some_and(|last| last.extra.get("cause").is_some_and(|cause| cause == NOT_RECOGNISED))
+        .is_some_and(|last| last.extra.get(CAUSE).is_some_and(|cause| cause == NOT_RECOGNIZED))
 }
 
 /// Gives an attempt that did not pass a reason, where nothing told one.
@@ -244,7 +241,7 @@ pub(super) fn give_reason(attempt: &mut Attempt) {
         Verdict::Failed if has_tests || attempt.exception.is_none() => EndReason::TestsFailed,
         Verdict::Failed | Verdict::Error if attempt.exception.is_some() => {
             if attempt.end_reason.is_none() {
-                attempt.extra.insert("cause".to_owned(), NOT_RECOGNISED.into());
+                attempt.extra.insert(CAUSE.to_owned(), NOT_RECOGNIZED.into());
             }
             EndReason::AgentError
         }

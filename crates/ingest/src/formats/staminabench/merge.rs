@@ -487,5 +487,5 @@ fn finish(
         episode.end_reason =
             whole.end_reason.filter(|r| *r != EndReason::PassedAll && *r != EndReason::TestsFailed);
     }
-    episode.unrecognised = logs::is_unrecognised(episode);
+    episode.unrecognised = logs::is_unrecognized(episode);
 }

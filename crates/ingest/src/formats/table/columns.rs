@@ -146,7 +146,7 @@ columns! {
     PlannedTurns "planned_turns" [] Ordinal Episode false true "Turns that the scenario has" "unknown: an episode whose last turn passed has passed all";
     EpisodeEnd "episode_end_reason" [] EndReason Episode false true "Why the episode ended, if not by its turns" "by its turns";
     AttemptsLeft "attempts_left" [] Flag Episode false true "Whether the last turn had attempts left when the episode ended" "no";
-    Unrecognised "unrecognised" [] Flag Episode false true "Whether the end is the agent's only because its cause is not recognised" "no";
+    Unrecognized "unrecognised" [] Flag Episode false true "Whether the end is the agent's only because its cause is not recognized" "no";
     EpisodeId "episode_id" [] Text Episode false true "What copies of an episode have in common, wherever they lie: each counts once. Only as Stamina Lab writes it (`id-`, `by-` or `of-` and 16 hexadecimal digits): others number their episodes, in every table from 1" "by its contents, if they are measured to the fraction of a second";
     EpisodeInvalid "episode_invalid" [] Text Episode false true "Why the episode was withdrawn" "it was not";
     ScenarioTitle "scenario_title" [] Text Episode false true "A nicer name of the scenario" "none";

@@ -156,7 +156,7 @@ impl Building {
         first(&mut episode.end_reason, || taker.take(Field::EpisodeEnd, |cell, _| cell.end_reason()));
         let mut is_said = |field| taker.take(field, |cell, _| cell.flag()).unwrap_or(false);
         episode.attempts_left |= is_said(Field::AttemptsLeft);
-        episode.unrecognised |= is_said(Field::Unrecognised);
+        episode.unrecognised |= is_said(Field::Unrecognized);
         // Others number their episodes: only an id that we made tells one from those of all other tables.
         first(&mut episode.identity, || taker.text(Field::EpisodeId).filter(|id| identity::is_own(id)));
         first(&mut episode.invalid, || taker.text(Field::EpisodeInvalid));

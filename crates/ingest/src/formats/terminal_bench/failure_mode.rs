@@ -1,7 +1,7 @@
 //! What a trial's `failure_mode` says of an end, as a table. Read off Terminal-Bench 0.2.18.
 //!
 //! Tests run after whatever became of the agent, so `is_resolved` may stand beside any of them. What the word does not tell is
-//! the agent's, marked as not recognised.
+//! the agent's, marked as not recognized.
 
 use model::EndReason;
 
@@ -16,11 +16,11 @@ pub(super) enum Stage {
     NeverBegun,
 }
 
-/// Why a trial was not resolved, and whether its cause is recognised.
+/// Why a trial was not resolved, and whether its cause is recognized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cause {
     pub(super) reason: EndReason,
-    pub(super) recognised: bool,
+    pub(super) recognized: bool,
 }
 
 /// The words of the table, but for those that say nothing of a cause.
@@ -47,8 +47,8 @@ pub(super) fn row(word: Option<&str>, stage: Stage) -> Option<String> {
 pub(crate) fn decisions() -> Vec<Decision> {
     let rows = WORDS.into_iter().chain(["any other"]).flat_map(|word| {
         [Stage::Begun, Stage::NeverBegun].map(|stage| {
-            let Cause { reason, recognised } = cause(Some(word), false, stage);
-            let rule = if recognised { "" } else { ", cause not recognised" };
+            let Cause { reason, recognized } = cause(Some(word), false, stage);
+            let rule = if recognized { "" } else { ", cause not recognized" };
             Decision {
                 row: format!("tb {word}, {}", stage.as_str()),
                 exceptions: format!("failure mode {word} of tb"),
@@ -71,19 +71,19 @@ impl Stage {
 
 /// The cause of a trial that is not resolved. `judged` says whether the tests gave a verdict.
 pub(super) fn cause(word: Option<&str>, judged: bool, stage: Stage) -> Cause {
-    let recognised = |reason| Cause { reason, recognised: true };
-    let unclear = Cause { reason: EndReason::AgentError, recognised: false };
+    let recognized = |reason| Cause { reason, recognized: true };
+    let unclear = Cause { reason: EndReason::AgentError, recognized: false };
     match word {
-        None | Some("unset" | "none") if judged => recognised(EndReason::TestsFailed),
-        None | Some("unset" | "none") => recognised(EndReason::NoVerdict),
-        Some("agent_timeout") => recognised(EndReason::AgentTimeout),
-        Some("context_length_exceeded") => recognised(EndReason::ContextOverflow),
-        Some("output_length_exceeded") => recognised(EndReason::AgentError),
-        Some("fatal_llm_parse_error") => recognised(EndReason::ToolCallFormat),
-        Some("agent_installation_failed") => recognised(EndReason::Environment),
-        Some("test_timeout") => recognised(EndReason::VerifierTimeout),
-        Some("parse_error") => recognised(EndReason::VerifierError),
-        Some("unknown_agent_error") if stage == Stage::NeverBegun => recognised(EndReason::Environment),
+        None | Some("unset" | "none") if judged => recognized(EndReason::TestsFailed),
+        None | Some("unset" | "none") => recognized(EndReason::NoVerdict),
+        Some("agent_timeout") => recognized(EndReason::AgentTimeout),
+        Some("context_length_exceeded") => recognized(EndReason::ContextOverflow),
+        Some("output_length_exceeded") => recognized(EndReason::AgentError),
+        Some("fatal_llm_parse_error") => recognized(EndReason::ToolCallFormat),
+        Some("agent_installation_failed") => recognized(EndReason::Environment),
+        Some("test_timeout") => recognized(EndReason::VerifierTimeout),
+        Some("parse_error") => recognized(EndReason::VerifierError),
+        Some("unknown_agent_error") if stage == Stage::NeverBegun => recognized(EndReason::Environment),
         _ => unclear,
     }
 }
@@ -107,7 +107,7 @@ mod tests {
                 {
                     let cause = cause(Some(word), judged, stage);
                     let label =
-                        if cause.recognised { cause.reason.label() } else { "agent error, not recognised" };
+                        if cause.recognized { cause.reason.label() } else { "agent error, not recognized" };
                     assert_eq!(label, cells[cell], "{word}, {judged}, {stage:?}");
                 }
                 rows += 1;

@@ -156,7 +156,7 @@ fn identity_of_result(result: Option<&Node>) -> Option<String> {
     text("id").map(|id| identity::of_id(&["tb", id, text("trial_started_at").unwrap_or_default()]))
 }
 
-/// Decides by `is_resolved`. Says whether the cause of a failure is not recognised.
+/// Decides by `is_resolved`. Says whether the cause of a failure is not recognized.
 fn verdict(tree: &Tree, trial: &Trial, result: &Node, attempt: &mut Attempt) -> bool {
     let word = result.get("failure_mode").and_then(Node::word);
     let resolved = result.get("is_resolved").and_then(Node::truth);
@@ -177,8 +177,8 @@ fn verdict(tree: &Tree, trial: &Trial, result: &Node, attempt: &mut Attempt) -> 
     let cause = cause(word, resolved.is_some(), stage);
     attempt.end_reason = Some(cause.reason);
     let row = failure_mode::row(word, stage);
-    model::note_decision(&mut attempt.extra, row, cause.reason, cause.recognised);
-    !cause.recognised
+    model::note_decision(&mut attempt.extra, row, cause.reason, cause.recognized);
+    !cause.recognized
 }
 
 fn times(result: &Node, episode: &mut Episode, attempt: &mut Attempt, unusable: &mut Unusable) {

@@ -35,10 +35,10 @@ fn named(full: &str) -> (Option<&str>, &str) {
 }
 
 const fn is(reason: EndReason) -> Attribution {
-    Attribution { reason, recognised: true, cell: None }
+    Attribution { reason, recognized: true, cell: None }
 }
 
-const UNCLEAR: Attribution = Attribution { reason: EndReason::AgentError, recognised: false, cell: None };
+const UNCLEAR: Attribution = Attribution { reason: EndReason::AgentError, recognized: false, cell: None };
 
 impl<'a> Case<'a> {
     fn from_evidence(evidence: &Evidence<'a>) -> Self {
@@ -193,7 +193,7 @@ impl<'a> Case<'a> {
         let early = self.stage == Stage::Agent
             && limit.zip(self.agent_seconds).is_some_and(|(limit, worked)| worked < 0.98 * limit - 2.0);
         // Another time-out, and nothing says whose.
-        let unclear = Attribution { reason, recognised: !early, cell: None };
+        let unclear = Attribution { reason, recognized: !early, cell: None };
         let Some(first) = self.first_block() else { return unclear };
         let is_canceled = traceback::names(self.traceback, "CancelledError");
         if first.kind.ends_with(self.name) || is_canceled && !early {
@@ -207,7 +207,7 @@ impl<'a> Case<'a> {
             _ if self.stage != Stage::Agent => is(reason),
             Some(Callee::Endpoint) => is(EndReason::Endpoint),
             None if frames::through_http(&first.files) => is(EndReason::Endpoint),
-            None => Attribution { reason, recognised: false, cell: None },
+            None => Attribution { reason, recognized: false, cell: None },
         }
     }
 

@@ -7,7 +7,7 @@ use model::EndReason;
 pub(super) enum Rule {
     /// It is this one.
     Is(EndReason),
-    /// Nothing proves anybody else: an error of the agent, its cause not recognised.
+    /// Nothing proves anybody else: an error of the agent, its cause not recognized.
     Unclear,
     /// This one, but before a later step unclear: the agent may have broken what it needs.
     FirstStep(EndReason),
@@ -47,7 +47,7 @@ pub(super) struct Row {
 impl Rule {
     /// What it gives, in words.
     pub(super) fn in_words(&self) -> String {
-        const UNCLEAR: &str = "agent error, cause not recognised";
+        const UNCLEAR: &str = "agent error, cause not recognized";
         match self {
             Self::Is(reason) => reason.label().to_owned(),
             Self::Unclear => UNCLEAR.to_owned(),

@@ -9,7 +9,7 @@ fn traceback(files: &[&str], last: &str) -> String {
 
 fn decided(kind: &str, message: &str, traceback: &str, stage: Stage) -> (EndReason, bool) {
     let found = decide(&Evidence { kind, message, traceback, stage, agent_seconds: None });
-    (found.reason, found.recognised)
+    (found.reason, found.recognized)
 }
 
 const LIB: &str = "/opt/lib/python3.13/site-packages/";
@@ -285,7 +285,7 @@ fn a_time_out_within_the_agents_time_is_not_the_agents_time_out() {
             agent_seconds: Some(agent_seconds),
         };
         let found = decide(&evidence);
-        (found.reason, found.recognised)
+        (found.reason, found.recognized)
     };
     let waiting = traceback(
         &[&format!("{LIB}harbor/environments/docker/docker.py")],

@@ -246,7 +246,7 @@ fn finders(out: &mut Output, app: &App, unit: &Unit) {
 fn show(out: &mut Output, app: &App, unit: &Unit) {
     gap(&mut out.text);
     line!(out.text, "def {}({}):", unit.show, unit.one);
-    line!(out.text, "    \"\"\"{} as answers show it.\"\"\"", crate::code::python::capitalised(&unit.words));
+    line!(out.text, "    \"\"\"{} as answers show it.\"\"\"", crate::code::python::capitalized(&unit.words));
     line!(out.text, "    return {{");
     line!(out.text, "        \"id\": {}[\"id\"],", unit.one);
     for column in &unit.columns {

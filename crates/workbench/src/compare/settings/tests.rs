@@ -307,7 +307,7 @@ fn what_the_scripted_model_can_do_says_nothing_of_a_real_one() {
 }
 
 #[test]
-fn more_time_favours_who_has_it() {
+fn more_time_favors_who_has_it() {
     let timeout = |s: u32| json!({ "agent.override_timeout_sec": s });
     let (_store, pools) = runs("harbor", &[timeout(3600), timeout(3600), timeout(7200)], |i, run| {
         run.model = Some(format!("model-{i}"));

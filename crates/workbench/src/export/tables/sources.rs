@@ -1,4 +1,4 @@
-//! What was recognised, skipped and repaired when a source was read.
+//! What was recognized, skipped and repaired when a source was read.
 
 use figures::table::{Column, Table, known};
 use model::counted;

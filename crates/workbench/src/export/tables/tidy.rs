@@ -91,7 +91,7 @@ impl Cells {
         self.set(Field::PlannedTurns, maybe(episode.planned_turns));
         self.set(Field::EpisodeEnd, maybe(episode.end_reason.map(EndReason::as_str)));
         self.set(Field::AttemptsLeft, known(episode.attempts_left));
-        self.set(Field::Unrecognised, known(episode.unrecognised));
+        self.set(Field::Unrecognized, known(episode.unrecognised));
         self.set(Field::EpisodeId, maybe(episode.identity.as_deref()));
         self.set(Field::EpisodeInvalid, maybe(episode.invalid.as_deref()));
         self.set(Field::ScenarioTitle, maybe(episode.title.as_deref()));

@@ -11,7 +11,7 @@ use store::EpisodeEntry;
 use crate::compare::stamina_of;
 use crate::summary::{ended, ending};
 
-/// What mean stamina over `tau` turns (of runs of one turn: the pass rate) would be if no end whose cause is not recognised
+/// What mean stamina over `tau` turns (of runs of one turn: the pass rate) would be if no end whose cause is not recognized
 /// were the agent's, with the interval that fits repeats of a scenario. `trials` are the `episodes` in their order. `None` = there is no
 /// such end, or nobody knows τ.
 pub(crate) fn sensitivity_line(
@@ -25,7 +25,7 @@ pub(crate) fn sensitivity_line(
     let tau = tau.filter(|_| count > 0)?;
     let all = episodes.len();
     let premise = format!(
-        "The cause of {count} of {all} ends is not recognised; they count against the agent. If none of these were the agent's,"
+        "The cause of {count} of {all} ends is not recognized; they count against the agent. If none of these were the agent's,"
     );
     let read: Vec<InScenario> = episodes
         .iter()
@@ -39,7 +39,7 @@ pub(crate) fn sensitivity_line(
         return Some(format!("{premise} the pass rate would be {}.", pass_rate(&read).in_words()));
     }
     let ends: Vec<Ended> = episodes.iter().map(|episode| ended(episode)).collect();
-    let summary = sensitivity(&ends, policy, tau).unrecognised_censored;
+    let summary = sensitivity(&ends, policy, tau).unrecognized_censored;
     let other = stamina_of(&summary, &read, || bootstrap_mean(&read, tau, Resampling::default()));
     let mean = other.mean.map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.2}"));
     let clustered = if other.clustered { " by scenario" } else { "" };

@@ -6,7 +6,7 @@ import type { TableColumns } from "./TableColumns";
 /**
  * Why a folder or zip was not taken.
  */
-export type NotRecognised = { 
+export type NotRecognized = { 
 /**
  * The name of the folder or zip.
  */
