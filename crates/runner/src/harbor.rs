@@ -2,7 +2,7 @@
 //!
 //! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left; [`trial`] plays a
 //! task in one container from its first step to its last, [`open`] opens that container, [`step`] one of the steps. [`player`] names who plays without a
-//! harness: the reference solution, or nobody; [`call`] calls a harness, [`feedback`] is the feedback between attempts. [`background`] ends what an agent has left running, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent attempts begin from, [`kept`] what a resume continues from. What is recorded has the layout of every other run (`docs/formats.md`), so that live view,
+//! harness: the reference solution, or nobody; [`call`] calls a harness, [`feedback`] is the feedback between attempts. [`background`] ends what an agent has left running, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent attempts begin from, [`kept`] what a resume continues from; [`repeated`] retries what the endpoint has ended. What is recorded has the layout of every other run (`docs/formats.md`), so that live view,
 //! importer and report are the same.
 //!
 //! A task is somebody else's program. Its files are read through a [`files::Tree`], and everything that it executes runs in
@@ -19,6 +19,7 @@ mod open;
 mod player;
 mod recipe;
 mod recorded;
+mod repeated;
 mod reward;
 mod snapshot;
 mod step;

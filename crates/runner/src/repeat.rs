@@ -50,6 +50,30 @@ pub(crate) fn with_words(why: String, message: Option<String>, title: &str) -> S
     }
 }
 
+/// Waits before a retry of an attempt that something outside ended, the `repeats`-th from 1. The end of the run and a control
+/// request end the wait.
+pub(crate) async fn wait_before_retry(
+    context: &RunContext,
+    planned: &Planned,
+    status: &Status,
+    why: &str,
+    repeats: u32,
+) {
+    status.phase(Phase::Waiting, &crate::record::one_line(why, 120));
+    let now = context.stop.child_token();
+    tokio::select! {
+        () = tokio::time::sleep(wait_time(repeats)) => {}
+        // The run stops, or a control request asks for a retry now.
+        () = now.cancelled() => {}
+        never = retry_on_request(context, planned, status, &now) => match never {},
+    }
+}
+
+/// How long the `repeats`-th retry waits, from 1.
+fn wait_time(repeats: u32) -> Duration {
+    FIRST_WAIT.saturating_mul(1 << repeats.saturating_sub(1).min(20))
+}
+
 /// Marks earlier retry requests as fulfilled: the attempt begins.
 pub(crate) fn fulfill_control_requests(context: &RunContext, planned: &Planned, status: &Status) {
     let requested = context.control_requests.borrow().retry.get(&planned.name).copied().unwrap_or(0);
@@ -86,7 +110,6 @@ impl Episode<'_> {
         attempt: u32,
     ) -> Result<Option<Next>, RunError> {
         let (mut repeats, mut away) = (0, 0);
-        let mut wait = FIRST_WAIT;
         loop {
             // A paused run begins no retries either.
             if !self.waits_out_a_pause().await {
@@ -172,14 +195,7 @@ impl Episode<'_> {
             if is_endpoint {
                 self.context.count_endpoint(false);
             }
-            self.status.phase(Phase::Waiting, &crate::record::one_line(&why, 120));
-            let now = self.context.stop.child_token();
-            tokio::select! {
-                () = tokio::time::sleep(wait) => wait *= 2,
-                // The run stops, or a control request asks for a retry now.
-                () = now.cancelled() => {}
-                never = retry_on_request(self.context, self.planned, &self.status, &now) => match never {},
-            }
+            wait_before_retry(self.context, self.planned, &self.status, &why, repeats).await;
         }
     }
 
@@ -249,8 +265,21 @@ impl Episode<'_> {
             reward: None,
             rewards: None,
             left_out: Vec::new(),
+            ends_chain: false,
             references_failed: std::collections::BTreeMap::new(),
         };
         FinishedAttempt { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_retry_waits_twice_as_long_as_the_one_before() {
+        let seconds: Vec<u64> = (1..=REPEATS).map(|repeats| wait_time(repeats).as_secs()).collect();
+        assert_eq!(seconds, [5, 10, 20]);
+        assert!(wait_time(u32::MAX) >= wait_time(9), "no number is too large");
     }
 }

@@ -3,12 +3,14 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 
 use bollard::query_parameters::{
     ListContainersOptions, ListImagesOptions, ListNetworksOptions, ListVolumesOptions, RemoveImageOptions,
     RemoveVolumeOptions,
 };
+use sha2::Digest as _;
 
 use crate::engine::{failed, status};
 use crate::firewall;
@@ -19,6 +21,19 @@ use crate::{Engine, LABEL, Leftover, Owner, SandboxError};
 const SNAPSHOTS: &str = "stamina-snapshot:";
 /// The label of a snapshot with the path of the file that names it; empty = there is none.
 pub(crate) const KEPT_BY: &str = "kept_by";
+/// The label of a snapshot with the root of the file system that this file lies on, where it was when the snapshot was made.
+pub(crate) const KEPT_ON: &str = "kept_on";
+/// Folders from the file that names a snapshot up to the results folder of its run. Its file system is asked about as a whole.
+const UP_TO_RESULTS: usize = 4;
+
+/// The name of the snapshot of an episode's container before a step, from 1. `kept_by` is the file that names it: a copy of a
+/// results folder has the same run and the same episodes, and snapshots of its own.
+pub fn snapshot_name(owner: &Owner, kept_by: &Path, step: u32) -> String {
+    let hash = sha2::Sha256::digest(kept_by_label(Some(kept_by)).as_bytes());
+    let mut begin = [0; 8];
+    begin.copy_from_slice(&hash[..8]);
+    format!("{SNAPSHOTS}{}-{}-{:016x}-{step}", owner.run, owner.episode, u64::from_be_bytes(begin))
+}
 
 impl Engine {
     /// All containers, images, networks and volumes with our labels of a run, containers first: the order in which they can be removed.
@@ -26,10 +41,11 @@ impl Engine {
         self.labeled(&key("run")).await
     }
 
-    /// Takes the snapshots of an episode's container away; that there are none is fine.
-    pub async fn remove_snapshots(&self, owner: &Owner) -> Result<(), SandboxError> {
+    /// Takes the snapshots of an episode's container away that this file keeps; that there are none is fine. Those of a copy of
+    /// its folder stay.
+    pub async fn remove_snapshots(&self, owner: &Owner, kept_by: &Path) -> Result<(), SandboxError> {
         let mut found = self.labeled(&format!("{}={}", key("run"), owner.run)).await?;
-        found.retain(|left| left.kind == "image" && left.labels.get(&key("episode")) == Some(&owner.episode));
+        found.retain(|left| left.kind == "image" && is_kept_by(&left.labels, owner, kept_by));
         self.remove(&found).await
     }
 
@@ -50,10 +66,8 @@ impl Engine {
             Err(error) => return Err(failed("look at a snapshot")(error)),
         };
         let labels = found.config.and_then(|config| config.labels).unwrap_or_default();
-        let says = |name: &str, value: &str| labels.get(&key(name)).is_some_and(|label| label == value);
-        let is_of_episode = says("run", &owner.run) && says("episode", &owner.episode);
-        let is_of_folder = says(KEPT_BY, &kept_by_label(Some(kept_by)));
-        Ok(found.id.filter(|_| is_of_episode && is_of_folder))
+        let labels: BTreeMap<String, String> = labels.into_iter().collect();
+        Ok(found.id.filter(|_| is_kept_by(&labels, owner, kept_by)))
     }
 
     async fn labeled(&self, label: &str) -> Result<Vec<Leftover>, SandboxError> {
@@ -105,7 +119,7 @@ impl Engine {
         for volume in volumes.volumes.unwrap_or_default() {
             found.extend(leftover("volume", Some(volume.name), None, Some(volume.labels)));
         }
-        Ok(found)
+        marked(found).await
     }
 
     /// Takes these away, whether in use or not: whom they belong to is the caller's question. What is gone already is
@@ -219,12 +233,75 @@ pub(crate) fn kept_by_label(file: Option<&Path>) -> String {
     file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Whether an image is a snapshot whose file is there. Nothing of the file is read.
+/// What the label of a snapshot says of the file system on which the file lies that names it; empty = that cannot be told.
+pub(crate) fn kept_on_label(file: Option<&Path>) -> String {
+    kept_by_label(file.and_then(mount_root).as_deref())
+}
+
+/// Whether labels are those of a snapshot of an episode's container that a file keeps.
+fn is_kept_by(labels: &BTreeMap<String, String>, owner: &Owner, kept_by: &Path) -> bool {
+    let says = |name: &str, value: &str| labels.get(&key(name)).is_some_and(|label| label == value);
+    says("run", &owner.run) && says("episode", &owner.episode) && says(KEPT_BY, &kept_by_label(Some(kept_by)))
+}
+
+/// Says of each snapshot whether the file that names it is there.
+async fn marked(mut found: Vec<Leftover>) -> Result<Vec<Leftover>, SandboxError> {
+    let marked = tokio::task::spawn_blocking(move || {
+        for left in &mut found {
+            left.is_kept = is_kept(&left.kind, &left.name, &left.labels);
+        }
+        found
+    });
+    marked.await.map_err(|panicked| SandboxError::Engine {
+        doing: "look for the folders of snapshots",
+        why: panicked.to_string(),
+        is_gone: false,
+    })
+}
+
+/// Whether an image is a snapshot whose file is there. Nothing of the file is read. Blocks.
 fn is_kept(kind: &str, name: &str, labels: &BTreeMap<String, String>) -> bool {
-    let file = labels.get(&key(KEPT_BY)).filter(|file| !file.is_empty()).map(Path::new);
-    kind == "image"
-        && snapshot(name).is_some()
-        && file.is_some_and(|file| file.is_absolute() && file.is_file())
+    let of_label = |name: &str| {
+        let path = labels.get(&key(name)).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    if kind != "image" || snapshot(name).is_none() {
+        return false;
+    }
+    let Some(file) = of_label(KEPT_BY) else { return false };
+    let root = of_label(KEPT_ON);
+    let place = file.ancestors().nth(UP_TO_RESULTS).unwrap_or(&file).to_owned();
+    // What does not answer is not gone.
+    files::deadline::within_limit(&place, move || !is_gone(&file, root.as_deref())).unwrap_or(true)
+}
+
+/// Whether a file is certainly not there any more: not where this user may not look for it, and not while its file system is not
+/// mounted.
+fn is_gone(file: &Path, root: Option<&Path>) -> bool {
+    use std::io::ErrorKind as K;
+    match std::fs::metadata(file) {
+        Ok(found) => !found.is_file(),
+        Err(error) if matches!(error.kind(), K::NotFound | K::NotADirectory) => {
+            root.is_none_or(is_mount_root)
+        }
+        Err(_) => false,
+    }
+}
+
+/// The root of the file system on which a file lies, or will lie. Blocks.
+fn mount_root(file: &Path) -> Option<PathBuf> {
+    let device_of = |path: &Path| Some(std::fs::metadata(path).ok()?.dev());
+    let (folder, device) = file.ancestors().find_map(|path| Some((path, device_of(path)?)))?;
+    folder.ancestors().take_while(|above| device_of(above) == Some(device)).last().map(Path::to_owned)
+}
+
+/// Whether a file system is mounted at a path.
+fn is_mount_root(path: &Path) -> bool {
+    let device_of = |path: &Path| Some(std::fs::metadata(path).ok()?.dev());
+    match path.parent() {
+        None => true,
+        Some(above) => device_of(path).is_some_and(|device| device_of(above) != Some(device)),
+    }
 }
 
 /// The step before which a snapshot was made, from its name; 0 of what is none.
@@ -251,7 +328,8 @@ fn leftover(
     let labels: BTreeMap<String, String> =
         labels.unwrap_or_default().into_iter().filter(|(name, _)| name.starts_with(LABEL)).collect();
     Some(Leftover {
-        is_kept: is_kept(kind, &name, &labels),
+        // Its folder is looked for later, without holding anybody up.
+        is_kept: false,
         kind: kind.to_owned(),
         name,
         id: id.unwrap_or_default(),
@@ -287,8 +365,7 @@ mod tests {
         let room = tempfile::tempdir().unwrap();
         let file = room.path().join("snapshot.json");
         let is_kept = |kind: &str, name: &str, file: &str| {
-            let labels = HashMap::from([(key(KEPT_BY), file.to_owned())]);
-            leftover(kind, Some(name.to_owned()), None, Some(labels)).unwrap().is_kept
+            super::is_kept(kind, name, &BTreeMap::from([(key(KEPT_BY), file.to_owned())]))
         };
         let (name, path) = ("stamina-snapshot:0f3a5c77-scenario_0-2", kept_by_label(Some(&file)));
         assert!(!is_kept("image", name, &path), "its file is gone");
@@ -300,7 +377,53 @@ mod tests {
         for other in ["", "snapshot.json", &kept_by_label(Some(room.path()))] {
             assert!(!is_kept("image", name, other), "{other}");
         }
-        assert!(!image(name).is_kept, "one of before");
+        assert!(!super::is_kept("image", name, &BTreeMap::new()), "one of before");
+    }
+
+    #[test]
+    // docs/security.md: Tasks of Harbor
+    fn a_snapshot_whose_folder_cannot_be_looked_at_is_not_gone() {
+        let room = tempfile::tempdir().unwrap();
+        let file = room.path().join("run/.stamina/state/scenario_0/snapshot.json");
+        assert!(is_gone(&file, None), "there is no such folder");
+        // Neither a folder without rights nor a broken disk says that something is not there. Whoever tests may look everywhere, so
+        // that a chain of links stands for both.
+        let (a, b) = (room.path().join("a"), room.path().join("b"));
+        std::os::unix::fs::symlink(&a, &b).unwrap();
+        std::os::unix::fs::symlink(&b, &a).unwrap();
+        let unknown = a.join("snapshot.json");
+        assert!(!matches!(
+            std::fs::metadata(&unknown).unwrap_err().kind(),
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+        ));
+        assert!(!is_gone(&unknown, None));
+        // A disk that is not mounted any more: its root is an empty folder, or not there.
+        assert!(!is_gone(&file, Some(room.path())));
+        assert!(!is_gone(&file, Some(&room.path().join("media/disk"))));
+        let root = mount_root(&file).unwrap();
+        assert!(file.starts_with(&root) && is_mount_root(&root), "{}", root.display());
+        assert!(is_gone(&file, Some(&root)), "that one is mounted");
+        if cfg!(target_os = "linux") {
+            assert_eq!(mount_root(Path::new("/proc/self/none/file")), Some(PathBuf::from("/proc")));
+        }
+    }
+
+    #[test]
+    // docs/security.md: Tasks of Harbor
+    fn a_copy_of_a_folder_has_snapshots_of_its_own() {
+        let owner = Owner { run: "0f3a5c77".to_owned(), episode: "scenario_3".to_owned() };
+        let [original, copy] = ["/runs/a", "/runs/b"].map(|run| Path::new(run).join("snapshot.json"));
+        let name = snapshot_name(&owner, &original, 4);
+        assert!(name.starts_with("stamina-snapshot:0f3a5c77-scenario_3-"), "{name}");
+        assert_eq!((name.clone(), step_of(&image(&name))), (snapshot_name(&owner, &original, 4), 4));
+        assert_ne!(name, snapshot_name(&owner, &copy, 4), "it takes no name away");
+        let labels = [("run", "0f3a5c77"), ("episode", "scenario_3"), (KEPT_BY, "/runs/a/snapshot.json")];
+        let labels: BTreeMap<String, String> =
+            labels.into_iter().map(|(name, value)| (key(name), value.to_owned())).collect();
+        assert!(is_kept_by(&labels, &owner, &original));
+        assert!(!is_kept_by(&labels, &owner, &copy), "what the original keeps is not the copy's to remove");
+        let other = Owner { episode: "scenario_30".to_owned(), ..owner };
+        assert!(!is_kept_by(&labels, &other, &original));
     }
 
     #[test]

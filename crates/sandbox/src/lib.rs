@@ -40,6 +40,7 @@ pub use engine::{Engine, EngineInfo};
 pub use images::{
     BuildNews, BuildSettings, Check, ImageState, RECIPES, Recipe, Stacks, Trial, Wanted, default_ca, recipe,
 };
+pub use leftovers::snapshot_name;
 pub use local::Local;
 pub use owner::Process;
 pub use task_container::{FileLeft, FilesLeft, OpenTask, Packed, TaskCommand, TaskContainer};

@@ -29,7 +29,7 @@ pub use self::exec::TaskCommand;
 use crate::container::signed;
 use crate::disk::{self, Full};
 use crate::engine::{failed, status};
-use crate::leftovers::{KEPT_BY, kept_by_label};
+use crate::leftovers::{KEPT_BY, KEPT_ON, kept_by_label, kept_on_label};
 use crate::owner::{key, labels, unique_name};
 use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, network};
 
@@ -117,6 +117,9 @@ impl Engine {
         let mut labels = labels(&what.owner.run, Some(&what.owner.episode), "task");
         // An image that a snapshot was made of may name another file.
         labels.insert(key(KEPT_BY), kept_by_label(what.kept_by.as_deref()));
+        let kept_by = what.kept_by.clone();
+        let kept_on = tokio::task::spawn_blocking(move || kept_on_label(kept_by.as_deref()));
+        labels.insert(key(KEPT_ON), kept_on.await.unwrap_or_default());
         let body = ContainerCreateBody {
             image: Some(what.image.clone()),
             cmd: Some(IDLE.map(str::to_owned).to_vec()),

@@ -44,7 +44,7 @@ impl Attempt<'_> {
         let mut after = SessionState {
             session: self.known.session.clone(),
             session_before: self.known.session_before.clone(),
-            calls: self.known.calls + 1,
+            calls: self.known.calls.saturating_add(1),
             feedback,
             worked: self.known.worked || called.outcome.end != Some(EndReason::Environment),
             seconds: self.status.seconds(),
@@ -103,6 +103,7 @@ impl Attempt<'_> {
             reward: None,
             rewards: None,
             left_out: Vec::new(),
+            ends_chain: false,
             references_failed: std::collections::BTreeMap::new(),
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
@@ -146,7 +147,7 @@ impl Attempt<'_> {
         let (turn, attempt) = (self.data.turn, self.number);
         let test_output = tested.verdicts.as_ref().map(|v| pytest::write(turn, &v.cases, v.seconds));
         let server_log = tested.log.clone();
-        let (results, call) = (self.results.clone(), self.known.calls + 1);
+        let (results, call) = (self.results.clone(), self.known.calls.saturating_add(1));
         let files = blocking(move || {
             let (stdout, stderr, steps) = (called.end.stdout, called.end.stderr, called.outcome.steps);
             let left = AttemptLeft {

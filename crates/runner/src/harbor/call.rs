@@ -63,10 +63,11 @@ impl Trial<'_> {
         // Before anything can go wrong: what was spent counts in any case.
         let bill = bill(self.context, &self.owner.episode, &called);
         played.agent_seconds = Some(called.end.seconds);
-        let judged = judge(self.context, self.known.worked, seconds, &called, false);
+        let judged = judge(self.context, self.known.worked, seconds, &called, self.may_repeat());
         let exit = called.end.exit;
         let harness_end = called.outcome.end;
-        self.known.calls += 1;
+        // It may come from a record of somebody else.
+        self.known.calls = self.known.calls.saturating_add(1);
         self.known.worked |= harness_end != Some(EndReason::Environment);
         if let Some(session) = called.outcome.session.clone()
             && session.id.as_ref().is_none_or(|id| self.context.scrub.text(id) == *id)
@@ -197,21 +198,17 @@ impl Trial<'_> {
         is_fresh && (self.attempt == 1 || settings.restore_before_try)
     }
 
-    /// How a step ends whose agent something outside ended. The container has changed, so the trial ends; a resume continues it
-    /// from its last snapshot, or from its first step.
+    /// How a step ends whose agent something outside ended. The container has changed: what the endpoint ended is retried from the
+    /// snapshot of the step, where there is one ([`super::repeated`]), and the trial ends otherwise.
     fn fault(&self, fault: Unrecorded, is_first: bool) -> Broken {
         match fault {
-            Unrecorded::Endpoint(why) => {
-                self.context.count_endpoint(true);
-                Broken::Ended(EndReason::Endpoint, "EndpointError", why)
-            }
+            Unrecorded::Endpoint(why) => Broken::Ended(EndReason::Endpoint, "EndpointError", why),
             Unrecorded::Unanswered { why, message, is_unasked } => {
                 let why = with_words(why, message, self.context.harness.title());
                 if is_unasked {
                     // Its harness ended before it asked a model, and nobody has worked in this container.
                     return Broken::Ended(EndReason::Environment, "HarnessError", why);
                 }
-                self.context.count_endpoint(true);
                 Broken::Ended(EndReason::Endpoint, "EndpointError", why)
             }
             Unrecorded::Containers { why, is_gone } => {

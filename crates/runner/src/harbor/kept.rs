@@ -106,12 +106,15 @@ pub(super) struct Progress {
     /// Whether no attempt at it follows.
     is_decided: bool,
     has_passed: bool,
+    /// Whether its last attempt has ended the chain.
+    has_ended: bool,
 }
 
 /// Where a resume continues a trial.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Continuation {
-    /// In a container from this snapshot, with this attempt at its step. A number beyond the last attempt leaves its verdict.
+    /// In a container from this snapshot, with this attempt at its step. A number beyond the last attempt leaves its verdict; what is
+    /// recorded of this attempt and of later ones does not count ([`retry_from`]).
     Snapshot(Box<Kept>, u32),
     /// Nowhere: its chain had ended, and only its end is not recorded.
     Over,
@@ -131,6 +134,14 @@ pub(super) fn take_back(trajectory: &mut Trajectory, record: Option<&Record>) {
     }
 }
 
+/// Removes the record of an attempt at a step and of those after it: a resume retries them.
+pub(super) fn retry_from(trajectory: &mut Trajectory, step: u32, attempt: u32) {
+    let turn = trajectory.current.as_mut().filter(|turn| turn.turn == step);
+    if let Some(turn) = turn {
+        turn.attempts.truncate(attempt.saturating_sub(1) as usize);
+    }
+}
+
 /// Whether a snapshot was made after an attempt for the step that follows.
 fn went_on(record: Option<&Record>, step: u32, attempts: u32) -> bool {
     record.is_some_and(|record| {
@@ -143,25 +154,29 @@ pub(super) fn progress(trajectory: &Trajectory, record: Option<&Record>, rules: 
     let Some(turn) = trajectory.current.as_ref() else { return Progress::default() };
     let attempts = turn.attempts.len() as u32;
     let has_passed = turn.attempts.last().is_some_and(|last| last.verdict == Verdict::Passed);
+    let has_ended = turn.attempts.last().is_some_and(|last| last.ends_chain);
     let is_decided =
         attempts > 0 && (has_passed || attempts >= rules.attempts || went_on(record, turn.turn, attempts));
-    Progress { step: turn.turn, attempts, is_decided, has_passed }
+    Progress { step: turn.turn, attempts, is_decided, has_passed, has_ended }
 }
 
 /// Where a resume continues a trial, by the record of its snapshots and by how far it has come.
 pub(super) fn continuation(record: Option<Record>, progress: Progress, rules: Rules) -> Continuation {
-    let Progress { step, attempts, is_decided, has_passed } = progress;
+    let Progress { step, attempts, is_decided, has_passed, has_ended } = progress;
     let ends = step >= rules.turns || rules.fail_stop && !has_passed && !rules.plays_alone;
-    if is_decided && ends {
+    if has_ended || is_decided && ends {
         return Continuation::Over;
     }
     let Some(record) = record else { return Continuation::FirstStep(NONE_KEPT) };
-    let following = (step + 1, 1);
+    // A folder of somebody else may name any number.
+    let following = (step.saturating_add(1), 1);
     let places = match (is_decided, rules.plays_alone) {
-        (false, _) => [Some((step.max(1), attempts + 1)), None],
-        (true, false) => [Some(following), None],
+        (false, _) => [Some((step.max(1), attempts.saturating_add(1))), None],
+        // Where the engine could not keep the container after the attempt that decided the step, only that attempt is retried: the
+        // steps before it are paid for.
+        (true, false) => [Some(following), Some((step, attempts))],
         // Its reference solution was executed, or is to be.
-        (true, true) => [Some(following), Some((step, rules.attempts + 1))],
+        (true, true) => [Some(following), Some((step, rules.attempts.saturating_add(1)))],
     };
     places
         .into_iter()
@@ -199,7 +214,7 @@ mod tests {
         let mut trajectory = Trajectory::new(Path::new("/nowhere"), "scenario_0", 3, 2);
         let attempts: Vec<serde_json::Value> = ends
             .iter()
-            .zip(1..)
+            .zip(1_u32..)
             .map(|(end, attempt)| {
                 let verdict = if end.is_some() { "failed" } else { "passed" };
                 serde_json::json!({
@@ -223,7 +238,10 @@ mod tests {
         take_back(trajectory, record.as_ref());
         let progress = progress(trajectory, record.as_ref(), rules);
         match continuation(record, progress, rules) {
-            Continuation::Snapshot(kept, attempt) => Ok(Some((kept.step, attempt))),
+            Continuation::Snapshot(kept, attempt) => {
+                retry_from(trajectory, kept.step, attempt);
+                Ok(Some((kept.step, attempt)))
+            }
             Continuation::Over => Ok(None),
             Continuation::FirstStep(why) => Err(why),
         }
@@ -249,11 +267,68 @@ mod tests {
         // Its chain had ended.
         assert_eq!(place_of(record(1, Some(1)), 2, &[FAILED, FAILED]), Ok(None));
         assert_eq!(place_of(record(2, Some(1)), 3, &[None]), Ok(None));
-        // Nothing was kept after an attempt that passed, or of another step.
-        assert_eq!(place_of(record(1, None), 1, &[None]), Err(OTHER));
+        // Nothing was kept of this step.
         assert_eq!(place_of(record(1, None), 3, &[FAILED]), Err(OTHER));
+        assert_eq!(place_of(record(1, None), 3, &[None]), Ok(None), "the last one passed");
         assert_eq!(place(RULES, None, &mut trajectory(2, &[FAILED])), Err(NONE_KEPT));
         assert_eq!(place(RULES, None, &mut trajectory(2, &[FAILED, FAILED])), Ok(None), "over all the same");
+    }
+
+    #[test]
+    fn an_attempt_after_which_nothing_was_kept_is_retried_and_those_before_it_stay() {
+        const FAILED: Option<EndReason> = Some(EndReason::TestsFailed);
+        let chain = Rules { fail_stop: false, ..RULES };
+        let mut passed = trajectory(2, &[FAILED, None]);
+        assert_eq!(place(chain, Some(record(2, None)), &mut passed), Ok(Some((2, 2))));
+        assert_eq!(passed.last(), Some((2, 1)), "only the attempt that decided the step is retried");
+        let mut failed = trajectory(2, &[FAILED, FAILED]);
+        assert_eq!(place(chain, Some(record(2, None)), &mut failed), Ok(Some((2, 2))));
+        assert_eq!(failed.last(), Some((2, 1)));
+        let mut first = trajectory(2, &[None]);
+        assert_eq!(place(RULES, Some(record(2, None)), &mut first), Ok(Some((2, 1))));
+        assert_eq!((first.last(), first.current.unwrap().turn), (None, 2));
+        // Where the next step was kept all attempts count, and so they do where only a solution is to be executed.
+        let mut kept = trajectory(2, &[FAILED, None]);
+        assert_eq!(place(chain, Some(record(2, Some(2))), &mut kept), Ok(Some((3, 1))));
+        assert_eq!(kept.last(), Some((2, 2)));
+        let alone = Rules { plays_alone: true, ..chain };
+        let mut by_itself = trajectory(2, &[None]);
+        assert_eq!(place(alone, Some(record(2, None)), &mut by_itself), Ok(Some((2, 3))));
+        assert_eq!(by_itself.last(), Some((2, 1)));
+    }
+
+    #[test]
+    fn a_chain_that_its_last_attempt_has_ended_is_over_whatever_was_kept() {
+        let chain = Rules { fail_stop: false, attempts: 3, ..RULES };
+        let ended = |end: Option<EndReason>| {
+            let mut ended = trajectory(1, &[end]);
+            ended.current.as_mut().unwrap().attempts[0].ends_chain = true;
+            ended
+        };
+        // A reward under `min_reward`, also of another key than the one that passes, or none at all.
+        for end in [Some(EndReason::TestsFailed), Some(EndReason::NoVerdict), None] {
+            for kept in [Some(record(1, None)), Some(record(1, Some(1))), None] {
+                assert_eq!(place(chain, kept, &mut ended(end)), Ok(None), "{end:?}");
+            }
+        }
+        // What something outside ended is retried all the same.
+        let mut outside = ended(Some(EndReason::Environment));
+        assert_eq!(place(chain, Some(record(1, None)), &mut outside), Ok(Some((1, 1))));
+    }
+
+    #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
+    fn no_number_of_a_record_or_a_trajectory_is_too_large() {
+        let far = || Some(Record { current: kept(u32::MAX), next: None });
+        let at = |attempt| Continuation::Snapshot(Box::new(kept(u32::MAX)), attempt);
+        for plays_alone in [false, true] {
+            let rules = Rules { turns: u32::MAX, attempts: u32::MAX, fail_stop: false, plays_alone };
+            let last = Progress { step: u32::MAX, attempts: u32::MAX, ..Progress::default() };
+            assert_eq!(continuation(far(), last, rules), at(u32::MAX));
+            let before = Progress { step: u32::MAX - 1, is_decided: true, ..last };
+            assert_eq!(continuation(far(), before, rules), at(1));
+            assert_eq!(continuation(far(), Progress { is_decided: true, ..last }, rules), Continuation::Over);
+        }
     }
 
     #[test]

@@ -115,12 +115,13 @@ impl Trial<'_> {
                 .and_then(|call| call.end)
                 .or(raised.filter(|reason| *reason == EndReason::AgentTimeout)),
             harness_tokens: of_harness.as_ref().map(|call| call.usage).filter(|usage| !usage.is_unknown()),
-            repeats: 0,
+            repeats: self.repeats,
             session_restarted: of_harness.as_ref().is_some_and(|call| call.restarts),
             resumed: self.is_resumed,
             reward,
             rewards,
             left_out: played.left_out,
+            ends_chain: false,
             references_failed: self.references_failed.clone(),
         })
     }

@@ -4,14 +4,15 @@
 use std::path::PathBuf;
 
 use model::EndReason;
-use sandbox::{Containers, SandboxError, TaskContainer};
+use sandbox::{Containers, Owner, SandboxError, TaskContainer};
 
 use super::kept::{Kept, Next, Record, Rules};
 use super::trial::Trial;
-use crate::RunError;
 use crate::agent::blocking;
 use crate::live::Phase;
 use crate::record::Exception;
+use crate::run_context::RunContext;
+use crate::{RunError, kill_points};
 
 /// The state of a trial before a step.
 pub(super) struct Before {
@@ -36,19 +37,16 @@ impl Trial<'_> {
         }
     }
 
-    /// The name of the snapshot before a step.
-    fn snapshot_name(&self, step: u32) -> String {
-        format!("stamina-snapshot:{}-{}-{step}", self.owner.run, self.owner.episode)
-    }
-
     /// Keeps the container as it is before a step, where each attempt begins from there.
     pub(super) async fn keep(&self, step: u32) -> Result<Option<Before>, SandboxError> {
         if !self.context.settings.restore_before_try {
             return Ok(None);
         }
         self.status.phase(Phase::Preparing, "its container is kept");
-        let image = self.snapshot_name(step);
+        let image = sandbox::snapshot_name(&self.owner, &self.record_path(), step);
+        kill_points::point("container about to be kept");
         let image_id = self.container()?.snapshot(&image).await?;
+        kill_points::point("container kept");
         let kept = Box::new(Kept {
             step,
             image_id,
@@ -68,13 +66,15 @@ impl Trial<'_> {
     ) -> Result<(), RunError> {
         let next = next.map(|(attempt, before)| Next { attempt, kept: (*before.kept).clone() });
         let (record, path) = (Record { current: (*current.kept).clone(), next }, self.record_path());
-        blocking(move || record.write(&path)).await
+        blocking(move || record.write(&path)).await?;
+        kill_points::point("snapshot recorded");
+        Ok(())
     }
 
     /// Makes the container of the trial what it was before a step after a resume. The outer error is one of the engine; `None` = the
     /// snapshot is not there any more, or is not this folder's.
     pub(super) async fn reopen(&mut self, kept: Box<Kept>) -> Result<Option<Reopened>, SandboxError> {
-        let image = self.snapshot_name(kept.step);
+        let image = sandbox::snapshot_name(&self.owner, &self.record_path(), kept.step);
         let connections = self.context.connections().await;
         let Containers::Engine(engine) = &connections.containers else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
@@ -115,34 +115,40 @@ impl Trial<'_> {
         self.known = before.kept.known.clone();
         (self.was_played, self.was_verified) = (before.kept.was_played, before.kept.was_verified);
         self.is_as_kept = true;
+        kill_points::point("container restored");
         self.ready().await
     }
 
-    /// Takes away what the trial has in the engine beside its container: all of it, or all but the snapshot that a resume continues
-    /// from.
-    pub(super) async fn forget(&self, is_resumable: bool) {
+    /// Takes away what the trial has in the engine beside its container and its snapshots.
+    pub(super) async fn release(&self) {
         let connections = self.context.connections().await;
         if let Err(error) = connections.containers.release(&self.owner).await {
             tracing::warn!(%error, "the way of a task to the gateway could not be removed");
         }
-        if !is_resumable && self.context.settings.restore_before_try {
-            self.forget_snapshots().await;
-        }
     }
+}
 
-    /// Removes the snapshots of the trial, their record first, so that no resume looks for them.
-    pub(super) async fn forget_snapshots(&self) {
-        let path = self.record_path();
-        if let Err(error) = blocking(move || Record::remove(&path)).await {
-            tracing::warn!("the record of the snapshots of a task could not be removed: {error}");
-        }
-        let connections = self.context.connections().await;
-        if let Containers::Engine(engine) = &connections.containers
-            && let Err(error) = engine.remove_snapshots(&self.owner).await
-        {
-            tracing::warn!(%error, "the snapshots of a task could not be removed");
-        }
+/// Removes the snapshots of a trial, where it has any: their record first, so that no resume looks for them.
+pub(super) async fn forget_snapshots(context: &RunContext, owner: &Owner) {
+    let path = Record::path(&context.paths.state(&owner.episode));
+    let (at, removed) = (path.clone(), path.clone());
+    // Without a record the next start of a run removes what is left.
+    let is_recorded = blocking(move || Ok(std::fs::symlink_metadata(&at).is_ok())).await;
+    if is_recorded.is_ok_and(|is_recorded| !is_recorded) {
+        return;
     }
+    kill_points::point("snapshots about to go");
+    if let Err(error) = blocking(move || Record::remove(&removed)).await {
+        tracing::warn!("the record of the snapshots of a task could not be removed: {error}");
+    }
+    kill_points::point("record of snapshots gone");
+    let connections = context.connections().await;
+    if let Containers::Engine(engine) = &connections.containers
+        && let Err(error) = engine.remove_snapshots(owner, &path).await
+    {
+        tracing::warn!(%error, "the snapshots of a task could not be removed");
+    }
+    kill_points::point("snapshots gone");
 }
 
 /// The container that a resume opens.

@@ -15,7 +15,7 @@ use super::kept::{self, Continuation, Record};
 use super::player::{self, Player};
 use super::recorded::first_line;
 use super::reward;
-use super::snapshot::{Before, Reopened};
+use super::snapshot::{Before, Reopened, forget_snapshots};
 use super::step::Played;
 use super::task::{Task, Tasks};
 use crate::agent::blocking;
@@ -30,7 +30,7 @@ use crate::reopen::{self, keep_score};
 use crate::run_context::{Ending, RunContext};
 use crate::state::{Planned, SessionState};
 use crate::status::Status;
-use crate::{Event, RunError, clock, copy, disk, outage, repeat};
+use crate::{Event, RunError, clock, copy, disk, kill_points, outage, repeat};
 
 /// How often a pause is looked at.
 const LOOK: Duration = Duration::from_millis(200);
@@ -76,6 +76,8 @@ pub(super) struct Trial<'a> {
     pub(super) is_as_kept: bool,
     /// Whether the next attempt begins in a container that a resume opened from a snapshot.
     pub(super) is_resumed: bool,
+    /// How often the attempt that is played was retried because the endpoint had ended it.
+    pub(super) repeats: u32,
     /// Ends the attempt in flight: with the run, or because a control request asks for a retry.
     pub(super) stop: CancellationToken,
 }
@@ -84,16 +86,6 @@ pub(super) struct Trial<'a> {
 enum Ended {
     Over(EndReason, Option<Exception>),
     Unfinished,
-}
-
-impl Ended {
-    /// Whether a resume continues the trial, so that the snapshot of its container stays.
-    fn is_resumable(&self) -> bool {
-        match self {
-            Self::Unfinished => true,
-            Self::Over(reason, _) => is_resumable(*reason),
-        }
-    }
 }
 
 /// Where a trial begins in this part of its run.
@@ -155,14 +147,19 @@ pub(crate) async fn play(
         })
         .await?
     };
-    let Some(opened) = opened else { return Ok(EpisodeEnd::Over) };
+    let owner = Owner { run: context.id.clone(), episode: planned.name.clone() };
+    let Some(opened) = opened else {
+        // A kill between the end of the trial and this has left them.
+        forget_snapshots(&context, &owner).await;
+        return Ok(EpisodeEnd::Over);
+    };
     let shared = tasks.clone();
     let of_run = |why: String| RunError::NotResumable { path: context.paths.results.clone(), why };
     let task = shared.task(&planned).ok_or_else(|| of_run(format!("{} is not there", planned.name)))?;
     let file = task.file().map_err(of_run)?;
     let player = player::find(&context.settings.agent).copied();
     let mut trial = Trial {
-        owner: Owner { run: context.id.clone(), episode: planned.name.clone() },
+        owner,
         context: &context,
         planned: &planned,
         tasks,
@@ -186,6 +183,7 @@ pub(crate) async fn play(
         was_verified: false,
         is_as_kept: false,
         is_resumed: false,
+        repeats: 0,
         stop: context.stop.child_token(),
     };
     trial.name_trajectory();
@@ -212,9 +210,16 @@ pub(crate) async fn play(
     {
         tracing::warn!(%error, episode = planned.name, "the container of a task could not be removed");
     }
-    trial.forget(ended.as_ref().ok().is_none_or(Ended::is_resumable)).await;
+    trial.release().await;
     match ended? {
-        Ended::Over(reason, exception) => trial.over(reason, exception).await,
+        Ended::Over(reason, exception) => {
+            let end = trial.over(reason, exception).await?;
+            // Once its end is written: a trial without either would be retried from its first step.
+            if !is_resumable(reason) {
+                forget_snapshots(&context, &trial.owner).await;
+            }
+            Ok(end)
+        }
         Ended::Unfinished => trial.leave(),
     }
 }
@@ -281,6 +286,7 @@ impl Trial<'_> {
         self.is_resumed = true;
         let keeps_session = self.player.is_none().then_some(has_session).filter(|_| self.known.calls > 0);
         self.note_resume(ResumedFrom::Snapshot, step, None, keeps_session);
+        kept::retry_from(&mut self.trajectory, step, attempt);
         keep_score(self.context, self.planned, &self.trajectory);
         tracing::info!(
             episode = self.planned.name,
@@ -324,9 +330,7 @@ impl Trial<'_> {
     async fn begin_anew(&mut self, why: &str) -> Result<(), RunError> {
         self.note_resume(ResumedFrom::FirstStep, 1, Some(why), None);
         let resumes = std::mem::take(&mut self.trajectory.end.resumes);
-        if self.context.settings.restore_before_try {
-            self.forget_snapshots().await;
-        }
+        forget_snapshots(self.context, &self.owner).await;
         let (path, scrub) = (self.context.paths.episode(&self.planned.name), self.context.scrub.clone());
         self.results = blocking(move || {
             copy::remove(&path).map_err(|error| disk::at(&path, error))?;
@@ -453,21 +457,22 @@ impl Trial<'_> {
             if self.stop.is_cancelled() {
                 // The attempt is retried from its snapshot. What it has spent stays spent.
                 self.stop = self.context.stop.child_token();
-                let spent = self.context.spent_of(&self.status, &self.planned.name).await;
-                self.status.set(|shown| shown.spent = spent);
-                self.context.tell_spent(None).await;
+                self.count_dropped().await;
                 continue;
             }
             let played = match played {
                 Ok(played) => played,
                 Err(error) => return ends(self.broken(&error)),
             };
+            if self.is_repeated(&played).await {
+                continue;
+            }
             let below = reward::below(&step.min_reward, played.rewards.as_ref());
             let is_over = played.is_over || played.raised.is_some() && played.rewards.is_none();
             let (verifier_output, is_broken) = (self.verifier_output(&played), played.is_over);
             let over = played.call.as_ref().and_then(|call| call.over.clone());
-            let record = self.record(step, number, played, started, started_at.clone()).await?;
-            self.is_resumed = false;
+            let mut record = self.record(step, number, played, started, started_at.clone()).await?;
+            (self.is_resumed, self.repeats) = (false, 0);
             let passed = record.verdict == Verdict::Passed;
             let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
             // Without a snapshot a broken container cannot be continued.
@@ -477,6 +482,9 @@ impl Trial<'_> {
             let stands_alone = plays_alone && (passed || is_tried_again(reason));
             let has_ended = is_over || below.is_some() || !passed && self.context.settings.fail_stop;
             let is_last = number == self.planned.turns;
+            let ends_chain = !is_retried && !stands_alone && !is_last && has_ended;
+            // What something outside has ended is retried by a resume.
+            record.ends_chain = ends_chain && (passed || is_tried_again(reason));
             // The next step is kept before this attempt counts: whichever of both a kill leaves, it has its snapshot.
             let goes_on = !is_retried && !is_last && !plays_alone && !has_ended;
             let kept = match &before {
@@ -493,7 +501,7 @@ impl Trial<'_> {
                 attempt += 1;
                 continue;
             }
-            if !stands_alone && !is_last && has_ended {
+            if ends_chain {
                 return ends(Ended::Over(reason, None));
             }
             break;
@@ -655,7 +663,9 @@ impl Trial<'_> {
         if let Some(current) = &mut self.trajectory.current {
             current.attempts.push(record.clone());
         }
+        kill_points::point("step about to be recorded");
         self.write()?;
+        kill_points::point("step recorded");
         let cells = self.trajectory.summaries().iter().map(|turn| turn.state).collect();
         let spent = self.context.spent_of(&self.status, &self.planned.name).await;
         self.status.set(|shown| (shown.cells, shown.spent) = (cells, spent));
@@ -691,7 +701,9 @@ impl Trial<'_> {
         self.trajectory.end.finished_at = Some(clock::now());
         self.trajectory.end.end_reason = Some(reason);
         self.trajectory.end.exception = exception;
+        kill_points::point("trial about to end");
         self.write()?;
+        kill_points::point("trial ended");
         self.status.rest();
         self.status.set(|shown| {
             shown.phase = Phase::Over;

@@ -183,6 +183,9 @@ pub(crate) struct AttemptRecord {
     /// Paths of a task's container of which something was not kept, for want of room or because it could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<String>,
+    /// It is the last of its chain, by the rules of its task: no step follows, whatever is left to play.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) ends_chain: bool,
     /// Earlier steps whose reference solution, which this step builds on, did not exit with 0, each with its code.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub(crate) references_failed: std::collections::BTreeMap<String, i64>,
@@ -411,6 +414,10 @@ fn read_lines(mut file: BufReader<File>) -> Result<(Head, Turns, End, Vec<u64>),
         // Whoever made the folder may have written as many as they like, and each is kept in short.
         if ends.len() >= live::MOST_TURNS as usize {
             return Err(format!("it has more than {} turns", live::MOST_TURNS));
+        }
+        // Where to continue follows from the number of the last one.
+        if turn.turn as usize != ends.len() + 1 {
+            return Err(format!("turn {} stands where turn {} should", turn.turn, ends.len() + 1));
         }
         if let Some(before) = turns.last.replace(turn) {
             turns.done.push(before.summary());
