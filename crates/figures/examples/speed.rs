@@ -154,6 +154,8 @@ fn kinds() -> Vec<(&'static str, Figure)> {
                 unit: Some("$".to_owned()),
                 scale: Scale::Log,
                 tau: Some(TURNS),
+                measure: None,
+                measure_unit: None,
             }),
         ),
         (

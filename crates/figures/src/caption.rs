@@ -12,20 +12,18 @@ use crate::summary_text::{count, counted};
 use crate::table::Table;
 
 /// Sentences for a caption: content, method, n and events, censoring policy, software. Plain text that is complete except for
-/// a title, which the author writes.
+/// a title, which the author writes. Runs with equal counts are named together.
 pub fn caption(spec: &FigureSpec) -> String {
-    sentence(std::iter::once(drawn(&spec.figure, &spec.method)).chain(made(&spec.figure, &spec.method)))
+    sentences(drawn(&spec.figure, &spec.method).into_iter().chain(made(&spec.figure, &spec.method)))
 }
 
 /// A caption of one or two sentences: content, numbers of runs and episodes, and simulated runs. For slides, and for a paper
 /// that describes its methods in the text.
 pub fn short_caption(spec: &FigureSpec) -> String {
-    let mut sentences = vec![drawn(&spec.figure, &spec.method).trim_end_matches('.').to_owned()];
+    let mut parts = drawn(&spec.figure, &spec.method);
     let mut facts: Vec<String> = total(&spec.figure, &spec.method).into_iter().collect();
-    facts.extend(tau(&spec.figure, &spec.method));
-    if !facts.is_empty() {
-        sentences.push(facts.join(", "));
-    }
+    facts.extend(tau(&spec.figure, &spec.method).map(|tau| format!("τ = {tau}")));
+    parts.push(facts.join(", "));
     let are_simulated: Vec<bool> = match &spec.figure {
         Figure::Matrix(data) => {
             data.cells.iter().filter(|c| !c.is_published_only()).map(|c| c.simulated).collect()
@@ -34,10 +32,10 @@ pub fn short_caption(spec: &FigureSpec) -> String {
     };
     match are_simulated.iter().filter(|is| **is).count() {
         0 => {}
-        all if all == are_simulated.len() => sentences.push("All simulated".to_owned()),
-        some => sentences.push(format!("{some} of {} simulated", are_simulated.len())),
+        all if all == are_simulated.len() => parts.push("All simulated".to_owned()),
+        some => parts.push(format!("{some} of {} simulated", are_simulated.len())),
     }
-    format!("{}.", sentences.join(". "))
+    sentences(parts.into_iter())
 }
 
 /// `13 runs, n = 325`, from the data of the figure, else from its method.
@@ -66,22 +64,37 @@ pub(crate) fn with_method<'a>(table: &'a Table, spec: &FigureSpec) -> Cow<'a, Ta
     }
     let intervals = method.intervals.iter().map(|given| clean(given));
     let mut table = table.clone();
-    table.notes.push(sentence(intervals.chain(made(&spec.figure, method))));
+    table.notes.push(sentences(intervals.chain(made(&spec.figure, method))));
     Cow::Owned(table)
 }
 
-/// The parts joined, without empty ones.
-fn sentence(parts: impl Iterator<Item = String>) -> String {
-    format!("{}.", parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; "))
+/// The parts as sentences, each with one full stop, without empty ones.
+fn sentences(parts: impl Iterator<Item = String>) -> String {
+    let ended = parts
+        .map(|part| part.trim_end_matches(['.', ' ']).to_owned())
+        .filter(|part| !part.is_empty())
+        .map(|part| if part.ends_with(['!', '?']) { part } else { format!("{part}.") });
+    ended.collect::<Vec<_>>().join(" ")
 }
 
-/// How the figure was computed, part by part, and with which software.
+/// `A`, `A and B`, `A, B and C`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// How the figure was computed, sentence by sentence, and with which software.
 fn made(figure: &Figure, method: &Method) -> Vec<String> {
-    let mut parts = Vec::new();
-    parts.extend(numbers(figure, method));
-    parts.extend(tau(figure, method));
+    let mut parts = numbers(figure, method);
+    parts.extend(
+        tau(figure, method).map(|tau| format!("The horizon is τ = {}", counted(tau, "turn", "turns"))),
+    );
     if let Some(test) = &method.test {
-        parts.push(clean(test));
+        let test = clean(test);
+        parts.push(if test.starts_with("p ") { test } else { format!("Test: {test}") });
     }
     if let Some(bootstrap) = &method.bootstrap {
         parts.push(format!(
@@ -92,35 +105,45 @@ fn made(figure: &Figure, method: &Method) -> Vec<String> {
         ));
     }
     if let Some(scenarios) = method.scenarios {
-        parts.push(counted(scenarios, "shared scenario", "shared scenarios"));
+        let shared = if scenarios == 0 {
+            "no scenario".to_owned()
+        } else {
+            counted(scenarios, "scenario", "scenarios")
+        };
+        parts.push(format!("The runs share {shared}"));
     }
     parts.extend(policy(figure, method));
     parts.extend(simulated(figure));
     parts.extend(method.notes.iter().map(|note| clean(note)));
-    parts.push(clean(&method.software));
+    if !method.software.is_empty() {
+        parts.push(format!("Made with {}", clean(&method.software)));
+    }
     if let Some(data) = &method.data {
-        parts.push(format!("data {}", clean(data)));
+        parts.push(format!("Data: {}", clean(data)));
     }
     parts
 }
 
-/// The content of the figure, and how its intervals were computed.
-fn drawn(figure: &Figure, method: &Method) -> String {
+/// The content of the figure, and how its intervals were computed, in sentences.
+fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
+    const TICKS: &str = "Vertical ticks mark censored episodes";
     let given = method.intervals.as_deref().map(clean);
     let with = |what: &str, usual: &str| match &given {
-        Some(given) => format!("{what}, {given}"),
-        None if usual.is_empty() => what.to_owned(),
-        None => format!("{what}, {usual}"),
+        Some(given) => vec![format!("{what}, {given}")],
+        None if usual.is_empty() => vec![what.to_owned()],
+        None => vec![format!("{what}, {usual}")],
     };
     match figure {
         Figure::Survival(data) => {
             let turns = crate::curve::last_turn(&data.points);
             let band = crate::curve::Curve::from_points(&data.points, turns).band().is_some();
-            if band {
-                with("Kaplan–Meier", "log-log 95 % CI; vertical ticks: censored")
+            let mut parts = if band {
+                with("Kaplan–Meier", "log-log 95 % CI")
             } else {
-                "Kaplan–Meier; vertical ticks: censored".to_owned()
-            }
+                vec!["Kaplan–Meier".to_owned()]
+            };
+            parts.push(TICKS.to_owned());
+            parts
         }
         Figure::SurvivalComparison(data) => {
             let band = match (banded(data), &given) {
@@ -129,27 +152,29 @@ fn drawn(figure: &Figure, method: &Method) -> String {
                     format!(", {}{whose}", given.as_deref().unwrap_or("log-log 95 % CI"))
                 }
             };
+            let mut parts = vec![format!("Kaplan–Meier{band}"), TICKS.to_owned()];
             let (limit, at_risk) = limits(data.series.iter().map(|s| s.points.as_slice()));
-            let cut = if last_turn_shown(data.series.iter().map(|s| s.points.as_slice())) < limit {
-                format!("; nobody is at risk after turn {at_risk} of {limit}")
-            } else {
-                String::new()
-            };
-            format!("Kaplan–Meier{band}; vertical ticks: censored{cut}")
+            if last_turn_shown(data.series.iter().map(|s| s.points.as_slice())) < limit {
+                parts.push(format!("Nobody is at risk after turn {at_risk} of {limit}"));
+            }
+            parts
         }
-        Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) => {
-            "Turn of first failure, thick bars: failed, thin bars: censored after the turn".to_owned()
-        }
+        Figure::FirstFailures(_) | Figure::FirstFailuresComparison(_) => vec![
+            "Turn of first failure".to_owned(),
+            "Thick bars are failures, thin bars are episodes that were censored after the turn".to_owned(),
+        ],
         Figure::Differences(data) => {
             with(&format!("{} vs. {}", clean(&data.axis), full_name(&data.reference)), "95 % CI")
         }
         Figure::Paired(data) => {
             let what = format!(
-                "Stamina by scenario, {a} and {b}, Δ: {b} − {a}, arrows: lower bounds (censored)",
+                "Stamina by scenario, {a} and {b}, Δ: {b} − {a}",
                 a = full_name(&data.a),
                 b = full_name(&data.b)
             );
-            with(&what, if data.mean.is_some() { "95 % CI" } else { "" })
+            let mut parts = with(&what, if data.mean.is_some() { "95 % CI" } else { "" });
+            parts.push("Arrows are lower bounds (censored)".to_owned());
+            parts
         }
         Figure::Bars(data) => {
             let has_ci = data.rows.iter().any(|r| r.ci_low.is_some());
@@ -160,7 +185,9 @@ fn drawn(figure: &Figure, method: &Method) -> String {
         }
         Figure::Pareto(data) => {
             let cost = crate::bars::with_unit(&data.cost, data.unit.as_deref());
-            with(&format!("Mean stamina against {cost}, line: runs that none beats in both"), "95 % CI")
+            let mut parts = with(&format!("{} against {cost}", data.measure()), "95 % CI");
+            parts.push("The line joins the runs that none beats in both".to_owned());
+            parts
         }
         Figure::Plane(data) => {
             let has_ci = data.points.iter().any(|p| p.x_ends.is_some() || p.y_ends.is_some());
@@ -177,7 +204,7 @@ fn drawn(figure: &Figure, method: &Method) -> String {
             with(&what, "95 % CI")
         }
         Figure::Retries(_) => with("Mean stamina by number of retries allowed", "95 % CI"),
-        Figure::FailureShares(data) => format!("Classes of {}", clean(&data.unit)),
+        Figure::FailureShares(data) => vec![format!("Classes of {}", clean(&data.unit))],
         // Its notes are in the picture and in its other files.
         Figure::Table(table) => with(clean(&table.title).trim_end_matches('.'), ""),
     }
@@ -191,6 +218,44 @@ fn ended(n: u32, events: Option<u32>, censored: Option<u32>) -> String {
     parts.join(", ")
 }
 
+/// The most names of one group if another group is named.
+const MOST_NAMED: usize = 3;
+
+/// The counts of runs, with those of equal counts together: `A: n = 25, 16 events, 9 censored`,
+/// `B and C: each n = 25, 24 events, 1 censored`, `The other 9: each …`. `around` adds words to the names.
+fn grouped(each: &[EpisodeCounts], around: impl Fn(&str) -> String) -> Vec<String> {
+    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
+    for one in each {
+        let (text, name) = (ended(one.n, one.events, one.censored), clean(&one.name));
+        match groups.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((text, vec![name])),
+        }
+    }
+    // The largest group is last, without its names, because the figure has them.
+    let most = groups.iter().map(|(_, names)| names.len()).max().unwrap_or(0);
+    let rest = groups.iter().position(|(_, names)| names.len() == most && most > MOST_NAMED);
+    let rest = rest.map(|at| groups.remove(at));
+    let mut parts: Vec<String> = groups
+        .iter()
+        .map(|(text, names)| {
+            let manner = if names.len() > 1 { "each " } else { "" };
+            format!("{}: {manner}{text}", around(&listed(names)))
+        })
+        .collect();
+    parts.extend(rest.map(|(text, names)| {
+        let others = if groups.is_empty() { "all" } else { "the other" };
+        capital(&format!("{}: each {text}", around(&format!("{others} {}", names.len()))))
+    }));
+    parts
+}
+
+/// A text with a capital at its start.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// The runs with a drawn band, as the text after it; `None` = no run. A run in the background has no band, and neither has a
 /// run without failures.
 fn banded(data: &SurvivalComparison) -> Option<String> {
@@ -199,28 +264,39 @@ fn banded(data: &SurvivalComparison) -> Option<String> {
         [] => None,
         all if all.len() == data.series.len() => Some(String::new()),
         some => {
-            Some(format!(" of {}", some.iter().map(|label| full_name(label)).collect::<Vec<_>>().join(", ")))
+            Some(format!(" of {}", listed(&some.iter().map(|label| full_name(label)).collect::<Vec<_>>())))
         }
     }
 }
 
 /// n and events of each run, or other counts, from the data of the figure, else from its method.
-fn numbers(figure: &Figure, method: &Method) -> Option<String> {
-    let counts_of = |s: &StaminaSummary| ended(s.n, Some(s.events), Some(s.censored));
-    let several = |series: &[crate::spec::SeriesData]| {
-        let each: Vec<String> =
-            series.iter().map(|s| format!("{}: {}", full_name(&s.label), counts_of(&s.summary))).collect();
-        each.join("; ")
+fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
+    let counts_of = |name: String, s: &StaminaSummary| EpisodeCounts {
+        name,
+        n: s.n,
+        events: Some(s.events),
+        censored: Some(s.censored),
     };
-    let counts =
-        method.counts.iter().map(|c| format!("{}: {}", clean(&c.name), ended(c.n, c.events, c.censored)));
-    let counts = Some(counts.collect::<Vec<_>>().join("; ")).filter(|counts| !counts.is_empty());
+    let several = |series: &[crate::spec::SeriesData]| {
+        let each: Vec<EpisodeCounts> =
+            series.iter().map(|s| counts_of(full_name(&s.label), &s.summary)).collect();
+        grouped(&each, str::to_owned)
+    };
+    let own = |label: &SeriesLabel, n: u32| EpisodeCounts {
+        name: full_name(label),
+        n,
+        events: None,
+        censored: None,
+    };
+    let counts = |around: &dyn Fn(&str) -> String| grouped(&method.counts, around);
+    let plain = |name: &str| name.to_owned();
+    let of_all = |name: &str| format!("All episodes of {name}");
     match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => {
-            Some(format!("{}: {}", clean(&data.name), counts_of(&data.summary)))
+            grouped(&[counts_of(clean(&data.name), &data.summary)], plain)
         }
-        Figure::SurvivalComparison(data) => Some(several(&data.series)),
-        Figure::FirstFailuresComparison(data) => Some(several(&data.series)),
+        Figure::SurvivalComparison(data) => several(&data.series),
+        Figure::FirstFailuresComparison(data) => several(&data.series),
         Figure::Paired(data) => {
             let pairs = counted(data.pairs.len() as u32, "scenario", "scenarios");
             let mean = data.mean.map(|mean| {
@@ -228,8 +304,9 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
                 let ci = interval(mean.ci_low, mean.ci_high, 2);
                 format!(", mean Δ {} {ci} turns{p}", decimal(mean.value, 2))
             });
-            let counts = counts.map(|counts| format!("; all episodes of {counts}"));
-            Some(format!("{pairs}{}{}", mean.unwrap_or_default(), counts.unwrap_or_default()))
+            let mut parts = vec![format!("{pairs}{}", mean.unwrap_or_default())];
+            parts.extend(counts(&of_all));
+            parts
         }
         Figure::Matrix(data) => {
             let played: Vec<&MatrixCell> = data.cells.iter().filter(|c| !c.is_published_only()).collect();
@@ -240,40 +317,42 @@ fn numbers(figure: &Figure, method: &Method) -> Option<String> {
             };
             // A cell of pass rates counts scored trials. The others are episodes too, and censored.
             let n = sum(|c| Some(c.n)).unwrap_or(total);
-            Some(format!(
+            vec![format!(
                 "{} in {}",
                 ended(n, sum(|c| c.events), sum(|c| c.censored)),
                 counted(played.len() as u32, "cell", "cells")
-            ))
+            )]
         }
         Figure::FailureShares(data) => {
-            let groups = data.groups.iter().map(|g| {
-                let sum = g.counts.iter().fold(0_u32, |all, c| all.saturating_add(*c));
-                format!("{}: n = {}", full_name(&g.label), count(g.total.unwrap_or(sum)))
-            });
-            let episodes = counts.map(|counts| format!("; all episodes of {counts}"));
-            Some(format!("{}{}", groups.collect::<Vec<_>>().join(", "), episodes.unwrap_or_default()))
-        }
-        Figure::Pareto(data) => counts.or_else(|| {
-            let known = data
-                .points
+            let groups: Vec<EpisodeCounts> = data
+                .groups
                 .iter()
-                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", full_name(&p.label), count(n))));
-            Some(known.collect::<Vec<_>>().join(", "))
-        }),
+                .map(|g| {
+                    let sum = g.counts.iter().fold(0_u32, |all, c| all.saturating_add(*c));
+                    own(&g.label, g.total.unwrap_or(sum))
+                })
+                .collect();
+            let mut parts = grouped(&groups, plain);
+            parts.extend(counts(&of_all));
+            parts
+        }
+        Figure::Pareto(data) if method.counts.is_empty() => {
+            let known: Vec<EpisodeCounts> =
+                data.points.iter().filter_map(|p| p.n.map(|n| own(&p.label, n))).collect();
+            grouped(&known, plain)
+        }
         Figure::Plane(data) => {
-            let known = data
-                .points
-                .iter()
-                .filter_map(|p| p.n.map(|n| format!("{}: n = {}", full_name(&p.label), count(n))));
-            Some(known.collect::<Vec<_>>().join(", ")).filter(|known| !known.is_empty())
+            let known: Vec<EpisodeCounts> =
+                data.points.iter().filter_map(|p| p.n.map(|n| own(&p.label, n))).collect();
+            grouped(&known, plain)
         }
-        Figure::Retries(_) => counts.map(|counts| format!("with the most retries {counts}")),
-        Figure::Bars(_) | Figure::Differences(_) | Figure::Table(_) => counts,
+        Figure::Retries(_) => counts(&|name| format!("{name} with the most retries")),
+        Figure::Pareto(_) | Figure::Bars(_) | Figure::Differences(_) | Figure::Table(_) => counts(&plain),
     }
 }
 
-fn tau(figure: &Figure, method: &Method) -> Option<String> {
+/// The horizon in turns.
+fn tau(figure: &Figure, method: &Method) -> Option<u32> {
     let own = match figure {
         Figure::Survival(data) => Some(data.summary.restricted_mean.tau).filter(|t| *t > 0),
         Figure::SurvivalComparison(data) => data.tau,
@@ -282,7 +361,7 @@ fn tau(figure: &Figure, method: &Method) -> Option<String> {
         Figure::Retries(data) => data.tau,
         _ => None,
     };
-    method.tau.or(own).map(|tau| format!("τ = {tau}"))
+    method.tau.or(own)
 }
 
 fn policy(figure: &Figure, method: &Method) -> Option<String> {
@@ -293,7 +372,7 @@ fn policy(figure: &Figure, method: &Method) -> Option<String> {
     let name = method.policy.as_ref().or(own)?;
     let details: Vec<String> = method.policy_details.iter().map(|d| clean(d)).collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    Some(format!("censoring policy {}{details}", clean(name)))
+    Some(format!("Failures and censored episodes follow censoring policy {}{details}", clean(name)))
 }
 
 /// The runs that a figure names.
@@ -315,15 +394,25 @@ pub(crate) fn labels(figure: &Figure) -> Vec<&SeriesLabel> {
 }
 
 fn simulated(figure: &Figure) -> Option<String> {
-    let names: Vec<String> = match figure {
+    let (what, names, all): (&str, Vec<String>, usize) = match figure {
         Figure::Matrix(data) => {
             let cells = data.cells.iter().filter(|c| c.simulated).filter_map(|c| {
                 let (row, column) = (data.rows.get(c.row as usize)?, data.columns.get(c.column as usize)?);
                 Some(format!("{} × {}", clean(row), clean(column)))
             });
-            cells.collect()
+            let played = data.cells.iter().filter(|c| !c.is_published_only()).count();
+            ("cells", cells.collect(), played)
         }
-        _ => labels(figure).into_iter().filter(|l| l.simulated).map(|l| clean(&l.name)).collect(),
+        _ => {
+            let labels = labels(figure);
+            let names = labels.iter().filter(|l| l.simulated).map(|l| clean(&l.name)).collect();
+            ("runs", names, labels.len())
+        }
     };
-    (!names.is_empty()).then(|| format!("simulated: {}", names.join(", ")))
+    match names.len() {
+        0 => None,
+        1 => Some(format!("{} is simulated", names[0])),
+        many if many == all => Some(format!("All {many} {what} are simulated")),
+        _ => Some(format!("{} are simulated", listed(&names))),
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::Drawing;
 use crate::bars::{in_unit, with_unit};
-use crate::display_names::full_name;
+use crate::display_names::{clean, full_name};
 use crate::number::{decimal, interval};
 use crate::scatter::{self, Dot, Scatter, front};
 use crate::spec::{Layout, Pareto, ParetoPoint, Scale};
@@ -10,16 +10,16 @@ use crate::summary_text::counted;
 use crate::theme::Theme;
 
 pub(crate) fn draw(data: &Pareto, layout: &Layout, theme: Theme) -> Drawing {
-    let y_name =
-        data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
+    let y_name = with_unit(&data.measure(), data.measure_unit.as_deref());
+    let long_name = data.tau.map_or_else(|| y_name.clone(), |tau| format!("{y_name} (τ = {tau})"));
     let dots = dots(data);
     let plot = Scatter {
         kind: "pareto",
-        title: "Stamina against cost",
+        title: if data.measure.is_none() { "Stamina against cost" } else { "Result against cost" },
         summary: summary(data, &dots),
         dots,
         x_name: with_unit(&data.cost, data.unit.as_deref()),
-        y_names: vec![y_name, "Mean stamina".to_owned()],
+        y_names: vec![long_name, y_name],
         x_scale: data.scale,
         begins_at_zero: true,
         has_front: true,
@@ -56,7 +56,9 @@ pub(crate) fn unknown(data: &Pareto) -> String {
             .iter()
             .filter(|p| of(p))
             .map(|p| match p.mean.filter(|_| p.cost.is_none()) {
-                Some(mean) => format!("{} ({})", full_name(&p.label), decimal(mean, 1)),
+                Some(mean) => {
+                    format!("{} ({})", full_name(&p.label), number_with_unit(data, &decimal(mean, 1)))
+                }
                 None => full_name(&p.label),
             })
             .collect();
@@ -64,7 +66,7 @@ pub(crate) fn unknown(data: &Pareto) -> String {
     };
     let parts = [
         listed("Cost unknown", &|p| p.cost.is_none()),
-        listed("Mean stamina unknown", &|p| p.cost.is_some() && p.mean.is_none()),
+        listed(&format!("{} unknown", data.measure()), &|p| p.cost.is_some() && p.mean.is_none()),
         listed("No cost, not on a log axis", &|p| {
             data.scale == Scale::Log && p.mean.is_some() && p.cost.is_some_and(|c| c <= 0.0)
         }),
@@ -76,19 +78,28 @@ fn point_texts(point: &ParetoPoint, data: &Pareto) -> Vec<String> {
     let cost = point.cost.map_or_else(|| "unknown".to_owned(), |c| in_unit(c, data.unit.as_deref()));
     let mean = point.mean.map_or_else(
         || "unknown".to_owned(),
-        |m| format!("{} {}", decimal(m, 2), interval(point.ci_low, point.ci_high, 2)),
+        |m| {
+            let value = number_with_unit(data, &decimal(m, 2));
+            format!("{value} {}", interval(point.ci_low, point.ci_high, 2))
+        },
     );
     let n = point.n.map(|n| format!(", n = {n}")).unwrap_or_default();
     vec![
         full_name(&point.label),
         format!("{}: {cost}", with_unit(&data.cost, data.unit.as_deref())),
-        format!("mean stamina {mean}{n}"),
+        format!("{} {mean}{n}", data.measure().to_lowercase()),
     ]
+}
+
+/// `4.3`, or `43.0 %` if the measure has a unit.
+fn number_with_unit(data: &Pareto, number: &str) -> String {
+    data.measure_unit.as_deref().map_or_else(|| number.to_owned(), |unit| format!("{number} {}", clean(unit)))
 }
 
 fn summary(data: &Pareto, dots: &[Dot<'_>]) -> String {
     let mut sentences = vec![format!(
-        "Mean stamina against {} of {}.",
+        "{} against {} of {}.",
+        data.measure(),
         with_unit(&data.cost, data.unit.as_deref()),
         counted(data.points.len() as u32, "run", "runs")
     )];
@@ -98,7 +109,8 @@ fn summary(data: &Pareto, dots: &[Dot<'_>]) -> String {
     }
     let front: Vec<String> = front(dots).into_iter().map(|i| full_name(dots[i].label)).collect();
     if !front.is_empty() {
-        sentences.push(format!("None is cheaper and lasts longer than {}.", front.join(", ")));
+        let better = if data.measure.is_none() { "lasts longer" } else { "better" };
+        sentences.push(format!("None is cheaper and {better} than {}.", front.join(", ")));
     }
     sentences.join(" ")
 }

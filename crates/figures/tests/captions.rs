@@ -41,7 +41,11 @@ fn every_kind_says_how_many_there_are_and_how_its_numbers_were_made() {
             _ if own => "censored",
             Figure::Matrix(_) => "21 events, 999 censored in 23 cells",
             Figure::FailureShares(_) | Figure::Plane(_) => "n = ",
-            _ => "one: n = 20, 17 events, 3 censored; two: n = 1,000, 4 events, 996 censored",
+            Figure::Paired(_) => {
+                "All episodes of one: n = 20, 17 events, 3 censored. All episodes of two: n = 1,000, "
+            }
+            Figure::Retries(_) => "one with the most retries: n = 20, 17 events, 3 censored. two with ",
+            _ => "one: n = 20, 17 events, 3 censored. two: n = 1,000, 4 events, 996 censored.",
         };
         // Without a drawn band, because nobody failed or there is no episode, the caption names none.
         let intervals = match &figure {
@@ -55,9 +59,19 @@ fn every_kind_says_how_many_there_are_and_how_its_numbers_were_made() {
         };
         let spec = FigureSpec::new(figure, Layout::print(234.0), Theme::Print).with_method(method());
         let text = caption(&spec);
-        for part in [counted, "given test", "censoring policy default", "a note", "Stamina Lab 0.1.0."] {
+        for part in [
+            counted,
+            "Test: given test.",
+            "censoring policy default.",
+            "a note.",
+            "Made with Stamina Lab 0.1.0.",
+        ] {
             assert!(text.contains(part), "{name}: {part} is not in: {text}");
         }
+        assert!(
+            !text.contains("; ") && !text.contains(".."),
+            "{name}: sentences, not a chain of parts: {text}"
+        );
         assert_eq!(text.contains("given intervals"), intervals, "{name}: {text}");
     }
 }
@@ -101,7 +115,7 @@ fn counts_without_ends_say_only_how_many() {
     let counts = vec![EpisodeCounts { name: "A".to_owned(), n: 3, events: None, censored: None }];
     let spec = FigureSpec::new(many::bars(2), Layout::print(234.0), Theme::Print)
         .with_method(Method { counts, ..Method::default() });
-    assert!(caption(&spec).contains("; A: n = 3; Stamina"), "{}", caption(&spec));
+    assert!(caption(&spec).contains(". A: n = 3. Made with Stamina"), "{}", caption(&spec));
     let text = toml::to_string(&spec).unwrap();
     assert_eq!(toml::from_str::<FigureSpec>(&text).unwrap(), spec);
 }
@@ -172,9 +186,9 @@ fn a_caption_says_whose_band_is_drawn() {
         let figure = Figure::SurvivalComparison(data);
         (caption(&FigureSpec::new(figure, Layout::print(234.0), Theme::Print)), name)
     };
-    assert!(caption_with(2, Bands::Auto).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
-    assert!(caption_with(4, Bands::All).0.starts_with("Kaplan–Meier, log-log 95 % CI; "));
-    assert!(caption_with(4, Bands::None).0.starts_with("Kaplan–Meier; vertical ticks"));
+    assert!(caption_with(2, Bands::Auto).0.starts_with("Kaplan–Meier, log-log 95 % CI. "));
+    assert!(caption_with(4, Bands::All).0.starts_with("Kaplan–Meier, log-log 95 % CI. "));
+    assert!(caption_with(4, Bands::None).0.starts_with("Kaplan–Meier. Vertical ticks"));
     // A run in the background has no band, and neither has a run without failures.
     let Figure::SurvivalComparison(mut data) = many::survival(many::runs(13, 20, 9), 9) else {
         unreachable!()
@@ -186,10 +200,10 @@ fn a_caption_says_whose_band_is_drawn() {
         (caption(&spec), draw(&spec).svg.matches("band-").count())
     };
     let (text, drawn) = caption_and_bands(&data);
-    assert!(drawn == 0 && text.starts_with("Kaplan–Meier; vertical ticks"), "{drawn}: {text}");
+    assert!(drawn == 0 && text.starts_with("Kaplan–Meier. Vertical ticks"), "{drawn}: {text}");
     data.bands = Bands::All;
     let (text, drawn) = caption_and_bands(&data);
-    assert!(drawn > 0 && text.contains(" of ") && !text.contains("CI; "), "{drawn}: {text}");
+    assert!(drawn > 0 && text.contains("CI of "), "{drawn}: {text}");
     data.series.truncate(2);
     (data.bands, data.reference) = (Bands::Auto, Some(0));
     for point in &mut data.series[0].points {
@@ -197,9 +211,9 @@ fn a_caption_says_whose_band_is_drawn() {
     }
     let (text, drawn) = caption_and_bands(&data);
     let name = &data.series[1].label.name;
-    assert!(drawn > 0 && text.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}; ")), "{text}");
+    assert!(drawn > 0 && text.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}. ")), "{text}");
     let (text, name) = caption_with(4, Bands::Auto);
-    assert!(text.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}; ")), "{text}");
+    assert!(text.starts_with(&format!("Kaplan–Meier, log-log 95 % CI of {name}. ")), "{text}");
 }
 
 #[test]
@@ -212,7 +226,7 @@ fn the_axis_of_turns_reaches_the_turn_limit_or_says_that_it_does_not() {
         let spec = FigureSpec::new(many::survival(runs, 3), Layout::print(486.0), Theme::Print);
         (
             draw(&spec).hits.len(),
-            caption(&spec).contains(&format!("nobody is at risk after turn {last_at_risk} of {limit}")),
+            caption(&spec).contains(&format!("Nobody is at risk after turn {last_at_risk} of {limit}.")),
         )
     };
     assert_eq!(last_tick(15, 12), (15, false));
@@ -228,8 +242,9 @@ fn a_short_caption_counts_and_names_nobody() {
     spec.method = method();
     let (short, full) = (short_caption(&spec), caption(&spec));
     assert!(short.contains("13 runs, n = 325, τ = 9"), "{short}");
-    assert!(full.contains(&last) && !short.contains(&last), "{short}");
-    assert!(short.ends_with('.') && short.len() < full.len() / 3, "{short}\n{full}");
+    assert!(full.contains(" events, ") && !short.contains(" events, "), "{short}\n{full}");
+    assert!(!short.contains(&last), "{short}");
+    assert!(short.ends_with('.') && short.len() < full.len() / 2, "{short}\n{full}");
     for (name, figure) in kinds::all() {
         let spec =
             FigureSpec { method: method(), ..FigureSpec::new(figure, Layout::panel(600.0), Theme::Light) };
@@ -255,4 +270,70 @@ fn a_short_caption_says_what_was_simulated() {
         one.label.simulated = true;
     }
     assert!(short(&series).ends_with("All simulated."), "{}", short(&series));
+}
+
+fn counts(name: &str, n: u32, events: u32) -> EpisodeCounts {
+    EpisodeCounts { name: name.to_owned(), n, events: Some(events), censored: Some(n - events) }
+}
+
+#[test]
+fn runs_with_equal_counts_are_named_together() {
+    let text = |each: Vec<EpisodeCounts>| {
+        caption(
+            &FigureSpec::new(many::bars(2), Layout::print(234.0), Theme::Print)
+                .with_method(Method { counts: each, ..Method::default() }),
+        )
+    };
+    let pair = text(vec![counts("A", 25, 24), counts("B", 25, 16), counts("C", 25, 24)]);
+    assert!(
+        pair.contains("A and C: each n = 25, 24 events, 1 censored. B: n = 25, 16 events, 9 censored."),
+        "{pair}"
+    );
+    // The published results of EvoCode-Bench: 13 models, and most of them failed in all 25 tasks.
+    let mut models = vec![counts("Claude", 25, 16), counts("GLM", 25, 24), counts("DeepSeek", 25, 24)];
+    models.push(counts("MiniMax", 25, 23));
+    models.extend((0..9).map(|i| counts(&format!("model-{i}"), 25, 25)));
+    let whole = text(models.clone());
+    assert!(
+        whole.contains(
+            "Claude: n = 25, 16 events, 9 censored. GLM and DeepSeek: each n = 25, 24 events, 1 censored. \
+             MiniMax: n = 25, 23 events, 2 censored. The other 9: each n = 25, 25 events, 0 censored."
+        ),
+        "{whole}"
+    );
+    assert!(!whole.contains("model-3"), "{whole}");
+    let alike = text(models.split_off(4));
+    assert!(alike.contains(". All 9: each n = 25, 25 events, 0 censored."), "{alike}");
+    // A name keeps its letters.
+    assert!(text(vec![counts("all glm", 3, 1)]).contains(". all glm: n = 3, 1 event, 2 censored."));
+}
+
+#[test]
+fn the_vertical_ticks_are_named_whatever_the_intervals_are() {
+    let Figure::SurvivalComparison(data) = many::survival(many::runs(1, 20, 9), 9) else { unreachable!() };
+    let spec = FigureSpec::new(Figure::SurvivalComparison(data), Layout::print(234.0), Theme::Print)
+        .with_method(Method { intervals: Some("given intervals".to_owned()), ..Method::default() });
+    assert!(
+        caption(&spec).contains("given intervals. Vertical ticks mark censored episodes."),
+        "{}",
+        caption(&spec)
+    );
+}
+
+#[test]
+fn a_front_of_pass_rates_is_called_so() {
+    let Figure::Pareto(mut data) = many::pareto(3, figures::Scale::Linear) else { unreachable!() };
+    for point in &mut data.points {
+        (point.mean, point.ci_low, point.ci_high) = (Some(50.0), Some(9.5), Some(90.5));
+    }
+    (data.tau, data.measure, data.measure_unit) = (None, Some("Pass rate".to_owned()), Some("%".to_owned()));
+    let spec = FigureSpec::new(Figure::Pareto(data), Layout::print(486.0), Theme::Print);
+    let drawing = draw(&spec);
+    assert!(drawing.svg.contains(">Pass rate (%)<") && !drawing.svg.contains("stamina ("), "{}", drawing.svg);
+    assert!(drawing.summary.starts_with("Pass rate against"), "{}", drawing.summary);
+    assert!(drawing.summary.contains("pass rate 50.00 % [9.50, 90.50]"), "{}", drawing.summary);
+    assert!(!drawing.summary.to_lowercase().contains("mean stamina"), "{}", drawing.summary);
+    assert!(caption(&spec).starts_with("Pass rate against Cost per episode"), "{}", caption(&spec));
+    let table = figures::table::data_table(&spec.figure);
+    assert!(table.to_csv().lines().next().unwrap().contains("measure"), "{}", table.to_csv());
 }

@@ -190,7 +190,7 @@ fn a_table_in_greys_has_greys_only_and_its_caption_has_its_title() {
     let svg = draw(&spec).svg;
     let colors: BTreeSet<&str> = svg.match_indices("=\"#").map(|(at, _)| &svg[at + 3..at + 9]).collect();
     assert!(colors.iter().all(|c| c[..2] == c[2..4] && c[2..4] == c[4..]), "{colors:?}");
-    assert_eq!(caption(&spec), "Odd <names> & \"signs\"; Stamina Lab 0.1.0.");
+    assert_eq!(caption(&spec), "Odd <names> & \"signs\". Made with Stamina Lab 0.1.0.");
     let again = spec_in(&export(&spec, Format::Svg).unwrap().bytes).unwrap();
     assert_eq!(again, spec);
 }

@@ -348,9 +348,10 @@ fn captions_say_method_numbers_policy_and_software() {
     assert_eq!(
         text,
         format!(
-            "Kaplan–Meier, log-log 95 % CI; vertical ticks: censored; {}; τ = 9; log-rank, Holm-adjusted; censoring \
-             policy default; Stamina Lab 0.1.0.",
-            s.join("; ")
+            "Kaplan–Meier, log-log 95 % CI. Vertical ticks mark censored episodes. {}. The horizon is τ = 9 turns. \
+             Test: log-rank, Holm-adjusted. Failures and censored episodes follow censoring policy default. Made with \
+             Stamina Lab 0.1.0.",
+            s.join(". ")
         )
     );
     let mut matrix = FigureSpec::new(many::matrix(3, 4), Layout::panel(600.0), Theme::Light);
@@ -362,7 +363,7 @@ fn captions_say_method_numbers_policy_and_software() {
         "in 10 cells",
         "τ = 100",
         "2,000 bootstrap resamples by scenario, seed 7",
-        "simulated: OpenHands × GPT-5.5",
+        "OpenHands × GPT-5.5 is simulated.",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -563,8 +564,8 @@ fn the_spec_of_the_documentation_is_one() {
     let spec: FigureSpec = toml::from_str(block).unwrap();
     assert_eq!(
         caption(&spec),
-        "Difference in mean stamina (turns) vs. Claude-Opus-4.8, Greenwood 95 % CI; log-rank, Holm-adjusted; censoring \
-         policy default; Stamina Lab 0.1.0."
+        "Difference in mean stamina (turns) vs. Claude-Opus-4.8, Greenwood 95 % CI. Test: log-rank, Holm-adjusted. \
+         Failures and censored episodes follow censoring policy default. Made with Stamina Lab 0.1.0."
     );
     let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|t| t.text).collect();
     assert!(

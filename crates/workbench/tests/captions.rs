@@ -23,9 +23,9 @@ const POLICY: &str = "censoring policy custom (budget: failure)";
 
 /// The number of a kind, and what is said of it. A new kind does not compile until it has both.
 fn expected_notes(of: &TableOf) -> (usize, &'static [&'static str]) {
-    const COUNTED: &str = "mini_swe: n = 2, ";
+    const COUNTED: &str = "mini_swe and openhands: each n = 2, ";
     const SUMMED: &str = "2 runs: n = 4, ";
-    const ONE_TURN: &str = ": n = 2, ";
+    const ONE_TURN: &str = ": each n = 2, ";
     match of {
         TableOf::Runs { .. } => (0, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
         TableOf::Spent { .. } => (1, &[POLICY, COUNTED, "Cost of all episodes ÷ episodes"]),
@@ -37,8 +37,8 @@ fn expected_notes(of: &TableOf) -> (usize, &'static [&'static str]) {
         TableOf::Matrix { .. } => (7, &[POLICY, "4 cells: n = 7, ", "Greenwood 95 % CI", "τ = "]),
         TableOf::Spread { .. } => (8, &[POLICY, "4 cells: n = 7, ", "bootstrap", "τ = "]),
         TableOf::Published { .. } => (9, &["What others published of", "as their sources state it"]),
-        TableOf::Retries { .. } => (10, &[POLICY, "with the most retries: n = 2", "Greenwood 95 % CI"]),
-        TableOf::Gains { .. } => (11, &[POLICY, "with the most retries: n = 2", "bootstrap"]),
+        TableOf::Retries { .. } => (10, &[POLICY, "with the most retries: each n = 2", "Greenwood 95 % CI"]),
+        TableOf::Gains { .. } => (11, &[POLICY, "with the most retries: each n = 2", "bootstrap"]),
         TableOf::Failures { .. } => (12, &[POLICY, COUNTED, "Wilson's 95 % CI", "rules"]),
         TableOf::Cases { .. } => (13, &[POLICY, COUNTED, "rules"]),
         TableOf::Origins { .. } => (14, &[POLICY, COUNTED, "rules"]),
@@ -212,7 +212,7 @@ fn every_table_says_method_n_events_policy_and_software() {
             let there = format == ExportFormat::Csv || wanted.iter().all(|part| last.contains(part));
             assert!(there, "{table:?}: {last}");
             if format == ExportFormat::Md {
-                let end = plain(last.rsplit("; ").next().unwrap());
+                let end = plain(last.rsplit(". ").next().unwrap());
                 assert!(plain_text.contains(&end), "{table:?} as {format:?}: {text}");
             }
             if format == ExportFormat::Tex && wanted.contains(&POLICY) {

@@ -30,7 +30,7 @@ const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 fn every_figure_says_method_n_events_policy_and_software() {
     let library = Library::fixtures(&["staminabench"]);
     let bars = |measure| FigureOf::Bars { of: compared_runs(&TWO), measure, published: false };
-    let ended = "mini_swe: n = 2, 1 event, 1 censored";
+    let ended = "mini_swe and openhands: each n = 2, 1 event, 1 censored";
     let horizon = "τ = 4";
     let policy = "censoring policy default";
     // What is said, and what must not be.
@@ -45,8 +45,8 @@ fn every_figure_says_method_n_events_policy_and_software() {
             FigureOf::Differences { of: compared_runs(&TWO), ratio: false },
             vec![
                 "Greenwood's variances, unpaired",
-                "p: log-rank test over all turns",
-                "of one comparison",
+                "p values are of a log-rank test over all turns",
+                "for one comparison",
                 ended,
                 horizon,
                 policy,
@@ -55,7 +55,13 @@ fn every_figure_says_method_n_events_policy_and_software() {
         ),
         (
             FigureOf::Differences { of: compared_runs(&TWO), ratio: true },
-            vec!["on the log scale", "p: log-rank test over all turns", ended, horizon, policy],
+            vec![
+                "on the log scale",
+                "p values are of a log-rank test over all turns",
+                ended,
+                horizon,
+                policy,
+            ],
             vec![],
         ),
         (
@@ -101,7 +107,12 @@ fn every_figure_says_method_n_events_policy_and_software() {
                 of: RetriesRequest { members: members(&TWO), ..RetriesRequest::default() },
                 published: false,
             },
-            vec!["leaving out later attempts", "with the most retries", ended, horizon, policy],
+            vec![
+                "leaving out later attempts",
+                "mini_swe and openhands with the most retries: each n = 2, 1 event, 1 censored",
+                horizon,
+                policy,
+            ],
             vec![],
         ),
         (
@@ -110,7 +121,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
             },
             vec![
                 "mini_swe: n = 6",
-                "all episodes of mini_swe: n = 2, 1 event, 1 censored",
+                "All episodes of mini_swe and openhands: each n = 2, 1 event, 1 censored",
                 "Classes are given by rules",
                 "n of classes: failed attempts, of",
                 "in 4 episodes",

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::label::{Published, Scale, SeriesLabel};
+use crate::display_names::clean;
 
 /// One measure of several runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,7 +42,7 @@ pub struct BarRow {
     pub published: Vec<Published>,
 }
 
-/// Mean stamina against cost.
+/// Mean stamina against cost, or another measure if it has a name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pareto {
     /// The runs.
@@ -57,6 +58,19 @@ pub struct Pareto {
     /// Horizon of mean stamina, for the name of the y axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tau: Option<u32>,
+    /// The measure of the y axis: `Pass rate`. `None` = mean stamina.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
+    /// The unit of that measure: `%`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure_unit: Option<String>,
+}
+
+impl Pareto {
+    /// The name of the measure of the y axis, without its unit.
+    pub(crate) fn measure(&self) -> String {
+        self.measure.as_deref().map_or_else(|| "Mean stamina".to_owned(), clean)
+    }
 }
 
 /// One run between cost and stamina.
@@ -67,7 +81,7 @@ pub struct ParetoPoint {
     /// Its cost; `None` = unknown: it is named under the plot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// Mean stamina; `None` = unknown.
+    /// Mean stamina, or the other measure; `None` = unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
     /// Lower end of its interval.

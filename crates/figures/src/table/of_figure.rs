@@ -225,17 +225,16 @@ fn pareto(data: &Pareto) -> Table {
     let [low, high] = Column::interval("", 2);
     let mut cost = Column::number("cost", &data.cost, 2);
     cost.unit.clone_from(&data.unit);
-    let columns = columns_with(
-        run_columns(),
-        [
-            cost,
-            Column::number("mean_stamina", "Mean stamina", 2).unit("turns"),
-            low,
-            high,
-            Column::integer("n", "n"),
-        ],
-    );
-    let mut table = Table::new("pareto", "Mean stamina against cost", columns);
+    let mut measured = if data.measure.is_none() {
+        Column::number("mean_stamina", "Mean stamina", 2).unit("turns")
+    } else {
+        Column::number("measure", &data.measure(), 2)
+    };
+    if data.measure.is_some() {
+        measured.unit.clone_from(&data.measure_unit);
+    }
+    let columns = columns_with(run_columns(), [cost, measured, low, high, Column::integer("n", "n")]);
+    let mut table = Table::new("pareto", &format!("{} against cost", data.measure()), columns);
     for point in &data.points {
         let [name, simulated] = run(&point.label);
         table.push(vec![

@@ -221,6 +221,8 @@ pub fn pareto(count: usize, scale: Scale) -> Figure {
         unit: Some("$".to_owned()),
         scale,
         tau: Some(100),
+        measure: None,
+        measure_unit: None,
     })
 }
 

@@ -126,7 +126,7 @@ pub(super) fn noted(mut method: Method, notes: Vec<String>) -> Method {
 pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Method {
     let tested = data.pairs.iter().filter(|p| p.p_holm.is_some()).count();
     let holm = match tested {
-        1 => "of one comparison".to_owned(),
+        1 => "for one comparison".to_owned(),
         n => format!("Holm-adjusted over {n} comparisons"),
     };
     Method {
@@ -144,7 +144,7 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
         test: (tested > 0).then(|| {
             let clustered = data.pairs.iter().any(|pair| pair.clustered);
             let manner = if clustered { ", clustered by scenario where these repeat" } else { "" };
-            format!("p: log-rank test over all turns{manner}, {holm}")
+            format!("p values are of a log-rank test over all turns{manner}, {holm}")
         }),
         counts: counted(&data.members),
         ..method
@@ -158,7 +158,7 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
     let mut method = Method {
         tau: found.and_then(|p| tau(p.tau)),
         intervals: Some("95 % CI of Student's t over the differences".to_owned()),
-        test: found.and_then(|p| p.p).map(|_| "p: paired t test".to_owned()),
+        test: found.and_then(|p| p.p).map(|_| "p is of a paired t test".to_owned()),
         counts: counted([data.reference, other].iter().filter_map(|i| data.members.get(*i as usize))),
         // How many the two share, the figure counts; what all members share is about others.
         scenarios: None,
@@ -171,7 +171,8 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
 fn pseudo_observed(paired: &PairedComparison) -> Option<String> {
     let censored = paired.scenarios.iter().any(|s| s.a_at_least || s.b_at_least);
     censored.then(|| {
-        let observed = paired.observed_in_words().map(|observed| format!("; {observed}")).unwrap_or_default();
+        let observed =
+            paired.observed_in_words().map(|observed| format!(" ({observed})")).unwrap_or_default();
         format!("Censored episodes enter mean and test by pseudo-observations{observed}")
     })
 }
@@ -194,11 +195,11 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
                 counts: counted(&data.members),
                 ..noted(
                     method,
-                    vec!["Trials that passed ÷ scored trials; censored ones are not scored".to_owned()],
+                    vec!["Trials that passed ÷ scored trials. Censored ones are not scored".to_owned()],
                 )
             };
         }
-        Measure::Score => "Mean over scenarios, 0 to 100; turns after the first failure count",
+        Measure::Score => "Mean over scenarios, 0 to 100. Turns after the first failure count",
         Measure::Tokens => {
             "Input and output tokens ÷ turns, over the turns of which every attempt tells them"
         }
@@ -208,11 +209,11 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
             "Steps (calls of the model) ÷ turns, over the turns of which every attempt tells them"
         }
         Measure::StepsSurvived => {
-            "Mean over episodes of the steps (calls of the model) before the first turn not passed; of censored episodes those until they were stopped"
+            "Mean over episodes of the steps (calls of the model) before the first turn not passed. Of censored episodes those until they were stopped count"
         }
         Measure::ToolCalls => "Tool calls ÷ turns, over the turns of which every attempt tells them",
         Measure::CostPerSurvivedTurn => {
-            "Cost of whole episodes, turns after the first failure included, ÷ their stamina; unknown unless the cost of every episode is known"
+            "Cost of whole episodes, turns after the first failure included, ÷ their stamina. Unknown unless the cost of every episode is known"
         }
     };
     let mut notes = vec![means.to_owned()];
@@ -245,15 +246,21 @@ pub(super) fn known_in_part(member: &ComparedMember, measure: Measure) -> Option
 }
 
 const COST_PER_EPISODE: &str =
-    "Cost of all episodes ÷ episodes; unknown unless that of every episode is known";
+    "Cost of all episodes ÷ episodes. Unknown unless that of every episode is known";
 
 /// Mean stamina against cost.
 pub(super) fn pareto(method: Method, data: &Comparison) -> Method {
     let mut notes = vec![COST_PER_EPISODE.to_owned()];
     notes.extend(method.notes);
+    let rates: Vec<&PassRate> = data.members.iter().filter_map(|m| m.pass_rate.as_ref()).collect();
+    let intervals = if data.of_one_turn {
+        of_tables::rate_intervals(&rates)
+    } else {
+        Some(of_means(data.members.iter().map(|member| &member.stamina)))
+    };
     Method {
-        tau: tau(data.tau),
-        intervals: Some(of_means(data.members.iter().map(|member| &member.stamina))),
+        tau: tau(data.tau).filter(|_| !data.of_one_turn),
+        intervals,
         counts: counted(&data.members),
         notes,
         ..method
@@ -273,7 +280,7 @@ fn cells(data: &api::Matrix) -> impl Iterator<Item = (EpisodeCounts, bool)> {
 
 /// Harness × model; each cell counts its episodes, the caption sums them up.
 pub(super) fn matrix(method: Method, data: &api::Matrix) -> Method {
-    let notes = vec!["Runs of a cell are pooled; means of rows and columns are unweighted".to_owned()];
+    let notes = vec!["Runs of a cell are pooled. Means of rows and columns are unweighted".to_owned()];
     let rates: Vec<&PassRate> =
         data.cells.iter().flatten().filter_map(|cell| cell.pass_rate.as_ref()).collect();
     let staminas = data.cells.iter().flatten().map(|cell| &cell.stamina);

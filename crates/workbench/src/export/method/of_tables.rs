@@ -59,9 +59,9 @@ fn pairs(method: Method, data: &Comparison) -> Method {
         return Method {
             intervals: Some(
                 if data.pairs.iter().any(|pair| pair.clustered) {
-                    "Newcombe's 95 % CI of differences of pass rates, clustered by task, unpaired; of ratios by a jackknife over tasks where these repeat; of paired differences by Student's t"
+                    "Newcombe's 95 % CI of differences of pass rates, clustered by task, unpaired, of ratios by a jackknife over tasks where these repeat, of paired differences by Student's t"
                 } else {
-                    "Newcombe's 95 % CI of differences of pass rates, unpaired; of ratios on the log scale; of paired differences by Student's t"
+                    "Newcombe's 95 % CI of differences of pass rates, unpaired, of ratios on the log scale, of paired differences by Student's t"
                 }
                 .to_owned(),
             ),
@@ -72,9 +72,9 @@ fn pairs(method: Method, data: &Comparison) -> Method {
     Method {
         intervals: Some(
             if data.pairs.iter().any(|pair| pair.clustered) {
-                "95 % CI by a jackknife over scenarios where these repeat, else from Greenwood's variances, unpaired; of paired differences by Student's t"
+                "95 % CI by a jackknife over scenarios where these repeat, else from Greenwood's variances, unpaired, of paired differences by Student's t"
             } else {
-                "95 % CI from Greenwood's variances, unpaired, of ratios on the log scale; of paired differences by Student's t"
+                "95 % CI from Greenwood's variances, unpaired, of ratios on the log scale, of paired differences by Student's t"
             }
             .to_owned(),
         ),
@@ -87,7 +87,7 @@ fn all_paired(method: Method, data: &Comparison) -> Method {
     let found: Vec<_> = data.pairs.iter().filter_map(|pair| pair.paired.as_ref()).collect();
     let mut method = Method {
         intervals: Some("95 % CI of Student's t over the differences".to_owned()),
-        test: found.iter().any(|p| p.p.is_some()).then(|| "p: paired t test".to_owned()),
+        test: found.iter().any(|p| p.p.is_some()).then(|| "p is of a paired t test".to_owned()),
         counts: counted(&data.members),
         // How many two of them share, the notes say of each pair.
         scenarios: None,
@@ -180,13 +180,13 @@ impl Workbench {
                 Ok(about("One turn of an episode, as its source records it"))
             }
             TableOf::Joined { .. } => {
-                Ok(about("One turn in two runs, as their sources record it; tests are joined by their ids"))
+                Ok(about("One turn in two runs, as their sources record it. Tests are joined by their ids"))
             }
             TableOf::Warnings { .. } => {
                 Ok(about("What was read otherwise than it is written, by the readers of formats"))
             }
             TableOf::Rules { .. } => {
-                Ok(about("Rules over what the source records; the first that holds decides"))
+                Ok(about("Rules over what the source records. The first that holds decides"))
             }
         }
     }
