@@ -144,7 +144,9 @@ fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match
         let model: Option<String> = row.get(1)?;
         let harness: Option<String> = row.get(2)?;
         let (benchmark, source): (String, String) = (row.get(3)?, row.get(4)?);
-        let names: Vec<String> = [model, harness].into_iter().flatten().collect();
+        let mut names: Vec<String> = [model, harness].into_iter().flatten().collect();
+        // A baseline has one name for both.
+        names.dedup();
         let slug: String = row.get(0)?;
         Ok(Match {
             title: if names.is_empty() { slug.clone() } else { names.join(" · ") },

@@ -51,7 +51,7 @@ fn two_small_runs_can_be_compared_by_hand() {
     near(oracle.stamina.mean, 1.0 + 1.0 + 4.0 / 6.0 + 4.0 / 6.0);
     near(nop.stamina.mean, 0.0);
     assert_eq!((oracle.stamina.n, oracle.stamina.events, oracle.stamina.censored), (6, 2, 4));
-    assert_eq!((oracle.name.as_str(), nop.name.as_str()), ("oracle · oracle", "nop · nop"));
+    assert_eq!((oracle.name.as_str(), nop.name.as_str()), ("oracle", "nop"));
     assert_eq!((oracle.scenarios, nop.scenarios), (3, 2));
     assert_eq!(oracle.survival.iter().map(|row| row.at_risk).collect::<Vec<_>>(), [6, 6, 6, 2]);
     // Nothing was stopped from outside, so all readings are one.
@@ -157,11 +157,11 @@ fn names_and_swatches_tell_members_apart() {
     assert_eq!(names, ["mini_swe", "openhands", "opencode"]);
     assert_eq!(swatches, [(1, 1), (2, 2), (3, 3)]);
     let (names, swatches) = labels_of(&["staminabench.own", ORACLE]);
-    assert_eq!(names, ["zai.glm-5 · mini_swe", "oracle · oracle"]);
+    assert_eq!(names, ["zai.glm-5 · mini_swe", "oracle"]);
     assert_eq!(swatches, [(1, 1), (2, 2)]);
     // The same model and harness: told apart by id, each with its own swatch.
     let (names, swatches) = labels_of(&[ORACLE, "jobs.interrupted-oracle"]);
-    assert_eq!(names, ["oracle · oracle (oracle-k2)", "oracle · oracle (interrupted)"]);
+    assert_eq!(names, ["oracle (oracle-k2)", "oracle (interrupted)"]);
     assert_eq!(swatches, [(1, 1), (2, 2)]);
 }
 

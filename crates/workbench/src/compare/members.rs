@@ -31,6 +31,8 @@ pub(crate) struct PooledRun {
     pub(crate) episodes: Vec<EpisodeEntry>,
     /// Those that are.
     pub(crate) copied: Copied,
+    /// Its withdrawn trials, those included that are withdrawn as trials of another run ([`Store::withdrawn_trials`]).
+    pub(crate) withdrawn: BTreeSet<String>,
     /// Which set of scenarios its scenario names belong to.
     pub(crate) set: u32,
 }
@@ -168,10 +170,10 @@ impl Pool {
             n => format!("{n} runs"),
         };
         match &self.member {
-            Member::Run { .. } => format!("{} · {}", self.model_label(), self.harness_label()),
+            Member::Run { .. } => self.both_labels(),
             Member::Harness { .. } => format!("{}, {runs}", self.harness_label()),
             Member::Model { .. } => format!("{}, {runs}", self.model_label()),
-            Member::Cell { .. } => format!("{} · {}, {runs}", self.model_label(), self.harness_label()),
+            Member::Cell { .. } => format!("{}, {runs}", self.both_labels()),
             Member::Tag { tag, .. } => format!("tag {tag}, {runs}"),
         }
     }
@@ -182,6 +184,11 @@ impl Pool {
 
     pub(super) fn harness_label(&self) -> String {
         self.harness().unwrap_or("unknown harness").to_owned()
+    }
+
+    /// Model and harness. A baseline has one name for both, which is said once.
+    pub(super) fn both_labels(&self) -> String {
+        joined([self.model_label(), self.harness_label()])
     }
 
     /// What model it stands for among others: one, several, or the name of a tag.
@@ -200,6 +207,23 @@ impl Pool {
             Member::Run { .. } | Member::Harness { .. } | Member::Cell { .. } => self.harness_label(),
         }
     }
+}
+
+/// Names of model and harness in one: `glm-5 · opencode`. Two equal names are said once: `oracle`.
+pub(crate) fn joined<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+    let mut text = String::new();
+    let mut last: Option<T> = None;
+    for name in names {
+        if last.as_ref().is_some_and(|last| last.as_ref() == name.as_ref()) {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push_str(" · ");
+        }
+        text.push_str(name.as_ref());
+        last = Some(name);
+    }
+    text
 }
 
 /// Whether all pools play one turn. Those of which nobody was at risk and no number of turns is known follow the others.
@@ -283,7 +307,11 @@ pub(crate) fn resolve_only(
         for mut record in runs {
             gaps.fill(&mut record.entry)?;
             let episodes = store.episodes(record.entry.id)?;
-            pooled.push(PooledRun { record, episodes, copied: Copied::default(), set: 0 });
+            let withdrawn = match record.entry.withdrawn_episodes {
+                0 => BTreeSet::new(),
+                _ => store.withdrawn_trials(record.entry.id)?.into_iter().collect(),
+            };
+            pooled.push(PooledRun { record, episodes, copied: Copied::default(), withdrawn, set: 0 });
         }
         let swatch = Swatch::default();
         let (name, short_name) = (String::new(), String::new());

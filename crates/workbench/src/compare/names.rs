@@ -33,12 +33,12 @@ pub(super) fn name(pools: &mut [Pool]) {
         Member::Model { .. } => pool.model_label(),
         Member::Tag { tag, .. } => tag.clone(),
         Member::Cell { .. } if !only_cells => {
-            format!("all {} · {}", pool.model_label(), pool.harness_label())
+            format!("all {}", pool.both_labels())
         }
         Member::Cell { .. } => match (models > 1, harnesses > 1) {
             (true, false) => pool.model_label(),
             (false, true) => pool.harness_label(),
-            _ => format!("{} · {}", pool.model_label(), pool.harness_label()),
+            _ => pool.both_labels(),
         },
         Member::Run { .. } if groups => pool.full_name(),
         Member::Run { .. } => match (models > 1, harnesses > 1) {

@@ -10,12 +10,13 @@ use crate::Workbench;
 use crate::api::{
     ApiError, AttemptDetail, AttemptOf, FailureOrigin, TestHistory, TurnDetail, TurnRef, marked,
 };
+use crate::compare::members::joined;
 
 /// Whose turn it is: `GLM-5 · OpenCode, scenario_3, turn 4`.
 fn whose(turn: &TurnDetail) -> String {
     let names: Vec<&str> =
         [&turn.run.model, &turn.run.harness].into_iter().flatten().map(String::as_str).collect();
-    let name = if names.is_empty() { turn.run.id.clone() } else { names.join(" · ") };
+    let name = if names.is_empty() { turn.run.id.clone() } else { joined(names) };
     let scenario = turn.episode.row.title.as_deref().unwrap_or(&turn.episode.row.scenario);
     format!("{}, {scenario}, turn {}", marked(&name, turn.run.simulated), turn.number)
 }
