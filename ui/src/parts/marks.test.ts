@@ -34,3 +34,18 @@ test("where every series has one mark, all arrows go through the series", () => 
   expect(markStep(marks, 2, "ArrowUp")).toBe(1);
   expect(markStep([], 0, "ArrowUp")).toBeNull();
 });
+
+test("in a turned matrix, where a harness stands upright, arrows go where they point", () => {
+  // Two harnesses as columns, three models as rows.
+  const marks = [0, 1].flatMap((harness) => [0, 1, 2].map((model) => mark(harness, model, harness * 20, model * 20)));
+  expect(markStep(marks, 0, "ArrowDown")).toBe(1);
+  expect(markStep(marks, 1, "ArrowUp")).toBe(0);
+  expect(markStep(marks, 1, "ArrowRight")).toBe(4);
+  expect(markStep(marks, 4, "ArrowLeft")).toBe(1);
+  expect(markStep(marks, 5, "ArrowRight")).toBe(5);
+  expect(markStep(marks, 2, "ArrowDown")).toBe(2);
+  // The same harnesses as rows.
+  const rows = [0, 1].flatMap((harness) => [0, 1, 2].map((model) => mark(harness, model, model * 20, harness * 20)));
+  expect(markStep(rows, 0, "ArrowRight")).toBe(1);
+  expect(markStep(rows, 1, "ArrowDown")).toBe(4);
+});

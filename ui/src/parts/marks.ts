@@ -32,14 +32,31 @@ export function markAt(marks: readonly FigureMark[], x: number, y: number): numb
   return best;
 }
 
-/** Where an arrow key leads from a mark: left and right along its series, up and down to the next series; where every
- *  series has one mark, all four go through the series. `null` = the key means nothing here. */
+/** What an arrow key of a figure means where every series stands upright, as a harness does in a turned matrix. */
+const turnedKeys: Readonly<Record<string, string>> = { ArrowRight: "ArrowDown", ArrowLeft: "ArrowUp", ArrowDown: "ArrowRight", ArrowUp: "ArrowLeft" };
+
+/** Whether the marks of every series stand one below the other. */
+function upright(marks: readonly FigureMark[]): boolean {
+  const firsts = new Map<number, FigureMark>();
+  for (const mark of marks) if (!firsts.has(mark.series)) firsts.set(mark.series, mark);
+  if (firsts.size < 2 || firsts.size === marks.length) return false;
+  return marks.every((mark) => {
+    const first = firsts.get(mark.series) ?? mark;
+    const below = centerY(mark) < first.y0 || centerY(mark) > first.y1;
+    return mark === first || (below && Math.abs(centerX(mark) - centerX(first)) < (first.x1 - first.x0) / 2);
+  });
+}
+
+/** Where an arrow key leads from a mark: left and right along its series, up and down to the next series; the other way
+ *  round where a series stands upright. Where every series has one mark, all four go through the series. `null` = the key
+ *  means nothing here. */
 export function markStep(marks: readonly FigureMark[], at: number | null, key: string): number | null {
   if (marks.length === 0) return null;
   const order = marks.map((_, i) => i).sort((a, b) => compare(marks[a], marks[b]));
   const from = at === null ? undefined : marks[at];
   const forward = key === "ArrowRight" || key === "ArrowDown";
-  const turn = key === "ArrowRight" || key === "ArrowLeft";
+  const along = upright(marks) ? (turnedKeys[key] ?? key) : key;
+  const turn = along === "ArrowRight" || along === "ArrowLeft";
   if (key === "Home") return order[0] ?? null;
   if (key === "End") return order.at(-1) ?? null;
   if (!turn && key !== "ArrowUp" && key !== "ArrowDown") return null;
@@ -47,9 +64,9 @@ export function markStep(marks: readonly FigureMark[], at: number | null, key: s
   const seriesOf = [...new Set(order.map((i) => marks[i]?.series ?? 0))];
   const single = seriesOf.length === marks.length;
   if (turn || single || seriesOf.length === 1) {
-    const along = single ? order : order.filter((i) => marks[i]?.series === from.series);
-    const place = along.indexOf(at) + (forward ? 1 : -1);
-    return along[Math.min(along.length - 1, Math.max(0, place))] ?? at;
+    const places = single ? order : order.filter((i) => marks[i]?.series === from.series);
+    const place = places.indexOf(at) + (forward ? 1 : -1);
+    return places[Math.min(places.length - 1, Math.max(0, place))] ?? at;
   }
   const place = seriesOf.indexOf(from.series) + (forward ? 1 : -1);
   const series = seriesOf[Math.min(seriesOf.length - 1, Math.max(0, place))];
