@@ -326,6 +326,45 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
     }
 }
 
+/// A trial that lies in two parts of a job and is withdrawn in one of them, or in both, is one withdrawn trial.
+#[test]
+fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
+    // By source: its trials, and whether the second trial is withdrawn there. Where it is in one source alone, all others of that
+    // source are copies.
+    for (one, other) in [
+        (([0_usize, 1], true), ([1, 2], true)),
+        (([0, 1], true), ([1, 2], false)),
+        (([0, 1], false), ([1, 2], true)),
+        (([0, 2], false), ([0, 1], true)),
+    ] {
+        let library = TestHome::new();
+        let trials = of_agent("agent-a");
+        for (name, (own, is_withdrawn)) in [("one", one), ("other", other)] {
+            let at = library.path(name).join("job-x");
+            job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+            for number in own {
+                trials[number].write(&at, "the-job", 1.0, true);
+            }
+            library.ingest(&library.path(name));
+            if is_withdrawn {
+                let runs = library.run_ids();
+                let run = runs.iter().find(|run| run.starts_with(name)).expect("the run of the source");
+                library.json(&["withdraw", run, "--trial", &trials[1].name(), "--reason", "network down"]);
+            }
+        }
+        let say = format!("{one:?} {other:?}");
+        let compared = library.json(&["compare", "model:model-a"]);
+        assert_eq!(compared["runs"][0]["n"], 2, "{say}: {compared}");
+        for made in [compared, library.json(&["matrix"])] {
+            let made = made.to_string();
+            assert!(made.contains("2 of 5 episodes") && !made.contains("2 of 4"), "{say}: {made}");
+            assert!(!made.contains("2 of 6"), "{say}: {made}");
+            assert!(made.contains("1 withdrawn episode left out"), "{say}: {made}");
+            assert!(!made.contains("2 withdrawn episodes"), "{say}: {made}");
+        }
+    }
+}
+
 /// One agent and model with two settings: its trials are one run, as in Harbor's own figures, and neither is the setting of the run.
 #[test]
 fn an_agent_with_two_settings_is_said_to_have_both() {

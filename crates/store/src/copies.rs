@@ -31,17 +31,19 @@ ALTER TABLE run_slug ADD COLUMN preferred INTEGER NOT NULL DEFAULT 0;
 ",
 }];
 
-/// An episode that does not count, because a copy of it counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// An episode that does not count, because a copy of it counts or is withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EpisodeCopy {
     /// Its run.
     pub run: RunId,
     /// The episode.
     pub episode: EpisodeId,
-    /// The run of the copy that counts.
+    /// The run of the copy that counts, or is withdrawn.
     pub counted_run: RunId,
-    /// The copy that counts.
+    /// The copy that counts, or is withdrawn.
     pub counted: EpisodeId,
+    /// Its name in [`Store::withdrawn_trials`], if a copy of it is withdrawn: then none of them counts.
+    pub withdrawn: Option<String>,
 }
 
 /// How many episodes a run shares with another.
@@ -141,31 +143,39 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
 fn among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<EpisodeCopy>> {
     let mut find = conn.prepare_cached(&RANKED)?;
     let mut rows = find.query([])?;
-    let mut counted: Option<(String, RunId, EpisodeId)> = None;
+    let mut counted: Option<(String, RunId, EpisodeId, bool)> = None;
     let mut copies = Vec::new();
     while let Some(row) = rows.next()? {
         let (identity, run, episode): (String, RunId, EpisodeId) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let is_withdrawn: bool = row.get(3)?;
         if is_withdrawn {
             // A withdrawn episode never counts, and precedes its copies for any set of runs.
-            counted = Some((identity, run, episode));
+            counted = Some((identity, run, episode, true));
             continue;
         }
         if !wanted(run) {
             continue;
         }
         match &counted {
-            Some((of, counted_run, counted)) if *of == identity => {
-                copies.push(EpisodeCopy { run, episode, counted_run: *counted_run, counted: *counted });
+            Some((of, counted_run, counted, is_withdrawn)) if *of == identity => {
+                let withdrawn = is_withdrawn.then_some(identity);
+                copies.push(EpisodeCopy {
+                    run,
+                    episode,
+                    counted_run: *counted_run,
+                    counted: *counted,
+                    withdrawn,
+                });
             }
-            _ => counted = Some((identity, run, episode)),
+            _ => counted = Some((identity, run, episode, false)),
         }
     }
     Ok(copies)
 }
 
 impl Store {
-    /// The episodes of these runs that do not count when the runs are pooled, because a copy in one of them counts.
+    /// The episodes of these runs that do not count when the runs are pooled, because a copy in one of them counts, or a copy in
+    /// any run is withdrawn.
     pub fn copies_among(&self, runs: &[RunId]) -> Result<Vec<EpisodeCopy>> {
         let wanted: std::collections::HashSet<RunId> = runs.iter().copied().collect();
         self.read(|conn| among(conn, |run| wanted.contains(&run)))

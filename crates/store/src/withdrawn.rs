@@ -57,6 +57,19 @@ pub(crate) fn has_episodes(conn: &Connection, run: RunId) -> Result<bool> {
 }
 
 impl Store {
+    /// The withdrawn episodes of a run, each by a name that only its copies in other runs have, too.
+    pub fn withdrawn_trials(&self, run: RunId) -> Result<Vec<String>> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(
+                "SELECT coalesce(episode.identity, 'episode ' || episode.id) FROM run
+                   JOIN withdrawn_episode AS mark ON mark.run = run.slug
+                   JOIN episode ON episode.run = run.id AND episode.slug = mark.episode
+                 WHERE run.id = ?1 ORDER BY 1",
+            )?;
+            Ok(find.query_map([run], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+        })
+    }
+
     /// Marks runs as invalid for this reason, or removes the mark (`None`). Unknown slugs are ignored.
     pub fn withdraw(&self, runs: &[String], reason: Option<&str>) -> Result<()> {
         self.write(|write| {

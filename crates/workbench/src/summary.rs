@@ -199,7 +199,7 @@ fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     let pass_rate = (totals.is_empty() && of_one_turn(episodes)).then(|| pass_rate(&trials));
     let partial = partial(record, episodes, totals.len() as u32);
     let number = Number {
-        parts: vec![Part { entry: &record.entry, partial: partial.as_deref(), episodes }],
+        parts: vec![Part { entry: &record.entry, partial: partial.as_deref(), episodes, pooled: None }],
         stamina: &mean,
         pass_rate: pass_rate.as_ref(),
         early_censored: early_censored(episodes.iter(), tau, policy),

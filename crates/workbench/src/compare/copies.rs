@@ -2,29 +2,43 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use store::{EpisodeId, EpisodeTurns, RunId, Store};
+use store::{EpisodeCopy, EpisodeId, EpisodeTurns, RunId, Store};
 
+use super::coverage::is_one_job;
 use super::members::{Pool, PooledRun};
 use crate::api::ApiError;
 
-/// Episodes of a run that are counted in another one.
+/// Episodes of a run that are counted in another one, or nowhere because a copy is withdrawn.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Copied {
     ids: HashSet<EpisodeId>,
     slugs: HashSet<String>,
     /// The scenarios that they play.
     scenarios: BTreeSet<String>,
-    /// Slugs of the runs in which they count, and how many do so in each.
-    counted_in: BTreeMap<String, u32>,
+    /// The episodes that count in their place, each with the slug of its run.
+    counted: BTreeMap<EpisodeId, String>,
+    /// How many are withdrawn, by the slug of the run in which they are; `""` = a run that is not among the others.
+    withdrawn_in: BTreeMap<String, u32>,
 }
 
 impl Copied {
-    /// How many of them count in none of these runs.
-    pub(crate) fn count_outside(&self, runs: &[&str]) -> u32 {
-        self.counted_in.iter().filter(|(run, _)| !runs.contains(&run.as_str())).map(|(_, n)| n).sum()
+    /// The episodes that count in their place.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = EpisodeId> {
+        self.counted.keys().copied()
     }
 
-    /// Whether the episode of this slug is counted elsewhere.
+    /// Adds those of another run.
+    pub(crate) fn extend(&mut self, other: &Self) {
+        self.ids.extend(&other.ids);
+        self.slugs.extend(other.slugs.iter().cloned());
+        self.scenarios.extend(other.scenarios.iter().cloned());
+        self.counted.extend(other.counted.iter().map(|(id, run)| (*id, run.clone())));
+        for (run, n) in &other.withdrawn_in {
+            *self.withdrawn_in.entry(run.clone()).or_default() += n;
+        }
+    }
+
+    /// Whether the episode of this slug is counted elsewhere, or nowhere.
     pub(crate) fn contains(&self, slug: &str) -> bool {
         self.slugs.contains(slug)
     }
@@ -34,17 +48,29 @@ impl Copied {
         self.scenarios.iter().map(String::as_str)
     }
 
-    /// Where they are counted, a sentence for each run.
-    pub(crate) fn in_words(&self, run: &str) -> impl Iterator<Item = String> {
-        self.counted_in.iter().map(move |(counted, n)| match n {
+    /// Where they are counted, or why they are not, a sentence for each run.
+    pub(crate) fn in_words(&self, run: &str) -> Vec<String> {
+        let mut counted_in: BTreeMap<&str, u32> = BTreeMap::new();
+        for counted in self.counted.values() {
+            *counted_in.entry(counted).or_default() += 1;
+        }
+        let counted = counted_in.into_iter().map(|(counted, n)| match n {
             1 => format!("1 episode of {run} is the same trial as in {counted}, and counts there."),
             n => format!("{n} episodes of {run} are the same trials as in {counted}, and count there."),
-        })
+        });
+        let withdrawn = self.withdrawn_in.iter().map(|(other, n)| {
+            let other = if other.is_empty() { "another run" } else { other };
+            match n {
+                1 => format!("1 episode of {run} is the same trial as in {other}, where it is withdrawn, and does not count."),
+                n => format!("{n} episodes of {run} are the same trials as in {other}, where they are withdrawn, and do not count."),
+            }
+        });
+        counted.chain(withdrawn).collect()
     }
 }
 
 impl PooledRun {
-    /// Whether all of its episodes count in another run.
+    /// Whether all of its episodes count in another run, or nowhere.
     pub(crate) fn is_copy(&self) -> bool {
         self.episodes.is_empty() && !self.copied.ids.is_empty()
     }
@@ -66,17 +92,21 @@ pub(crate) fn count_once(store: &Store, pools: &mut [Pool]) -> Result<(), ApiErr
         return Ok(());
     }
     let runs: Vec<RunId> = slugs.keys().copied().collect();
-    let copies: HashMap<EpisodeId, RunId> =
-        store.copies_among(&runs)?.into_iter().map(|copy| (copy.episode, copy.counted_run)).collect();
+    let copies: HashMap<EpisodeId, EpisodeCopy> =
+        store.copies_among(&runs)?.into_iter().map(|copy| (copy.episode, copy)).collect();
     for run in pools.iter_mut().flat_map(|pool| &mut pool.runs) {
-        let copied = &mut run.copied;
+        let (copied, withdrawn) = (&mut run.copied, &mut run.withdrawn);
         run.episodes.retain(|episode| {
-            let Some(counted) = copies.get(&episode.id) else { return true };
+            let Some(copy) = copies.get(&episode.id) else { return true };
             copied.ids.insert(episode.id);
             copied.slugs.insert(episode.slug.clone());
             copied.scenarios.insert(episode.scenario.clone());
-            if let Some(counted) = slugs.get(counted) {
-                *copied.counted_in.entry(counted.clone()).or_default() += 1;
+            let counted_in = slugs.get(&copy.counted_run).cloned().unwrap_or_default();
+            if let Some(trial) = &copy.withdrawn {
+                withdrawn.insert(trial.clone());
+                *copied.withdrawn_in.entry(counted_in).or_default() += 1;
+            } else {
+                copied.counted.insert(copy.counted, counted_in);
             }
             false
         });
@@ -90,18 +120,33 @@ pub(crate) fn count_once_each(store: &Store, pools: &mut Vec<Pool>) -> Result<Ve
     count_once(store, pools)?;
     let runs = pools.iter().flat_map(|pool| &pool.runs);
     let copied = runs.flat_map(|run| run.copied.in_words(&run.record.entry.slug)).collect();
-    pools.retain(|pool| pool.runs.iter().any(|run| !run.is_copy()));
+    let copies: Vec<Pool> = pools.extract_if(.., |pool| pool.runs.iter().all(PooledRun::is_copy)).collect();
+    for copy in copies.iter().flat_map(|pool| &pool.runs) {
+        hand_on_withdrawn(copy, pools.iter_mut().flat_map(|pool| &mut pool.runs));
+    }
     Ok(copied)
 }
 
 /// The same for the runs of one member. A run whose every trial counts in another one is no further run.
 pub(crate) fn count_once_in(store: &Store, pool: &mut Pool) -> Result<(), ApiError> {
     count_once(store, std::slice::from_mut(pool))?;
-    pool.copied = (pool.runs.iter())
-        .flat_map(|run| run.copied.in_words(&run.record.entry.slug).collect::<Vec<_>>())
-        .collect();
-    pool.runs.retain(|run| !run.is_copy());
+    pool.copied = (pool.runs.iter()).flat_map(|run| run.copied.in_words(&run.record.entry.slug)).collect();
+    let copies: Vec<PooledRun> = pool.runs.extract_if(.., |run| run.is_copy()).collect();
+    for copy in &copies {
+        hand_on_withdrawn(copy, pool.runs.iter_mut());
+    }
     Ok(())
+}
+
+/// Counts the withdrawn trials of a run that is left out with another one of its job: there they are not missing either.
+fn hand_on_withdrawn<'a>(copy: &PooledRun, mut runs: impl Iterator<Item = &'a mut PooledRun>) {
+    let has_its_trials = |run: &&'a mut PooledRun| {
+        let entry = &run.record.entry;
+        is_one_job(entry, &copy.record.entry) || copy.copied.counted.values().any(|slug| *slug == entry.slug)
+    };
+    if let Some(run) = runs.find(has_its_trials) {
+        run.withdrawn.extend(copy.withdrawn.iter().cloned());
+    }
 }
 
 /// Which runs of some members have episodes in common.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use model::counted;
-use store::RunEntry;
+use store::{EpisodeId, RunEntry};
 
 use super::doubts::Part;
 use super::members::{Pool, PooledRun};
@@ -28,19 +28,41 @@ pub(super) fn missing<'a>(parts: &'a [Part<'a>]) -> Vec<(&'a str, String)> {
     }
     let in_words = |job: Vec<&'a Part<'a>>| {
         let first = *job.first()?;
-        let text = if job.len() == 1 { first.partial?.to_owned() } else { missing_of_job(&job)? };
+        let runs: Vec<&PooledRun> = job.iter().filter_map(|part| part.pooled).collect();
+        // What the run says of itself, unless other runs have or withdraw a part of its job.
+        let says_all = withdrawn(&job) == first.entry.withdrawn_episodes;
+        let text = match read_of_planned(&runs) {
+            Some((present, planned)) if job.len() > 1 || !says_all => {
+                (present < planned).then(|| format!("{present} of {}", counted(planned.into(), "episode")))?
+            }
+            _ if job.len() > 1 => return None,
+            _ => first.partial?.to_owned(),
+        };
         Some((first.entry.slug.as_str(), text))
     };
     jobs.into_iter().filter_map(in_words).collect()
 }
 
-/// The same of the runs of one job.
-fn missing_of_job(parts: &[&Part<'_>]) -> Option<String> {
-    let planned = parts.iter().filter_map(|part| part.entry.planned_episodes).max()?;
-    let withdrawn: u32 = parts.iter().map(|part| part.entry.withdrawn_episodes).sum();
-    let planned = planned.saturating_sub(withdrawn);
-    let present: u32 = parts.iter().map(|part| part.episodes.len() as u32).sum();
-    (present < planned).then(|| format!("{present} of {}", counted(planned.into(), "episode")))
+/// How many trials of these runs are withdrawn. One that several of them have is one.
+pub(super) fn withdrawn(parts: &[&Part<'_>]) -> u32 {
+    let alone: u32 =
+        parts.iter().filter(|part| part.pooled.is_none()).map(|part| part.entry.withdrawn_episodes).sum();
+    let pooled: Vec<&PooledRun> = parts.iter().filter_map(|part| part.pooled).collect();
+    alone + withdrawn_trials(&pooled)
+}
+
+fn withdrawn_trials(runs: &[&PooledRun]) -> u32 {
+    runs.iter().flat_map(|run| &run.withdrawn).collect::<HashSet<_>>().len() as u32
+}
+
+/// How many episodes the runs of a job have, also those that count elsewhere, and how many they planned. A trial that two of them
+/// have is one, and what is withdrawn is not missing. `None` = nothing says what was planned.
+fn read_of_planned(runs: &[&PooledRun]) -> Option<(u32, u32)> {
+    let planned = runs.iter().filter_map(|run| run.record.entry.planned_episodes).max()?;
+    let own = runs.iter().flat_map(|run| run.episodes.iter().map(|episode| episode.id));
+    let elsewhere = runs.iter().flat_map(|run| run.copied.counted());
+    let present: HashSet<EpisodeId> = own.chain(elsewhere).collect();
+    Some((present.len() as u32, planned.saturating_sub(withdrawn_trials(runs))))
 }
 
 /// Members that are compared with each other, with the runs of one job in one run: what differs between parts of a job is no
@@ -65,21 +87,19 @@ pub(crate) fn by_job(pools: &[Pool]) -> Cow<'_, [Pool]> {
         };
         if let Some(whole) = members[whole].runs.first_mut() {
             whole.episodes.extend(part.episodes.iter().cloned());
+            whole.copied.extend(&part.copied);
+            whole.withdrawn.extend(part.withdrawn.iter().cloned());
         }
     }
     Cow::Owned(members)
 }
 
-/// How many episodes of a run there are, or of its job where other runs of its member have parts of that, also those that count
-/// elsewhere.
-pub(super) fn present(pools: &[Pool], run: &PooledRun) -> u32 {
+/// How many episodes of a run there are and how many it planned, or of its job where other runs of its member have parts of that.
+pub(super) fn of_run(pools: &[Pool], run: &PooledRun) -> Option<(u32, u32)> {
     let is_own = |other: &&PooledRun| {
         other.record.entry.id == run.record.entry.id || is_one_job(&other.record.entry, &run.record.entry)
     };
     let has_run = |pool: &&Pool| pool.runs.iter().any(|own| own.record.entry.id == run.record.entry.id);
     let of_member = pools.iter().find(has_run).map_or(&[][..], |pool| pool.runs.as_slice());
-    let own: Vec<&PooledRun> = of_member.iter().filter(is_own).collect();
-    let slugs: Vec<&str> = own.iter().map(|run| run.record.entry.slug.as_str()).collect();
-    // A trial that two of them have counts in one of the two.
-    own.iter().map(|run| run.episodes.len() as u32 + run.copied.count_outside(&slugs)).sum()
+    read_of_planned(&of_member.iter().filter(is_own).collect::<Vec<_>>())
 }

@@ -4,7 +4,7 @@ use model::{CensoringPolicy, EndReason, Ending, PassRate, counted};
 use store::{EpisodeEntry, RunEntry};
 
 use super::coverage;
-use super::members::Pool;
+use super::members::{Pool, PooledRun};
 use crate::api::{ComparedMember, Stamina};
 
 /// A greater share of episodes that were stopped from outside is said.
@@ -21,6 +21,8 @@ pub(crate) struct Part<'a> {
     pub(crate) partial: Option<&'a str>,
     /// Its episodes.
     pub(crate) episodes: &'a [EpisodeEntry],
+    /// The run among those that it is taken together with; `None` = it stands alone.
+    pub(crate) pooled: Option<&'a PooledRun>,
 }
 
 impl<'a> Part<'a> {
@@ -30,7 +32,7 @@ impl<'a> Part<'a> {
         runs.map(|run| {
             let entry = &run.record.entry;
             let partial = entry.summary.as_ref().and_then(|summary| summary.partial.as_deref());
-            Self { entry, partial, episodes: &run.episodes }
+            Self { entry, partial, episodes: &run.episodes, pooled: Some(run) }
         })
         .collect()
     }
@@ -73,7 +75,7 @@ impl Number<'_> {
         let alone = self.parts.len() == 1;
         let mut sentences: Vec<String> =
             missing.map(|(run, text)| if alone { text } else { format!("{text} of {run}") }).collect();
-        let withdrawn: u32 = self.parts.iter().map(|part| part.entry.withdrawn_episodes).sum();
+        let withdrawn = coverage::withdrawn(&self.parts.iter().collect::<Vec<_>>());
         if withdrawn > 0 {
             sentences.push(format!("{} left out", counted(withdrawn.into(), "withdrawn episode")));
         }

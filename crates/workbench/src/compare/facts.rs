@@ -75,9 +75,8 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
         Effect::CannotBeRuledOut,
         "episodes that are missing may be the hard ones",
         |run| {
-            let read = coverage::present(pools, run);
             // Only what is missing matters here; how many there are, the next line says.
-            run.record.entry.planned_episodes.map(|planned| {
+            coverage::of_run(pools, run).map(|(read, planned)| {
                 Setting::text(if read >= planned {
                     "all that were planned".to_owned()
                 } else {

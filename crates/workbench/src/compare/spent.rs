@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use analysis::cost::{CostPerTurn, cost_per_turn, pareto};
 use model::{CensoringPolicy, Ending};
-use store::{EpisodeId, EpisodeTurns, KnownSum};
+use store::{EpisodeEntry, EpisodeId, EpisodeTurns, KnownSum};
 
 use super::members::Pool;
 use crate::api::{ComparedMember, KnownOver, Spent};
@@ -28,8 +28,10 @@ impl PerTurn {
         }
     }
 
-    fn rate(&self) -> Option<f64> {
-        (self.over.turns > 0).then(|| self.sum / f64::from(self.over.turns))
+    /// The rate of these turns, of so many that were played. That some of them used nothing says nothing of the others.
+    fn rate(&self, played: u32) -> Option<f64> {
+        let says_something = self.sum > 0.0 || self.over.turns >= played;
+        (self.over.turns > 0 && says_something).then(|| self.sum / f64::from(self.over.turns))
     }
 }
 
@@ -63,9 +65,33 @@ impl Survived {
     }
 }
 
-/// Adds up what is known; unknown where nothing is.
-fn sum(known: impl Iterator<Item = Option<u64>>) -> Option<u64> {
-    known.flatten().reduce(u64::saturating_add)
+/// A number of each episode, added up where it is known.
+#[derive(Clone, Copy)]
+struct Sum<T> {
+    sum: T,
+    known: u32,
+    /// Episodes in all.
+    all: u32,
+}
+
+impl<T: Copy + Default + PartialOrd> Sum<T> {
+    fn new(episodes: impl Iterator<Item = Option<T>>, add: impl Fn(T, T) -> T) -> Self {
+        let mut sum = Self { sum: T::default(), known: 0, all: 0 };
+        for episode in episodes {
+            sum.all += 1;
+            if let Some(number) = episode {
+                sum.sum = add(sum.sum, number);
+                sum.known += 1;
+            }
+        }
+        sum
+    }
+
+    /// Unknown where nothing is known. Episodes that asked no model used nothing: that says nothing of the others.
+    fn value(self) -> Option<T> {
+        let says_something = self.sum > T::default() || self.known == self.all;
+        (self.known > 0 && says_something).then_some(self.sum)
+    }
 }
 
 /// Sums and rates of a member. `plays` are those of its runs, in their order; the policy says which ends are failures.
@@ -90,39 +116,41 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &Censoring
         turns_played += turns;
         turns_after_failure += after_failure(turns, episode.stamina, policy.ending(episode.end_reason));
     }
-    let worked: Vec<f64> =
-        plays.iter().flatten().filter_map(|play| play.agent_seconds.filter(|s| s.is_finite())).collect();
-    let known: Vec<f64> = costs.iter().filter_map(|(cost, _)| cost.filter(|c| c.is_finite())).collect();
-    let all_known = !costs.is_empty() && known.len() == costs.len();
-    let cost: f64 = known.iter().sum();
+    let finite = |number: Option<f64>| number.filter(|number| number.is_finite());
+    let tokens_of =
+        |of: fn(&EpisodeEntry) -> Option<u64>| Sum::new(pool.episodes().map(of), u64::saturating_add);
+    let input = tokens_of(|episode| episode.tokens.input);
+    let output = tokens_of(|episode| episode.tokens.output);
+    let worked = Sum::new(plays.iter().flatten().map(|play| finite(play.agent_seconds)), |a, b| a + b);
+    let cost = Sum::new(costs.iter().map(|(cost, _)| finite(*cost)), |a, b| a + b);
+    let all_known = !costs.is_empty() && cost.known == cost.all;
     let per_survived_turn = cost_per_turn(&costs);
     Spent {
-        input_tokens: sum(pool.episodes().map(|episode| episode.tokens.input)),
-        input_tokens_known: pool.episodes().filter(|episode| episode.tokens.input.is_some()).count() as u32,
-        output_tokens: sum(pool.episodes().map(|episode| episode.tokens.output)),
-        output_tokens_known: pool.episodes().filter(|episode| episode.tokens.output.is_some()).count() as u32,
-        // Episodes that asked no model cost nothing: that says nothing of the others.
-        cost_usd: (!known.is_empty() && (all_known || cost > 0.0)).then_some(cost),
-        cost_known: known.len() as u32,
-        agent_seconds: worked.iter().copied().reduce(|sum, seconds| sum + seconds),
-        agent_seconds_known: worked.len() as u32,
+        input_tokens: input.value(),
+        input_tokens_known: input.known,
+        output_tokens: output.value(),
+        output_tokens_known: output.known,
+        cost_usd: cost.value(),
+        cost_known: cost.known,
+        agent_seconds: worked.value(),
+        agent_seconds_known: worked.known,
         turns_played,
         turns_after_failure,
-        steps_per_turn: steps.rate(),
+        steps_per_turn: steps.rate(turns_played),
         steps_known: steps.over,
         steps_survived: survived.mean(),
         steps_survived_known: survived.known,
-        tool_calls_per_turn: tool_calls.rate(),
+        tool_calls_per_turn: tool_calls.rate(turns_played),
         tool_calls_known: tool_calls.over,
-        seconds_per_turn: seconds.rate(),
+        seconds_per_turn: seconds.rate(turns_played),
         seconds_known: seconds.over,
-        cost_per_turn: dollars.rate().filter(|rate| *rate > 0.0 || dollars.over.turns == turns_played),
+        cost_per_turn: dollars.rate(turns_played),
         cost_per_turn_known: dollars.over,
-        tokens_per_turn: tokens.rate(),
+        tokens_per_turn: tokens.rate(turns_played),
         tokens_known: tokens.over,
         cost_per_survived_turn: per_survived_turn.value(),
         no_turn_survived: per_survived_turn == CostPerTurn::NoTurnSurvived,
-        cost_per_episode: all_known.then(|| cost / costs.len() as f64),
+        cost_per_episode: all_known.then(|| cost.sum / f64::from(cost.all)),
         pareto: None,
     }
 }
@@ -162,6 +190,30 @@ mod tests {
         assert_eq!(mean(&[(None, 0), (None, 3)]), None);
         assert_eq!(mean(&[(Some(0), 0), (Some(0), 0)]), Some(0.0), "nobody survived a turn");
         assert_eq!(mean(&[(Some(0), 0), (Some(9), 3), (None, 5)]), Some(4.5));
+    }
+
+    #[test]
+    fn a_sum_of_those_that_used_nothing_is_unknown_where_others_are_not_known() {
+        let tokens = |episodes: &[Option<u64>]| {
+            let sum = Sum::new(episodes.iter().copied(), u64::saturating_add);
+            (sum.value(), sum.known)
+        };
+        assert_eq!(tokens(&[Some(0), None, None]), (None, 1));
+        assert_eq!(tokens(&[Some(0), Some(0)]), (Some(0), 2), "it is known of each that it used nothing");
+        assert_eq!(tokens(&[Some(0), Some(7), None]), (Some(7), 2));
+        assert_eq!(tokens(&[None]), (None, 0));
+        assert_eq!(tokens(&[]), (None, 0));
+        let rate = |known: &[(f64, u32)], played: u32| {
+            let mut rate = PerTurn::new();
+            for (sum, turns) in known {
+                rate.add(KnownSum { sum: *sum, turns: *turns });
+            }
+            rate.rate(played)
+        };
+        assert_eq!(rate(&[(0.0, 1)], 10), None);
+        assert_eq!(rate(&[(0.0, 1)], 1), Some(0.0));
+        assert_eq!(rate(&[(0.0, 1), (6.0, 2)], 10), Some(2.0));
+        assert_eq!(rate(&[], 0), None);
     }
 
     #[test]
