@@ -2,7 +2,8 @@
 
 mod app;
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,6 +58,8 @@ struct Library {
     run: String,
     reference: String,
     tau: Value,
+    /// By file, the command that made it last: several entries ask for the same one.
+    made: RefCell<HashMap<String, String>>,
 }
 
 impl Library {
@@ -69,7 +72,7 @@ impl Library {
             ids.iter().find(|id| id.ends_with(end)).unwrap_or_else(|| panic!("{end} in {ids:?}")).clone()
         };
         let (run, reference) = (id(run), id(reference));
-        let mut library = Self { home, run, reference, tau: Value::Null };
+        let mut library = Self { home, run, reference, tau: Value::Null, made: RefCell::default() };
         library.tau = library.of_run("stamina")["tau"].clone();
         library
     }
@@ -106,6 +109,10 @@ impl Library {
             assert_eq!(words[0], "stamina", "{command}");
             let mut args = words[1..].to_vec();
             let out = args.pop().expect("a file");
+            let before = self.made.borrow_mut().insert(out.to_owned(), command.clone());
+            if before.as_deref() == Some(command.as_str()) {
+                continue;
+            }
             let out = self.home.path(out);
             let out = out.to_str().expect("UTF-8");
             args.push(out);
@@ -366,7 +373,13 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give_in_r() {
     // A comparison ends where its shortest member does.
     let (tau, compared_tau) = (sample.tau.to_string(), compared["tau"].to_string());
     let mut wrong = Vec::new();
-    for entry in entries().into_iter().filter(|entry| entry.language == "r") {
+    for mut entry in entries().into_iter().filter(|entry| entry.language == "r") {
+        if entry.key == "bootstrap_ci" && std::env::var_os("STAMINA_EVERY_WAY").is_none() {
+            // R takes ten seconds for the draws that are documented, and a fifth of them comes as near. All in `npm run test:deep`.
+            let fewer = entry.code.replace("replicate(2000,", "replicate(400,");
+            assert_ne!(fewer, entry.code, "its lines have other draws");
+            entry.code = fewer;
+        }
         let key = entry.key.as_str();
         let (expected, tolerance) = expected
             .remove(key)
