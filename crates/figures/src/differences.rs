@@ -106,7 +106,8 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> Plan {
     let natural =
         data.rows.iter().map(|r| natural_width(&r.label, size)).fold(sheet.tick_width("Run"), f64::max);
     let right = value_right - value_width - gap;
-    let names = natural.min(0.24 * sheet.width).min((right - 0.28 * sheet.width).max(0.12 * sheet.width));
+    // Names have a third of the width at most. The axis keeps its least width before that.
+    let names = natural.min(sheet.width / 3.0).min((right - 0.28 * sheet.width).max(0.12 * sheet.width));
     let names_right = PAD + names;
     let left = names_right + gap;
     let right = right.max(left + 2.0 * size);

@@ -369,6 +369,37 @@ fn captions_say_method_numbers_policy_and_software() {
     }
 }
 
+/// The published results of EvoCode-Bench in one column: "Doubao-Seed-2.1-Pro" was cut beside a longer axis.
+#[test]
+fn names_of_thirteen_models_are_whole_beside_their_differences() {
+    const NAMES: [&str; 12] = [
+        "GPT-5.5",
+        "GLM-5.2",
+        "DeepSeek-V4-Pro",
+        "MiniMax-M3",
+        "Kimi-K2.6",
+        "Qwen3.7-Max",
+        "Qwen3.6-Plus",
+        "Kimi-K2.7-Code",
+        "Doubao-Seed-2.1-Pro",
+        "DeepSeek-V4-Flash",
+        "GLM-5.1",
+        "MiniMax-M2.7",
+    ];
+    let Figure::Differences(mut data) = many::differences(12) else { unreachable!() };
+    data.reference.name = "Claude-Opus-4.8".to_owned();
+    for (row, name) in data.rows.iter_mut().zip(NAMES) {
+        row.label.name = name.to_owned();
+        (row.value, row.ci_low, row.ci_high, row.p) = (Some(-3.32), Some(-4.47), Some(-2.17), Some(0.000_1));
+    }
+    let spec =
+        FigureSpec::new(Figure::Differences(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|text| text.text).collect();
+    for name in NAMES {
+        assert!(words.iter().any(|word| word == name), "{name} is cut: {words:?}");
+    }
+}
+
 #[test]
 fn greys_that_cannot_be_told_apart_are_named() {
     let spec = |series| FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
