@@ -27,7 +27,7 @@ use ingest::import::import;
 use library::{Made, Size};
 use store::{RunFilter, Store, WarningFilter};
 
-const SIZE: Size = Size { runs: 3, scenarios: 4, turns: 15, seed: 7, threads: 2 };
+const SIZE: Size = Size { runs: 3, scenarios: 4, turns: 15, varied: false, seed: 7, threads: 2 };
 
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
@@ -61,8 +61,23 @@ fn the_same_request_gives_the_same_bytes_on_any_number_of_threads() {
 
 #[test]
 fn it_is_read_as_it_was_made() {
+    read_as_made(SIZE);
+}
+
+#[test]
+fn a_varied_one_has_chains_of_different_lengths_and_names_and_is_read_as_it_was_made() {
+    let planned = read_as_made(Size { runs: 14, scenarios: 12, turns: 15, varied: true, ..SIZE });
+    assert_eq!((planned.iter().min(), planned.iter().max()), (Some(&5), Some(&15)));
+    let names: Vec<String> = (0..13).map(|run| Size { varied: true, ..SIZE }.name(run)).collect();
+    let lengths: Vec<usize> = names.iter().map(|name| name.len()).collect();
+    assert!(lengths.iter().any(|length| *length < 12) && lengths.iter().any(|length| *length > 60));
+    assert!(names.iter().all(|name| name.starts_with("mini_swe.")), "one harness, many models: {names:?}");
+}
+
+/// Writes and reads a library. Gives the planned turns of every episode.
+fn read_as_made(size: Size) -> Vec<u32> {
     let temp = tempfile::tempdir().unwrap();
-    let made = library::write(temp.path(), SIZE).unwrap();
+    let made = library::write(temp.path(), size).unwrap();
     let store = Store::in_memory().unwrap();
     let source = store.put_source(temp.path().to_str().unwrap(), "library", false).unwrap();
     let tree = Tree::open(temp.path()).unwrap();
@@ -83,6 +98,7 @@ fn it_is_read_as_it_was_made() {
     let Made { runs, episodes, turns, attempts, .. } = made;
     assert_eq!(counted, (runs, episodes, turns, attempts));
 
+    let mut planned = Vec::new();
     // Each run's own report, which the generator wrote from its plan, and what was read from logs and trajectories.
     for row in store.list_runs(&RunFilter::default()).unwrap().rows {
         let run = row.1;
@@ -92,7 +108,10 @@ fn it_is_read_as_it_was_made() {
             store.episodes(run.id).unwrap().iter().zip(report["results"].as_array().unwrap())
         {
             assert_eq!(episode.scenario, said["scenario"]);
+            assert_eq!(episode.planned_turns.map(u64::from), said["planned_turns"].as_u64());
+            planned.extend(episode.planned_turns);
             assert_eq!(u64::from(episode.stamina), said["turns_passed"], "{} {}", run.slug, episode.scenario);
         }
     }
+    planned
 }

@@ -3,6 +3,9 @@
 //! One run for each pair of a model and a harness. The models do not exist; the harnesses' names are those of real
 //! ones, and no number says anything about them. `report.json` says that the runs are simulated.
 //!
+//! A varied library is as uneven as published results are: names from two to sixty characters, thirteen models of one
+//! harness before the next harness, chains of 5 turns and more, and models of which most fail in the first turn.
+//!
 //! The same request gives the same bytes, however many threads write. What runs of one scenario share (requests,
 //! suites, references, schemas) is written once and linked into the others.
 
@@ -29,6 +32,26 @@ const MODELS: [(&str, f64); 7] = [
     ("fathom-120b", 0.8),
     ("garnet-pro", 0.97),
 ];
+/// The models of a varied library.
+const VARIED_MODELS: [(&str, f64); 13] = [
+    ("halcyon-opus-4.8-xhigh", 0.75),
+    ("o5", 0.62),
+    ("meridian-5.2", 0.52),
+    ("deepwell-v4-pro", 0.47),
+    ("minnow-m3", 0.45),
+    ("kestrel-k2.6", 0.4),
+    ("quillon3.7-max-2026-05-20-thinking-high-context-of-1m-tokens", 0.37),
+    ("quillon3.6-plus", 0.36),
+    ("kestrel-k2.7-code", 0.34),
+    ("dovetail-seed-2.1-pro", 0.33),
+    ("deepwell-v4-flash", 0.32),
+    ("meridian-5.1", 0.31),
+    ("minnow-m2.7", 0.3),
+];
+/// By which factor the scenarios of a varied library are harder.
+const VARIED_RISK: f64 = 8.0;
+/// The fewest turns of a scenario of a varied library.
+const FEWEST_TURNS: usize = 5;
 /// Harnesses with their versions, and the factor by which they change the risk.
 const HARNESSES: [(&str, &str, f64); 6] = [
     ("mini_swe", "2.1.0", 1.0),
@@ -48,8 +71,10 @@ pub(crate) struct Size {
     pub(crate) runs: usize,
     /// Scenarios of each.
     pub(crate) scenarios: usize,
-    /// Turns of each.
+    /// Turns of each; of a varied library the most.
     pub(crate) turns: usize,
+    /// Whether it is as uneven as published results are.
+    pub(crate) varied: bool,
     /// Another number gives another library.
     pub(crate) seed: u64,
     /// Threads that write.
@@ -75,6 +100,50 @@ pub(crate) struct Made {
     pub(crate) folders: usize,
 }
 
+impl Size {
+    fn models(self) -> &'static [(&'static str, f64)] {
+        if self.varied { &VARIED_MODELS } else { &MODELS }
+    }
+
+    /// The model of a run, with its strength.
+    fn model(self, run: usize) -> (&'static str, f64) {
+        self.models()[run % self.models().len()]
+    }
+
+    /// The harness of a run, with its version and its factor.
+    fn harness(self, run: usize) -> (&'static str, &'static str, f64) {
+        HARNESSES[run / self.models().len() % HARNESSES.len()]
+    }
+
+    /// The turns of a scenario.
+    fn turns_of(self, scenario: usize) -> usize {
+        if self.varied && self.turns > FEWEST_TURNS {
+            FEWEST_TURNS + 7 * scenario % (self.turns - FEWEST_TURNS + 1)
+        } else {
+            self.turns
+        }
+    }
+
+    /// The folder's name of a run.
+    pub(crate) fn name(self, run: usize) -> String {
+        let (model, harness) = (self.model(run).0, self.harness(run).0);
+        match run / (self.models().len() * HARNESSES.len()) {
+            0 => format!("{harness}.{model}"),
+            again => format!("{harness}.{model}.{}", again + 1),
+        }
+    }
+
+    fn strength(self, run: usize) -> Strength {
+        let (skill, factor) = (self.model(run).1, self.harness(run).2);
+        let risk = if self.varied { VARIED_RISK } else { 1.0 };
+        // From one in five turns down to one in two hundred.
+        Strength {
+            hazard: (0.2 * (-3.7 * skill).exp() * factor * risk).min(0.5),
+            retry: (0.38 * (1.0 - 0.8 * skill) * factor).min(0.6),
+        }
+    }
+}
+
 impl Made {
     fn add(&mut self, other: Self) {
         self.runs += other.runs;
@@ -98,13 +167,13 @@ struct Score {
 /// Writes a library into an empty or new folder.
 pub(crate) fn write(folder: &Path, size: Size) -> io::Result<Made> {
     let scenarios: Vec<Scenario> =
-        (0..size.scenarios).map(|number| Scenario::new(size.seed, number, size.turns)).collect();
+        (0..size.scenarios).map(|number| Scenario::new(size.seed, number, size.turns_of(number))).collect();
     let scores = Mutex::new(vec![Score::default(); size.runs * size.scenarios]);
     let total = Mutex::new(Made::default());
     let mut made = Made { runs: size.runs, ..Made::default() };
     for run in 0..size.runs {
         made.folders += 1;
-        fs::create_dir_all(folder.join(name(run)))?;
+        fs::create_dir_all(folder.join(size.name(run)))?;
     }
     // The first run's episodes first: the others link to their files.
     let first = AtomicUsize::new(0);
@@ -120,7 +189,7 @@ pub(crate) fn write(folder: &Path, size: Size) -> io::Result<Made> {
     })?;
     let scores = scores.into_inner().map_err(|_| io::Error::other("a thread panicked"))?;
     for (run, scores) in scores.chunks(size.scenarios).enumerate() {
-        made.add(run_files(&folder.join(name(run)), run, size, scores)?);
+        made.add(run_files(&folder.join(size.name(run)), run, size, scores)?);
     }
     made.add(*total.lock().map_err(|_| io::Error::other("a thread panicked"))?);
     Ok(made)
@@ -158,25 +227,6 @@ fn take(
     Ok(())
 }
 
-/// The folder's name of a run.
-pub(crate) fn name(run: usize) -> String {
-    let (model, harness) = (MODELS[run % MODELS.len()].0, HARNESSES[run / MODELS.len() % HARNESSES.len()].0);
-    match run / (MODELS.len() * HARNESSES.len()) {
-        0 => format!("{harness}.{model}"),
-        again => format!("{harness}.{model}.{}", again + 1),
-    }
-}
-
-fn strength(run: usize) -> Strength {
-    let (_, skill) = MODELS[run % MODELS.len()];
-    let (_, _, factor) = HARNESSES[run / MODELS.len() % HARNESSES.len()];
-    // From one in five turns down to one in two hundred.
-    Strength {
-        hazard: (0.2 * (-3.7 * skill).exp() * factor).min(0.5),
-        retry: (0.38 * (1.0 - 0.8 * skill) * factor).min(0.6),
-    }
-}
-
 /// Writes one episode.
 fn episode(
     folder: &Path,
@@ -188,9 +238,9 @@ fn episode(
 ) -> io::Result<Made> {
     let scenario = &scenarios[number];
     let mut chance = Chance::new(size.seed, &[2, run as u64, number as u64]);
-    let course = Course::play(&mut chance, strength(run), scenario);
+    let course = Course::play(&mut chance, size.strength(run), scenario);
     let name_of = format!("scenario_{number}");
-    let mut to = Writer::new(folder.join(name(run)).join(&name_of))?;
+    let mut to = Writer::new(folder.join(size.name(run)).join(&name_of))?;
     for kind in [
         "agent_code",
         "agent_logs",
@@ -203,7 +253,7 @@ fn episode(
     ] {
         to.folder(kind)?;
     }
-    let original = (run > 0).then(|| folder.join(name(0)).join(&name_of));
+    let original = (run > 0).then(|| folder.join(size.name(0)).join(&name_of));
     for (index, turn) in scenario.turns.iter().enumerate() {
         let n = index + 1;
         to.shared(original.as_deref(), &format!("changes/turn_{n}.md"), &turn.request)?;
@@ -213,7 +263,7 @@ fn episode(
     }
 
     let began = BEGIN + run as u64 * 43_200 + number as u64 * 600;
-    let mut trajectory = Trajectory::begin(scenario, &name_of, size.turns, began);
+    let mut trajectory = Trajectory::begin(scenario, &name_of, scenario.turns.len(), began);
     let mut score = Score { passed: course.stamina(), attempts: course.attempts(), ..Score::default() };
     let (mut step, mut code, mut log) = (0, String::new(), String::new());
     for (index, attempts) in course.turns.iter().enumerate() {
@@ -258,7 +308,7 @@ fn episode(
         }
         trajectory.turn_ends();
     }
-    score.share /= size.turns as f64;
+    score.share /= scenario.turns.len() as f64;
     to.file("trajectory.json", &trajectory.end(&course))?;
     if let Ok(mut scores) = scores.lock() {
         scores[run * size.scenarios + number] = score;
@@ -289,18 +339,21 @@ fn agent_code(code: &mut String, chance: &mut Chance, reference: &str, outcome: 
 
 /// Writes `config.yaml` and `report.json`.
 fn run_files(folder: &Path, run: usize, size: Size, scores: &[Score]) -> io::Result<Made> {
-    let (model, _) = MODELS[run % MODELS.len()];
-    let (harness, version, _) = HARNESSES[run / MODELS.len() % HARNESSES.len()];
+    let (model, _) = size.model(run);
+    let (harness, version, _) = size.harness(run);
     let (scenarios, turns) = (size.scenarios, size.turns);
     let config = format!(
         "agent: {}\nbenchmark: RESTFUL_SERVER_GEN_ITERATIVE\noutput_dir: /home/bench/results/{}\nuse_docker: true\nbatch_size: 5\nquick_debug: false\nscenarios_dir: null\nrestful_server_gen_iterative:\n  n_scenarios: {scenarios}\n  n_turns: {turns}\n  num_changes_per_turn: 2\n  attempt_limit: {ATTEMPT_LIMIT}\n  base_seed: {}\n  enable_feedback: true\n  test_fail_feedback_type: DETAILED\n  use_llm_sampler: false\n  execute_episodes: null\n{harness}:\n  model_id: synthetic/{model}\ndocker:\n  image_name: agent-benchmarking:{harness}\n  env_vars: {{}}\n",
         harness.to_uppercase(),
-        name(run),
+        size.name(run),
         size.seed,
     );
-    let perfect = scores.iter().filter(|score| score.passed == turns).count();
+    let perfect =
+        scores.iter().enumerate().filter(|(number, score)| score.passed == size.turns_of(*number)).count();
+    // Chains of different lengths have no number of turns of their own.
+    let planned = if size.varied { "null".to_owned() } else { turns.to_string() };
     let mut report = format!(
-        "{{\n \"schema_version\": \"stamina-lab/1\",\n \"agent\": \"{harness}\",\n \"benchmark\": \"restful_server_gen_iterative\",\n \"success_rate\": {},\n \"average_score\": {},\n \"num_tasks\": {scenarios},\n \"run\": {{\"harness\": \"{harness}\", \"harness_version\": \"{version}\", \"model\": \"{model}\", \"provider\": \"synthetic\", \"runner\": \"synthesize\", \"runner_version\": \"1\", \"simulated\": true, \"planned_turns\": {turns}, \"attempt_limit\": {ATTEMPT_LIMIT}, \"started_at\": \"{}\", \"finished_at\": \"{}\"}},\n \"results\": [",
+        "{{\n \"schema_version\": \"stamina-lab/1\",\n \"agent\": \"{harness}\",\n \"benchmark\": \"restful_server_gen_iterative\",\n \"success_rate\": {},\n \"average_score\": {},\n \"num_tasks\": {scenarios},\n \"run\": {{\"harness\": \"{harness}\", \"harness_version\": \"{version}\", \"model\": \"{model}\", \"provider\": \"synthetic\", \"runner\": \"synthesize\", \"runner_version\": \"1\", \"simulated\": true, \"planned_turns\": {planned}, \"attempt_limit\": {ATTEMPT_LIMIT}, \"started_at\": \"{}\", \"finished_at\": \"{}\"}},\n \"results\": [",
         perfect as f64 / scenarios as f64,
         scores.iter().map(|score| score.share).sum::<f64>() / scenarios as f64,
         time(BEGIN + run as u64 * 43_200),
@@ -308,6 +361,7 @@ fn run_files(folder: &Path, run: usize, size: Size, scores: &[Score]) -> io::Res
     );
     for (number, Score { share, passed, .. }) in scores.iter().enumerate() {
         let comma = if number == 0 { "" } else { "," };
+        let turns = size.turns_of(number);
         let _ = write!(
             report,
             "{comma}\n  {{\"scenario\": \"scenario_{number}\", \"score\": {share}, \"success\": {}, \"turns_passed\": {passed}, \"planned_turns\": {turns}}}",
