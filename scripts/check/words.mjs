@@ -6,7 +6,7 @@
 // `words` is a list of { pattern, better, in? }. The pattern is a regular expression; `in` says where it counts: "text" (the
 // default: comments, strings, Markdown and what a component shows, without case), "names" (identifiers in code), or "all". Where
 // a word is right, the line, or the one above it, says so: `words: ok` and why. `exceptions` names whole files and folders, each
-// with a reason. What is text in TypeScript and Svelte: words-ui.mjs.
+// with a reason; `except` of a word names those in which this word alone is right. What is text in TypeScript and Svelte: words-ui.mjs.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -18,7 +18,7 @@ const EXTENSIONS = new Set([".rs", ".md", ".toml", ".ts", ".svelte"]);
 const OK = /words: ok/;
 
 /** A string that is a key, an option or a file rather than words: `--grey`, `oracle.mischief.stall=1`, the end reason `cancelled`. */
-const NAME = /^"(?:cancelled|unrecognised|[\w./-]*[._=/-][\w.=/-]*)"$/;
+const NAME = /^"(?:cancelled|unrecognised|colour|[\w./-]*[._=/-][\w.=/-]*)"$/;
 
 /**
  * Splits a line of Rust into its code and its texts (comment and strings), without what stands in these as code. Strings over
@@ -79,8 +79,8 @@ export function findWords(source, words, language) {
 /** The word list, with compiled patterns. */
 export function readList(file = LIST) {
   const { done, exceptions, words } = JSON.parse(readFileSync(file, "utf8"));
-  const compiled = words.map(({ pattern, better, in: where = "text" }) => {
-    return { regex: new RegExp(pattern, where === "names" ? "u" : "iu"), better, where };
+  const compiled = words.map(({ pattern, better, in: where = "text", except = {} }) => {
+    return { regex: new RegExp(pattern, where === "names" ? "u" : "iu"), better, where, except };
   });
   return { done, exceptions, words: compiled };
 }
@@ -94,12 +94,19 @@ function filesBelow(place) {
     .filter((name) => EXTENSIONS.has(path.extname(name)));
 }
 
+const isBelow = (file, places) => Object.keys(places).some((place) => file === place || file.startsWith(`${place}/`));
+
+/** The words that are looked for in a file. */
+export function wordsFor(file, words) {
+  return words.filter(({ except }) => !isBelow(file, except));
+}
+
 /** Checks files: one line for each word that is found. */
 export function checkFiles(files, { words, exceptions }) {
   return files
-    .filter((file) => !Object.keys(exceptions).some((place) => file === place || file.startsWith(`${place}/`)))
+    .filter((file) => !isBelow(file, exceptions))
     .flatMap((file) => {
-      const found = findWords(readFileSync(path.join(root, file), "utf8"), words, languageOf(file));
+      const found = findWords(readFileSync(path.join(root, file), "utf8"), wordsFor(file, words), languageOf(file));
       return found.map((word) => `${file}:${word.line}: "${word.found}": write ${word.better}`);
     });
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { splitScript, splitSvelte } from "./words-ui.mjs";
-import { findWords, languageOf, readList, splitLine } from "./words.mjs";
+import { findWords, languageOf, readList, splitLine, wordsFor } from "./words.mjs";
 
 const { words } = readList();
 const found = (source) => findWords(source, words, "rust").map(({ found }) => found);
@@ -48,6 +48,13 @@ test("an exception is written beside the word", () => {
   assert.deepEqual(found("// can not (words: ok, a quotation)"), []);
   assert.deepEqual(found("// words: ok, the text of a server\nlet text = \"can not\";"), []);
   assert.equal(found("// words: ok\n\nlet text = \"can not\";").length, 1);
+});
+
+test("a word can be right in one crate", () => {
+  const inFile = (file) => findWords("struct Guard;", wordsFor(file, words), "rust").map(({ found }) => found);
+  assert.deepEqual(inFile("crates/gateway/src/forward.rs"), ["Guard"]);
+  assert.deepEqual(inFile("crates/scenario/src/ir/action.rs"), []);
+  for (const { except } of words) for (const reason of Object.values(except)) assert.ok(reason.length > 10, reason);
 });
 
 test("a TypeScript file is split into its code and its texts", () => {

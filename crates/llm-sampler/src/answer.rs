@@ -222,7 +222,7 @@ mod tests {
             let Ok(Change::AddField { entity, field }) = change(&text, "add_field", 7) else {
                 panic!("{text}");
             };
-            assert_eq!((entity.as_str(), field.key.as_str(), field.since), ("orders", "note", 7));
+            assert_eq!((entity.as_str(), field.key.as_str(), field.introduced_in), ("orders", "note", 7));
         }
     }
 

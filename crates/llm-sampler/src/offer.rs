@@ -334,7 +334,7 @@ mod tests {
             let (change, after) = filled(&answer_text, std::slice::from_ref(&drawn), accept)
                 .expect("it is in the form")
                 .unwrap_or_else(|why| panic!("{kind:?}: {why}"));
-            assert_eq!(ChangeKind::of(&change), kind);
+            assert_eq!(ChangeKind::from_change(&change), kind);
             assert_eq!(check(&after), []);
             let named = serde_json::to_string(&change).expect("JSON").contains("mine_");
             assert_eq!(named, !described(&drawn).is_empty(), "{kind:?}");

@@ -253,7 +253,7 @@ fn choices(
     let mut room = CHOICE_BYTES.saturating_sub(bytes(drawn));
     for number in 2..=CHOICES {
         let mut draw = seed.draw(turn, &format!("{purpose}, choice {number}"));
-        let kind = ChangeKind::of(drawn);
+        let kind = ChangeKind::from_change(drawn);
         let Some((other, _)) = draw_change_of(kind, &mut draw, schema, &mut touched.clone()) else {
             continue;
         };
@@ -310,8 +310,7 @@ fn assembled(design: Design, drawn: &Schema) -> Result<Schema, String> {
         conventions: drawn.conventions.clone(),
         entities,
         analytics,
-        // words: ok (a key of the schema)
-        gone: Vec::new(),
+        removed: Vec::new(),
         used: Vec::new(),
     };
     with_used_names(schema)

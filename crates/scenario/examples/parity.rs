@@ -83,7 +83,7 @@ fn main() -> Result<ExitCode, Failure> {
                     eprintln!("  {fault}");
                 }
                 if !faults.is_empty() {
-                    eprintln!("{}", agreement.said);
+                    eprintln!("{}", agreement.output);
                 }
             }
         }

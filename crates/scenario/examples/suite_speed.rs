@@ -52,9 +52,9 @@ fn options() -> Result<Options, Failure> {
     Ok(options)
 }
 
-fn median(mut of: Vec<f64>) -> f64 {
-    of.sort_by(f64::total_cmp);
-    of.get(of.len() / 2).copied().unwrap_or(f64::NAN)
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures.get(figures.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// What is written, and how long the quickest of some times took.
@@ -94,7 +94,7 @@ fn main() -> Result<(), Failure> {
         let rounds: Vec<Round> = (0..options.rounds)
             .map(|_| round((!options.native_only).then_some(&python), &suite, &url))
             .collect::<Result<_, _>>()?;
-        let of = |figure: fn(&Round) -> Option<f64>| {
+        let median_of = |figure: fn(&Round) -> Option<f64>| {
             let all: Vec<f64> = rounds.iter().filter_map(figure).collect();
             if all.is_empty() { Value::Null } else { json!(median(all)) }
         };
@@ -109,12 +109,12 @@ fn main() -> Result<(), Failure> {
             "flask_milliseconds": flask_milliseconds,
             "pytest_bytes": tests.len(),
             "pytest_milliseconds": tests_milliseconds,
-            "native_seconds": of(|round| Some(round.native)),
-            "pytest_seconds": of(|round| Some(round.pytest?.0)),
+            "native_seconds": median_of(|round| Some(round.native)),
+            "pytest_seconds": median_of(|round| Some(round.pytest?.0)),
             // Of the client and, if it is the reference, of the server.
-            "native_processor_seconds": of(|round| round.processor),
-            "pytest_processor_seconds": of(|round| round.pytest?.1),
-            "ratio": of(Round::ratio),
+            "native_processor_seconds": median_of(|round| round.processor),
+            "pytest_processor_seconds": median_of(|round| round.pytest?.1),
+            "ratio": median_of(Round::ratio),
             "ratios": rounds.iter().filter_map(Round::ratio).collect::<Vec<_>>(),
         }));
     }
@@ -148,11 +148,11 @@ fn round(python: Option<&Python>, suite: &Suite, url: &str) -> Result<Round, Fai
         return Ok(Round { native, processor: processor_of_native, pytest: None });
     };
     let (begun, before) = (Instant::now(), processor());
-    let (by_pytest, said) = python.pytest(suite, url)?;
+    let (by_pytest, output) = python.pytest(suite, url)?;
     let pytest = (begun.elapsed().as_secs_f64(), taken(before));
     // Both do the same work, or the ratio says nothing.
     if by_pytest.len() != suite.cases.len() || by_pytest.values().any(|passed| !passed) {
-        return Err(format!("pytest and the native client differ: {said}").into());
+        return Err(format!("pytest and the native client differ: {output}").into());
     }
     Ok(Round { native, processor: processor_of_native, pytest: Some(pytest) })
 }

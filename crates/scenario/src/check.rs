@@ -9,8 +9,8 @@ mod analytics;
 mod conventions;
 mod entities;
 mod fields;
-pub(crate) mod gone;
 pub(crate) mod guards;
+pub(crate) mod removed;
 pub mod values;
 
 pub(crate) use self::actions::{condition_fault, uses_param};
@@ -78,7 +78,7 @@ pub fn check(schema: &Schema) -> Vec<Fault> {
     }
     // What is gone can only be judged against a schema that is sound.
     if faults.0.is_empty() {
-        gone::check(schema, &mut faults);
+        removed::check(schema, &mut faults);
     }
     faults.0
 }

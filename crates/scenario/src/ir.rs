@@ -17,8 +17,8 @@ mod conventions;
 mod entity;
 mod example;
 mod field;
-mod gone;
 mod names;
+mod removed;
 mod written;
 
 use serde::{Deserialize, Serialize};
@@ -32,8 +32,8 @@ pub use self::conventions::{
 pub use self::entity::{Entity, Filter, FilterOp, Sort};
 pub use self::example::example;
 pub use self::field::{Computed, Field, Kind, OnDelete, Pattern};
-pub use self::gone::Gone;
 pub use self::names::{RESERVED, camel, is_name, kebab, words};
+pub use self::removed::Removed;
 pub use self::written::{SCHEMA_CAP, SchemaFileError};
 
 /// The version of this format; the first line of every `schemas/turn_N.yaml`.
@@ -62,7 +62,8 @@ pub struct Schema {
     pub analytics: Vec<Analytic>,
     /// What the changes of *this* turn took away or no longer demand. Empty at turn 1; the next turn begins empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gone: Vec<Gone>,
+    #[serde(rename = "gone")]
+    pub removed: Vec<Removed>,
     /// Every name and key that was ever used for an entity or analytic (plural and singular), and
     /// `entity_key.name` for what lies in one: none comes back with another meaning. Sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

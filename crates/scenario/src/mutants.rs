@@ -45,12 +45,12 @@ pub struct Site<'a> {
     pub operator: Operator,
     /// As [`Mutant::site`].
     pub at: String,
-    how: How<'a>,
+    mutation: Mutation<'a>,
 }
 
 type Edit<'a> = Box<dyn Fn(&mut Schema) + Send + Sync + 'a>;
 
-enum How<'a> {
+enum Mutation<'a> {
     Flaw(Flaw),
     Edit(Edit<'a>),
     /// Nothing if the change cannot be left out.
@@ -70,19 +70,19 @@ impl fmt::Debug for Site<'_> {
 impl Site<'_> {
     /// Whether the mutant is a changed schema, which any server can be made of. Otherwise it is a flaw of the reference.
     pub fn is_in_schema(&self) -> bool {
-        !matches!(self.how, How::Flaw(_))
+        !matches!(self.mutation, Mutation::Flaw(_))
     }
 
     /// The mutant of this place; nothing if it turns out to be no other server.
     pub fn make(&self, schema: &Arc<Schema>) -> Option<Mutant> {
-        let (schema, flaws) = match &self.how {
-            How::Flaw(flaw) => (Arc::clone(schema), BTreeSet::from([*flaw])),
-            How::Edit(edit) => {
+        let (schema, flaws) = match &self.mutation {
+            Mutation::Flaw(flaw) => (Arc::clone(schema), BTreeSet::from([*flaw])),
+            Mutation::Edit(edit) => {
                 let mut changed = Schema::clone(schema);
                 edit(&mut changed);
                 (changed != **schema).then(|| (Arc::new(changed), BTreeSet::new()))?
             }
-            How::Without { before, changes, index } => {
+            Mutation::Without { before, changes, index } => {
                 let changed = changes::without(before, changes, *index, schema)?;
                 (Arc::new(changed), BTreeSet::new())
             }
@@ -101,7 +101,7 @@ impl<'a> Sites<'a> {
         at: impl Into<String>,
         edit: impl Fn(&mut Schema) + Send + Sync + 'a,
     ) {
-        self.0.push(Site { operator, at: at.into(), how: How::Edit(Box::new(edit)) });
+        self.0.push(Site { operator, at: at.into(), mutation: Mutation::Edit(Box::new(edit)) });
     }
 }
 

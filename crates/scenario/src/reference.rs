@@ -150,13 +150,13 @@ impl World {
                     (Some(id), None, Method::Patch) => return self.change(plan, entity, id, request, false),
                     (Some(id), None, Method::Delete) => return self.delete(plan, entity, id),
                     (Some(id), Some(last), Method::Get | Method::Post) => {
-                        let of = plan.entities.get(entity).ok_or_else(unknown)?;
-                        if let Some(action) = of.actions.get(last)
+                        let entity_plan = plan.entities.get(entity).ok_or_else(unknown)?;
+                        if let Some(action) = entity_plan.actions.get(last)
                             && request.method == Method::Post
                         {
                             return self.act(plan, entity, id, action, request);
                         }
-                        if let Some(link) = of.nested.get(last) {
+                        if let Some(link) = entity_plan.nested.get(last) {
                             let parent = match self.find(plan, entity, id) {
                                 Ok((_, record)) => record.id,
                                 Err(_) if self.has(Flaw::NestedParentUnchecked) => integer(id).unwrap_or(0),

@@ -29,7 +29,6 @@ mod deletion;
 mod draft;
 mod fields;
 mod generate;
-mod gone;
 mod guards;
 mod lists;
 mod marks;
@@ -39,6 +38,7 @@ mod reading;
 mod reads;
 mod records;
 mod references;
+mod removed;
 mod rules;
 mod shorthand;
 mod state;
@@ -180,7 +180,7 @@ pub enum Aspect {
     /// Error bodies, statuses, unknown fields, reset.
     Convention,
     /// Something that is not there any more: an old name or route.
-    Gone,
+    Removed,
 }
 
 /// A case against the one of the same id in the turn before.

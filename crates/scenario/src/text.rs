@@ -15,7 +15,7 @@
 //! `E` (what it is, its paths), `E.F` (a field with all its rules, its delete rule and nested route),
 //! `E.filter.F.equals|at_least|at_most|contains`, `E.sort` (sorts and default; always there), `E.soft_delete`, `E.A` (route,
 //! parameters), `E.A.guard.G`, `E.A.effect.F` (set, increment) or `E.A.effect.create_E2`; `analytics.KEY`;
-//! `gone.0`, `gone.1`, … by position in [`Schema::gone`]. Parts that do not exist in a schema have no clause.
+//! `gone.0`, `gone.1`, … by position in [`Schema::removed`]. Parts that do not exist in a schema have no clause.
 
 mod action;
 mod analytic;
@@ -25,7 +25,7 @@ mod entity;
 mod facts;
 mod frame;
 mod general;
-mod gone;
+mod removed;
 mod request;
 mod void;
 mod wording;
@@ -121,7 +121,7 @@ impl Texts {
 /// One sentence for a change, plain and the same always: for `changes/turn_N.yaml`, the app, and logs.
 pub fn summary(before: &Schema, change: &Change) -> String {
     let slots = facts::slots(before, before, change);
-    facts::fill(wording::of(change).summary, &slots)
+    facts::fill(wording::for_change(change).summary, &slots)
 }
 
 #[cfg(test)]

@@ -48,8 +48,8 @@ fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failure> {
         let agreement = compare(&python, schema, &BTreeSet::new(), suite)?;
         let at = format!("{}, turn {}", schema.title, schema.turn);
         assert!(agreement.cases > 100, "{at}: only {} cases", agreement.cases);
-        assert!(agreement.differ.is_empty(), "{at}: {:#?}\n{}", agreement.differ, agreement.said);
-        assert!(agreement.failed.is_empty(), "{at}: {:#?}\n{}", agreement.failed, agreement.said);
+        assert!(agreement.differ.is_empty(), "{at}: {:#?}\n{}", agreement.differ, agreement.output);
+        assert!(agreement.failed.is_empty(), "{at}: {:#?}\n{}", agreement.failed, agreement.output);
     }
     Ok(())
 }
@@ -77,12 +77,13 @@ fn the_tests_of_a_pack_are_those_of_the_whole_suite() -> Result<(), Failure> {
         let reference = reference(&pack.schema(0, server)?, BTreeSet::new())?;
         let (whole, _) = python.pytest(&suite, &reference.url)?;
         let file = format!("turn_{turn}.py");
-        let (taken, said) = python.pytest_in(&path.join("scenario_0/test_suites"), &file, &reference.url)?;
-        assert_eq!(whole.len(), suite.cases.len(), "{said}");
-        assert_eq!(taken, whole, "turn {turn} on the server of turn {server}: {said}");
+        let (taken, output) =
+            python.pytest_in(&path.join("scenario_0/test_suites"), &file, &reference.url)?;
+        assert_eq!(whole.len(), suite.cases.len(), "{output}");
+        assert_eq!(taken, whole, "turn {turn} on the server of turn {server}: {output}");
         assert_eq!(whole.values().all(|passed| *passed), server == turn);
         // A test that fails says with which values, though what compares them stands in another file.
-        assert!(!said.lines().any(|line| line.ends_with(": AssertionError")), "{said}");
+        assert!(!output.lines().any(|line| line.ends_with(": AssertionError")), "{output}");
     }
     Ok(())
 }
@@ -109,7 +110,7 @@ fn they_agree_on_what_mutants_break() -> Result<(), Failure> {
     mutants.push(("flaws of the reference", example, flaws));
     for (what, schema, flaws) in &mutants {
         let agreement = compare(&python, schema, flaws, &suite)?;
-        assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.said);
+        assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.output);
         assert!(!agreement.failed.is_empty(), "{what}: no case notices it");
     }
     Ok(())
@@ -131,7 +132,7 @@ fn they_agree_on_mutants_of_a_late_turn() -> Result<(), Failure> {
             let mut part = turn.suite.clone();
             part.cases = part.cases.into_iter().skip(number).step_by(PARTS).collect();
             let agreement = compare(&python, &mutant.schema, &mutant.flaws, &part)?;
-            assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.said);
+            assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.output);
             asked += agreement.cases;
             on_flask += usize::from(mutant.flaws.is_empty());
         }

@@ -23,7 +23,7 @@ pub(crate) fn entities(schema: &Schema, before: Option<&Schema>) -> Vec<DiagramE
                 path: schema.collection_path(entity),
                 soft_delete: entity.soft_delete,
                 // words: ok: a JSON key.
-                since: entity.since,
+                since: entity.introduced_in,
                 state: state(before, old, |old| old == entity),
                 fields: entity
                     .fields

@@ -3,90 +3,100 @@
 use super::apply::{Refusal, claim_in, entity, insert, refuse};
 use super::entities::claim_part;
 use crate::check::uses_param;
-use crate::ir::{Action, Comparison, Condition, Effect, Gone, Guard, Operand, Param, Schema};
+use crate::ir::{Action, Comparison, Condition, Effect, Guard, Operand, Param, Removed, Schema};
 
-pub(super) fn add(schema: &mut Schema, of: &str, action: &Action) -> Result<(), Refusal> {
-    claim_part(schema, of, &action.key)?;
+pub(super) fn add(schema: &mut Schema, entity_key: &str, action: &Action) -> Result<(), Refusal> {
+    claim_part(schema, entity_key, &action.key)?;
     if action.name != action.key {
-        claim_part(schema, of, &action.name)?;
+        claim_part(schema, entity_key, &action.name)?;
     }
-    let since = schema.turn;
+    let introduced_in = schema.turn;
     for guard in &action.guards {
-        insert(&mut schema.used, guard_path(of, &action.key, &guard.key));
+        insert(&mut schema.used, guard_path(entity_key, &action.key, &guard.key));
     }
-    entity(schema, of)?.actions.push(Action { since, ..action.clone() });
+    entity(schema, entity_key)?.actions.push(Action { introduced_in, ..action.clone() });
     Ok(())
 }
 
-fn guard_path(of: &str, action: &str, guard: &str) -> String {
-    format!("{of}.{action}.guard.{guard}")
+fn guard_path(entity_key: &str, action: &str, guard: &str) -> String {
+    format!("{entity_key}.{action}.guard.{guard}")
 }
 
-fn action<'a>(schema: &'a mut Schema, of: &str, key: &str) -> Result<&'a mut Action, Refusal> {
-    match entity(schema, of)?.action_mut(key) {
+fn action<'a>(schema: &'a mut Schema, entity_key: &str, key: &str) -> Result<&'a mut Action, Refusal> {
+    match entity(schema, entity_key)?.action_mut(key) {
         Some(action) => Ok(action),
-        None => refuse(format!("there is no action `{of}.{}`", key.escape_debug())),
+        None => refuse(format!("there is no action `{entity_key}.{}`", key.escape_debug())),
     }
 }
 
-pub(super) fn remove(schema: &mut Schema, of: &str, key: &str) -> Result<(), Refusal> {
+pub(super) fn remove(schema: &mut Schema, entity_key: &str, key: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let removed = action(schema, of, key)?;
-    let (name, is_new) = (removed.name.clone(), removed.since == turn);
-    entity(schema, of)?.actions.retain(|action| action.key != key);
-    insert(&mut schema.used, format!("{of}.{key}"));
-    insert(&mut schema.used, format!("{of}.{name}"));
+    let removed = action(schema, entity_key, key)?;
+    let (name, is_new) = (removed.name.clone(), removed.introduced_in == turn);
+    entity(schema, entity_key)?.actions.retain(|action| action.key != key);
+    insert(&mut schema.used, format!("{entity_key}.{key}"));
+    insert(&mut schema.used, format!("{entity_key}.{name}"));
     if !is_new {
-        schema.gone.push(Gone::Action { entity: of.to_owned(), name });
+        schema.removed.push(Removed::Action { entity: entity_key.to_owned(), name });
     }
     Ok(())
 }
 
-pub(super) fn rename(schema: &mut Schema, of: &str, key: &str, name: &str) -> Result<(), Refusal> {
+pub(super) fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let renamed = action(schema, of, key)?;
-    let (old, is_new) = (renamed.name.clone(), renamed.since == turn);
+    let renamed = action(schema, entity_key, key)?;
+    let (old, is_new) = (renamed.name.clone(), renamed.introduced_in == turn);
     if old == name {
-        return refuse(format!("the action `{of}.{key}` has this name already"));
+        return refuse(format!("the action `{entity_key}.{key}` has this name already"));
     }
     // Its first name is its own.
     if name != key {
-        claim_part(schema, of, name)?;
+        claim_part(schema, entity_key, name)?;
     }
-    insert(&mut schema.used, format!("{of}.{key}"));
-    insert(&mut schema.used, format!("{of}.{old}"));
-    name.clone_into(&mut action(schema, of, key)?.name);
+    insert(&mut schema.used, format!("{entity_key}.{key}"));
+    insert(&mut schema.used, format!("{entity_key}.{old}"));
+    name.clone_into(&mut action(schema, entity_key, key)?.name);
     if !is_new {
-        schema.gone.push(Gone::Action { entity: of.to_owned(), name: old });
+        schema.removed.push(Removed::Action { entity: entity_key.to_owned(), name: old });
     }
     Ok(())
 }
 
-pub(super) fn add_guard(schema: &mut Schema, of: &str, key: &str, guard: &Guard) -> Result<(), Refusal> {
-    let there = action(schema, of, key)?;
+pub(super) fn add_guard(
+    schema: &mut Schema,
+    entity_key: &str,
+    key: &str,
+    guard: &Guard,
+) -> Result<(), Refusal> {
+    let there = action(schema, entity_key, key)?;
     if there.guards.iter().any(|one| one.key == guard.key) {
-        return refuse(format!("the action `{of}.{key}` has a guard `{}`", guard.key));
+        return refuse(format!("the action `{entity_key}.{key}` has a guard `{}`", guard.key));
     }
     if there.guards.iter().any(|one| one.condition == guard.condition) {
-        return refuse(format!("the action `{of}.{key}` has this condition already"));
+        return refuse(format!("the action `{entity_key}.{key}` has this condition already"));
     }
-    claim_in(&mut schema.used, &format!("{of}.{key}.guard"), &guard.key, std::iter::empty())?;
-    action(schema, of, key)?.guards.push(guard.clone());
+    claim_in(&mut schema.used, &format!("{entity_key}.{key}.guard"), &guard.key, std::iter::empty())?;
+    action(schema, entity_key, key)?.guards.push(guard.clone());
     Ok(())
 }
 
-pub(super) fn remove_guard(schema: &mut Schema, of: &str, key: &str, guard: &str) -> Result<(), Refusal> {
+pub(super) fn remove_guard(
+    schema: &mut Schema,
+    entity_key: &str,
+    key: &str,
+    guard: &str,
+) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let action = action(schema, of, key)?;
-    let is_new = action.since == turn;
+    let action = action(schema, entity_key, key)?;
+    let is_new = action.introduced_in == turn;
     let Some(at) = action.guards.iter().position(|one| one.key == guard) else {
-        return refuse(format!("the action `{of}.{key}` has no guard `{}`", guard.escape_debug()));
+        return refuse(format!("the action `{entity_key}.{key}` has no guard `{}`", guard.escape_debug()));
     };
     let removed = action.guards.remove(at);
-    insert(&mut schema.used, guard_path(of, key, guard));
+    insert(&mut schema.used, guard_path(entity_key, key, guard));
     if !is_new {
-        schema.gone.push(Gone::Guard {
-            entity: of.to_owned(),
+        schema.removed.push(Removed::Guard {
+            entity: entity_key.to_owned(),
             action: key.to_owned(),
             condition: removed.condition,
         });
@@ -110,12 +120,12 @@ fn same(one: &Condition, other: &Condition) -> bool {
 
 pub(super) fn change_guard(
     schema: &mut Schema,
-    of: &str,
+    entity_key: &str,
     key: &str,
     guard: &str,
     condition: &Condition,
 ) -> Result<(), Refusal> {
-    match action(schema, of, key)?.guards.iter_mut().find(|one| one.key == guard) {
+    match action(schema, entity_key, key)?.guards.iter_mut().find(|one| one.key == guard) {
         Some(guard) if same(&guard.condition, condition) => {
             refuse(format!("the guard `{}` is this already", guard.key))
         }
@@ -123,21 +133,21 @@ pub(super) fn change_guard(
             guard.condition = condition.clone();
             Ok(())
         }
-        None => refuse(format!("the action `{of}.{key}` has no guard `{}`", guard.escape_debug())),
+        None => refuse(format!("the action `{entity_key}.{key}` has no guard `{}`", guard.escape_debug())),
     }
 }
 
 pub(super) fn add_effect(
     schema: &mut Schema,
-    of: &str,
+    entity_key: &str,
     key: &str,
     effect: &Effect,
     param: Option<&Param>,
 ) -> Result<(), Refusal> {
-    let action = action(schema, of, key)?;
+    let action = action(schema, entity_key, key)?;
     if let Some(param) = param {
         if action.params.iter().any(|one| one.key == param.key || one.name == param.name) {
-            return refuse(format!("the action `{of}.{key}` has a parameter `{}`", param.name));
+            return refuse(format!("the action `{entity_key}.{key}` has a parameter `{}`", param.name));
         }
         action.params.push(param.clone());
     }
@@ -145,25 +155,30 @@ pub(super) fn add_effect(
     Ok(())
 }
 
-pub(super) fn remove_effect(schema: &mut Schema, of: &str, key: &str, index: usize) -> Result<(), Refusal> {
+pub(super) fn remove_effect(
+    schema: &mut Schema,
+    entity_key: &str,
+    key: &str,
+    index: usize,
+) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let action = action(schema, of, key)?;
+    let action = action(schema, entity_key, key)?;
     if index >= action.effects.len() {
-        return refuse(format!("the action `{of}.{key}` has no effect number {index}"));
+        return refuse(format!("the action `{entity_key}.{key}` has no effect number {index}"));
     }
     if action.effects.len() == 1 {
-        return refuse(format!("the action `{of}.{key}` would have no effect"));
+        return refuse(format!("the action `{entity_key}.{key}` would have no effect"));
     }
-    let is_new = action.since == turn;
+    let is_new = action.introduced_in == turn;
     let effect = action.effects.remove(index);
     drop_unused_params(action);
     if !is_new {
-        let (entity, action) = (of.to_owned(), key.to_owned());
-        schema.gone.push(match effect {
+        let (entity, action) = (entity_key.to_owned(), key.to_owned());
+        schema.removed.push(match effect {
             Effect::Set { field, .. } | Effect::Increment { field, .. } => {
-                Gone::Effect { entity, action, field }
+                Removed::Effect { entity, action, field }
             }
-            Effect::Create { entity: other, .. } => Gone::Created { entity, action, other },
+            Effect::Create { entity: other, .. } => Removed::Created { entity, action, other },
         });
     }
     Ok(())
@@ -171,17 +186,17 @@ pub(super) fn remove_effect(schema: &mut Schema, of: &str, key: &str, index: usi
 
 pub(super) fn change_effect(
     schema: &mut Schema,
-    of: &str,
+    entity_key: &str,
     key: &str,
     index: usize,
     operand: &Operand,
 ) -> Result<(), Refusal> {
-    let action = action(schema, of, key)?;
+    let action = action(schema, entity_key, key)?;
     match action.effects.get_mut(index) {
         Some(Effect::Set { to, .. }) => *to = operand.clone(),
         Some(Effect::Increment { by, .. }) => *by = operand.clone(),
         Some(Effect::Create { .. }) => return refuse("an effect that creates a record is not changed so"),
-        None => return refuse(format!("the action `{of}.{key}` has no effect number {index}")),
+        None => return refuse(format!("the action `{entity_key}.{key}` has no effect number {index}")),
     }
     drop_unused_params(action);
     Ok(())

@@ -1,14 +1,14 @@
 //! Changes of analytics.
 
 use super::apply::{Refusal, claim, insert, refuse};
-use crate::ir::{Analytic, Gone, Only, Schema};
+use crate::ir::{Analytic, Only, Removed, Schema};
 
 pub(super) fn add(schema: &mut Schema, analytic: &Analytic) -> Result<(), Refusal> {
     claim(schema, &analytic.key)?;
     if analytic.name != analytic.key {
         claim(schema, &analytic.name)?;
     }
-    schema.analytics.push(Analytic { since: schema.turn, ..analytic.clone() });
+    schema.analytics.push(Analytic { introduced_in: schema.turn, ..analytic.clone() });
     Ok(())
 }
 
@@ -24,8 +24,8 @@ pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
     let analytic = schema.analytics.remove(at);
     insert(&mut schema.used, analytic.key);
     insert(&mut schema.used, analytic.name.clone());
-    if analytic.since != schema.turn {
-        schema.gone.push(Gone::Analytic { name: analytic.name });
+    if analytic.introduced_in != schema.turn {
+        schema.removed.push(Removed::Analytic { name: analytic.name });
     }
     Ok(())
 }
@@ -42,8 +42,8 @@ pub(super) fn rename(schema: &mut Schema, key: &str, name: &str) -> Result<(), R
     let old = std::mem::replace(&mut schema.analytics[at].name, name.to_owned());
     insert(&mut schema.used, key.to_owned());
     insert(&mut schema.used, old.clone());
-    if schema.analytics[at].since != schema.turn {
-        schema.gone.push(Gone::Analytic { name: old });
+    if schema.analytics[at].introduced_in != schema.turn {
+        schema.removed.push(Removed::Analytic { name: old });
     }
     Ok(())
 }
@@ -53,8 +53,8 @@ pub(super) fn restrict(schema: &mut Schema, key: &str, only: Option<&Only>) -> R
     let at = position(schema, key)?;
     let analytic = &mut schema.analytics[at];
     let old = std::mem::replace(&mut analytic.only, only.cloned());
-    if let Some(old) = old.filter(|_| only.is_none() && analytic.since != schema.turn) {
-        schema.gone.push(Gone::AnalyticRestriction { analytic: key.to_owned(), only: old });
+    if let Some(old) = old.filter(|_| only.is_none() && analytic.introduced_in != schema.turn) {
+        schema.removed.push(Removed::AnalyticRestriction { analytic: key.to_owned(), only: old });
     }
     Ok(())
 }
@@ -64,11 +64,11 @@ pub(super) fn filter(schema: &mut Schema, key: &str, by: Option<&str>) -> Result
     let at = position(schema, key)?;
     let analytic = &mut schema.analytics[at];
     let old = std::mem::replace(&mut analytic.by, by.map(ToOwned::to_owned));
-    let new = analytic.since == schema.turn;
+    let new = analytic.introduced_in == schema.turn;
     let entity = analytic.entity.clone();
     // A reference that came in this turn was no parameter before it.
     if let Some(field) = old.filter(|field| !new && !super::lists::is_new(schema, &entity, field)) {
-        schema.gone.push(Gone::AnalyticFilter { analytic: key.to_owned(), field });
+        schema.removed.push(Removed::AnalyticFilter { analytic: key.to_owned(), field });
     }
     Ok(())
 }

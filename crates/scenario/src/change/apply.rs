@@ -9,8 +9,8 @@ use thiserror::Error;
 use super::Change;
 use super::{actions, analytics, constraints, conventions, entities, enums, fields, lists};
 use crate::check::check;
-use crate::check::gone::{Standing, standing};
-use crate::ir::{Entity, Field, Gone, Schema};
+use crate::check::removed::{Standing, standing};
+use crate::ir::{Entity, Field, Removed, Schema};
 
 /// Why a change cannot be applied to a schema, in words for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -25,19 +25,19 @@ pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
     Err(Refusal { reason: reason.into() })
 }
 
-/// The schema as it begins a turn: the turn counted on, [`Schema::gone`] empty.
+/// The schema as it begins a turn: the turn counted on, [`Schema::removed`] empty.
 pub fn next_turn(schema: &Schema) -> Schema {
-    Schema { turn: schema.turn + 1, gone: Vec::new(), ..schema.clone() }
+    Schema { turn: schema.turn + 1, removed: Vec::new(), ..schema.clone() }
 }
 
-/// The schema after one change. What the change takes away is added to [`Schema::gone`]; what is new gets the turn of
-/// the schema as `since`.
+/// The schema after one change. What the change takes away is added to [`Schema::removed`]; what is new gets the turn of
+/// the schema as the one that introduced it.
 ///
 /// Errors: [`Refusal`] if the change does not fit, changes nothing, would bring back what this turn took away, uses a
 /// name again, or would leave the schema invalid.
 pub fn apply(schema: &Schema, change: &Change) -> Result<Schema, Refusal> {
     let mut after = schema.clone();
-    let earlier = after.gone.len();
+    let earlier = after.removed.len();
     perform(&mut after, change)?;
     if after.conventions == schema.conventions
         && after.analytics == schema.analytics
@@ -46,17 +46,17 @@ pub fn apply(schema: &Schema, change: &Change) -> Result<Schema, Refusal> {
         return refuse("the change changes nothing");
     }
     // A sound schema first: what is gone is judged against it.
-    let gone = std::mem::take(&mut after.gone);
+    let removed = std::mem::take(&mut after.removed);
     if let Some(fault) = check(&after).into_iter().next() {
         return refuse(format!("{}: {}", fault.at, fault.what));
     }
-    for (index, entry) in gone.into_iter().enumerate() {
+    for (index, entry) in removed.into_iter().enumerate() {
         match standing(&after, &entry) {
-            Standing::Holds if !after.gone.contains(&entry) => after.gone.push(entry),
+            Standing::Holds if !after.removed.contains(&entry) => after.removed.push(entry),
             Standing::Back if index < earlier => {
                 return refuse(format!(
                     "it would bring back what the same turn takes away: {}",
-                    said(&entry)
+                    describe(&entry)
                 ));
             }
             _ => {}
@@ -92,7 +92,7 @@ impl Following {
 
     /// Whether this schema is valid, and that of the turn. What is gone is taken as it says.
     pub(crate) fn leads_to(mut self, after: &Schema) -> bool {
-        self.schema.gone.clone_from(&after.gone);
+        self.schema.removed.clone_from(&after.removed);
         self.schema == *after && check(after).is_empty()
     }
 }
@@ -201,17 +201,25 @@ pub(super) fn entity<'a>(schema: &'a mut Schema, key: &str) -> Result<&'a mut En
 }
 
 /// The field with a key, or a refusal.
-pub(super) fn field<'a>(schema: &'a mut Schema, of: &str, key: &str) -> Result<&'a mut Field, Refusal> {
-    match entity(schema, of)?.field_mut(key) {
+pub(super) fn field<'a>(
+    schema: &'a mut Schema,
+    entity_key: &str,
+    key: &str,
+) -> Result<&'a mut Field, Refusal> {
+    match entity(schema, entity_key)?.field_mut(key) {
         Some(field) => Ok(field),
-        None => refuse(format!("there is no field `{of}.{}`", key.escape_debug())),
+        None => refuse(format!("there is no field `{entity_key}.{}`", key.escape_debug())),
     }
 }
 
 /// The field with a key, if a client writes it.
-pub(super) fn written<'a>(schema: &'a mut Schema, of: &str, key: &str) -> Result<&'a mut Field, Refusal> {
-    let field = field(schema, of, key)?;
-    if field.is_writable() { Ok(field) } else { refuse(format!("`{of}.{key}` is computed")) }
+pub(super) fn written<'a>(
+    schema: &'a mut Schema,
+    entity_key: &str,
+    key: &str,
+) -> Result<&'a mut Field, Refusal> {
+    let field = field(schema, entity_key, key)?;
+    if field.is_writable() { Ok(field) } else { refuse(format!("`{entity_key}.{key}` is computed")) }
 }
 
 /// Claims a name or key of the whole schema (entities and analytics) for something new.
@@ -261,30 +269,34 @@ pub(super) fn insert(used: &mut Vec<String>, name: String) -> bool {
     }
 }
 
-/// What an entry of [`Schema::gone`] says, for a refusal.
-fn said(gone: &Gone) -> String {
-    match gone {
-        Gone::Collection { plural } => format!("the collection `{plural}`"),
-        Gone::Prefix { prefix } => format!("the prefix `{prefix}`"),
-        Gone::Field { entity, name } => format!("the field `{entity}.{name}`"),
-        Gone::EnumValue { entity, field, value } => format!("the value `{value}` of `{entity}.{field}`"),
-        Gone::Nested { parent, plural } => format!("the nested route from `{parent}` to `{plural}`"),
-        Gone::Action { entity, name } => format!("the action `{entity}.{name}`"),
-        Gone::Analytic { name } => format!("the analytic `{name}`"),
-        Gone::AnalyticRestriction { analytic, .. } => format!("the restriction of the analytic `{analytic}`"),
-        Gone::AnalyticFilter { analytic, field } => {
+/// What an entry of [`Schema::removed`] says, for a refusal.
+fn describe(removed: &Removed) -> String {
+    match removed {
+        Removed::Collection { plural } => format!("the collection `{plural}`"),
+        Removed::Prefix { prefix } => format!("the prefix `{prefix}`"),
+        Removed::Field { entity, name } => format!("the field `{entity}.{name}`"),
+        Removed::EnumValue { entity, field, value } => format!("the value `{value}` of `{entity}.{field}`"),
+        Removed::Nested { parent, plural } => format!("the nested route from `{parent}` to `{plural}`"),
+        Removed::Action { entity, name } => format!("the action `{entity}.{name}`"),
+        Removed::Analytic { name } => format!("the analytic `{name}`"),
+        Removed::AnalyticRestriction { analytic, .. } => {
+            format!("the restriction of the analytic `{analytic}`")
+        }
+        Removed::AnalyticFilter { analytic, field } => {
             format!("the query parameter `{field}` of the analytic `{analytic}`")
         }
-        Gone::Filter { entity, field, op } => format!("the filter `{entity}.{field}` {}", op.key()),
-        Gone::Sort { entity, field } => format!("the sort `{entity}.{field}`"),
-        Gone::Constraint { entity, field, .. } => format!("a rule of `{entity}.{field}`"),
-        Gone::Unique { entity, field } => format!("the uniqueness of `{entity}.{field}`"),
-        Gone::Immutable { entity, field } => format!("that `{entity}.{field}` is set once"),
-        Gone::Guard { entity, action, .. } => format!("a condition of `{entity}.{action}`"),
-        Gone::Effect { entity, action, field } => format!("the effect of `{entity}.{action}` on `{field}`"),
-        Gone::Created { entity, action, other } => {
+        Removed::Filter { entity, field, op } => format!("the filter `{entity}.{field}` {}", op.key()),
+        Removed::Sort { entity, field } => format!("the sort `{entity}.{field}`"),
+        Removed::Constraint { entity, field, .. } => format!("a rule of `{entity}.{field}`"),
+        Removed::Unique { entity, field } => format!("the uniqueness of `{entity}.{field}`"),
+        Removed::Immutable { entity, field } => format!("that `{entity}.{field}` is set once"),
+        Removed::Guard { entity, action, .. } => format!("a condition of `{entity}.{action}`"),
+        Removed::Effect { entity, action, field } => {
+            format!("the effect of `{entity}.{action}` on `{field}`")
+        }
+        Removed::Created { entity, action, other } => {
             format!("that `{entity}.{action}` creates records of `{other}`")
         }
-        Gone::SoftDelete { entity } => format!("the soft delete of `{entity}`"),
+        Removed::SoftDelete { entity } => format!("the soft delete of `{entity}`"),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::apply::{Refusal, refuse, written};
-use crate::ir::{Field, Gone, Kind, Schema};
+use crate::ir::{Field, Kind, Removed, Schema};
 
 /// How one bound moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,10 +73,10 @@ fn moves(before: &Kind, after: &Kind) -> Option<Vec<(Move, Option<Value>)>> {
     })
 }
 
-pub(super) fn tighten(schema: &mut Schema, of: &str, key: &str, kind: &Kind) -> Result<(), Refusal> {
-    let field = written(schema, of, key)?;
+pub(super) fn tighten(schema: &mut Schema, entity_key: &str, key: &str, kind: &Kind) -> Result<(), Refusal> {
+    let field = written(schema, entity_key, key)?;
     let Some(moves) = moves(&field.kind, kind) else {
-        return refuse(format!("`{of}.{key}` cannot be narrowed to this"));
+        return refuse(format!("`{entity_key}.{key}` cannot be narrowed to this"));
     };
     if moves.iter().any(|(by, _)| *by == Move::Looser) {
         return refuse("a rule would be looser");
@@ -88,11 +88,11 @@ pub(super) fn tighten(schema: &mut Schema, of: &str, key: &str, kind: &Kind) -> 
     Ok(())
 }
 
-pub(super) fn loosen(schema: &mut Schema, of: &str, key: &str, kind: &Kind) -> Result<(), Refusal> {
+pub(super) fn loosen(schema: &mut Schema, entity_key: &str, key: &str, kind: &Kind) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let field = written(schema, of, key)?;
+    let field = written(schema, entity_key, key)?;
     let Some(moves) = moves(&field.kind, kind) else {
-        return refuse(format!("`{of}.{key}` cannot be widened to this"));
+        return refuse(format!("`{entity_key}.{key}` cannot be widened to this"));
     };
     if moves.iter().any(|(by, _)| *by == Move::Stricter) {
         return refuse("a rule would be stricter");
@@ -101,10 +101,10 @@ pub(super) fn loosen(schema: &mut Schema, of: &str, key: &str, kind: &Kind) -> R
         return refuse("no rule would be looser");
     }
     field.kind = kind.clone();
-    if field.since != turn {
+    if field.introduced_in != turn {
         let accepted = moves.into_iter().filter(|(by, _)| *by == Move::Looser).filter_map(|(_, value)| value);
-        schema.gone.extend(accepted.map(|accepted| Gone::Constraint {
-            entity: of.to_owned(),
+        schema.removed.extend(accepted.map(|accepted| Removed::Constraint {
+            entity: entity_key.to_owned(),
             field: key.to_owned(),
             accepted,
         }));
@@ -112,10 +112,10 @@ pub(super) fn loosen(schema: &mut Schema, of: &str, key: &str, kind: &Kind) -> R
     Ok(())
 }
 
-pub(super) fn require(schema: &mut Schema, of: &str, key: &str) -> Result<(), Refusal> {
-    let field = written(schema, of, key)?;
+pub(super) fn require(schema: &mut Schema, entity_key: &str, key: &str) -> Result<(), Refusal> {
+    let field = written(schema, entity_key, key)?;
     if field.required {
-        return refuse(format!("`{of}.{key}` is required already"));
+        return refuse(format!("`{entity_key}.{key}` is required already"));
     }
     field.required = true;
     field.default = None;
@@ -124,29 +124,29 @@ pub(super) fn require(schema: &mut Schema, of: &str, key: &str) -> Result<(), Re
 
 pub(super) fn make_optional(
     schema: &mut Schema,
-    of: &str,
+    entity_key: &str,
     key: &str,
     default: Option<&Value>,
 ) -> Result<(), Refusal> {
-    let field = written(schema, of, key)?;
+    let field = written(schema, entity_key, key)?;
     if !field.required {
-        return refuse(format!("`{of}.{key}` is not required"));
+        return refuse(format!("`{entity_key}.{key}` is not required"));
     }
     field.required = false;
     field.default = default.cloned();
     Ok(())
 }
 
-pub(super) fn allow_null(schema: &mut Schema, of: &str, key: &str) -> Result<(), Refusal> {
+pub(super) fn allow_null(schema: &mut Schema, entity_key: &str, key: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let field = written(schema, of, key)?;
+    let field = written(schema, entity_key, key)?;
     if field.nullable {
-        return refuse(format!("`{of}.{key}` can be null already"));
+        return refuse(format!("`{entity_key}.{key}` can be null already"));
     }
     field.nullable = true;
-    if field.since != turn {
-        schema.gone.push(Gone::Constraint {
-            entity: of.to_owned(),
+    if field.introduced_in != turn {
+        schema.removed.push(Removed::Constraint {
+            entity: entity_key.to_owned(),
             field: key.to_owned(),
             accepted: Value::Null,
         });
@@ -156,13 +156,13 @@ pub(super) fn allow_null(schema: &mut Schema, of: &str, key: &str) -> Result<(),
 
 pub(super) fn forbid_null(
     schema: &mut Schema,
-    of: &str,
+    entity_key: &str,
     key: &str,
     default: Option<&Value>,
 ) -> Result<(), Refusal> {
-    let field = written(schema, of, key)?;
+    let field = written(schema, entity_key, key)?;
     if !field.nullable {
-        return refuse(format!("`{of}.{key}` cannot be null"));
+        return refuse(format!("`{entity_key}.{key}` cannot be null"));
     }
     field.nullable = false;
     if default.is_some() {
@@ -173,44 +173,49 @@ pub(super) fn forbid_null(
 
 pub(super) fn change_default(
     schema: &mut Schema,
-    of: &str,
+    entity_key: &str,
     key: &str,
     default: Option<&Value>,
 ) -> Result<(), Refusal> {
-    let field = written(schema, of, key)?;
+    let field = written(schema, entity_key, key)?;
     if field.required {
-        return refuse(format!("`{of}.{key}` is required"));
+        return refuse(format!("`{entity_key}.{key}` is required"));
     }
     field.default = default.cloned();
     Ok(())
 }
 
-pub(super) fn set_unique(schema: &mut Schema, of: &str, key: &str, on: bool) -> Result<(), Refusal> {
+pub(super) fn set_unique(schema: &mut Schema, entity_key: &str, key: &str, on: bool) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let field = written(schema, of, key)?;
+    let field = written(schema, entity_key, key)?;
     if field.unique == on {
-        return refuse(format!("`{of}.{key}` is {}unique", if on { "already " } else { "not " }));
+        return refuse(format!("`{entity_key}.{key}` is {}unique", if on { "already " } else { "not " }));
     }
     field.unique = on;
     if !on && was_there(field, turn) {
-        schema.gone.push(Gone::Unique { entity: of.to_owned(), field: key.to_owned() });
+        schema.removed.push(Removed::Unique { entity: entity_key.to_owned(), field: key.to_owned() });
     }
     Ok(())
 }
 
-pub(super) fn set_immutable(schema: &mut Schema, of: &str, key: &str, on: bool) -> Result<(), Refusal> {
+pub(super) fn set_immutable(
+    schema: &mut Schema,
+    entity_key: &str,
+    key: &str,
+    on: bool,
+) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let field = written(schema, of, key)?;
+    let field = written(schema, entity_key, key)?;
     if field.immutable == on {
-        return refuse(format!("`{of}.{key}` is {}immutable", if on { "already " } else { "not " }));
+        return refuse(format!("`{entity_key}.{key}` is {}immutable", if on { "already " } else { "not " }));
     }
     field.immutable = on;
     if !on && was_there(field, turn) {
-        schema.gone.push(Gone::Immutable { entity: of.to_owned(), field: key.to_owned() });
+        schema.removed.push(Removed::Immutable { entity: entity_key.to_owned(), field: key.to_owned() });
     }
     Ok(())
 }
 
 fn was_there(field: &Field, turn: u32) -> bool {
-    field.since != turn
+    field.introduced_in != turn
 }

@@ -1,7 +1,7 @@
 //! Changes of conventions.
 
 use super::{Change, ErrorKind, StatusKind};
-use crate::ir::{Gone, Schema};
+use crate::ir::{Removed, Schema};
 
 /// Takes over what a change says; whether it may is for the check.
 pub(super) fn change(schema: &mut Schema, change: &Change) {
@@ -35,8 +35,8 @@ pub(super) fn change(schema: &mut Schema, change: &Change) {
         Change::ChangePrefix { prefix } if *prefix != conventions.prefix => {
             let old = std::mem::replace(&mut conventions.prefix, prefix.clone());
             // A second change in a turn leaves a prefix that no one has seen.
-            if !schema.gone.iter().any(|gone| matches!(gone, Gone::Prefix { .. })) {
-                schema.gone.push(Gone::Prefix { prefix: old });
+            if !schema.removed.iter().any(|removed| matches!(removed, Removed::Prefix { .. })) {
+                schema.removed.push(Removed::Prefix { prefix: old });
             }
         }
         Change::ChangeUnknownFields { unknown_fields } => conventions.unknown_fields = *unknown_fields,

@@ -3,7 +3,7 @@
 use super::apply::{Refusal, claim, claim_in, entity, insert, refuse};
 use super::uses::{analytic_needs, computes_with, condition_needs, effect_needs};
 use crate::check::uses_param;
-use crate::ir::{Computed, Condition, Effect, Entity, Gone, Kind, Operand, Schema};
+use crate::ir::{Computed, Condition, Effect, Entity, Kind, Operand, Removed, Schema};
 
 pub(super) fn add(schema: &mut Schema, entity: &Entity) -> Result<(), Refusal> {
     let mut entity = entity.clone();
@@ -13,14 +13,14 @@ pub(super) fn add(schema: &mut Schema, entity: &Entity) -> Result<(), Refusal> {
             claim(schema, name)?;
         }
     }
-    entity.since = schema.turn;
+    entity.introduced_in = schema.turn;
     for field in &mut entity.fields {
-        field.since = schema.turn;
+        field.introduced_in = schema.turn;
         insert(&mut schema.used, format!("{}.{}", entity.key, field.key));
         insert(&mut schema.used, format!("{}.{}", entity.key, field.name));
     }
     for action in &mut entity.actions {
-        action.since = schema.turn;
+        action.introduced_in = schema.turn;
         insert(&mut schema.used, format!("{}.{}", entity.key, action.key));
         insert(&mut schema.used, format!("{}.{}", entity.key, action.name));
     }
@@ -34,7 +34,7 @@ pub(super) fn rename(schema: &mut Schema, key: &str, name: &str, plural: &str) -
     if old.plural == plural {
         return refuse("the plural must change: it is what paths show");
     }
-    let (old_name, old_plural, is_new) = (old.name.clone(), old.plural.clone(), old.since == turn);
+    let (old_name, old_plural, is_new) = (old.name.clone(), old.plural.clone(), old.introduced_in == turn);
     let parents: Vec<String> = nested_under(old).map(str::to_owned).collect();
     // Its first names are its own.
     if plural != key {
@@ -50,10 +50,10 @@ pub(super) fn rename(schema: &mut Schema, key: &str, name: &str, plural: &str) -
     name.clone_into(&mut old.name);
     plural.clone_into(&mut old.plural);
     if !is_new {
-        schema.gone.push(Gone::Collection { plural: old_plural.clone() });
+        schema.removed.push(Removed::Collection { plural: old_plural.clone() });
         schema
-            .gone
-            .extend(parents.into_iter().map(|parent| Gone::Nested { parent, plural: old_plural.clone() }));
+            .removed
+            .extend(parents.into_iter().map(|parent| Removed::Nested { parent, plural: old_plural.clone() }));
     }
     Ok(())
 }
@@ -73,8 +73,8 @@ pub(super) fn set_soft_delete(schema: &mut Schema, key: &str, on: bool) -> Resul
         return refuse(format!("soft delete of `{key}` is {} already", if on { "on" } else { "off" }));
     }
     entity.soft_delete = on;
-    if !on && entity.since != turn {
-        schema.gone.push(Gone::SoftDelete { entity: key.to_owned() });
+    if !on && entity.introduced_in != turn {
+        schema.removed.push(Removed::SoftDelete { entity: key.to_owned() });
     }
     Ok(())
 }
@@ -94,7 +94,7 @@ pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
     remove_analytics(schema, key, &references);
     strip_actions(schema, key, &references)?;
 
-    let mut gone = Vec::new();
+    let mut removed = Vec::new();
     for other in schema.entities.iter_mut().filter(|other| other.key != key) {
         let names_it = |computed: &Computed| match computed {
             Computed::CountOf { entity, .. } | Computed::TotalOf { entity, .. } => entity == key,
@@ -116,8 +116,8 @@ pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
             .collect();
         for leaving in leaves {
             if let Some(field) = other.field(&leaving) {
-                if field.since != turn {
-                    gone.push(Gone::Field { entity: other.key.clone(), name: field.name.clone() });
+                if field.introduced_in != turn {
+                    removed.push(Removed::Field { entity: other.key.clone(), name: field.name.clone() });
                 }
                 for name in [&field.key, &field.name] {
                     insert(&mut schema.used, format!("{}.{name}", other.key));
@@ -129,17 +129,17 @@ pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
     }
     if let Some(at) = schema.entities.iter().position(|entity| entity.key == key) {
         let entity = schema.entities.remove(at);
-        if entity.since != turn {
-            gone.insert(0, Gone::Collection { plural: entity.plural.clone() });
+        if entity.introduced_in != turn {
+            removed.insert(0, Removed::Collection { plural: entity.plural.clone() });
             for parent in nested_under(&entity) {
-                gone.push(Gone::Nested { parent: parent.to_owned(), plural: entity.plural.clone() });
+                removed.push(Removed::Nested { parent: parent.to_owned(), plural: entity.plural.clone() });
             }
         }
         for used in [entity.key, entity.name, entity.plural] {
             insert(&mut schema.used, used);
         }
     }
-    schema.gone.extend(gone);
+    schema.removed.extend(removed);
     Ok(())
 }
 
@@ -206,12 +206,12 @@ fn strip_actions(schema: &mut Schema, key: &str, references: &[(String, String)]
 }
 
 /// Claims the name of a field or action in an entity, by the names that its fields and actions have.
-pub(super) fn claim_part(schema: &mut Schema, of: &str, name: &str) -> Result<(), Refusal> {
+pub(super) fn claim_part(schema: &mut Schema, entity_key: &str, name: &str) -> Result<(), Refusal> {
     let Schema { entities, used, .. } = schema;
-    let Some(entity) = entities.iter().find(|entity| entity.key == of) else {
-        return refuse(format!("there is no entity `{}`", of.escape_debug()));
+    let Some(entity) = entities.iter().find(|entity| entity.key == entity_key) else {
+        return refuse(format!("there is no entity `{}`", entity_key.escape_debug()));
     };
     let fields = entity.fields.iter().flat_map(|field| [&field.key, &field.name]);
     let actions = entity.actions.iter().flat_map(|action| [&action.key, &action.name]);
-    claim_in(used, of, name, fields.chain(actions))
+    claim_in(used, entity_key, name, fields.chain(actions))
 }

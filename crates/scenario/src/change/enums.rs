@@ -4,62 +4,72 @@ use serde_json::Value;
 
 use super::apply::{Refusal, refuse, written};
 use super::uses;
-use crate::ir::{Comparison, Condition, Effect, Field, Gone, Kind, Only, Operand, Schema};
+use crate::ir::{Comparison, Condition, Effect, Field, Kind, Only, Operand, Removed, Schema};
 
-fn values<'a>(schema: &'a mut Schema, of: &str, key: &str) -> Result<&'a mut Vec<String>, Refusal> {
-    match &mut written(schema, of, key)?.kind {
+fn values<'a>(schema: &'a mut Schema, entity_key: &str, key: &str) -> Result<&'a mut Vec<String>, Refusal> {
+    match &mut written(schema, entity_key, key)?.kind {
         Kind::Enum { values } => Ok(values),
-        _ => refuse(format!("`{of}.{key}` is no enum")),
+        _ => refuse(format!("`{entity_key}.{key}` is no enum")),
     }
 }
 
-pub(super) fn add(schema: &mut Schema, of: &str, key: &str, value: &str) -> Result<(), Refusal> {
-    let values = values(schema, of, key)?;
+pub(super) fn add(schema: &mut Schema, entity_key: &str, key: &str, value: &str) -> Result<(), Refusal> {
+    let values = values(schema, entity_key, key)?;
     if values.iter().any(|one| one == value) {
-        return refuse(format!("`{of}.{key}` has the value `{value}` already"));
+        return refuse(format!("`{entity_key}.{key}` has the value `{value}` already"));
     }
     values.push(value.to_owned());
     Ok(())
 }
 
-pub(super) fn remove(schema: &mut Schema, of: &str, key: &str, value: &str) -> Result<(), Refusal> {
-    take(schema, of, key, value)?;
-    if let Some(needs) = uses::of_enum_value(schema, of, key, value).first() {
-        return refuse(format!("the value `{value}` of `{of}.{key}` is needed by {needs}"));
+pub(super) fn remove(schema: &mut Schema, entity_key: &str, key: &str, value: &str) -> Result<(), Refusal> {
+    take(schema, entity_key, key, value)?;
+    if let Some(needs) = uses::of_enum_value(schema, entity_key, key, value).first() {
+        return refuse(format!("the value `{value}` of `{entity_key}.{key}` is needed by {needs}"));
     }
-    let values = values(schema, of, key)?;
+    let values = values(schema, entity_key, key)?;
     if values.len() <= 2 {
-        return refuse(format!("`{of}.{key}` would have fewer than two values"));
+        return refuse(format!("`{entity_key}.{key}` would have fewer than two values"));
     }
     values.retain(|one| one != value);
-    push_gone(schema, of, key, value);
+    push_removed(schema, entity_key, key, value);
     Ok(())
 }
 
-fn take(schema: &mut Schema, of: &str, key: &str, value: &str) -> Result<(), Refusal> {
-    if values(schema, of, key)?.iter().any(|one| one == value) {
+fn take(schema: &mut Schema, entity_key: &str, key: &str, value: &str) -> Result<(), Refusal> {
+    if values(schema, entity_key, key)?.iter().any(|one| one == value) {
         Ok(())
     } else {
-        refuse(format!("`{of}.{key}` has no value `{}`", value.escape_debug()))
+        refuse(format!("`{entity_key}.{key}` has no value `{}`", value.escape_debug()))
     }
 }
 
-fn push_gone(schema: &mut Schema, of: &str, key: &str, value: &str) {
+fn push_removed(schema: &mut Schema, entity_key: &str, key: &str, value: &str) {
     let turn = schema.turn;
-    if schema.entity(of).and_then(|entity| entity.field(key)).is_some_and(|field| field.since != turn) {
-        schema.gone.push(Gone::EnumValue {
-            entity: of.to_owned(),
+    if schema
+        .entity(entity_key)
+        .and_then(|entity| entity.field(key))
+        .is_some_and(|field| field.introduced_in != turn)
+    {
+        schema.removed.push(Removed::EnumValue {
+            entity: entity_key.to_owned(),
             field: key.to_owned(),
             value: value.to_owned(),
         });
     }
 }
 
-pub(super) fn rename(schema: &mut Schema, of: &str, key: &str, value: &str, to: &str) -> Result<(), Refusal> {
-    take(schema, of, key, value)?;
-    let all = values(schema, of, key)?;
+pub(super) fn rename(
+    schema: &mut Schema,
+    entity_key: &str,
+    key: &str,
+    value: &str,
+    to: &str,
+) -> Result<(), Refusal> {
+    take(schema, entity_key, key, value)?;
+    let all = values(schema, entity_key, key)?;
     if all.iter().any(|one| one == to) {
-        return refuse(format!("`{of}.{key}` has the value `{to}` already"));
+        return refuse(format!("`{entity_key}.{key}` has the value `{to}` already"));
     }
     for one in all.iter_mut().filter(|one| *one == value) {
         to.clone_into(one);
@@ -71,17 +81,17 @@ pub(super) fn rename(schema: &mut Schema, of: &str, key: &str, value: &str, to: 
     };
     // References decide which entity a guard or restriction looks at: they are noted before anything is written.
     let to_home: Vec<(String, String)> =
-        schema.references_to(of).map(|(from, field)| (from.key.clone(), field.key.clone())).collect();
+        schema.references_to(entity_key).map(|(from, field)| (from.key.clone(), field.key.clone())).collect();
     let leads_home = |from: &str, reference: &str| {
         to_home.iter().any(|(entity, field)| entity == from && field == reference)
     };
     let looks = |home: &str, condition: &Condition| match condition {
-        Condition::Field { field, .. } => home == of && field == key,
+        Condition::Field { field, .. } => home == entity_key && field == key,
         Condition::Related { reference, field, .. } => field == key && leads_home(home, reference),
         _ => false,
     };
     for entity in &mut schema.entities {
-        if entity.key == of
+        if entity.key == entity_key
             && let Some(Field { default: Some(default), .. }) = entity.field_mut(key)
         {
             reword(default);
@@ -94,10 +104,12 @@ pub(super) fn rename(schema: &mut Schema, of: &str, key: &str, value: &str, to: 
             }
             for effect in &mut action.effects {
                 match effect {
-                    Effect::Set { field, to: Operand::Value(given) } if entity.key == of && field == key => {
+                    Effect::Set { field, to: Operand::Value(given) }
+                        if entity.key == entity_key && field == key =>
+                    {
                         reword(given);
                     }
-                    Effect::Create { entity: created, values, .. } if created == of => {
+                    Effect::Create { entity: created, values, .. } if created == entity_key => {
                         for given in values.iter_mut().filter(|given| given.field == key) {
                             if let Operand::Value(given) = &mut given.from {
                                 reword(given);
@@ -112,7 +124,7 @@ pub(super) fn rename(schema: &mut Schema, of: &str, key: &str, value: &str, to: 
     let restricts = |entity: &str, only: &Only| {
         only.field == key
             && match &only.through {
-                None => entity == of,
+                None => entity == entity_key,
                 Some(reference) => leads_home(entity, reference),
             }
     };
@@ -121,20 +133,20 @@ pub(super) fn rename(schema: &mut Schema, of: &str, key: &str, value: &str, to: 
             reword(&mut only.equals);
         }
     }
-    for gone in &mut schema.gone {
-        if let Gone::AnalyticRestriction { analytic, only } = gone
+    for removed in &mut schema.removed {
+        if let Removed::AnalyticRestriction { analytic, only } = removed
             && let Some(analytic) = schema.analytics.iter().find(|one| one.key == *analytic)
             && restricts(&analytic.entity, only)
         {
             reword(&mut only.equals);
         }
-        if let Gone::Guard { entity, condition, .. } = gone
+        if let Removed::Guard { entity, condition, .. } = removed
             && looks(entity, condition)
         {
             reword_condition(condition, &reword);
         }
     }
-    push_gone(schema, of, key, value);
+    push_removed(schema, entity_key, key, value);
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use super::apply::{Refusal, entity, field, insert, refuse, written};
 use super::entities::claim_part;
 use super::uses;
 use crate::check::{can_be_unique, can_filter, can_sort};
-use crate::ir::{Computed, Field, Gone, Kind, OnDelete, Schema};
+use crate::ir::{Computed, Field, Kind, OnDelete, Removed, Schema};
 
 /// What a new field is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(super) enum Sort {
     Computed,
 }
 
-pub(super) fn add(schema: &mut Schema, of: &str, new: &Field, sort: Sort) -> Result<(), Refusal> {
+pub(super) fn add(schema: &mut Schema, entity_key: &str, new: &Field, sort: Sort) -> Result<(), Refusal> {
     let is = match (&new.computed, &new.kind) {
         (Some(_), _) => Sort::Computed,
         (None, Kind::Reference { .. }) => Sort::Reference,
@@ -31,135 +31,144 @@ pub(super) fn add(schema: &mut Schema, of: &str, new: &Field, sort: Sort) -> Res
             Sort::Computed => "a computed field says how it is computed",
         });
     }
-    claim_part(schema, of, &new.key)?;
+    claim_part(schema, entity_key, &new.key)?;
     if new.name != new.key {
-        claim_part(schema, of, &new.name)?;
+        claim_part(schema, entity_key, &new.name)?;
     }
-    let since = schema.turn;
-    entity(schema, of)?.fields.push(Field { since, ..new.clone() });
+    let introduced_in = schema.turn;
+    entity(schema, entity_key)?.fields.push(Field { introduced_in, ..new.clone() });
     Ok(())
 }
 
-pub(super) fn remove(schema: &mut Schema, of: &str, key: &str, reference: bool) -> Result<(), Refusal> {
+pub(super) fn remove(
+    schema: &mut Schema,
+    entity_key: &str,
+    key: &str,
+    reference: bool,
+) -> Result<(), Refusal> {
     let turn = schema.turn;
-    if field(schema, of, key)?.target().is_some() != reference {
+    if field(schema, entity_key, key)?.target().is_some() != reference {
         return refuse(if reference {
-            format!("`{of}.{key}` is no reference")
+            format!("`{entity_key}.{key}` is no reference")
         } else {
-            format!("`{of}.{key}` is a reference")
+            format!("`{entity_key}.{key}` is a reference")
         });
     }
-    refuse_if_used(schema, of, key)?;
-    let home = entity(schema, of)?;
+    refuse_if_used(schema, entity_key, key)?;
+    let home = entity(schema, entity_key)?;
     let plural = home.plural.clone();
     home.filters.retain(|filter| filter.field != key);
     home.sorts.retain(|sort| sort != key);
     let Some(at) = home.fields.iter().position(|field| field.key == key) else { return Ok(()) };
     let field = home.fields.remove(at);
     for name in [&field.key, &field.name] {
-        insert(&mut schema.used, format!("{of}.{name}"));
+        insert(&mut schema.used, format!("{entity_key}.{name}"));
     }
-    if field.since != turn {
-        schema.gone.push(Gone::Field { entity: of.to_owned(), name: field.name });
+    if field.introduced_in != turn {
+        schema.removed.push(Removed::Field { entity: entity_key.to_owned(), name: field.name });
         if let Kind::Reference { entity, nested: true, .. } = field.kind {
-            schema.gone.push(Gone::Nested { parent: entity, plural });
+            schema.removed.push(Removed::Nested { parent: entity, plural });
         }
     }
     Ok(())
 }
 
 /// Refuses if an action, analytic, computed field or default order needs a field.
-fn refuse_if_used(schema: &Schema, of: &str, key: &str) -> Result<(), Refusal> {
-    match uses::of_field(schema, of, key).first() {
-        Some(needs) => refuse(format!("`{of}.{key}` is needed by {needs}")),
+fn refuse_if_used(schema: &Schema, entity_key: &str, key: &str) -> Result<(), Refusal> {
+    match uses::of_field(schema, entity_key, key).first() {
+        Some(needs) => refuse(format!("`{entity_key}.{key}` is needed by {needs}")),
         None => Ok(()),
     }
 }
 
-pub(super) fn rename(schema: &mut Schema, of: &str, key: &str, name: &str) -> Result<(), Refusal> {
+pub(super) fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let renamed = field(schema, of, key)?;
-    let (old, is_new) = (renamed.name.clone(), renamed.since == turn);
+    let renamed = field(schema, entity_key, key)?;
+    let (old, is_new) = (renamed.name.clone(), renamed.introduced_in == turn);
     if old == name {
-        return refuse(format!("`{of}.{key}` has this name already"));
+        return refuse(format!("`{entity_key}.{key}` has this name already"));
     }
     // Its first name is its own.
     if name != key {
-        claim_part(schema, of, name)?;
+        claim_part(schema, entity_key, name)?;
     }
-    insert(&mut schema.used, format!("{of}.{key}"));
-    insert(&mut schema.used, format!("{of}.{old}"));
-    name.clone_into(&mut field(schema, of, key)?.name);
+    insert(&mut schema.used, format!("{entity_key}.{key}"));
+    insert(&mut schema.used, format!("{entity_key}.{old}"));
+    name.clone_into(&mut field(schema, entity_key, key)?.name);
     if !is_new {
-        schema.gone.push(Gone::Field { entity: of.to_owned(), name: old });
+        schema.removed.push(Removed::Field { entity: entity_key.to_owned(), name: old });
     }
     Ok(())
 }
 
 pub(super) fn retype(
     schema: &mut Schema,
-    of: &str,
+    entity_key: &str,
     key: &str,
     kind: &Kind,
     default: Option<&Value>,
 ) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let old = written(schema, of, key)?;
+    let old = written(schema, entity_key, key)?;
     if discriminant(&old.kind) == discriminant(kind) {
-        return refuse(format!("`{of}.{key}` is of this type already"));
+        return refuse(format!("`{entity_key}.{key}` is of this type already"));
     }
     if old.target().is_some() || matches!(kind, Kind::Reference { .. }) {
         return refuse("a reference is not retyped");
     }
-    let is_new = old.since == turn;
+    let is_new = old.introduced_in == turn;
     if let Some(needs) =
-        uses::of_field(schema, of, key).into_iter().find(|needs| *needs != uses::Use::DefaultSort)
+        uses::of_field(schema, entity_key, key).into_iter().find(|needs| *needs != uses::Use::DefaultSort)
     {
-        return refuse(format!("`{of}.{key}` is needed by {needs}"));
+        return refuse(format!("`{entity_key}.{key}` is needed by {needs}"));
     }
-    let mut gone = Vec::new();
-    let home = entity(schema, of)?;
+    let mut removed = Vec::new();
+    let home = entity(schema, entity_key)?;
     let Some(field) = home.field_mut(key) else { return Ok(()) };
     field.kind = kind.clone();
     field.default = default.cloned();
     if field.unique && !can_be_unique(kind) {
         field.unique = false;
-        gone.push(Gone::Unique { entity: of.to_owned(), field: key.to_owned() });
+        removed.push(Removed::Unique { entity: entity_key.to_owned(), field: key.to_owned() });
     }
     let field = field.clone();
     home.filters.retain(|filter| {
         let stays = filter.field != key || can_filter(&field, filter.op);
         if !stays {
-            gone.push(Gone::Filter { entity: of.to_owned(), field: key.to_owned(), op: filter.op });
+            removed.push(Removed::Filter {
+                entity: entity_key.to_owned(),
+                field: key.to_owned(),
+                op: filter.op,
+            });
         }
         stays
     });
     if !can_sort(&field) && home.sorts.iter().any(|sort| sort == key) {
         if home.default_sort.as_ref().is_some_and(|sort| sort.field == key) {
-            return refuse(format!("`{of}.{key}` is needed by {}", uses::Use::DefaultSort));
+            return refuse(format!("`{entity_key}.{key}` is needed by {}", uses::Use::DefaultSort));
         }
         home.sorts.retain(|sort| sort != key);
-        gone.push(Gone::Sort { entity: of.to_owned(), field: key.to_owned() });
+        removed.push(Removed::Sort { entity: entity_key.to_owned(), field: key.to_owned() });
     }
     // What was loosened before was a rule of the old type.
-    schema.gone.retain(
-        |gone| !matches!(gone, Gone::Constraint { entity, field, accepted } if entity == of && field == key && !accepted.is_null()),
+    schema.removed.retain(
+        |removed| !matches!(removed, Removed::Constraint { entity, field, accepted } if entity == entity_key && field == key && !accepted.is_null()),
     );
     if !is_new {
-        schema.gone.extend(gone);
+        schema.removed.extend(removed);
     }
     Ok(())
 }
 
 pub(super) fn change_computed(
     schema: &mut Schema,
-    of: &str,
+    entity_key: &str,
     key: &str,
     computed: &Computed,
 ) -> Result<(), Refusal> {
-    let field = field(schema, of, key)?;
+    let field = field(schema, entity_key, key)?;
     if field.computed.is_none() {
-        return refuse(format!("`{of}.{key}` is not computed"));
+        return refuse(format!("`{entity_key}.{key}` is not computed"));
     }
     field.computed = Some(computed.clone());
     Ok(())
@@ -167,36 +176,36 @@ pub(super) fn change_computed(
 
 pub(super) fn change_delete_rule(
     schema: &mut Schema,
-    of: &str,
+    entity_key: &str,
     key: &str,
     rule: OnDelete,
 ) -> Result<(), Refusal> {
-    match &mut field(schema, of, key)?.kind {
+    match &mut field(schema, entity_key, key)?.kind {
         Kind::Reference { on_delete, .. } => {
             *on_delete = rule;
             Ok(())
         }
-        _ => refuse(format!("`{of}.{key}` is no reference")),
+        _ => refuse(format!("`{entity_key}.{key}` is no reference")),
     }
 }
 
-pub(super) fn nest(schema: &mut Schema, of: &str, key: &str, on: bool) -> Result<(), Refusal> {
+pub(super) fn nest(schema: &mut Schema, entity_key: &str, key: &str, on: bool) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let plural = entity(schema, of)?.plural.clone();
-    let field = field(schema, of, key)?;
-    let is_new = field.since == turn;
+    let plural = entity(schema, entity_key)?.plural.clone();
+    let field = field(schema, entity_key, key)?;
+    let is_new = field.introduced_in == turn;
     match &mut field.kind {
         Kind::Reference { nested, .. } if *nested == on => {
-            refuse(format!("`{of}.{key}` has {} nested route", if on { "a" } else { "no" }))
+            refuse(format!("`{entity_key}.{key}` has {} nested route", if on { "a" } else { "no" }))
         }
         Kind::Reference { entity, nested, .. } => {
             *nested = on;
             if !on && !is_new {
                 let parent = entity.clone();
-                schema.gone.push(Gone::Nested { parent, plural });
+                schema.removed.push(Removed::Nested { parent, plural });
             }
             Ok(())
         }
-        _ => refuse(format!("`{of}.{key}` is no reference")),
+        _ => refuse(format!("`{entity_key}.{key}` is no reference")),
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Change, apply, next_turn};
 use crate::check::check;
 use crate::draw::Draw;
-use crate::ir::{Gone, Schema, example};
+use crate::ir::{Removed, Schema, example};
 
 pub(crate) fn change(json: &Value) -> Change {
     serde_json::from_value(json.clone()).unwrap_or_else(|e| panic!("{json}: {e}"))
@@ -215,7 +215,7 @@ fn bad() -> Vec<(Value, &'static str)> {
         (json!({"change": "remove_sort", "entity": "customers", "field": "full_name"}), "default order"),
         (
             json!({"change": "change_default_sort", "entity": e, "sort": {"field": "rate"}}),
-            "none of the sorts",
+            "not one of the sorts",
         ),
         (
             json!({"change": "tighten", "entity": e, "field": "hours", "kind": {"type": "integer", "min": 1}}),
@@ -309,10 +309,10 @@ fn every_kind_of_change_does_what_it_says_or_is_refused() {
 
 #[test]
 fn what_a_change_takes_away_is_listed() {
-    let gone = |json: Value| serde_json::to_value(applied(&second_turn(), &json).gone).unwrap();
+    let removed = |json: Value| serde_json::to_value(applied(&second_turn(), &json).removed).unwrap();
     let e = "repair_orders";
     assert_eq!(
-        gone(
+        removed(
             json!({"change": "rename_entity", "entity": "parts", "name": "item_part", "plural": "item_parts"})
         ),
         json!([
@@ -322,7 +322,7 @@ fn what_a_change_takes_away_is_listed() {
         ])
     );
     assert_eq!(
-        gone(
+        removed(
             json!({"change": "loosen", "entity": e, "field": "hours", "kind": {"type": "integer", "min": -5}})
         ),
         json!([
@@ -331,17 +331,17 @@ fn what_a_change_takes_away_is_listed() {
         ])
     );
     assert_eq!(
-        gone(
+        removed(
             json!({"change": "loosen", "entity": "customers", "field": "email", "kind": {"type": "string"}})
         ),
         json!([{"what": "constraint", "entity": "customers", "field": "email", "accepted": "user at example"}])
     );
     assert_eq!(
-        gone(json!({"change": "remove_effect", "entity": e, "action": "extend", "index": 1})),
+        removed(json!({"change": "remove_effect", "entity": e, "action": "extend", "index": 1})),
         json!([{"what": "created", "entity": e, "action": "extend", "other": "parts"}])
     );
     assert_eq!(
-        gone(json!({"change": "retype_field", "entity": "mechanics", "field": "badge",
+        removed(json!({"change": "retype_field", "entity": "mechanics", "field": "badge",
             "kind": {"type": "boolean"}, "default": null})),
         json!([
             {"what": "unique", "entity": "mechanics", "field": "badge"},
@@ -358,9 +358,9 @@ fn an_entity_takes_along_what_needs_it() {
     assert_eq!(orders.action("finish").unwrap().guards.len(), 1);
     assert!(after.analytic("average_hours").is_none());
     assert!(after.analytic("revenue").is_some());
-    let gone = serde_json::to_value(&after.gone).unwrap();
+    let removed = serde_json::to_value(&after.removed).unwrap();
     assert_eq!(
-        gone,
+        removed,
         json!([
             {"what": "analytic", "name": "average_hours"},
             {"what": "collection", "plural": "mechanics"},
@@ -388,15 +388,15 @@ fn a_value_is_renamed_everywhere() {
             &json!({"change": "rename_enum_value", "entity": "repair_orders", "field": "status", "value": value, "to": to}),
         );
     }
-    let gone = std::mem::take(&mut schema.gone);
+    let removed = std::mem::take(&mut schema.removed);
     let text =
         serde_json::to_string(&schema.entities).unwrap() + &serde_json::to_string(&schema.analytics).unwrap();
     for old in ["\"in_work\"", "\"open\"", "\"done\""] {
         // The key of a guard was taken away with it.
         assert!(!text.contains(old), "{old}: {text}");
     }
-    assert!(gone.iter().any(|gone| {
-        matches!(gone, Gone::Guard { condition, .. } if serde_json::to_string(condition).unwrap().contains("started"))
+    assert!(removed.iter().any(|removed| {
+        matches!(removed, Removed::Guard { condition, .. } if serde_json::to_string(condition).unwrap().contains("started"))
     }));
 }
 
@@ -412,10 +412,11 @@ fn no_name_comes_back_with_another_meaning() {
     assert!(apply(&later, &change(&back)).is_ok(), "its own first name");
     let other = json!({"change": "add_field", "entity": "repair_orders", "field": title("note")});
     assert!(apply(&later, &change(&other)).unwrap_err().reason.contains("note"));
-    let removed = next_turn(&applied(&later, &json!({"change": "remove_analytic", "analytic": "revenue"})));
+    let without_revenue =
+        next_turn(&applied(&later, &json!({"change": "remove_analytic", "analytic": "revenue"})));
     let mut entity = good()[0].clone();
     entity["entity"]["name"] = json!("revenue");
-    assert!(apply(&removed, &change(&entity)).unwrap_err().reason.contains("used before"));
+    assert!(apply(&without_revenue, &change(&entity)).unwrap_err().reason.contains("used before"));
 }
 
 #[test]
@@ -461,7 +462,7 @@ fn what_a_turn_takes_away_stays_away_for_that_turn() {
     ];
     for (away, back) in pairs {
         let schema = applied(&second_turn(), &away);
-        assert_eq!(schema.gone.len(), 1, "{away}");
+        assert_eq!(schema.removed.len(), 1, "{away}");
         let refusal = apply(&schema, &change(&back)).expect_err(&back.to_string());
         assert!(refusal.reason.contains("the same turn"), "{back}: {refusal}");
         applied(&next_turn(&schema), &back);
@@ -474,11 +475,11 @@ fn an_entry_of_what_is_gone_goes_with_what_it_is_about() {
         &second_turn(),
         &json!({"change": "remove_guard", "entity": "customers", "action": "promote", "guard": "not_gold"}),
     );
-    assert_eq!(schema.gone.len(), 1);
+    assert_eq!(schema.removed.len(), 1);
     let schema =
         applied(&schema, &json!({"change": "remove_action", "entity": "customers", "action": "promote"}));
     assert_eq!(
-        serde_json::to_value(&schema.gone).unwrap(),
+        serde_json::to_value(&schema.removed).unwrap(),
         json!([{"what": "action", "entity": "customers", "name": "promote"}])
     );
 }

@@ -121,7 +121,7 @@ pub fn of_enum_value<'a>(schema: &'a Schema, entity: &str, field: &str, value: &
                 }),
             Use::Analytic(analytic) => analytic.only.as_ref().is_some_and(|only| {
                 only.field == field
-                    && only_entity(schema, analytic).is_some_and(|of| of.key == entity)
+                    && only_entity(schema, analytic).is_some_and(|restricted| restricted.key == entity)
                     && is(&only.equals)
             }),
         };
@@ -147,10 +147,10 @@ pub(crate) fn computes_with(home: &Entity, computed: &Computed, entity: &str, fi
         Computed::Joined { first: left, second: right, .. }
         | Computed::Product { left, right }
         | Computed::Sum { left, right } => home.key == entity && (left == field || right == field),
-        Computed::AtLeast { field: of, .. } => home.key == entity && of == field,
+        Computed::AtLeast { field: operand, .. } => home.key == entity && operand == field,
         Computed::CountOf { entity: from, reference } => from == entity && reference == field,
-        Computed::TotalOf { entity: from, reference, field: of } => {
-            from == entity && (reference == field || of == field)
+        Computed::TotalOf { entity: from, reference, field: summed } => {
+            from == entity && (reference == field || summed == field)
         }
     }
 }
@@ -158,10 +158,10 @@ pub(crate) fn computes_with(home: &Entity, computed: &Computed, entity: &str, fi
 /// Whether a guard of an action of `home` looks at `entity.field`.
 pub(crate) fn condition_needs(home: &Entity, guard: &Guard, entity: &str, field: &str) -> bool {
     match &guard.condition {
-        Condition::Field { field: of, .. } => home.key == entity && of == field,
-        Condition::Related { reference, field: of, .. } => {
+        Condition::Field { field: compared, .. } => home.key == entity && compared == field,
+        Condition::Related { reference, field: compared, .. } => {
             (home.key == entity && reference == field)
-                || (of == field && home.field(reference).and_then(Field::target) == Some(entity))
+                || (compared == field && home.field(reference).and_then(Field::target) == Some(entity))
         }
         Condition::HasAtLeast { entity: from, reference, .. }
         | Condition::HasNone { entity: from, reference } => from == entity && reference == field,
@@ -171,8 +171,8 @@ pub(crate) fn condition_needs(home: &Entity, guard: &Guard, entity: &str, field:
 /// Whether an effect of an action of `home` reads or writes `entity.field`.
 pub(crate) fn effect_needs(home: &Entity, effect: &Effect, entity: &str, field: &str) -> bool {
     match effect {
-        Effect::Set { field: of, .. } | Effect::Increment { field: of, .. } => {
-            home.key == entity && of == field
+        Effect::Set { field: changed, .. } | Effect::Increment { field: changed, .. } => {
+            home.key == entity && changed == field
         }
         Effect::Create { entity: created, reference, values } => {
             values.iter().any(|value| {
@@ -192,6 +192,7 @@ pub(crate) fn analytic_needs(schema: &Schema, analytic: &Analytic, entity: &str,
             || is(&analytic.by)
             || analytic.only.as_ref().is_some_and(|only| is(&only.through)));
     own || analytic.only.as_ref().is_some_and(|only| {
-        only.field == field && only_entity(schema, analytic).is_some_and(|of| of.key == entity)
+        only.field == field
+            && only_entity(schema, analytic).is_some_and(|restricted| restricted.key == entity)
     })
 }

@@ -18,7 +18,7 @@ pub(super) fn check(schema: &Schema, entity: &Entity, action: &Action, faults: &
             faults.add(at(), format!("the {what} `{}` is no name", name.escape_debug()));
         }
     }
-    if action.since == 0 || action.since > schema.turn {
+    if action.introduced_in == 0 || action.introduced_in > schema.turn {
         faults.add(at(), "it came in a turn that has not been");
     }
     if [action.params.len(), action.guards.len(), action.effects.len()].into_iter().any(|n| n > MOST_PARTS) {

@@ -15,7 +15,7 @@ pub(super) fn check(schema: &Schema, faults: &mut Faults) {
         if !is_name(&analytic.key) || !is_name(&analytic.name) {
             faults.add(format!("analytics.{}", analytic.key.escape_debug()), "the key or name is no name");
         }
-        if analytic.since == 0 || analytic.since > schema.turn {
+        if analytic.introduced_in == 0 || analytic.introduced_in > schema.turn {
             faults.add(format!("analytics.{}", analytic.key), "it came in a turn that has not been");
         }
         if let Some(what) = fault(schema, analytic) {
@@ -58,7 +58,7 @@ fn fault(schema: &Schema, analytic: &Analytic) -> Option<String> {
 
 /// Why a restriction of records of an entity cannot be judged.
 pub(super) fn restriction_fault(schema: &Schema, entity: &Entity, only: &Only) -> Option<String> {
-    let of = match &only.through {
+    let restricted = match &only.through {
         None => Some(entity),
         Some(reference) => entity
             .field(reference)
@@ -66,7 +66,7 @@ pub(super) fn restriction_fault(schema: &Schema, entity: &Entity, only: &Only) -
             .and_then(Field::target)
             .and_then(|key| schema.entity(key)),
     };
-    let good = of.and_then(|of| of.field(&only.field)).is_some_and(|field| {
+    let good = restricted.and_then(|restricted| restricted.field(&only.field)).is_some_and(|field| {
         field.computed.is_none()
             && matches!(field.kind, Kind::Enum { .. } | Kind::Boolean)
             && fits(&field.kind, &only.equals)

@@ -55,14 +55,14 @@ pub(super) fn check(schema: &Schema, faults: &mut Faults) {
         }
     }
     for entity in entities {
-        one(schema, entity, faults);
+        check_entity(schema, entity, faults);
     }
     if has_cycle(schema) {
         faults.add("entities", "the references among the entities form a cycle");
     }
 }
 
-fn one(schema: &Schema, entity: &Entity, faults: &mut Faults) {
+fn check_entity(schema: &Schema, entity: &Entity, faults: &mut Faults) {
     let key = &entity.key;
     for (what, name) in [("key", key), ("name", &entity.name), ("plural", &entity.plural)] {
         if !is_name(name) {
@@ -75,7 +75,7 @@ fn one(schema: &Schema, entity: &Entity, faults: &mut Faults) {
     if !is_line(&entity.about) {
         faults.add(key, "what it stands for is one line of text");
     }
-    if entity.since == 0 || entity.since > schema.turn {
+    if entity.introduced_in == 0 || entity.introduced_in > schema.turn {
         faults.add(key, "it came in a turn that has not been");
     }
     if entity.fields.len() > MOST_FIELDS {
@@ -170,7 +170,7 @@ fn lists(entity: &Entity, faults: &mut Faults) {
     if let Some(sort) = &entity.default_sort
         && !entity.sorts.contains(&sort.field)
     {
-        faults.add(format!("{key}.sort.{}", sort.field), "the default order is none of the sorts");
+        faults.add(format!("{key}.sort.{}", sort.field), "the default order is not one of the sorts");
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) fn check(schema: &Schema, entity: &Entity, field: &Field, faults: &mu
             faults.add(at(), format!("the {what} `{}` is no name", name.escape_debug()));
         }
     }
-    if field.since == 0 || field.since > schema.turn {
+    if field.introduced_in == 0 || field.introduced_in > schema.turn {
         faults.add(at(), "it came in a turn that has not been");
     }
     if let Some(computed) = &field.computed {
@@ -162,8 +162,8 @@ fn computed_fault(schema: &Schema, entity: &Entity, field: &Field, computed: &Co
                 }
             })
         }
-        Computed::AtLeast { field: key, value } => operand(key).and_then(|of| {
-            if !of.is_numeric() || !super::actions::divides_from_below(&of.kind, value) {
+        Computed::AtLeast { field: key, value } => operand(key).and_then(|compared| {
+            if !compared.is_numeric() || !super::actions::divides_from_below(&compared.kind, value) {
                 Err(format!("`{key}` is not always or never at least this value of its kind"))
             } else if field.kind != Kind::Boolean {
                 Err("a comparison is a boolean".to_owned())
@@ -180,14 +180,14 @@ fn computed_fault(schema: &Schema, entity: &Entity, field: &Field, computed: &Co
                 Ok(())
             }
         }
-        Computed::TotalOf { entity: from, reference, field: of } => {
-            let summed = schema.entity(from).and_then(|from| from.field(of));
+        Computed::TotalOf { entity: from, reference, field: summed_key } => {
+            let summed = schema.entity(from).and_then(|from| from.field(summed_key));
             if !refers(schema, from, reference, &entity.key) {
                 return Some(format!("`{from}.{reference}` is no reference to this entity"));
             }
             match summed {
-                Some(of) if of.computed.is_none() && of.is_numeric() => {
-                    if std::mem::discriminant(&of.kind) == std::mem::discriminant(&field.kind) {
+                Some(found) if found.computed.is_none() && found.is_numeric() => {
+                    if std::mem::discriminant(&found.kind) == std::mem::discriminant(&field.kind) {
                         Ok(())
                     } else {
                         Err("a total has the type of what is summed".to_owned())

@@ -10,14 +10,14 @@ use super::values::fits;
 use crate::ir::{Action, Comparison, Condition, Entity, Field, Kind, Schema};
 
 /// What a guard can see: no related record, or a value (a count as a number).
-type Seen = Option<Value>;
+type GuardInput = Option<Value>;
 
 /// Whether some record can pass all guards.
 pub(crate) fn can_hold(schema: &Schema, entity: &Entity, action: &Action) -> bool {
     action.guards.iter().all(|guard| {
         let same: Vec<&Condition> = alike(action, &guard.condition).collect();
-        seen(schema, entity, &same).is_none_or(|all| {
-            all.iter().any(|seen| same.iter().all(|condition| holds(condition, seen.as_ref())))
+        guard_inputs(schema, entity, &same).is_none_or(|all| {
+            all.iter().any(|input| same.iter().all(|condition| holds(condition, input.as_ref())))
         })
     })
 }
@@ -35,11 +35,11 @@ pub(crate) fn matters(
     let mut all = others.clone();
     all.push(old);
     all.extend(with);
-    let Some(seen) = seen(schema, entity, &all) else { return true };
-    seen.iter().any(|seen| {
-        let seen = seen.as_ref();
-        others.iter().all(|other| holds(other, seen))
-            && holds(old, seen) != with.is_none_or(|with| holds(with, seen))
+    let Some(inputs) = guard_inputs(schema, entity, &all) else { return true };
+    inputs.iter().any(|input| {
+        let input = input.as_ref();
+        others.iter().all(|other| holds(other, input))
+            && holds(old, input) != with.is_none_or(|with| holds(with, input))
     })
 }
 
@@ -50,8 +50,8 @@ pub(crate) fn allowed_values(
     action: &Action,
     field: &str,
 ) -> Option<Vec<Value>> {
-    let of = entity.field(field)?;
-    if !matches!(of.kind, Kind::Enum { .. } | Kind::Boolean) {
+    let entity_field = entity.field(field)?;
+    if !matches!(entity_field.kind, Kind::Enum { .. } | Kind::Boolean) {
         return None;
     }
     let guards: Vec<&Condition> = action
@@ -63,9 +63,10 @@ pub(crate) fn allowed_values(
     if guards.is_empty() {
         return None;
     }
-    let seen = seen(schema, entity, &guards)?;
+    let inputs = guard_inputs(schema, entity, &guards)?;
     Some(
-        seen.into_iter()
+        inputs
+            .into_iter()
             .flatten()
             .filter(|value| guards.iter().all(|condition| holds(condition, Some(value))))
             .collect(),
@@ -90,7 +91,7 @@ fn alike<'a>(action: &'a Action, condition: &'a Condition) -> impl Iterator<Item
 }
 
 /// Everything that conditions on one thing can tell apart; nothing if the schema does not have the thing.
-fn seen(schema: &Schema, entity: &Entity, conditions: &[&Condition]) -> Option<Vec<Seen>> {
+fn guard_inputs(schema: &Schema, entity: &Entity, conditions: &[&Condition]) -> Option<Vec<GuardInput>> {
     match conditions.first()? {
         Condition::HasAtLeast { .. } | Condition::HasNone { .. } => {
             Some((0..=5).map(|count| Some(json!(count))).collect())
@@ -100,8 +101,8 @@ fn seen(schema: &Schema, entity: &Entity, conditions: &[&Condition]) -> Option<V
         }
         Condition::Related { reference, field, .. } => {
             let reference = entity.field(reference)?;
-            let of = schema.entity(reference.target()?)?.field(field)?;
-            let mut all: Vec<Seen> = values(of, conditions).into_iter().map(Some).collect();
+            let compared = schema.entity(reference.target()?)?.field(field)?;
+            let mut all: Vec<GuardInput> = values(compared, conditions).into_iter().map(Some).collect();
             if reference.nullable {
                 all.push(None);
             }
@@ -155,10 +156,12 @@ fn compared<'a>(conditions: &'a [&'a Condition]) -> impl Iterator<Item = &'a Val
         })
 }
 
-fn holds(condition: &Condition, seen: Option<&Value>) -> bool {
-    let Some(value) = seen else { return false };
+fn holds(condition: &Condition, input: Option<&Value>) -> bool {
+    let Some(value) = input else { return false };
     match condition {
-        Condition::HasAtLeast { count, .. } => value.as_u64().is_some_and(|seen| seen >= u64::from(*count)),
+        Condition::HasAtLeast { count, .. } => {
+            value.as_u64().is_some_and(|records| records >= u64::from(*count))
+        }
         Condition::HasNone { .. } => value == 0,
         Condition::Field { is, .. } | Condition::Related { is, .. } => {
             let number = |value: &Value| value.as_f64().unwrap_or(0.0);

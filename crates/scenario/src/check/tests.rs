@@ -4,7 +4,7 @@ use super::check;
 use crate::ir::{Schema, example};
 
 /// The example with one place changed, by JSON pointer; `null` takes the place out.
-fn with(pointer: &str, value: serde_json::Value) -> Schema {
+fn changed_at(pointer: &str, value: serde_json::Value) -> Schema {
     let mut json = serde_json::to_value(example()).unwrap();
     let (parent, key) = pointer.rsplit_once('/').unwrap();
     match json.pointer_mut(parent).unwrap_or_else(|| panic!("{pointer}")) {
@@ -135,14 +135,14 @@ fn every_broken_rule_is_found() {
         ),
     ];
     for (pointer, value, at) in broken {
-        let faults = check(&with(pointer, value.clone()));
+        let faults = check(&changed_at(pointer, value.clone()));
         assert!(faults.iter().any(|fault| fault.at == at), "{pointer} = {value}: {faults:#?}");
     }
 }
 
 #[test]
 fn what_is_truly_gone_is_no_fault() {
-    for gone in [
+    for removed in [
         json!({"what": "collection", "plural": "bicycles"}),
         json!({"what": "prefix", "prefix": ""}),
         json!({"what": "field", "entity": "parts", "name": "weight"}),
@@ -153,8 +153,8 @@ fn what_is_truly_gone_is_no_fault() {
             "condition": {"when": "field", "field": "newsletter", "is": {"equals": true}}}),
         json!({"what": "created", "entity": "customers", "action": "promote", "other": "repair_orders"}),
     ] {
-        let schema = with("/gone", json!([gone]));
-        assert_eq!(check(&schema), [], "{gone}");
+        let schema = changed_at("/gone", json!([removed]));
+        assert_eq!(check(&schema), [], "{removed}");
     }
 }
 

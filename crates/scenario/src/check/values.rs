@@ -67,7 +67,7 @@ pub fn matches(pattern: Pattern, text: &str) -> bool {
         Pattern::Phone => {
             text.strip_prefix('+').is_some_and(|rest| (7..=12).contains(&rest.len()) && digits(rest))
         }
-        Pattern::Colour => text.strip_prefix('#').is_some_and(|rest| {
+        Pattern::Color => text.strip_prefix('#').is_some_and(|rest| {
             rest.len() == 6 && rest.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
         }),
         Pattern::PostalCode => text.len() == 5 && digits(text),

@@ -32,7 +32,7 @@ struct Function {
 }
 
 impl Function {
-    fn of(case: &Case, name: String, short: &Shorthand<'_>) -> Self {
+    fn from_case(case: &Case, name: String, short: &Shorthand<'_>) -> Self {
         let mut text = String::with_capacity(500);
         write_case(&mut text, case, &name, short);
         Self { name, text }
@@ -51,7 +51,7 @@ fn functions(suite: &Suite) -> Vec<Function> {
             own = format!("{name}_{number}");
             number += 1;
         }
-        Function::of(case, own, &short)
+        Function::from_case(case, own, &short)
     };
     suite.cases.iter().map(function).collect()
 }
@@ -88,8 +88,8 @@ impl Files {
     /// The file of the next suite, see [`super::PytestFiles::next`].
     pub(super) fn next(&mut self, suite: &Suite, equals: &[Option<usize>]) -> &str {
         self.text.clear();
-        if let Some((own, gone)) = self.take_over(suite, equals) {
-            following_head(&mut self.text, suite, &gone);
+        if let Some((own, removed)) = self.take_over(suite, equals) {
+            following_head(&mut self.text, suite, &removed);
             let own = self.functions.iter().zip(own).map(|(function, own)| own.then_some(function));
             push_functions(&mut self.text, suite, own);
         } else {
@@ -116,7 +116,7 @@ impl Files {
             own.push(equal.is_none());
             self.functions.push(match equal {
                 Some(function) => std::mem::take(function),
-                None => Function::of(case, super::test_name(&case.id), &short),
+                None => Function::from_case(case, super::test_name(&case.id), &short),
             });
         }
         // Those that no case is equal to: gone, or written anew.
@@ -133,8 +133,8 @@ impl Files {
             // It may be written as before though records are made otherwise.
             *own = left.get(function.name.as_str()) != Some(&function.text.as_str());
         }
-        let gone = before.into_iter().map(|function| function.name);
-        Some((own, gone.filter(|name| !self.names.contains(name)).collect()))
+        let removed = before.into_iter().map(|function| function.name);
+        Some((own, removed.filter(|name| !self.names.contains(name)).collect()))
     }
 }
 
@@ -163,7 +163,7 @@ and as a path `orders_2` stands for that of the record, `orders` for that of the
 
 /// The head of a file that takes over what the turn before tests. The turns are imported from the first on, so that no
 /// import has a long row of imports within it, which Python would refuse.
-fn following_head(out: &mut String, suite: &Suite, gone: &[String]) {
+fn following_head(out: &mut String, suite: &Suite, removed: &[String]) {
     let (turn, before) = (suite.turn, suite.turn - 1);
     line!(out, "\"\"\"Tests of turn {turn} of scenario {}, for pytest and requests.", suite.scenario);
     let _ = write!(
@@ -190,10 +190,10 @@ from turn_{before} import *
 "#,
     );
     push_records(out, suite);
-    if !gone.is_empty() {
+    if !removed.is_empty() {
         out.push_str("\n# Not tested any more.\n");
     }
-    for name in gone {
+    for name in removed {
         line!(out, "del {name}");
     }
 }

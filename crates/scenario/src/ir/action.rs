@@ -22,7 +22,8 @@ pub struct Action {
     /// What it does, in order; at least one. No two effects set or increment the same field.
     pub effects: Vec<Effect>,
     /// The turn that brought it.
-    pub since: u32,
+    #[serde(rename = "since")]
+    pub introduced_in: u32,
 }
 
 /// A parameter in the body of an action: string, integer, number or boolean; never null.

@@ -28,7 +28,8 @@ pub struct Analytic {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Key>,
     /// The turn that brought it.
-    pub since: u32,
+    #[serde(rename = "since")]
+    pub introduced_in: u32,
 }
 
 /// What an analytic computes. Fields are integers or numbers, not computed; nulls are left out. Without any value,

@@ -34,7 +34,8 @@ pub struct Entity {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub actions: Vec<Action>,
     /// The turn that brought it.
-    pub since: u32,
+    #[serde(rename = "since")]
+    pub introduced_in: u32,
 }
 
 impl Entity {

@@ -36,7 +36,8 @@ pub struct Field {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub computed: Option<Computed>,
     /// The turn that brought it.
-    pub since: u32,
+    #[serde(rename = "since")]
+    pub introduced_in: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -174,7 +175,8 @@ pub enum Pattern {
     /// `+4912345678`.
     Phone,
     /// `#1a2b3c`.
-    Colour,
+    #[serde(rename = "colour")]
+    Color,
     /// `12345`.
     PostalCode,
 }
@@ -182,7 +184,7 @@ pub enum Pattern {
 impl Pattern {
     /// All of them.
     pub const ALL: [Self; 6] =
-        [Self::Code, Self::Slug, Self::Email, Self::Phone, Self::Colour, Self::PostalCode];
+        [Self::Code, Self::Slug, Self::Email, Self::Phone, Self::Color, Self::PostalCode];
 
     /// As a regular expression in the syntax that all engines share; it matches the whole text.
     pub fn regex(self) -> &'static str {
@@ -191,7 +193,7 @@ impl Pattern {
             Self::Slug => "^[a-z0-9]+(-[a-z0-9]+)*$",
             Self::Email => "^[a-z0-9.]+@[a-z0-9]+\\.[a-z]{2,6}$",
             Self::Phone => "^\\+[0-9]{7,12}$",
-            Self::Colour => "^#[0-9a-f]{6}$",
+            Self::Color => "^#[0-9a-f]{6}$",
             Self::PostalCode => "^[0-9]{5}$",
         }
     }
@@ -203,7 +205,7 @@ impl Pattern {
             Self::Slug => format!("item-{n}"),
             Self::Email => format!("user{n}@example.org"),
             Self::Phone => format!("+49300{n:04}"),
-            Self::Colour => format!("#00{n:04}"),
+            Self::Color => format!("#00{n:04}"),
             Self::PostalCode => format!("{:05}", 10_000 + n),
         }
     }
@@ -215,7 +217,7 @@ impl Pattern {
             Self::Slug => "Not a slug",
             Self::Email => "user at example",
             Self::Phone => "030-1234",
-            Self::Colour => "1a2b3c",
+            Self::Color => "1a2b3c",
             Self::PostalCode => "1234",
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::entities::edit as edit_entity;
-use super::fields::{kinds, odd_value, other_value, said};
+use super::fields::{describe_kind, kinds, odd_value, other_value};
 use super::{Operator, Sites};
 use crate::check::guards::{allowed_values, matters};
 use crate::ir::{Action, Comparison, Condition, Effect, Entity, Field, Kind, Operand, Schema};
@@ -23,7 +23,7 @@ pub(super) fn find<'a>(
         for (operator, kind) in kinds(&param.kind) {
             sites.edit(
                 operator,
-                format!("{at}.param.{} {}", param.key, said(&kind)),
+                format!("{at}.param.{} {}", param.key, describe_kind(&kind)),
                 edit(place, move |action| {
                     if let Some(param) = action.params.get_mut(index) {
                         param.kind = kind.clone();

@@ -63,7 +63,7 @@ pub(super) fn find<'a>(schema: &'a Schema, index: usize, analytic: &'a Analytic,
     if let Some(only) = &analytic.only {
         wrong(Operator::RestrictionDropped, Box::new(|analytic| analytic.only = None));
         if let Some(field) =
-            crate::change::uses::only_entity(schema, analytic).and_then(|of| of.field(&only.field))
+            crate::change::uses::only_entity(schema, analytic).and_then(|entity| entity.field(&only.field))
             && let Some(equals) = super::fields::other_value(&field.kind, &only.equals)
         {
             let other = Only { equals, ..only.clone() };

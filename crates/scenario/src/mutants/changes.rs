@@ -1,6 +1,6 @@
 //! Changes that were not done, or not everywhere.
 
-use super::{How, Operator, Site, Sites};
+use super::{Mutation, Operator, Site, Sites};
 use crate::change::{Change, apply, next_turn};
 use crate::ir::{Entity, Schema};
 
@@ -9,7 +9,7 @@ pub(super) fn find<'a>(before: &'a Schema, changes: &'a [Change], schema: &'a Sc
         sites.0.push(Site {
             operator: Operator::ChangeLeftOut,
             at: format!("changes.{index}.{}", kind(change)),
-            how: How::Without { before, changes, index },
+            mutation: Mutation::Without { before, changes, index },
         });
     }
     for (at, entity) in schema.entities.iter().enumerate() {

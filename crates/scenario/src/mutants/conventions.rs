@@ -6,12 +6,12 @@ use crate::ir::{Case, Conventions, ErrorCodes, ErrorShape, PaginationStyle, Sche
 
 pub(super) fn find<'a>(schema: &'a Schema, sites: &mut Sites<'a>) {
     let conventions = &schema.conventions;
-    let facts = Facts::of(schema);
+    let facts = Facts::from_schema(schema);
     statuses(conventions, &facts, sites);
-    let mut code = |name: &str, told: bool, of: fn(&mut ErrorCodes) -> &mut String| {
-        if told {
+    let mut code = |name: &str, is_documented: bool, select: fn(&mut ErrorCodes) -> &mut String| {
+        if is_documented {
             sites.edit(Operator::WrongErrorCode, format!("conventions.codes.{name}"), move |schema| {
-                let code = of(&mut schema.conventions.codes);
+                let code = select(&mut schema.conventions.codes);
                 *code = if code == "error" { "failure".to_owned() } else { "error".to_owned() };
             });
         }
@@ -73,8 +73,8 @@ pub(super) fn find<'a>(schema: &'a Schema, sites: &mut Sites<'a>) {
 
 fn statuses(conventions: &Conventions, facts: &Facts, sites: &mut Sites<'_>) {
     let now = conventions.status;
-    let mut status = |name: &str, told: bool, now: u16, all: &[u16], set: fn(&mut Schema, u16)| {
-        for &other in all.iter().filter(|other| told && **other != now) {
+    let mut status = |name: &str, is_documented: bool, now: u16, all: &[u16], set: fn(&mut Schema, u16)| {
+        for &other in all.iter().filter(|other| is_documented && **other != now) {
             sites.edit(Operator::WrongStatus, format!("conventions.status.{name}"), move |schema| {
                 set(schema, other);
             });

@@ -95,7 +95,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    pub(super) fn of(schema: &Schema) -> Self {
+    pub(super) fn from_schema(schema: &Schema) -> Self {
         let mut has = Self {
             nested_error: matches!(schema.conventions.error, ErrorShape::Nested { .. }),
             several_entities: schema.entities.len() > 1,

@@ -22,7 +22,7 @@ pub(super) fn find<'a>(place: Place, entity: &'a Entity, field: &'a Field, sites
         {
             continue;
         }
-        let at = format!("{at} {}", said(&kind));
+        let at = format!("{at} {}", describe_kind(&kind));
         sites.edit(operator, at, edit(place, move |field| field.kind = kind.clone()));
     }
     if let Some(default) = &field.default {
@@ -102,8 +102,7 @@ pub(super) fn kinds(kind: &Kind) -> Vec<(Operator, Kind)> {
             if let Some(pattern) = pattern {
                 with(Operator::PatternDropped, None, None, None);
                 // Another form that takes nothing of this one.
-                let other =
-                    if pattern == Pattern::PostalCode { Pattern::Colour } else { Pattern::PostalCode };
+                let other = if pattern == Pattern::PostalCode { Pattern::Color } else { Pattern::PostalCode };
                 with(Operator::TypeConfused, None, None, Some(other));
             } else {
                 lengths(min_length, max_length, &mut |operator, min, max| with(operator, min, max, None));
@@ -178,7 +177,7 @@ pub(super) fn kinds(kind: &Kind) -> Vec<(Operator, Kind)> {
 }
 
 /// A kind in few words, to tell the mutants of a place apart: `integer min 0 max 5`.
-pub(super) fn said(kind: &Kind) -> String {
+pub(super) fn describe_kind(kind: &Kind) -> String {
     let mut words = kind.word().replace(' ', "_");
     let mut bound = |name: &str, bound: Option<String>| {
         if let Some(bound) = bound {
@@ -306,14 +305,14 @@ fn computed<'a>(place: Place, entity: &'a Entity, computed: &'a Computed, at: &s
         Computed::Sum { left, right } => {
             wrong(Computed::Product { left: left.clone(), right: right.clone() });
         }
-        Computed::AtLeast { field: of, value } => {
-            let step = match entity.field(of).map(|of| &of.kind) {
+        Computed::AtLeast { field: operand, value } => {
+            let step = match entity.field(operand).map(|operand| &operand.kind) {
                 Some(Kind::Integer { .. }) => 1.0,
                 _ => 0.25,
             };
             let now = value.as_f64().unwrap_or(0.0);
             for value in [now - step, now + step] {
-                wrong(Computed::AtLeast { field: of.clone(), value: json!(value) });
+                wrong(Computed::AtLeast { field: operand.clone(), value: json!(value) });
             }
         }
         Computed::CountOf { .. } => {}

@@ -1,16 +1,16 @@
 //! Flaws of the reference server: which operator each belongs to, and where it can be seen.
 
 use super::facts::Facts;
-use super::{How, Operator, Site, Sites};
+use super::{Mutation, Operator, Site, Sites};
 use crate::ir::Schema;
 use crate::reference::Flaw;
 
 pub(super) fn find(schema: &Schema, sites: &mut Sites<'_>) {
-    let facts = Facts::of(schema);
+    let facts = Facts::from_schema(schema);
     for &flaw in Flaw::ALL {
         let (operator, seen) = place(flaw, &facts);
         if seen {
-            sites.0.push(Site { operator, at: name(flaw), how: How::Flaw(flaw) });
+            sites.0.push(Site { operator, at: name(flaw), mutation: Mutation::Flaw(flaw) });
         }
     }
 }

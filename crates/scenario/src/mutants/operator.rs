@@ -59,6 +59,7 @@ operators! {
     UniqueDropped "unique_dropped" "Two records may have the same value.",
     UniqueConfused "unique_confused" "Uniqueness looks at the wrong records or requests.",
     ImmutableDropped "immutable_dropped" "A field that is set once can be changed.",
+    // words: ok (the text of a mutant)
     ImmutableInvented "immutable_invented" "A field can not be changed.",
     ImmutableConfused "immutable_confused" "Fields that are set once are treated wrongly in some requests.",
     ReferenceUnchecked "reference_unchecked" "A reference may name a record that is not there.",
@@ -116,6 +117,7 @@ operators! {
     IdWrong "id_wrong" "Ids are used again, shared by entities or taken from the body.",
     BodyUnchecked "body_unchecked" "A body that is missing or no object is taken.",
     ReadOnlyRefused "read_only_refused" "Fields that should be ignored make a body invalid.",
+    // words: ok (the text of a mutant)
     ChecksInWrongOrder "checks_in_wrong_order" "Of two faults of a request the wrong one is told.",
     PatchResetsAbsent "patch_resets_absent" "An update changes fields that are not given.",
     ReplaceWrong "replace_wrong" "A replace keeps what is not given, or creates what is not there.",

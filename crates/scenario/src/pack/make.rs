@@ -95,11 +95,11 @@ struct Sampled {
 impl<'a> Maker<'a> {
     /// Nothing is made yet. `changes` per turn of the iterative benchmark.
     pub fn new(sampler: &'a dyn Sampler, seed: Seed, changes: u32) -> Self {
-        Self::of(Benchmark::Iterative, sampler, seed, changes)
+        Self::with_benchmark(Benchmark::Iterative, sampler, seed, changes)
     }
 
     /// The same for any benchmark: that of one turn announces no later ones.
-    pub fn of(benchmark: Benchmark, sampler: &'a dyn Sampler, seed: Seed, changes: u32) -> Self {
+    pub fn with_benchmark(benchmark: Benchmark, sampler: &'a dyn Sampler, seed: Seed, changes: u32) -> Self {
         Self {
             sampler,
             seed,
@@ -156,7 +156,7 @@ impl<'a> Maker<'a> {
         if origins.len() != changes.len() {
             return Err(faulty(format!("{} changes have {} origins", changes.len(), origins.len())));
         }
-        // A change is told by the schema that it meets, which the ones before it may have changed.
+        // The summary of a change describes the schema that it meets, which earlier changes of the turn may have changed.
         let mut follow = Following::new(&before.schema);
         let mut summaries = Vec::with_capacity(changes.len());
         for what in &changes {

@@ -82,7 +82,7 @@ pub struct ScenarioEntry {
     /// written, where no model was asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sampled: Vec<u32>,
-    /// How many parts of each turn were drawn from the seed instead, since all answers of the model were refused.
+    /// How many parts of each turn were generated from the seed instead, because all answers of the model were refused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fallback: Vec<u32>,
     /// Over the hashes of its turns.
@@ -127,7 +127,7 @@ fn hashes<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     from.deserialize_seq(Hashes)
 }
 
-/// What a manifest is told by.
+/// The field by which a manifest is recognized.
 #[derive(Deserialize)]
 struct Head {
     format: String,

@@ -135,7 +135,7 @@ fn foreign(pack: &Path) -> std::io::Result<Option<PathBuf>> {
                     return name == Part::Suite.folder() && LEFT_BY_PYTHON.contains(&file_name);
                 }
                 let path = format!("{}/{file_name}", name.to_string_lossy());
-                Part::of(&path).is_some()
+                Part::from_path(&path).is_some()
             };
             if let Some(file) = read_dir(&folder.path())?.find(|file| !own(file)) {
                 return Ok(Some(file.path()));

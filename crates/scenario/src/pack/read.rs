@@ -262,7 +262,7 @@ impl Pack {
                     continue;
                 }
                 let path = format!("{name}/{}", file.name);
-                let known = Part::of(&path).is_some_and(|(_, turn)| turn <= entry.turns);
+                let known = Part::from_path(&path).is_some_and(|(_, turn)| turn <= entry.turns);
                 if !known {
                     found.push(stray(&join(&folder, &path)));
                 }

@@ -32,7 +32,7 @@ impl SchemaFiles {
             conventions: schema.conventions.clone(),
             entities: Vec::new(),
             analytics: schema.analytics.clone(),
-            gone: schema.gone.clone(),
+            removed: schema.removed.clone(),
             used: schema.used.clone(),
         };
         let entities = schema.entities.iter().filter_map(|entity| self.known.get(&entity.key));

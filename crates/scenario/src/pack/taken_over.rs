@@ -78,8 +78,8 @@ fn what_files_of_earlier_turns_write_is_what_would_be_written() {
 fn run(text: &str, functions: &mut BTreeMap<String, String>) {
     let mut parts = text.split("\n\n\ndef test_");
     let head = parts.next().unwrap_or_default();
-    for gone in head.lines().filter_map(|line| line.strip_prefix("del test_")) {
-        assert!(functions.remove(gone).is_some(), "{gone} is taken away and was not there");
+    for removed in head.lines().filter_map(|line| line.strip_prefix("del test_")) {
+        assert!(functions.remove(removed).is_some(), "{removed} is taken away and was not there");
     }
     for part in parts {
         let name = part.split('(').next().unwrap_or_default();

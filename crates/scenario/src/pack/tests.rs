@@ -145,8 +145,8 @@ fn damage_is_found_and_told_where_it_is() {
     let text = std::fs::read_to_string(&schema).expect("a text");
     std::fs::remove_file(&schema).expect("it is removed");
     assert_eq!(found()[0], "scenario_0/schemas/turn_1.yaml");
-    let said = pack().schema(0, 1).expect_err("it is not there").to_string();
-    assert!(said.starts_with("scenario_0/schemas/turn_1.yaml: "), "{said}");
+    let message = pack().schema(0, 1).expect_err("it is not there").to_string();
+    assert!(message.starts_with("scenario_0/schemas/turn_1.yaml: "), "{message}");
     for (bad, part) in [
         ("a: &x [1]\nb: *x\n".to_owned(), ""),
         (text.replace("turn: 1\n", "turn: 2\n"), "turn 2"),
@@ -345,11 +345,11 @@ fn a_manifest_has_no_more_than_its_config_needs() {
     let manifest = write(&small(2, 3), &Target::Nowhere).expect("it is generated");
     let text = manifest.to_json();
     assert_eq!(Manifest::from_json(text.as_bytes(), "m").expect("a manifest"), manifest);
-    let told = |text: String| Manifest::from_json(text.as_bytes(), "m").expect_err("a fault").to_string();
+    let refusal = |text: String| Manifest::from_json(text.as_bytes(), "m").expect_err("a fault").to_string();
     let padded = format!("{text}{}", " ".repeat(2 << 20));
-    assert!(told(padded).contains("more than its config needs"));
+    assert!(refusal(padded).contains("more than its config needs"));
     let short = text.replacen("\"turn_sha256\": [", "\"turn_sha256\": [\"\",", 1);
-    assert!(told(short).contains("64 digits"));
+    assert!(refusal(short).contains("64 digits"));
 }
 
 #[test]
@@ -400,11 +400,11 @@ fn what_comes_to_lie_there_meanwhile_is_not_replaced() {
 fn what_ended_processes_left_is_cleared_away_and_nothing_else() {
     let temp = tempfile::tempdir().expect("a folder");
     // No process has a number this large.
-    let gone = ".pack.4294967295.0.partial";
+    let removed = ".pack.4294967295.0.partial";
     let alive = format!(".pack.{}.999999.partial", std::process::id());
     let others =
         [".other.4294967295.0.partial", ".pack.4294967295.0.old", ".pack.x.0.partial", alive.as_str()];
-    for name in others.iter().copied().chain([gone]) {
+    for name in others.iter().copied().chain([removed]) {
         std::fs::create_dir_all(temp.path().join(name).join("scenario_0")).expect("a folder");
     }
     write(&small(1, 1), &Target::at(&temp.path().join("pack"))).expect("it is generated");

@@ -209,8 +209,12 @@ impl Work<'_> {
         at: &Path,
     ) -> Result<(ScenarioEntry, u64), PackError> {
         let seed = Seed { base: self.generation.base_seed, scenario };
-        let mut maker =
-            Maker::of(self.generation.benchmark, self.sampler, seed, self.generation.num_changes_per_turn);
+        let mut maker = Maker::with_benchmark(
+            self.generation.benchmark,
+            self.sampler,
+            seed,
+            self.generation.num_changes_per_turn,
+        );
         let total = u64::from(self.generation.n_scenarios) * u64::from(self.generation.n_turns);
         let mut out = TurnWriter {
             scenario,

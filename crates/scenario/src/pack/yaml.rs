@@ -295,10 +295,10 @@ mod tests {
 
     #[test]
     fn an_error_says_its_place_once() {
-        let said =
+        let message =
             from_str::<BTreeMap<String, Vec<u32>>>("numbers:\n  - 1\n  - x\n").expect_err("x is no number");
-        assert_eq!(said.matches(" at line ").count(), 1, "{said}");
-        assert!(said.contains("at line 3, column 5"), "{said}");
+        assert_eq!(message.matches(" at line ").count(), 1, "{message}");
+        assert!(message.contains("at line 3, column 5"), "{message}");
         assert_eq!(
             said_once("a at line 1, column 2 at line 1, column 3".to_owned()).matches("at").count(),
             2

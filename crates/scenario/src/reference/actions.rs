@@ -24,12 +24,12 @@ impl World {
         action: &ActionPlan,
         request: &Request,
     ) -> Outcome<Response> {
-        let (of, record) = self.find(plan, entity, id)?;
+        let (entity_plan, record) = self.find(plan, entity, id)?;
         let mut params = Vec::with_capacity(action.params.len());
         if !action.params.is_empty() {
             let body = self.object(request)?;
             if let Some(body) = body {
-                self.known(plan, of, &action.params, body)?;
+                self.known(plan, entity_plan, &action.params, body)?;
             }
             for param in &action.params {
                 let given = body.and_then(|body| body.get(&param.name));
@@ -59,7 +59,7 @@ impl World {
             if done > 0 {
                 self.keep(plan, entity, draft);
             }
-            return Err(refused(format!("{} {} does not allow this now", of.name, before.id)));
+            return Err(refused(format!("{} {} does not allow this now", entity_plan.name, before.id)));
         }
         for effect in &action.effects {
             if let Err(failure) = self.effect(plan, entity, effect, &before, &params, &mut draft) {
@@ -107,8 +107,8 @@ impl World {
                     compares(is, related.value(*field))
                 })
             }
-            GuardPlan::HasAtLeast { of, count } => self.referring(*of, record.id).count() >= *count,
-            GuardPlan::HasNone(of) => self.referring(*of, record.id).next().is_none(),
+            GuardPlan::HasAtLeast { link, count } => self.referring(*link, record.id).count() >= *count,
+            GuardPlan::HasNone(link) => self.referring(*link, record.id).next().is_none(),
         }
     }
 
@@ -183,7 +183,8 @@ impl World {
 
     /// Whether a field can be given a value by an effect.
     fn allowed(&self, plan: &Plan, entity: usize, field: usize, value: &Value) -> Outcome<()> {
-        let Some(field) = plan.entities.get(entity).and_then(|of| of.fields.get(field)) else {
+        let Some(field) = plan.entities.get(entity).and_then(|entity_plan| entity_plan.fields.get(field))
+        else {
             return Ok(());
         };
         if self.has(Flaw::EffectUnchecked) {

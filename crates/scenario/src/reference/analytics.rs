@@ -16,7 +16,7 @@ impl World {
                 Some(text) => match integer(text) {
                     Some(id) => Some((*field, id)),
                     None if self.has(Flaw::AnalyticByUnchecked) => None,
-                    None => return Err(invalid(format!("{name} can not be {text:.40}"))),
+                    None => return Err(invalid(format!("{name} cannot be {text:.40}"))),
                 },
             },
             _ => None,

@@ -111,7 +111,7 @@ impl World {
                 return Ok(present.clone());
             }
             if applies && (differs || self.has(Flaw::ImmutableRefusesSame)) {
-                return Err(invalid(format!("{} can not be changed", field.name)));
+                return Err(invalid(format!("{} cannot be changed", field.name)));
             }
         }
         if self.has(Flaw::TextTrimmed)
@@ -143,7 +143,7 @@ impl World {
                     .is_some_and(|field| field.read_only);
             if read_only {
                 if self.has(Flaw::ReadOnlyRefused) {
-                    return Err(invalid(format!("{key} can not be written")));
+                    return Err(invalid(format!("{key} cannot be written")));
                 }
             } else if plan.conventions.unknown_fields == UnknownFields::Reject
                 && !fields.iter().any(|field| field.name == *key)

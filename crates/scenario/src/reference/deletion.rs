@@ -15,8 +15,8 @@ type Place = (usize, i64);
 
 impl World {
     pub(super) fn delete(&mut self, plan: &Plan, entity: usize, id: &str) -> Outcome<Response> {
-        let (of, record) = self.find(plan, entity, id)?;
-        let (name, id) = (&of.name, record.id);
+        let (entity_plan, record) = self.find(plan, entity, id)?;
+        let (name, id) = (&entity_plan.name, record.id);
         let going = self.going(plan, (entity, id));
         let restricted = self.restricted(plan, (entity, id), &going);
         if restricted {
@@ -74,8 +74,8 @@ impl World {
 
     /// Whether a record that is deleted already refers to this one with restrict.
     fn deleted_restricts(&self, plan: &Plan, (entity, id): Place) -> bool {
-        plan.entities.get(entity).is_some_and(|of| {
-            of.referrers.iter().filter(|(_, rule)| *rule == OnDelete::Restrict).any(|(link, _)| {
+        plan.entities.get(entity).is_some_and(|entity_plan| {
+            entity_plan.referrers.iter().filter(|(_, rule)| *rule == OnDelete::Restrict).any(|(link, _)| {
                 self.tables.get(link.entity).is_some_and(|table| {
                     table.records.values().any(|record| record.deleted && record.refers(link.field, id))
                 })
@@ -89,14 +89,16 @@ impl World {
         plan: &'a Plan,
         (entity, id): Place,
     ) -> impl Iterator<Item = (Place, OnDelete)> + 'a {
-        plan.entities.get(entity).into_iter().flat_map(|of| &of.referrers).flat_map(move |(link, rule)| {
-            self.tables
-                .get(link.entity)
-                .into_iter()
-                .flat_map(Table::all_live)
-                .filter(move |record| record.refers(link.field, id))
-                .map(move |record| ((link.entity, record.id), *rule))
-        })
+        plan.entities.get(entity).into_iter().flat_map(|entity_plan| &entity_plan.referrers).flat_map(
+            move |(link, rule)| {
+                self.tables
+                    .get(link.entity)
+                    .into_iter()
+                    .flat_map(Table::all_live)
+                    .filter(move |record| record.refers(link.field, id))
+                    .map(move |record| ((link.entity, record.id), *rule))
+            },
+        )
     }
 
     /// Clears the references of records, not deleted, to those that go.
@@ -105,8 +107,8 @@ impl World {
             return;
         }
         for &(entity, id) in going {
-            let Some(of) = plan.entities.get(entity) else { continue };
-            for (link, rule) in &of.referrers {
+            let Some(entity_plan) = plan.entities.get(entity) else { continue };
+            for (link, rule) in &entity_plan.referrers {
                 let Some(table) = self.tables.get_mut(link.entity) else { continue };
                 if *rule != OnDelete::SetNull {
                     continue;
@@ -123,7 +125,7 @@ impl World {
     /// Removes records, or marks them where their entity has soft delete.
     fn remove(&mut self, plan: &Plan, going: &BTreeSet<Place>) {
         for &(entity, id) in going {
-            let soft = plan.entities.get(entity).is_some_and(|of| of.soft_delete);
+            let soft = plan.entities.get(entity).is_some_and(|entity_plan| entity_plan.soft_delete);
             let Some(table) = self.tables.get_mut(entity) else { continue };
             if soft {
                 if let Some(record) = table.records.get_mut(&id) {

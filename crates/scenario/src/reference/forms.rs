@@ -61,7 +61,7 @@ pub(super) fn matches(pattern: Pattern, text: &str) -> bool {
         Pattern::Phone => {
             text.strip_prefix('+').is_some_and(|number| (7..=12).contains(&number.len()) && digits(number))
         }
-        Pattern::Colour => text.strip_prefix('#').is_some_and(|hex| {
+        Pattern::Color => text.strip_prefix('#').is_some_and(|hex| {
             hex.len() == 6 && all(hex, |b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
         }),
         Pattern::PostalCode => text.len() == 5 && digits(text),

@@ -44,13 +44,13 @@ impl World {
         request: &Request,
         parent: Option<(usize, i64)>,
     ) -> Outcome<Response> {
-        let (Some(of), Some(table)) = (plan.entities.get(entity), self.tables.get(entity)) else {
+        let (Some(entity_plan), Some(table)) = (plan.entities.get(entity), self.tables.get(entity)) else {
             return Err(not_found("There is no such route"));
         };
-        let asked = self.filters(of, request)?;
-        let order = self.order(plan, of, request)?;
+        let asked = self.filters(entity_plan, request)?;
+        let order = self.order(plan, entity_plan, request)?;
         let page = self.page(plan, request)?;
-        let with_deleted = of.soft_delete
+        let with_deleted = entity_plan.soft_delete
             && (self.has(Flaw::SoftDeletedListed)
                 || (!self.has(Flaw::IncludeDeletedIgnored)
                     && param(request, &plan.params.include_deleted) == Some("true")));
@@ -98,18 +98,18 @@ impl World {
         Ok(Response::json(200, Value::Object(body)))
     }
 
-    fn filters<'a>(&self, of: &EntityPlan, request: &'a Request) -> Outcome<Vec<Asked<'a>>> {
+    fn filters<'a>(&self, entity_plan: &EntityPlan, request: &'a Request) -> Outcome<Vec<Asked<'a>>> {
         let mut asked = Vec::new();
         if self.has(Flaw::FilterIgnored) || request.query.is_empty() {
             return Ok(asked);
         }
-        for filter in &of.filters {
+        for filter in &entity_plan.filters {
             let Some(text) = param(request, &filter.param) else { continue };
-            let Some(field) = of.fields.get(filter.field) else { continue };
+            let Some(field) = entity_plan.fields.get(filter.field) else { continue };
             match self.wanted(field, filter.op, text) {
                 Some(wanted) => asked.push(Asked { field: filter.field, op: filter.op, wanted }),
                 None if self.has(Flaw::FilterUnchecked) => {}
-                None => return Err(invalid(format!("{} can not be {text:.40}", filter.param))),
+                None => return Err(invalid(format!("{} cannot be {text:.40}", filter.param))),
             }
         }
         Ok(asked)
@@ -177,15 +177,20 @@ impl World {
         }
     }
 
-    fn order(&self, plan: &Plan, of: &EntityPlan, request: &Request) -> Outcome<Option<(usize, bool)>> {
-        let default = of.default_sort.filter(|_| !self.has(Flaw::DefaultSortIgnored));
+    fn order(
+        &self,
+        plan: &Plan,
+        entity_plan: &EntityPlan,
+        request: &Request,
+    ) -> Outcome<Option<(usize, bool)>> {
+        let default = entity_plan.default_sort.filter(|_| !self.has(Flaw::DefaultSortIgnored));
         let Some(text) = param(request, &plan.params.sort) else { return Ok(default) };
         let (name, descending) = text.strip_prefix('-').map_or((text, false), |name| (name, true));
-        match of.sorts.get(name) {
+        match entity_plan.sorts.get(name) {
             _ if self.has(Flaw::SortIgnored) => Ok(default),
             Some(&field) => Ok(Some((field, descending && !self.has(Flaw::DescendingIgnored)))),
             None if self.has(Flaw::SortUnchecked) => Ok(default),
-            None => Err(invalid(format!("Lists can not be sorted by {text:.40}"))),
+            None => Err(invalid(format!("Lists cannot be sorted by {text:.40}"))),
         }
     }
 
@@ -202,7 +207,7 @@ impl World {
                 Some(number) if self.has(Flaw::PageUnchecked) => Ok(number.max(least)),
                 Some(number) if self.has(Flaw::PageSizeClamped) && number > most => Ok(most),
                 None if self.has(Flaw::PageUnchecked) => Ok(absent),
-                _ => Err(invalid(format!("{name} can not be {text:.40}"))),
+                _ => Err(invalid(format!("{name} cannot be {text:.40}"))),
             }
         };
         let from = read(&plan.params.from, first, i64::MAX, first)?;

@@ -30,17 +30,20 @@ impl World {
         request: &Request,
         fixed: Option<(usize, i64)>,
     ) -> Outcome<Response> {
-        let of = plan.entities.get(entity).ok_or_else(|| not_found("There is no such route"))?;
+        let entity_plan = plan.entities.get(entity).ok_or_else(|| not_found("There is no such route"))?;
         let body = self.object(request)?;
         if self.has(Flaw::ConflictBeforeValidation)
             && let Some(body) = body
         {
-            let raw: Vec<Value> =
-                of.fields.iter().map(|field| body.get(&field.name).cloned().unwrap_or(Value::Null)).collect();
-            self.unique(entity, of, &raw, None)?;
+            let raw: Vec<Value> = entity_plan
+                .fields
+                .iter()
+                .map(|field| body.get(&field.name).cloned().unwrap_or(Value::Null))
+                .collect();
+            self.unique(entity, entity_plan, &raw, None)?;
         }
-        let values = self.values(plan, of, body, Purpose::Create, fixed)?;
-        self.unique(entity, of, &values, None)?;
+        let values = self.values(plan, entity_plan, body, Purpose::Create, fixed)?;
+        self.unique(entity, entity_plan, &values, None)?;
         let wanted = body
             .filter(|_| self.has(Flaw::IdFromBody))
             .and_then(|body| body.get("id"))
@@ -77,8 +80,8 @@ impl World {
 
     /// Works computed fields out once ([`Flaw::ComputedFrozen`]).
     fn freeze(&self, plan: &Plan, entity: usize, record: &mut Record) {
-        let Some(of) = plan.entities.get(entity) else { return };
-        for (at, field) in of.fields.iter().enumerate() {
+        let Some(entity_plan) = plan.entities.get(entity) else { return };
+        for (at, field) in entity_plan.fields.iter().enumerate() {
             if let Some(computed) = &field.computed {
                 let value = self.computed(computed, record);
                 record.set(at, value);
@@ -110,15 +113,15 @@ impl World {
         request: &Request,
         replace: bool,
     ) -> Outcome<Response> {
-        let (of, record) = match self.find(plan, entity, id) {
+        let (entity_plan, record) = match self.find(plan, entity, id) {
             Ok(found) => found,
             Err(failure) => return self.instead_of_missing(plan, entity, id, request, failure),
         };
         let body = self.object(request)?;
         let purpose = if replace { Purpose::Replace(record) } else { Purpose::Update(record) };
-        let values = self.values(plan, of, body, purpose, None)?;
+        let values = self.values(plan, entity_plan, body, purpose, None)?;
         let id = record.id;
-        self.unique(entity, of, &values, Some(id))?;
+        self.unique(entity, entity_plan, &values, Some(id))?;
         let after = Record { id, deleted: false, values };
         let shown = self.show(plan, entity, &after);
         let not_kept = if replace { Flaw::ReplaceNotKept } else { Flaw::UpdateNotKept };
@@ -137,9 +140,9 @@ impl World {
         failure: Failure,
     ) -> Outcome<Response> {
         if self.has(Flaw::ValidationBeforeMissing)
-            && let Some(of) = plan.entities.get(entity)
+            && let Some(entity_plan) = plan.entities.get(entity)
         {
-            self.values(plan, of, self.object(request)?, Purpose::Create, None)?;
+            self.values(plan, entity_plan, self.object(request)?, Purpose::Create, None)?;
         }
         let made = self.has(Flaw::ReplaceCreates)
             && request.method == crate::suite::Method::Put

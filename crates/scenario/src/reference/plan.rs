@@ -89,7 +89,7 @@ pub(super) enum ComputedPlan {
     Sum { left: usize, right: usize },
     AtLeast { field: usize, value: Value },
     CountOf(Link),
-    TotalOf { of: Link, field: usize },
+    TotalOf { link: Link, field: usize },
 }
 
 #[derive(Debug)]
@@ -110,7 +110,7 @@ pub(super) struct ActionPlan {
 pub(super) enum GuardPlan {
     Field { field: usize, is: Comparison },
     Related { reference: usize, target: usize, field: usize, is: Comparison },
-    HasAtLeast { of: Link, count: usize },
+    HasAtLeast { link: Link, count: usize },
     HasNone(Link),
 }
 
@@ -321,8 +321,8 @@ impl ComputedPlan {
             }
             Computed::CountOf { entity, reference } => Self::CountOf(positions.link(entity, reference)?),
             Computed::TotalOf { entity, reference, field } => {
-                let of = positions.link(entity, reference)?;
-                Self::TotalOf { of, field: position(positions.schema.entities.get(of.entity)?, field)? }
+                let link = positions.link(entity, reference)?;
+                Self::TotalOf { link, field: position(positions.schema.entities.get(link.entity)?, field)? }
             }
         })
     }
@@ -394,7 +394,7 @@ impl GuardPlan {
                 Self::Related { reference, target, field, is: is.clone() }
             }
             Condition::HasAtLeast { entity, reference, count } => {
-                Self::HasAtLeast { of: positions.link(entity, reference)?, count: *count as usize }
+                Self::HasAtLeast { link: positions.link(entity, reference)?, count: *count as usize }
             }
             Condition::HasNone { entity, reference } => Self::HasNone(positions.link(entity, reference)?),
         })

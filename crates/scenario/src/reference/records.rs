@@ -74,8 +74,8 @@ fn compare_numbers(left: &Number, right: &Number) -> Ordering {
     if let (Some(left), Some(right)) = (left.as_i64(), right.as_i64()) {
         return left.cmp(&right);
     }
-    let of = |number: &Number| number.as_f64().unwrap_or(0.0);
-    of(left).partial_cmp(&of(right)).unwrap_or(Ordering::Equal)
+    let as_float = |number: &Number| number.as_f64().unwrap_or(0.0);
+    as_float(left).partial_cmp(&as_float(right)).unwrap_or(Ordering::Equal)
 }
 
 /// Sum of numbers: an integer as long as all of them are.

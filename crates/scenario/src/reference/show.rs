@@ -45,21 +45,21 @@ impl World {
                 let order = compare(record.value(*field), value);
                 Value::Bool(if self.has(Flaw::ComputedExclusive) { order.is_gt() } else { order.is_ge() })
             }
-            ComputedPlan::CountOf(of) => Value::from(self.referring(*of, record.id).count()),
-            ComputedPlan::TotalOf { of, field } => {
-                sum(self.referring(*of, record.id).map(|other| other.value(*field)))
+            ComputedPlan::CountOf(link) => Value::from(self.referring(*link, record.id).count()),
+            ComputedPlan::TotalOf { link, field } => {
+                sum(self.referring(*link, record.id).map(|other| other.value(*field)))
             }
         }
     }
 
     /// The records, not deleted, that refer to an id.
-    pub(super) fn referring(&self, of: Link, id: i64) -> impl Iterator<Item = &Record> {
+    pub(super) fn referring(&self, link: Link, id: i64) -> impl Iterator<Item = &Record> {
         let counts_deleted = self.has(Flaw::SoftDeletedCounted);
         self.tables
-            .get(of.entity)
+            .get(link.entity)
             .into_iter()
             .flat_map(|table| table.records.values())
-            .filter(move |record| (counts_deleted || !record.deleted) && record.refers(of.field, id))
+            .filter(move |record| (counts_deleted || !record.deleted) && record.refers(link.field, id))
     }
 }
 

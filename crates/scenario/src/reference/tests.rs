@@ -1,4 +1,4 @@
-//! The rules of `docs/scenarios.md`, one after another, by hand: none of the expectations comes from the implementation.
+//! The rules of `docs/scenarios.md`, one after another, by hand: no expectation comes from the implementation.
 
 mod actions;
 mod analytics;
@@ -26,10 +26,10 @@ struct Api {
 
 impl Api {
     fn new() -> Self {
-        Self::of(example())
+        Self::from_schema(example())
     }
 
-    fn of(schema: Schema) -> Self {
+    fn from_schema(schema: Schema) -> Self {
         Self { world: World::new(Arc::new(schema)) }
     }
 

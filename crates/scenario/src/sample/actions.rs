@@ -37,7 +37,7 @@ pub(super) fn action(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Optio
         params: idea.param.into_iter().collect(),
         guards: Vec::new(),
         effects: vec![idea.effect],
-        since: schema.turn,
+        introduced_in: schema.turn,
     };
     if draw.chance(60) {
         action.guards.extend(own_guard(draw, schema, entity, &action));
@@ -45,7 +45,7 @@ pub(super) fn action(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Optio
     if draw.chance(35)
         && let Some(condition) = guards::condition(draw, schema, entity, &action)
     {
-        action.guards.extend(guards::named(schema, entity, &action, condition));
+        action.guards.extend(guards::named_guard(schema, entity, &action, condition));
     }
     if draw.chance(30)
         && let Some((effect, param)) = effect(draw, schema, entity, &action)
@@ -60,7 +60,7 @@ pub(super) fn action(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Optio
 fn own_guard(draw: &mut Draw, schema: &Schema, entity: &Entity, action: &Action) -> Option<Guard> {
     let Effect::Set { field, to: Operand::Value(to) } = action.effects.first()? else { return None };
     let condition = guards::before(draw, entity.field(field)?, to)?;
-    guards::named(schema, entity, action, condition)
+    guards::named_guard(schema, entity, action, condition)
 }
 
 /// One more effect for an action, with its parameter.

@@ -16,7 +16,7 @@ pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Analytic> {
     let measure = measure(draw, entity, None)?;
     let group_by = if draw.chance(60) { group(draw, entity) } else { None };
     let only = if draw.chance(35) { only(draw, schema, entity, group_by.as_deref()) } else { None };
-    let by = if draw.chance(30) { by(draw, entity, group_by.as_deref()) } else { None };
+    let by = if draw.chance(30) { pick_by(draw, entity, group_by.as_deref()) } else { None };
     let mut analytic = Analytic {
         key: String::new(),
         name: String::new(),
@@ -25,7 +25,7 @@ pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Analytic> {
         group_by,
         only,
         by,
-        since: schema.turn,
+        introduced_in: schema.turn,
     };
     let mut names =
         if draw.chance(50) { neutral(draw, entity, &analytic) } else { telling(entity, &analytic, 0) };
@@ -149,7 +149,7 @@ pub(super) fn only(
 }
 
 /// A reference whose name is a query parameter.
-pub(super) fn by(draw: &mut Draw, entity: &Entity, not: Option<&str>) -> Option<String> {
+pub(super) fn pick_by(draw: &mut Draw, entity: &Entity, not: Option<&str>) -> Option<String> {
     let all: Vec<&Field> = entity
         .fields
         .iter()

@@ -15,13 +15,13 @@ const REFUSED: [&str; 5] =
 const SIZES: [u32; 5] = [5, 8, 10, 12, 15];
 const GREATEST: [u32; 4] = [50, 100, 150, 200];
 
-fn one<T: Clone + PartialEq>(draw: &mut Draw, all: &[T], not: Option<&T>) -> Option<T> {
+fn pick_one<T: Clone + PartialEq>(draw: &mut Draw, all: &[T], not: Option<&T>) -> Option<T> {
     let others: Vec<&T> = all.iter().filter(|one| Some(*one) != not).collect();
     draw.pick(&others).map(|one| (*one).clone())
 }
 
 fn word(draw: &mut Draw, all: &[&str], not: Option<&str>) -> String {
-    one(draw, all, not.as_ref()).unwrap_or_default().to_owned()
+    pick_one(draw, all, not.as_ref()).unwrap_or_default().to_owned()
 }
 
 /// The conventions of a first schema.
@@ -71,8 +71,8 @@ pub(super) fn list(draw: &mut Draw) -> ListShape {
 pub(super) fn pagination(draw: &mut Draw) -> Pagination {
     Pagination {
         style: if draw.chance(50) { PaginationStyle::Page } else { PaginationStyle::Offset },
-        default_size: one(draw, &SIZES, None).unwrap_or(10),
-        max_size: one(draw, &GREATEST, None).unwrap_or(100),
+        default_size: pick_one(draw, &SIZES, None).unwrap_or(10),
+        max_size: pick_one(draw, &GREATEST, None).unwrap_or(100),
     }
 }
 
@@ -89,5 +89,5 @@ pub(super) fn code(draw: &mut Draw, which: usize, not: &str) -> String {
 /// Another status of a kind: created, deleted, invalid, conflict, refused.
 pub(super) fn status(draw: &mut Draw, which: usize, not: u16) -> u16 {
     let all: [&[u16]; 5] = [&[201, 200], &[204, 200], &[400, 422], &[409, 400], &[409, 403, 422]];
-    one(draw, all.get(which).copied().unwrap_or(&[200, 201]), Some(&not)).unwrap_or(not)
+    pick_one(draw, all.get(which).copied().unwrap_or(&[200, 201]), Some(&not)).unwrap_or(not)
 }

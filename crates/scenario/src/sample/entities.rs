@@ -70,7 +70,7 @@ pub(super) fn with_noun(draw: &mut Draw, schema: &Schema, noun: &Noun, fields: u
         sorts: Vec::new(),
         default_sort: None,
         actions: Vec::new(),
-        since: schema.turn,
+        introduced_in: schema.turn,
     };
     let mut targets: Vec<&Entity> = Vec::new();
     targets.extend(noun.parent.as_deref().and_then(|key| schema.entity(key)));

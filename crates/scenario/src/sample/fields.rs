@@ -14,7 +14,7 @@ const LONGEST_CHAIN: usize = 3;
 const SECOND: [&str; 5] = ["previous", "preferred", "backup", "responsible", "original"];
 
 /// A field with no rule at all.
-pub(super) fn bare(key: &str, kind: Kind, since: u32) -> Field {
+pub(super) fn bare(key: &str, kind: Kind, introduced_in: u32) -> Field {
     Field {
         key: key.to_owned(),
         name: key.to_owned(),
@@ -25,14 +25,14 @@ pub(super) fn bare(key: &str, kind: Kind, since: u32) -> Field {
         unique: false,
         immutable: false,
         computed: None,
-        since,
+        introduced_in,
     }
 }
 
 /// A new field that a word stands for. `optional`: it is not required.
-pub(super) fn plain(draw: &mut Draw, word: &FieldWord, since: u32, optional: bool) -> Field {
+pub(super) fn plain(draw: &mut Draw, word: &FieldWord, introduced_in: u32, optional: bool) -> Field {
     let kind = kind(draw, &word.holds);
-    let mut field = bare(word.name, kind, since);
+    let mut field = bare(word.name, kind, introduced_in);
     let usual = default(draw, word, &field.kind);
     let (required, defaulted) = match word.holds {
         Holds::Text(_) => (45, 15),

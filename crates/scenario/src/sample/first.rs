@@ -25,7 +25,7 @@ pub(super) fn first(seed: Seed) -> Option<Schema> {
         conventions: conventions::first(&mut seed.draw(1, "conventions")),
         entities: Vec::new(),
         analytics: Vec::new(),
-        gone: Vec::new(),
+        removed: Vec::new(),
         used: Vec::new(),
     };
     let mut draw = seed.draw(1, "entities");

@@ -158,7 +158,7 @@ pub(super) fn demands(condition: &Condition, key: &str, value: &Value) -> bool {
 }
 
 /// A guard with a key made of its condition; nothing if that key was used before.
-pub(super) fn named(
+pub(super) fn named_guard(
     schema: &Schema,
     entity: &Entity,
     action: &Action,
@@ -197,7 +197,7 @@ pub(super) fn named(
 }
 
 /// Another condition for a guard, on the same thing, so that its key still says what it looks at.
-pub(super) fn other(
+pub(super) fn other_condition(
     draw: &mut Draw,
     schema: &Schema,
     entity: &Entity,

@@ -149,7 +149,7 @@ impl ChangeKind {
     };
 
     /// The kind of a change.
-    pub fn of(change: &Change) -> Self {
+    pub fn from_change(change: &Change) -> Self {
         match change {
             Change::AddEntity { .. } => Self::AddEntity,
             Change::RemoveEntity { .. } => Self::RemoveEntity,

@@ -21,7 +21,7 @@ pub(super) struct Noun {
 }
 
 impl Noun {
-    fn of(word: &EntityWord) -> Self {
+    fn from_word(word: &EntityWord) -> Self {
         Self {
             name: word.name.to_owned(),
             plural: word.plural.to_owned(),
@@ -93,7 +93,10 @@ pub(super) fn new_nouns(schema: &Schema) -> (Vec<Noun>, Vec<Noun>) {
     let words = vocabulary();
     let free = |word: &&EntityWord| is_free(schema, word.name) && is_free(schema, word.plural);
     let own = words.topic(&schema.topic).into_iter().flat_map(|topic| &topic.entities);
-    (own.filter(free).map(Noun::of).collect(), words.shared.iter().filter(free).map(Noun::of).collect())
+    (
+        own.filter(free).map(Noun::from_word).collect(),
+        words.shared.iter().filter(free).map(Noun::from_word).collect(),
+    )
 }
 
 /// Words for entities that belong to one of the schema's.
@@ -115,7 +118,7 @@ pub(super) fn noun(schema: &Schema, entity: &Entity) -> Option<Noun> {
     let words = vocabulary();
     let own = words.topic(&schema.topic).into_iter().flat_map(|topic| &topic.entities);
     if let Some(word) = own.chain(&words.shared).find(|word| word.plural == entity.key) {
-        return Some(Noun::of(word));
+        return Some(Noun::from_word(word));
     }
     words.children.iter().find_map(|child| {
         let stem = entity.key.strip_suffix(child.word.plural)?.strip_suffix('_')?;

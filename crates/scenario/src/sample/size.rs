@@ -20,8 +20,8 @@ pub fn size(schema: &Schema) -> i64 {
     (2900 + tenths + 126 * count(&schema.analytics)) / 10
 }
 
-fn count<T>(of: &[T]) -> i64 {
-    i64::try_from(of.len()).unwrap_or(i64::MAX)
+fn count<T>(items: &[T]) -> i64 {
+    i64::try_from(items.len()).unwrap_or(i64::MAX)
 }
 
 /// In tenths of lines.

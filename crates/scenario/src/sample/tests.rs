@@ -184,7 +184,7 @@ fn a_first_schema_is_small_and_has_a_bit_of_all() {
             assert!((4..=7).contains(&fields), "{number}: {} has {fields}", entity.key);
             assert!(!entity.filters.is_empty(), "{number}: {}", entity.key);
         }
-        assert!(schema.gone.is_empty() && !schema.used.is_empty());
+        assert!(schema.removed.is_empty() && !schema.used.is_empty());
     }
 }
 
@@ -192,7 +192,7 @@ fn every_kind_of_change_comes(scenarios: &[Turns]) {
     let mut seen: BTreeMap<ChangeKind, usize> = ChangeKind::ALL.map(|kind| (kind, 0)).into();
     for (_, changes) in scenarios.iter().flatten() {
         for change in changes {
-            *seen.entry(ChangeKind::of(change)).or_default() += 1;
+            *seen.entry(ChangeKind::from_change(change)).or_default() += 1;
         }
     }
     let missing: Vec<&ChangeKind> =
@@ -211,10 +211,10 @@ fn a_turn_changes_nothing_twice(scenarios: &[Turns]) {
         let mut entities = BTreeSet::new();
         let mut sweeping = 0;
         for change in changes {
-            let kind = ChangeKind::of(change);
+            let kind = ChangeKind::from_change(change);
             sweeping += usize::from(kind.is_sweeping());
-            let said = serde_json::to_value(change).unwrap();
-            let key = |name: &str| said.get(name).and_then(|value| value.as_str()).map(str::to_owned);
+            let written = serde_json::to_value(change).unwrap();
+            let key = |name: &str| written.get(name).and_then(|value| value.as_str()).map(str::to_owned);
             if let (Some(entity), Some(field)) = (key("entity"), key("field")) {
                 let at = format!("{entity}.{field} in turn {} of {}", schema.turn, schema.topic);
                 assert!(fields.insert((entity, field)), "{at}");

@@ -366,14 +366,14 @@ impl<'p, 'a> Counting<'p, 'a> {
             .measured
             .map(|part| rows.iter().filter_map(|row| row.with.get(&part.json)?.as_f64()).collect())
             .unwrap_or_default();
-        let of = |number: Option<f64>| number.map_or(Value::Null, whole);
+        let or_null = |number: Option<f64>| number.map_or(Value::Null, whole);
         match self.analytic.measure {
             Measure::Count => json!(rows.len()),
             Measure::Sum(_) => whole(numbers.iter().sum()),
             Measure::Average(_) if numbers.is_empty() => Value::Null,
             Measure::Average(_) => whole(numbers.iter().sum::<f64>() / numbers.len() as f64),
-            Measure::Min(_) => of(numbers.iter().copied().reduce(f64::min)),
-            Measure::Max(_) => of(numbers.iter().copied().reduce(f64::max)),
+            Measure::Min(_) => or_null(numbers.iter().copied().reduce(f64::min)),
+            Measure::Max(_) => or_null(numbers.iter().copied().reduce(f64::max)),
         }
     }
 }

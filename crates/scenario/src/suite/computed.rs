@@ -11,10 +11,10 @@ use crate::ir::Computed;
 pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
     match &part.field.computed {
         Some(Computed::CountOf { entity, reference }) => {
-            over(plan, facts, part, (entity, reference, None), cases);
+            aggregates(plan, facts, part, (entity, reference, None), cases);
         }
         Some(Computed::TotalOf { entity, reference, field }) => {
-            over(plan, facts, part, (entity, reference, Some(field)), cases);
+            aggregates(plan, facts, part, (entity, reference, Some(field)), cases);
         }
         Some(Computed::AtLeast { field, value }) => {
             let Some(operand) = facts.part(field) else { return };
@@ -22,7 +22,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
             let edge = value.as_f64().unwrap_or_default();
             let title =
                 format!("`{}` of {} says whether `{}` is at least {value}", part.json, facts.a, operand.json);
-            let mut draft = Draft::on(plan, facts, part, "computed", Aspect::Computed, title);
+            let mut draft = Draft::from_field(plan, facts, part, "computed", Aspect::Computed, title);
             draft.says(&[&operand.clause]);
             let fits = |number: &f64| super::values::fits(&operand.field.kind, &whole(*number));
             let mut made: Option<(u32, f64)> = None;
@@ -57,7 +57,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
                 "`{}` of {} is worked out from `{}` and `{}`, again after a change",
                 part.json, facts.a, left.json, right.json
             );
-            let mut draft = Draft::on(plan, facts, part, "computed", Aspect::Computed, title);
+            let mut draft = Draft::from_field(plan, facts, part, "computed", Aspect::Computed, title);
             draft.says(&[&left.clause, &right.clause]);
             let mut with = Map::new();
             with.insert(left.json.clone(), left.value(1));
@@ -92,7 +92,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
 }
 
 /// A count or total over the records that refer to one.
-fn over<'a>(
+fn aggregates<'a>(
     plan: &Plan<'a>,
     facts: &Facts<'a>,
     part: &Part<'a>,
@@ -104,16 +104,16 @@ fn over<'a>(
     let summed = field.and_then(|field| child.part(field));
     let what = summed.map_or_else(|| "counts".to_owned(), |summed| format!("adds up `{}` of", summed.json));
     let on = |tail: &str, title: String| {
-        let mut draft = Draft::on(plan, facts, part, tail, Aspect::Computed, title);
+        let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::Computed, title);
         draft.says(&[child.key, &link.clause]);
         if let Some(summed) = summed {
             draft.says(&[&summed.clause]);
         }
         draft
     };
-    let with = |of: u32, value: Option<Value>| {
+    let with = |target: u32, value: Option<Value>| {
         let mut with = Map::new();
-        with.insert(link.json.clone(), facts.id(of));
+        with.insert(link.json.clone(), facts.id(target));
         if let (Some(summed), Some(value)) = (summed, value) {
             with.insert(summed.json.clone(), value);
         }

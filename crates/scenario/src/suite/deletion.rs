@@ -21,7 +21,7 @@ fn rule(field: &Field) -> Option<OnDelete> {
 pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
     let (Some(target), Some(rule)) = (plan.target_base(part), rule(part.field)) else { return };
     let on = |tail: &str, title: String| {
-        let mut draft = Draft::on(plan, facts, part, tail, Aspect::DeleteRule, title);
+        let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::DeleteRule, title);
         draft.says(&["deletion", target.key]);
         draft
     };
@@ -73,8 +73,9 @@ fn beside<'a>(
     let along = plan.links(target.key).find(|(_, link)| self::rule(link.field) == Some(OnDelete::Cascade));
     let Some((other, link)) = along else { return };
     let title =
+        // words: ok (packs have this text)
         format!("Deleting {} that {} refers to deletes none of its {}", target.a, facts.a, other.many);
-    let mut draft = Draft::on(plan, facts, part, "restrict.beside", Aspect::DeleteRule, title);
+    let mut draft = Draft::from_field(plan, facts, part, "restrict.beside", Aspect::DeleteRule, title);
     draft.says(&["deletion", target.key, other.key, &link.clause]);
     draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
     // Nothing refers to this one, whatever the others need.
@@ -107,6 +108,7 @@ fn chains<'a>(
             OnDelete::Restrict => (
                 "cascade.restricted",
                 format!(
+                    // words: ok (packs have this text)
                     "Deleting {} is a conflict if {} that refers to it can not be deleted",
                     target.a, facts.a
                 ),
@@ -116,7 +118,7 @@ fn chains<'a>(
                 format!("Deleting {} makes references to its {} null", target.a, facts.many),
             ),
         };
-        let mut draft = Draft::on(plan, facts, part, tail, Aspect::DeleteRule, title);
+        let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::DeleteRule, title);
         draft.says(&["deletion", target.key, far.key, &link.clause]);
         // The record in the middle is the second one too: the last one may refer to others by the way, all of them
         // first records.
@@ -169,8 +171,8 @@ pub(super) fn soft_delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Ve
         return;
     }
     let clause = format!("{}.soft_delete", facts.key);
-    let of = |tail: &str, title: String| {
-        let mut draft = Draft::of(plan, facts, tail, Aspect::SoftDelete, title);
+    let new_draft = |tail: &str, title: String| {
+        let mut draft = Draft::from_facts(plan, facts, tail, Aspect::SoftDelete, title);
         draft.says(&["soft_delete", &clause]);
         draft
     };
@@ -178,7 +180,7 @@ pub(super) fn soft_delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Ve
         "{} that was deleted answers 404 and is left out of the list unless it is asked for",
         facts.a
     );
-    let mut draft = of("soft_delete", title);
+    let mut draft = new_draft("soft_delete", title);
     draft.make(facts, 1).make(facts, 2).delete(facts, 1);
     draft.fails(Send::patch(facts.at(1), json!({})), Failure::Missing);
     draft.fails(Send::put(facts.at(1), facts.body(1).into()), Failure::Missing);
@@ -192,7 +194,7 @@ pub(super) fn soft_delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Ve
         .find(|(_, part)| matches!(part.field.kind, Kind::Reference { nested: true, .. }));
     if let Some((child, part)) = nested {
         let title = format!("Nested routes of {} that was deleted answer 404", facts.a);
-        let mut draft = of("soft_delete.nested", title);
+        let mut draft = new_draft("soft_delete.nested", title);
         draft.says(&[child.key, &part.clause]);
         let path = format!("{}/{}", facts.at(2), plan.schema.path_name(&child.entity.plural));
         draft.make(facts, 1).make(facts, 2).delete(facts, 2);

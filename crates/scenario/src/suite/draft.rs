@@ -38,7 +38,7 @@ impl<'p, 'a> Draft<'p, 'a> {
     }
 
     /// A case of an entity.
-    pub(super) fn of(
+    pub(super) fn from_facts(
         plan: &'p Plan<'a>,
         facts: &Facts<'a>,
         tail: &str,
@@ -52,7 +52,7 @@ impl<'p, 'a> Draft<'p, 'a> {
     }
 
     /// A case of a field.
-    pub(super) fn on(
+    pub(super) fn from_field(
         plan: &'p Plan<'a>,
         facts: &Facts<'a>,
         part: &Part<'a>,
@@ -70,7 +70,7 @@ impl<'p, 'a> Draft<'p, 'a> {
     /// Names clauses that state what the case demands.
     pub(super) fn says(&mut self, clauses: &[&str]) -> &mut Self {
         for &clause in clauses {
-            if !self.case.says.iter().any(|said| said == clause) {
+            if !self.case.says.iter().any(|known| known == clause) {
                 self.case.says.push(clause.to_owned());
             }
         }

@@ -24,7 +24,7 @@ fn null<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec
         (false, true) => format!("`{name}` of {a} may be neither null nor left out"),
         (false, false) => format!("`{name}` of {a} may not be null"),
     };
-    let mut draft = Draft::on(plan, facts, part, "null", Aspect::Nullability, title);
+    let mut draft = Draft::from_field(plan, facts, part, "null", Aspect::Nullability, title);
     draft.says(&["bodies.null"]);
     if part.field.required {
         draft.says(&["bodies.absent"]);
@@ -100,7 +100,7 @@ fn types<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Ve
         _ => "",
     };
     let title = format!("`{}` of {} takes no value of another type{what}", part.json, facts.a);
-    let mut draft = Draft::on(plan, facts, part, "wrong_type", Aspect::Refuses, title);
+    let mut draft = Draft::from_field(plan, facts, part, "wrong_type", Aspect::Refuses, title);
     draft.says(&[clause]);
     // There is a record with id 1, which a value that is read too kindly would name.
     draft.needs(part.field.target(), 1);
@@ -118,14 +118,14 @@ fn bounds<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut V
             words.push_str(&bound.words);
         }
         let title = format!("Creating or updating {} with a `{}` {words} is refused", facts.a, part.json);
-        let mut draft = Draft::on(plan, facts, part, "out_of_bounds", Aspect::Refuses, title);
+        let mut draft = Draft::from_field(plan, facts, part, "out_of_bounds", Aspect::Refuses, title);
         for bound in &bounds {
             refused(&mut draft, facts, part, [bound.beyond.clone(), bound.beyond.clone()]);
         }
         draft.done(cases);
 
         let title = format!("`{}` of {} may be on its bounds", part.json, facts.a);
-        let mut draft = Draft::on(plan, facts, part, "bounds", Aspect::Accepts, title);
+        let mut draft = Draft::from_field(plan, facts, part, "bounds", Aspect::Accepts, title);
         for (n, bound) in (1..).zip(&bounds) {
             let body = facts.body_with(n, part, bound.edge.clone());
             let send = draft.create(facts, body).has_one(&part.json, bound.edge.clone());
@@ -138,7 +138,7 @@ fn bounds<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut V
 fn words<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
     let Kind::Enum { values } = &part.field.kind else { return };
     let title = format!("`{}` of {} takes each of its values", part.json, facts.a);
-    let mut draft = Draft::on(plan, facts, part, "values", Aspect::Accepts, title);
+    let mut draft = Draft::from_field(plan, facts, part, "values", Aspect::Accepts, title);
     draft.says(&["types.enum"]);
     for (n, value) in (1..).zip(values) {
         if n == 1 || !part.mutable() {

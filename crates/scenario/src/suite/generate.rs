@@ -1,11 +1,11 @@
 //! From schema to suite.
 
 use super::plan::Plan;
-use super::reads::{About, Blocks, Closely, Old};
+use super::reads::{About, Blocks, Old, ReadDepth};
 use super::shorthand::Touched;
 use super::{Builder, Case, Method, Reset, SUITE_VERSION, Suite, marks};
 use super::{
-    actions, analytics, computed, conventions, deletion, fields, gone, lists, records, references, rules,
+    actions, analytics, computed, conventions, deletion, fields, lists, records, references, removed, rules,
 };
 use crate::Seed;
 use crate::ir::Schema;
@@ -17,7 +17,7 @@ pub(super) const BODIES: u32 = 4;
 pub fn suite(seed: Seed, schema: &Schema, before: Option<&Suite>) -> Suite {
     let plan = Plan::new(seed, schema);
     let mut made = Making::new(&plan, None);
-    made.all();
+    made.make_all();
     let mut suite = made.suite(seed);
     if let Some(before) = before {
         marks::mark(&mut suite, before, &made.known);
@@ -46,13 +46,13 @@ pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<Before<'_>>
     let plan = Plan::new(seed, schema);
     let Some(mut before) = before else {
         let mut made = Making::new(&plan, None);
-        made.all();
+        made.make_all();
         let suite = made.suite(seed);
         return Next { equals: vec![None; suite.cases.len()], suite, blocks: made.blocks };
     };
     let old = Old::new(before.blocks, before.schema, schema);
     let mut made = Making::new(&plan, Some((old, &mut before.suite)));
-    made.all();
+    made.make_all();
     let mut suite = made.suite(seed);
     let Making { known, blocks, .. } = made;
     let mut equals = marks::mark(&mut suite, &before.suite, &known);
@@ -86,7 +86,7 @@ impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
         about: About,
         entity: &str,
         part: &str,
-        closely: Closely,
+        depth: ReadDepth,
         make: impl FnOnce(&'p Plan<'a>, &mut Vec<Case>),
     ) {
         let begin = self.cases.len();
@@ -103,53 +103,53 @@ impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
             return;
         }
         if !entity.is_empty() {
-            self.plan.reads.note(entity, closely);
+            self.plan.reads.note(entity, depth);
         }
         make(self.plan, &mut self.cases);
         self.known.resize(self.cases.len(), None);
         self.blocks.add((about, entity, part), &self.plan.reads, begin..self.cases.len());
     }
 
-    fn all(&mut self) {
+    fn make_all(&mut self) {
         let plan = self.plan;
-        self.block(About::Conventions, "", "", Closely::Fields, conventions::cases);
+        self.block(About::Conventions, "", "", ReadDepth::Fields, conventions::cases);
         for facts in &plan.entities {
             let key = facts.key;
-            self.block(About::Records, key, "", Closely::Fields, |plan, cases| {
+            self.block(About::Records, key, "", ReadDepth::Fields, |plan, cases| {
                 records::cases(plan, facts, cases);
             });
             for part in &facts.parts {
                 if part.writable() {
-                    self.block(About::Field, key, &part.field.key, Closely::Base, |plan, cases| {
+                    self.block(About::Field, key, &part.field.key, ReadDepth::Base, |plan, cases| {
                         fields::cases(plan, facts, part, cases);
                         rules::cases(plan, facts, part, cases);
                         references::cases(plan, facts, part, cases);
                         deletion::cases(plan, facts, part, cases);
                     });
                 } else {
-                    self.block(About::Field, key, &part.field.key, Closely::Fields, |plan, cases| {
+                    self.block(About::Field, key, &part.field.key, ReadDepth::Fields, |plan, cases| {
                         computed::cases(plan, facts, part, cases);
                     });
                 }
             }
-            self.block(About::SoftDelete, key, "", Closely::Base, |plan, cases| {
+            self.block(About::SoftDelete, key, "", ReadDepth::Base, |plan, cases| {
                 deletion::soft_delete(plan, facts, cases);
             });
-            self.block(About::Lists, key, "", Closely::Base, |plan, cases| {
+            self.block(About::Lists, key, "", ReadDepth::Base, |plan, cases| {
                 lists::cases(plan, facts, cases);
             });
             for action in &facts.entity.actions {
-                self.block(About::Action, key, &action.key, Closely::Base, |plan, cases| {
+                self.block(About::Action, key, &action.key, ReadDepth::Base, |plan, cases| {
                     actions::cases(plan, facts, action, cases);
                 });
             }
         }
         for analytic in &plan.schema.analytics {
-            self.block(About::Analytic, "", &analytic.key, Closely::Fields, |plan, cases| {
+            self.block(About::Analytic, "", &analytic.key, ReadDepth::Fields, |plan, cases| {
                 analytics::cases(plan, analytic, cases);
             });
         }
-        self.block(About::Gone, "", "", Closely::Fields, gone::cases);
+        self.block(About::Removed, "", "", ReadDepth::Fields, removed::cases);
     }
 
     /// The suite with the cases that were made, not yet marked.

@@ -44,15 +44,17 @@ impl<'a> Acting<'_, 'a> {
                 };
                 let Some(link) = facts.parts.get(at) else { return };
                 let Some(target) = self.plan.target(link) else { return };
-                let Some(of) = target.parts.iter().position(|part| part.field.key == *field) else { return };
-                let Some(part) = target.parts.get(of) else { return };
+                let Some(part_index) = target.parts.iter().position(|part| part.field.key == *field) else {
+                    return;
+                };
+                let Some(part) = target.parts.get(part_index) else { return };
                 self.variants(
                     guard,
                     ready,
                     Some(target),
                     part,
                     is,
-                    &|state, value| state.with_related(at, of, value),
+                    &|state, value| state.with_related(at, part_index, value),
                     cases,
                 );
                 if link.field.nullable {

@@ -11,7 +11,7 @@ use crate::ir::{Filter, FilterOp, Kind, Sort};
 /// Cases of an entity's list.
 pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let title = format!("The list of {} refuses values and orders that it does not know", facts.many);
-    let mut invalid = Draft::of(plan, facts, "list.invalid", Aspect::Refuses, title);
+    let mut invalid = Draft::from_facts(plan, facts, "list.invalid", Aspect::Refuses, title);
     for (index, filter) in facts.entity.filters.iter().enumerate() {
         let (Some(part), Some(param)) =
             (facts.part(&filter.field), plan.schema.filter_param(facts.entity, filter))
@@ -132,7 +132,7 @@ fn one_filter<'a>(
     let clause = format!("{}.{tail}", facts.key);
     let (values, asked) = filtered(part, op);
     let title = format!("The list of {} can be filtered by `{param}`", facts.many);
-    let mut draft = Draft::of(plan, facts, &tail, Aspect::Filter, title);
+    let mut draft = Draft::from_facts(plan, facts, &tail, Aspect::Filter, title);
     draft.says(&["lists.filters", &clause, &part.clause]);
     says_order(&mut draft, facts);
     let records = make_all(&mut draft, facts, part, values);
@@ -192,7 +192,7 @@ fn together<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     };
     if let Some((second, other, other_param)) = known.iter().find(|(other, ..)| other.field != filter.field) {
         let title = format!("Of two filters of the list of {} both must hold", facts.many);
-        let mut draft = Draft::of(plan, facts, "filter.together", Aspect::Filter, title);
+        let mut draft = Draft::from_facts(plan, facts, "filter.together", Aspect::Filter, title);
         says(&mut draft, filter, part);
         says(&mut draft, second, other);
         says_order(&mut draft, facts);
@@ -251,7 +251,7 @@ fn sorts<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     for key in &facts.entity.sorts {
         let Some(part) = facts.part(key) else { continue };
         let title = format!("The list of {} can be sorted by `{}`, both ways", facts.many, part.json);
-        let mut draft = Draft::of(plan, facts, &format!("sort.{key}"), Aspect::Sort, title);
+        let mut draft = Draft::from_facts(plan, facts, &format!("sort.{key}"), Aspect::Sort, title);
         draft.says(&["lists.sort", &clause, &part.clause]);
         let records = make_all(&mut draft, facts, part, sortable(part));
         for (descending, sign) in [(false, ""), (true, "-")] {
@@ -266,7 +266,7 @@ fn sorts<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     if let Some(part) = shown.filter(|key| !facts.entity.sorts.contains(key)).and_then(|key| facts.part(key))
     {
         let title = format!("Without asking, the list of {} is sorted by `{}`", facts.many, part.json);
-        let mut draft = Draft::of(plan, facts, "sort.default", Aspect::Sort, title);
+        let mut draft = Draft::from_facts(plan, facts, "sort.default", Aspect::Sort, title);
         draft.says(&["lists.sort", &clause, &part.clause]);
         let records = make_all(&mut draft, facts, part, sortable(part));
         unasked(&mut draft, &records);
@@ -287,7 +287,7 @@ fn unsorted<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
 
 fn pages<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let title = format!("The list of {} comes in pages", facts.many);
-    let mut draft = Draft::of(plan, facts, "pages", Aspect::Page, title);
+    let mut draft = Draft::from_facts(plan, facts, "pages", Aspect::Page, title);
     draft.says(&["lists.pages"]);
     says_order(&mut draft, facts);
     draft.make(facts, 1).make(facts, 2).make(facts, 3);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Failure;
 use super::generate::BODIES;
-use super::reads::{Closely, Convention, Reads};
+use super::reads::{Convention, ReadDepth, Reads};
 use super::values;
 use crate::Seed;
 use crate::ir::{Computed, Entity, Field, Kind, Pagination, Schema, Sort, UnknownFields, words};
@@ -165,14 +165,14 @@ impl<'a> Plan<'a> {
         (&self.code, code)
     }
 
-    fn read(&self, key: &str, closely: Closely) -> Option<&Facts<'a>> {
-        self.reads.note(key, closely);
+    fn read(&self, key: &str, depth: ReadDepth) -> Option<&Facts<'a>> {
+        self.reads.note(key, depth);
         self.entities.iter().find(|facts| facts.key == key)
     }
 
     /// An entity by its key. Filters, orders and actions are looked at of a block's own entity only.
     pub(super) fn entity(&self, key: &str) -> Option<&Facts<'a>> {
-        self.read(key, Closely::Fields)
+        self.read(key, ReadDepth::Fields)
     }
 
     /// The entity that a reference names.
@@ -182,21 +182,21 @@ impl<'a> Plan<'a> {
 
     /// The same where only its names, its required fields and soft delete are looked at.
     pub(super) fn target_base(&self, part: &Part<'a>) -> Option<&Facts<'a>> {
-        self.read(part.field.target()?, Closely::Base)
+        self.read(part.field.target()?, ReadDepth::Base)
     }
 
     /// An entity of which a record is made; nothing else is looked at.
     pub(super) fn made(&self, key: &str) -> Option<&Facts<'a>> {
-        self.read(key, Closely::Made)
+        self.read(key, ReadDepth::Made)
     }
 
     /// The references to an entity. Of the entities that have them only the base is looked at, and the reference itself.
     pub(super) fn links(&self, key: &str) -> impl Iterator<Item = (&Facts<'a>, &Part<'a>)> {
-        self.reads.note(key, Closely::Links);
+        self.reads.note(key, ReadDepth::Links);
         self.entities.iter().flat_map(move |facts| {
             let links = facts.parts.iter().filter(move |part| part.field.target() == Some(key));
             links.map(move |part| {
-                self.reads.note(facts.key, Closely::Base);
+                self.reads.note(facts.key, ReadDepth::Base);
                 (facts, part)
             })
         })
@@ -362,10 +362,10 @@ impl<'a> Facts<'a> {
 
     /// What a computed field shows of a record that nothing refers to.
     pub(super) fn computed(&self, computed: &Computed, kept: &[Value]) -> Value {
-        let of = |key: &str| self.value_of(kept, key);
+        let kept_value = |key: &str| self.value_of(kept, key);
         let both = |left: &str, right: &str, by: fn(f64, f64) -> f64| match (
-            of(left).as_f64(),
-            of(right).as_f64(),
+            kept_value(left).as_f64(),
+            kept_value(right).as_f64(),
         ) {
             (Some(left), Some(right)) => whole(by(left, right)),
             _ => Value::Null,
@@ -373,12 +373,12 @@ impl<'a> Facts<'a> {
         match computed {
             Computed::Joined { first, second, separator } => json!(format!(
                 "{}{separator}{}",
-                of(first).as_str().unwrap_or_default(),
-                of(second).as_str().unwrap_or_default()
+                kept_value(first).as_str().unwrap_or_default(),
+                kept_value(second).as_str().unwrap_or_default()
             )),
             Computed::Product { left, right } => both(left, right, |left, right| left * right),
             Computed::Sum { left, right } => both(left, right, |left, right| left + right),
-            Computed::AtLeast { field, value } => json!(of(field).as_f64() >= value.as_f64()),
+            Computed::AtLeast { field, value } => json!(kept_value(field).as_f64() >= value.as_f64()),
             Computed::CountOf { .. } | Computed::TotalOf { .. } => json!(0),
         }
     }

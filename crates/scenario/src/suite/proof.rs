@@ -42,7 +42,7 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
         for id in &case.says {
             match words.get(id.as_str()) {
                 Some(words) => {
-                    look.said.push(words);
+                    look.texts.push(words);
                     look.numbers.extend(numbers.get(id.as_str()).into_iter().flatten());
                 }
                 None => look.missing.push(format!("the clause {id}")),
@@ -110,7 +110,7 @@ fn holds_boolean(sent: &Value, flag: bool) -> bool {
 #[derive(Default)]
 struct Look<'a> {
     /// Words of the clauses that it names.
-    said: Vec<&'a Words<'a>>,
+    texts: Vec<&'a Words<'a>>,
     /// Words of the clauses of entities that it names.
     set_up: Vec<&'a Words<'a>>,
     /// Numbers in the clauses that it names.
@@ -127,7 +127,7 @@ const UNKNOWN: [&str; 4] = ["unheard_of", "unheardOf", "nowhere", "abc"];
 
 impl<'a> Look<'a> {
     fn says(&self, word: &str) -> bool {
-        self.said.iter().any(|words| words.contains(word)) || UNKNOWN.contains(&word)
+        self.texts.iter().any(|words| words.contains(word)) || UNKNOWN.contains(&word)
     }
 
     fn may_send(&mut self, what: &str, word: &str) {

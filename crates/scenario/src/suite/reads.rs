@@ -11,7 +11,7 @@ use crate::ir::{Action, Condition, Conventions, Effect, Entity, Field, Key, Oper
 
 /// How closely an entity was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Closely {
+pub(super) enum ReadDepth {
     /// Its names, fields, default order and soft delete. Filters, orders and actions of another entity are never
     /// looked at.
     Fields,
@@ -72,7 +72,7 @@ impl Convention {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Read {
     entity: Key,
-    closely: Closely,
+    depth: ReadDepth,
 }
 
 /// What was looked at since it was asked for last.
@@ -87,18 +87,18 @@ impl Reads {
         self.conventions.set(self.conventions.get() | part.bit());
     }
 
-    pub(super) fn note(&self, entity: &str, closely: Closely) {
+    pub(super) fn note(&self, entity: &str, depth: ReadDepth) {
         let mut reads = self.entities.borrow_mut();
         let covered = |read: &Read| {
             read.entity == entity
-                && match read.closely {
-                    Closely::Fields => closely != Closely::Links,
-                    Closely::Base => matches!(closely, Closely::Base | Closely::Made),
-                    own => own == closely,
+                && match read.depth {
+                    ReadDepth::Fields => depth != ReadDepth::Links,
+                    ReadDepth::Base => matches!(depth, ReadDepth::Base | ReadDepth::Made),
+                    own => own == depth,
                 }
         };
         if !reads.iter().any(covered) {
-            reads.push(Read { entity: entity.to_owned(), closely });
+            reads.push(Read { entity: entity.to_owned(), depth });
         }
     }
 
@@ -121,7 +121,7 @@ pub(super) enum About {
     Action,
     Analytic,
     /// What the turn took away.
-    Gone,
+    Removed,
 }
 
 /// A block of cases.
@@ -231,7 +231,7 @@ impl<'s> Old<'s> {
         };
         let key = &block.part;
         match block.about {
-            About::Conventions | About::Gone | About::Analytic => false,
+            About::Conventions | About::Removed | About::Analytic => false,
             About::Records => called(now).eq(called(then)),
             About::Field => now.field(key) == then.field(key),
             About::SoftDelete => true,
@@ -253,11 +253,11 @@ impl<'s> Old<'s> {
 
     fn holds(&self, read: &Read) -> bool {
         let same = self.entities.get(read.entity.as_str());
-        match read.closely {
-            Closely::Fields => same.is_some_and(|same| same.fields),
-            Closely::Base => same.is_some_and(|same| same.base),
-            Closely::Made => same.is_some_and(|same| same.made),
-            Closely::Links => {
+        match read.depth {
+            ReadDepth::Fields => same.is_some_and(|same| same.fields),
+            ReadDepth::Base => same.is_some_and(|same| same.base),
+            ReadDepth::Made => same.is_some_and(|same| same.made),
+            ReadDepth::Links => {
                 let links = |schema: &'s Schema| {
                     schema.references_to(&read.entity).map(|(entity, field)| (&entity.key, field))
                 };
@@ -309,7 +309,7 @@ fn unsorted(entity: &Entity) -> Option<&Key> {
 
 /// The fields of its own entity that an action mentions.
 fn mentioned(action: &Action) -> impl Iterator<Item = &Key> {
-    fn own(operand: &Operand) -> Option<&Key> {
+    fn own_field(operand: &Operand) -> Option<&Key> {
         if let Operand::Own(field) = operand { Some(field) } else { None }
     }
     let guards = action.guards.iter().filter_map(|guard| match &guard.condition {
@@ -319,11 +319,11 @@ fn mentioned(action: &Action) -> impl Iterator<Item = &Key> {
     });
     let effects = action.effects.iter().flat_map(|effect| {
         let (field, operand, values) = match effect {
-            Effect::Set { field, to } => (Some(field), own(to), None),
-            Effect::Increment { field, by } => (Some(field), own(by), None),
+            Effect::Set { field, to } => (Some(field), own_field(to), None),
+            Effect::Increment { field, by } => (Some(field), own_field(by), None),
             Effect::Create { values, .. } => (None, None, Some(values)),
         };
-        let created = values.into_iter().flatten().filter_map(|value| own(&value.from));
+        let created = values.into_iter().flatten().filter_map(|value| own_field(&value.from));
         field.into_iter().chain(operand).chain(created)
     });
     guards.chain(effects)

@@ -21,14 +21,14 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case
 fn create<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let a = &facts.a;
     let title = format!("Creating {a} with its required fields only gives the others their default or null");
-    let mut draft = Draft::of(plan, facts, "create.minimal", Aspect::Default, title);
+    let mut draft = Draft::from_facts(plan, facts, "create.minimal", Aspect::Default, title);
     let given = facts.given(1);
     draft.says_all(facts).says(&["bodies.absent", "records.id"]);
     let send = draft.create(facts, facts.body(1).into()).identified("/id").has(plan.shown(facts, &given));
     draft.send(send).done(cases);
 
     let title = format!("Creating {a} with all fields keeps and shows them as they were given");
-    let mut draft = Draft::of(plan, facts, "create.full", Aspect::Record, title);
+    let mut draft = Draft::from_facts(plan, facts, "create.full", Aspect::Record, title);
     let given = facts.full(1);
     draft.says_all(facts);
     let send = draft.create(facts, facts.body_of(&given).into()).kept(facts.key, 1);
@@ -39,7 +39,7 @@ fn create<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let mut high = facts.given(2);
     let mut any = false;
     let title = format!("Creating {a} takes every value that no rule forbids");
-    let mut draft = Draft::of(plan, facts, "create.wide", Aspect::Accepts, title);
+    let mut draft = Draft::from_facts(plan, facts, "create.wide", Aspect::Accepts, title);
     draft.says(&["types.free"]);
     for (index, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.writable()) {
         let free = values::free(&part.field.kind);
@@ -85,7 +85,7 @@ fn whole<'a>(plan: &Plan<'a>, facts: &Facts<'a>, given: &Given, n: u32) -> Value
 fn read<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let (a, many) = (&facts.a, &facts.many);
     let title = format!("Whatever is asked of {a} that does not exist is answered with 404");
-    let mut draft = Draft::of(plan, facts, "missing", Aspect::Route, title);
+    let mut draft = Draft::from_facts(plan, facts, "missing", Aspect::Route, title);
     draft.says(&["records.id"]);
     draft.fails_with(Send::get(facts.nowhere()), Failure::Missing);
     draft.fails_with(Send::get(format!("{}/abc", facts.path)), Failure::Missing);
@@ -102,7 +102,7 @@ fn read<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.done(cases);
 
     let title = format!("The list of {many} shows all of them and how many there are, and each can be read");
-    let mut draft = Draft::of(plan, facts, "list.all", Aspect::Route, title);
+    let mut draft = Draft::from_facts(plan, facts, "list.all", Aspect::Route, title);
     let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
     let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
     draft.lists(facts, &[], &[]);
@@ -140,7 +140,7 @@ fn replace<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let title = format!(
         "Replacing {a} gives it all new values, and its default or null to what is not given, and keeps its id"
     );
-    let mut draft = Draft::of(plan, facts, "replace.full", Aspect::Record, title);
+    let mut draft = Draft::from_facts(plan, facts, "replace.full", Aspect::Record, title);
     draft.make(facts, 1).says_all(facts).says(&["bodies.replace"]);
     let given = changed(facts);
     let whole_record = whole(plan, facts, &given, 1);
@@ -162,7 +162,7 @@ fn replace<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         facts.parts.iter().filter(|part| part.mutable() && part.field.required).collect();
     if let Some(first) = required.first() {
         let title = format!("Replacing {a} without a required field is refused and changes nothing");
-        let mut draft = Draft::of(plan, facts, "replace.missing_required", Aspect::Refuses, title);
+        let mut draft = Draft::from_facts(plan, facts, "replace.missing_required", Aspect::Refuses, title);
         draft.says(&["bodies.replace", "bodies.absent"]);
         draft.make(facts, 1);
         for part in required.iter().take(4) {
@@ -207,7 +207,7 @@ fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let changeable = mutable.iter().find(|(_, part)| !part.refers());
     if !mutable.is_empty() {
         let title = format!("Updating one field of {a} keeps the others, and updating all changes them all");
-        let mut draft = Draft::of(plan, facts, "update", Aspect::Record, title);
+        let mut draft = Draft::from_facts(plan, facts, "update", Aspect::Record, title);
         draft.says_all(facts).says(&["bodies.update"]);
         let mut given = facts.full(1);
         let with = facts
@@ -246,7 +246,7 @@ fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 
     if mutable.is_empty() {
         let title = format!("An empty update of {a} changes nothing");
-        let mut draft = Draft::of(plan, facts, "update.empty", Aspect::Accepts, title);
+        let mut draft = Draft::from_facts(plan, facts, "update.empty", Aspect::Accepts, title);
         draft.says(&["bodies.update"]);
         says_required(&mut draft, facts);
         draft.make(facts, 1);
@@ -257,7 +257,7 @@ fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         changeable.and_then(|bad| Some((bad, mutable.iter().find(|good| good.0 != bad.0)?)))
     {
         let title = format!("An update of {a} with one invalid field is refused and changes nothing at all");
-        let mut draft = Draft::of(plan, facts, "update.invalid", Aspect::Refuses, title);
+        let mut draft = Draft::from_facts(plan, facts, "update.invalid", Aspect::Refuses, title);
         draft.says(&["errors.order", &bad.clause, &good.clause]);
         draft.make(facts, 1);
         let now = |part: &Part<'_>| if part.field.required { part.value(1) } else { part.absent() };
@@ -276,8 +276,13 @@ fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 
 fn delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let a = &facts.a;
-    let mut draft =
-        Draft::of(plan, facts, "delete", Aspect::Route, format!("Deleting {a} takes it away, and only it"));
+    let mut draft = Draft::from_facts(
+        plan,
+        facts,
+        "delete",
+        Aspect::Route,
+        format!("Deleting {a} takes it away, and only it"),
+    );
     draft.make(facts, 1).make(facts, 2);
     let status = plan.deleted();
     let mut send = Send::new(Method::Delete, facts.at(2), None, status);
@@ -302,7 +307,7 @@ fn delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 fn bodies<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let a = &facts.a;
     let title = format!("A body for {a} that is no JSON object, or not there, is refused");
-    let mut draft = Draft::of(plan, facts, "body.no_object", Aspect::Refuses, title);
+    let mut draft = Draft::from_facts(plan, facts, "body.no_object", Aspect::Refuses, title);
     draft.says(&["bodies.object"]);
     draft.make(facts, 1);
     for body in [Some(json!([])), Some(json!("text")), None] {
@@ -318,7 +323,7 @@ fn bodies<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         UnknownFields::Reject => "are ignored, and fields that it does not have refused",
     };
     let title = format!("`id`, `deleted` and computed fields in a body for {a} {others}");
-    let mut draft = Draft::of(plan, facts, "body.ignored", Aspect::Convention, title);
+    let mut draft = Draft::from_facts(plan, facts, "body.ignored", Aspect::Convention, title);
     draft.says(&["bodies.ignored"]);
     let mut extra = Map::new();
     extra.insert("id".to_owned(), json!(77));

@@ -13,7 +13,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
     let Some(target) = plan.target_base(part) else { return };
     let (a, name) = (&facts.a, &part.json);
     let title = format!("`{name}` of {a} names only {} that exist and were not deleted", target.many);
-    let mut draft = Draft::on(plan, facts, part, "unknown", Aspect::Refuses, title);
+    let mut draft = Draft::from_field(plan, facts, part, "unknown", Aspect::Refuses, title);
     draft.says(&["types.reference", target.key]);
     draft.make(target, 1).make(target, 2).delete(target, 2);
     super::fields::refused(&mut draft, facts, part, [json!(999), json!(0)]);
@@ -41,7 +41,7 @@ fn nested<'a>(
     let segment = plan.schema.path_name(&facts.entity.plural);
     let path = |n: u32| format!("{}/{segment}", target.at(n));
     let draft = |tail: &str, title: String| {
-        let mut draft = Draft::on(plan, facts, part, tail, Aspect::Nested, title);
+        let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::Nested, title);
         draft.says(&[target.key]);
         draft
     };
@@ -49,8 +49,8 @@ fn nested<'a>(
     let mut list =
         draft("nested.list", format!("The list of {many} of {} leaves out those of others", target.a));
     list.make(target, 1).make(target, 2);
-    for (n, of) in [(1, 2), (2, 1), (3, 2)] {
-        list.make_one(facts, n, part, target.id(of));
+    for (n, target_number) in [(1, 2), (2, 1), (3, 2)] {
+        list.make_one(facts, n, part, target.id(target_number));
     }
     let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
     let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);

@@ -23,7 +23,7 @@ fn unique<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut V
         return;
     }
     let title = format!("Giving {a} the `{name}` of another one is a conflict and changes nothing");
-    let mut draft = Draft::on(plan, facts, part, "unique", Aspect::Unique, title);
+    let mut draft = Draft::from_field(plan, facts, part, "unique", Aspect::Unique, title);
     draft.says(&["unique"]);
     draft.make_one(facts, 1, part, first.clone());
     let send = draft.create(facts, facts.body_with(2, part, first.clone()));
@@ -42,7 +42,7 @@ fn unique<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut V
         "{} keep their own `{name}` when they are replaced or updated, and free it when deleted",
         capital(many)
     );
-    let mut draft = Draft::on(plan, facts, part, "unique.own", Aspect::Unique, title);
+    let mut draft = Draft::from_field(plan, facts, part, "unique.own", Aspect::Unique, title);
     draft.says(&["unique"]);
     draft.make_one(facts, 1, part, first.clone());
     draft.send(Send::patch_one(facts.at(1), name, first.clone()).has_one(name, first.clone()));
@@ -53,7 +53,7 @@ fn unique<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut V
 
     if part.field.nullable {
         let title = format!("Any number of {many} may have no `{name}`");
-        let mut draft = Draft::on(plan, facts, part, "unique.null", Aspect::Unique, title);
+        let mut draft = Draft::from_field(plan, facts, part, "unique.null", Aspect::Unique, title);
         draft.says(&["unique"]);
         draft.make_one(facts, 1, part, Value::Null);
         let send = draft.create(facts, facts.body_with(2, part, Value::Null)).has_one(name, Value::Null);
@@ -78,8 +78,9 @@ fn immutable<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mu
         }
     };
     if let Some(other) = other {
+        // words: ok (packs have this text)
         let title = format!("`{name}` of {a} can not be changed");
-        let mut draft = Draft::on(plan, facts, part, "immutable", Aspect::Immutable, title);
+        let mut draft = Draft::from_field(plan, facts, part, "immutable", Aspect::Immutable, title);
         draft.says(&["bodies.immutable"]);
         draft.make_one(facts, 1, part, first.clone());
         draft.fails_with(Send::patch_one(facts.at(1), name, other.clone()), Failure::Invalid);
@@ -88,7 +89,7 @@ fn immutable<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mu
     }
 
     let title = format!("A replace or update of {a} may carry the `{name}` that it has, or leave it out");
-    let mut draft = Draft::on(plan, facts, part, "immutable.same", Aspect::Immutable, title);
+    let mut draft = Draft::from_field(plan, facts, part, "immutable.same", Aspect::Immutable, title);
     draft.says(&["bodies.immutable", "bodies.replace"]);
     draft.make_one(facts, 1, part, first.clone());
     draft.send(Send::patch(facts.at(1), object(name, first.clone())).has_one(name, first.clone()));

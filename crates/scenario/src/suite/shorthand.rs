@@ -133,15 +133,17 @@ impl<'a> Touched<'a> {
                 then.bodies.iter().zip(&builder.bodies).all(|(then, now)| same_in_order(then, now))
             });
             if !same {
-                touched.paths.extend([Some(builder), then].into_iter().flatten().map(|of| of.path.as_str()));
+                touched
+                    .paths
+                    .extend([Some(builder), then].into_iter().flatten().map(|used| used.path.as_str()));
             }
             if !as_many {
                 touched.makes.push(&builder.entity);
             }
         }
-        for gone in before.iter().filter(|then| !keys.contains(then.entity.as_str())) {
-            touched.paths.push(&gone.path);
-            touched.makes.push(&gone.entity);
+        for removed in before.iter().filter(|then| !keys.contains(then.entity.as_str())) {
+            touched.paths.push(&removed.path);
+            touched.makes.push(&removed.entity);
         }
         touched.paths.sort_unstable();
         touched.paths.dedup();

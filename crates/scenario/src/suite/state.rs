@@ -145,11 +145,11 @@ pub(super) fn ready<'a>(
         let Condition::Related { reference, field, .. } = &guard.condition else { continue };
         let at = facts.parts.iter().position(|part| part.field.key == *reference)?;
         let target = plan.target(facts.parts.get(at)?)?;
-        let of = target.parts.iter().position(|part| part.field.key == *field)?;
-        if state.related.iter().any(|known| known.0 == at && known.1 == of) {
+        let part_index = target.parts.iter().position(|part| part.field.key == *field)?;
+        if state.related.iter().any(|known| known.0 == at && known.1 == part_index) {
             continue;
         }
-        let part = target.parts.get(of)?;
+        let part = target.parts.get(part_index)?;
         let conditions: Vec<(bool, &Comparison)> = action
             .guards
             .iter()
@@ -167,7 +167,7 @@ pub(super) fn ready<'a>(
             .into_iter()
             .filter(|value| broken.is_none() || !value.is_null() || comparisons.contains(&&Comparison::IsSet))
             .find(|value| conditions.iter().all(|(hold, is)| holds(is, value) == *hold))?;
-        state.related.push((at, of, value));
+        state.related.push((at, part_index, value));
     }
 
     state.params = action.params.iter().map(|_| Value::Null).collect();
@@ -305,9 +305,9 @@ impl State {
     /// How many records can be made so, [`MOST`] at most; the field at a position is given anew for each.
     pub(super) fn most(&self, plan: &Plan<'_>, facts: &Facts<'_>, but: Option<usize>) -> u32 {
         // Each record refers to one of its own, all of them with the same values.
-        let related = self.related.iter().all(|(at, of, value)| {
+        let related = self.related.iter().all(|(at, part_index, value)| {
             let target = facts.parts.get(*at).and_then(|part| plan.target(part));
-            let part = target.and_then(|target| target.parts.get(*of));
+            let part = target.and_then(|target| target.parts.get(*part_index));
             value.is_null() || part.is_none_or(|part| !part.field.unique)
         });
         if !related {
@@ -332,10 +332,10 @@ impl State {
     }
 
     /// The same with another value of a field of a record that it refers to.
-    pub(super) fn with_related(&self, at: usize, of: usize, value: Value) -> Self {
+    pub(super) fn with_related(&self, at: usize, part_index: usize, value: Value) -> Self {
         let mut state = self.clone();
-        state.related.retain(|related| (related.0, related.1) != (at, of));
-        state.related.push((at, of, value));
+        state.related.retain(|related| (related.0, related.1) != (at, part_index));
+        state.related.push((at, part_index, value));
         state
     }
 
@@ -364,8 +364,8 @@ impl State {
             }
             let Some(target) = plan.target(part) else { continue };
             let mut values = Map::new();
-            for (_, of, value) in self.related.iter().filter(|related| related.0 == at) {
-                if let Some(part) = target.parts.get(*of) {
+            for (_, part_index, value) in self.related.iter().filter(|related| related.0 == at) {
+                if let Some(part) = target.parts.get(*part_index) {
                     values.insert(part.json.clone(), value.clone());
                 }
             }

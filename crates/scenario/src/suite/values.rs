@@ -163,7 +163,7 @@ fn matches(pattern: Pattern, text: &str) -> bool {
         Pattern::Phone => {
             text.strip_prefix('+').is_some_and(|rest| (7..=12).contains(&rest.len()) && digits(rest))
         }
-        Pattern::Colour => text.strip_prefix('#').is_some_and(|rest| {
+        Pattern::Color => text.strip_prefix('#').is_some_and(|rest| {
             rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
         }),
         Pattern::PostalCode => text.len() == 5 && digits(text),

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 
 use super::action;
 use super::document::{self, Part, Piece};
-use super::gone;
+use super::removed;
 use super::words::Names;
 use crate::change::{Change, apply, next_turn};
-use crate::ir::{Gone, Schema};
+use crate::ir::{Removed, Schema};
 
 /// The clauses of a schema against those of the one before.
 pub(super) struct Delta {
@@ -27,7 +27,7 @@ pub(super) struct Delta {
     /// prefix and the case of fields say already.
     pub(super) renamed: Vec<(String, String)>,
     /// Old clauses, with today's names, of conditions, effects, filters and fields that are there no more although what
-    /// they belonged to still is, if nothing in [`Schema::gone`] says so: what fell with something else.
+    /// they belonged to still is, if nothing in [`Schema::removed`] says so: what fell with something else.
     pub(super) dropped: Vec<Piece>,
 }
 
@@ -92,8 +92,8 @@ impl Delta {
             }
             changed.push(full);
         }
-        for (index, gone) in after.gone.iter().enumerate() {
-            if let Some(lists) = gone::lists_without(before, after, gone)
+        for (index, removed) in after.removed.iter().enumerate() {
+            if let Some(lists) = removed::lists_without(before, after, removed)
                 && let Some(piece) = at.get(&format!("gone.{index}")).and_then(|&at| pieces.get_mut(at))
             {
                 piece.clause.text.push(' ');
@@ -117,8 +117,10 @@ fn texts(pieces: &[Piece]) -> HashMap<&str, &str> {
 /// Whether a clause that is there no more has to be taken back: what it belonged to is still there, and nothing that
 /// is listed as gone says it.
 fn fell(old: &Schema, after: &Schema, piece: &Piece) -> bool {
-    let (Part::Field(of) | Part::List(of) | Part::Rule(of)) = piece.part else { return false };
-    let Some(entity) = old.entities.get(of).and_then(|entity| after.entity(&entity.key)) else {
+    let (Part::Field(position) | Part::List(position) | Part::Rule(position)) = piece.part else {
+        return false;
+    };
+    let Some(entity) = old.entities.get(position).and_then(|entity| after.entity(&entity.key)) else {
         return false;
     };
     let Some(rest) = piece.clause.id.strip_prefix(&format!("{}.", entity.key)) else { return false };
@@ -127,23 +129,25 @@ fn fell(old: &Schema, after: &Schema, piece: &Piece) -> bool {
         Part::List(_) => rest.split('.').nth(1).is_some_and(|field| entity.field(field).is_some()),
         _ => true,
     };
-    owner_stays && !after.gone.iter().any(|gone| covers(old, after, gone, piece))
+    owner_stays && !after.removed.iter().any(|removed| covers(old, after, removed, piece))
 }
 
 /// Whether the clause of something gone says that this clause does not hold.
-fn covers(old: &Schema, after: &Schema, gone: &Gone, piece: &Piece) -> bool {
+fn covers(old: &Schema, after: &Schema, removed: &Removed, piece: &Piece) -> bool {
     let (id, text) = (piece.clause.id.as_str(), piece.clause.text.as_str());
-    match gone {
-        Gone::Guard { entity, action, condition } => {
+    match removed {
+        Removed::Guard { entity, action, condition } => {
             id.starts_with(&format!("{entity}.{action}.guard."))
                 && after.entity(entity).is_some_and(|entity| {
                     text.contains(&action::condition(Names::new(after), entity, condition))
                 })
         }
-        Gone::Effect { entity, action, field } => id == format!("{entity}.{action}.effect.{field}"),
-        Gone::Created { entity, action, other } => id == format!("{entity}.{action}.effect.create_{other}"),
-        Gone::Filter { entity, field, op } => id == format!("{entity}.filter.{field}.{}", op.key()),
-        Gone::Field { entity, name } => old
+        Removed::Effect { entity, action, field } => id == format!("{entity}.{action}.effect.{field}"),
+        Removed::Created { entity, action, other } => {
+            id == format!("{entity}.{action}.effect.create_{other}")
+        }
+        Removed::Filter { entity, field, op } => id == format!("{entity}.filter.{field}.{}", op.key()),
+        Removed::Field { entity, name } => old
             .entity(entity)
             .and_then(|entity| entity.fields.iter().find(|field| field.name == *name))
             .is_some_and(|field| id == format!("{entity}.{}", field.key)),

@@ -1,7 +1,7 @@
 //! The specification as a document: every clause under its heading.
 
 use super::words::capital;
-use super::{Clause, analytic, entity, general, gone};
+use super::{Clause, analytic, entity, general, removed};
 use crate::ir::{Schema, words};
 
 /// Where a clause stands in the document. Numbers are positions of entities.
@@ -25,7 +25,7 @@ pub(super) enum Part {
     /// A guard or effect of the action before.
     Rule(usize),
     Analytic,
-    Gone,
+    Removed,
 }
 
 /// A clause and where it stands.
@@ -66,8 +66,8 @@ pub(super) fn pieces(schema: &Schema) -> Pieces {
     for each in &schema.analytics {
         out.put(Part::Analytic, format!("analytics.{}", each.key), analytic::text(schema, each));
     }
-    for (index, each) in schema.gone.iter().enumerate() {
-        out.put(Part::Gone, format!("gone.{index}"), gone::text(schema, each));
+    for (index, each) in schema.removed.iter().enumerate() {
+        out.put(Part::Removed, format!("gone.{index}"), removed::text(schema, each));
     }
     out
 }
@@ -109,7 +109,7 @@ fn headings(schema: &Schema, before: Option<Part>, part: Part, level: usize, out
         Part::Deletion => "Deletion",
         Part::Actions => "Actions",
         Part::Analytics | Part::Analytic => "Analytics",
-        Part::Gone => "Removed in this turn",
+        Part::Removed => "Removed in this turn",
         Part::Entity(index) => {
             if !matches!(
                 before,

@@ -3,7 +3,7 @@
 use super::{Clause, clauses, specification, summary};
 use crate::change::tests::{change, second_turn};
 use crate::change::{Change, apply};
-use crate::ir::{Case, Gone, Schema, example};
+use crate::ir::{Case, Removed, Schema, example};
 use serde_json::json;
 
 fn clause(schema: &Schema, id: &str) -> String {
@@ -147,7 +147,7 @@ fn renamed_everything() -> (Vec<&'static str>, Schema) {
     ] {
         schema = apply(&schema, &change(&json)).unwrap_or_else(|refusal| panic!("{json}: {refusal}"));
     }
-    schema.gone.clear();
+    schema.removed.clear();
     let old = vec![
         "repair order",
         "repair_order",
@@ -194,7 +194,7 @@ fn no_key_is_shown_where_a_name_is_meant() {
 #[test]
 fn a_change_that_takes_the_last_of_something_away_leaves_no_hole() {
     let mut before = second_turn();
-    before.gone.push(Gone::Prefix { prefix: String::new() });
+    before.removed.push(Removed::Prefix { prefix: String::new() });
     assert!(specification(&before).contains(
         "The old paths without a prefix, such as `/customers`, are *not found* (except `/reset`)."
     ));

@@ -37,7 +37,7 @@ pub(super) fn fill(template: &str, slots: &Slots) -> String {
 /// The slots of a change that leads from one schema to another. For a summary, which knows only the schema before,
 /// both are the same; what is new comes from the change itself.
 pub(super) fn slots(before: &Schema, after: &Schema, change: &Change) -> Slots {
-    Facts { before: Names::new(before), after: Names::new(after), slots: Slots::new() }.of(change)
+    Facts { before: Names::new(before), after: Names::new(after), slots: Slots::new() }.fill_slots(change)
 }
 
 /// The entity that a change is about; none for analytics and conventions.
@@ -158,7 +158,7 @@ impl<'a> Facts<'a> {
             .unwrap_or_default()
     }
 
-    fn of(mut self, change: &Change) -> Slots {
+    fn fill_slots(mut self, change: &Change) -> Slots {
         if let Some(key) = subject(change)
             && !matches!(change, Change::AddEntity { .. } | Change::RenameEntity { .. })
         {

@@ -16,7 +16,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(schema: &Schema) -> Self {
+    fn from_schema(schema: &Schema) -> Self {
         let mut parts = Self {
             kinds: [false; 8],
             unique: false,
@@ -91,7 +91,7 @@ const TYPES: [(&str, &str); 8] = [
 ];
 
 pub(super) fn pieces(schema: &Schema, out: &mut Pieces) {
-    let parts = Parts::of(schema);
+    let parts = Parts::from_schema(schema);
     server(schema, out);
     errors(schema, out);
     records(schema, &parts, out);

@@ -51,7 +51,7 @@ fn every_phrasing_of_every_kind_is_read_back_from_its_text() {
     for json in good() {
         let change = change(&json);
         let after = apply(&before, &change).unwrap_or_else(|refusal| panic!("{json}: {refusal}"));
-        let phrasings = wording::of(&change).requests;
+        let phrasings = wording::for_change(&change).requests;
         assert!(phrasings.len() >= 5, "{json} has {} phrasings", phrasings.len());
         let texts: BTreeSet<String> =
             phrasings.iter().map(|template| phrasing(&before, &change, &after, template)).collect();
@@ -100,7 +100,7 @@ fn sampled() -> Vec<(Seed, Schema, Change, Schema)> {
 fn more_than_two_hundred_sampled_changes_of_all_kinds_are_read_back_from_their_requests() {
     let sampled = sampled();
     let kinds: BTreeSet<ChangeKind> =
-        sampled.iter().map(|(_, _, change, _)| ChangeKind::of(change)).collect();
+        sampled.iter().map(|(_, _, change, _)| ChangeKind::from_change(change)).collect();
     let missing: Vec<_> = ChangeKind::ALL.iter().filter(|kind| !kinds.contains(kind)).collect();
     assert!(sampled.len() >= 200 && missing.is_empty(), "{} changes, without {missing:?}", sampled.len());
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
@@ -241,7 +241,7 @@ fn every_phrasing_names_every_fact_of_its_change() {
         let mut wanted = BTreeSet::new();
         facts(&expected(&before, &change, &after), &mut wanted);
         assert!(!wanted.is_empty(), "{json}");
-        for template in wording::of(&change).requests {
+        for template in wording::for_change(&change).requests {
             let text = phrasing(&before, &change, &after, template);
             // The entity may be named by its singular.
             let singular = |fact: &str| {
@@ -271,7 +271,7 @@ fn the_reader_reads_each_fact_from_the_text() {
         let wanted = expected(&before, &change, &after);
         let mut all = BTreeSet::new();
         facts(&wanted, &mut all);
-        for template in wording::of(&change).requests {
+        for template in wording::for_change(&change).requests {
             let text = phrasing(&before, &change, &after, template);
             for fact in &all {
                 let quoted = format!("`{fact}`");
@@ -289,7 +289,7 @@ fn the_reader_reads_each_fact_from_the_text() {
 #[test]
 fn reasons_name_no_part_of_an_api_and_demand_nothing() {
     for json in good() {
-        for reason in wording::of(&change(&json)).reasons {
+        for reason in wording::for_change(&change(&json)).reasons {
             assert!(!reason.contains(['`', '*', '{', '“']), "{reason}");
             assert!(reason.ends_with('.') && reason.starts_with(char::is_uppercase), "{reason}");
             assert!(!reason.to_lowercase().contains("please"), "{reason}");

@@ -4,7 +4,7 @@ mod clauses;
 
 use std::fmt::Write as _;
 
-use self::clauses::{clauses_of, gone_with};
+use self::clauses::{clauses_of, removed_with};
 use super::delta::{Delta, is_rename};
 #[cfg(test)]
 use super::document;
@@ -50,7 +50,7 @@ pub(super) fn change_request(
     delta: &Delta,
 ) -> String {
     let mut draw = seed.draw(after.turn, "request");
-    let mut said = vec![false; delta.pieces.len()];
+    let mut stated = vec![false; delta.pieces.len()];
     let layout = layout(&mut draw, changes.len());
     let mut order: Vec<&Change> = changes.iter().filter(|change| !is_void(before, after, change)).collect();
     if draw.chance(40) {
@@ -60,7 +60,7 @@ pub(super) fn change_request(
         group(&mut order);
     }
     let items: Vec<Item<'_>> =
-        order.iter().map(|change| item(&mut draw, delta, &mut said, before, after, change)).collect();
+        order.iter().map(|change| item(&mut draw, delta, &mut stated, before, after, change)).collect();
 
     let mut out = String::with_capacity(2048);
     frame::opening(&mut draw, before, after, changes.len(), &mut out);
@@ -74,7 +74,7 @@ pub(super) fn change_request(
     }
     out.push_str("\n\n");
     body(&mut draw, layout, &items, after, &mut out);
-    follow_ups(&mut draw, delta, &said, after, &mut out);
+    follow_ups(&mut draw, delta, &stated, after, &mut out);
     out.push('\n');
     frame::closing(&mut draw, &mut out);
     out
@@ -110,38 +110,38 @@ fn group(order: &mut Vec<&Change>) {
 fn item<'a>(
     draw: &mut Draw,
     delta: &'a Delta,
-    said: &mut [bool],
+    stated: &mut [bool],
     before: &Schema,
     after: &Schema,
     change: &'a Change,
 ) -> Item<'a> {
-    let wording = wording::of(change);
+    let wording = wording::for_change(change);
     let template = pick(draw, wording.requests);
     let reason = draw.chance(40).then(|| pick(draw, wording.reasons));
-    phrased(delta, said, before, after, change, template, reason)
+    phrased(delta, stated, before, after, change, template, reason)
 }
 
 /// A change in one phrasing of its kind.
 fn phrased<'a>(
     delta: &'a Delta,
-    said: &mut [bool],
+    stated: &mut [bool],
     before: &Schema,
     after: &Schema,
     change: &'a Change,
     template: &str,
     reason: Option<&str>,
 ) -> Item<'a> {
-    let wording = wording::of(change);
+    let wording = wording::for_change(change);
     let mut slots: Slots = slots(before, after, change);
     let title = sentence(&fill(wording.summary, &slots));
     let clauses: Vec<usize> =
-        clauses_of(after, delta, change).into_iter().filter(|&at| delta.changed[at] && !said[at]).collect();
+        clauses_of(after, delta, change).into_iter().filter(|&at| delta.changed[at] && !stated[at]).collect();
     for &at in &clauses {
-        said[at] = true;
+        stated[at] = true;
     }
-    let gone: Vec<usize> = gone_with(before, after, delta, change)
+    let removed: Vec<usize> = removed_with(before, after, delta, change)
         .into_iter()
-        .filter(|&at| !std::mem::replace(&mut said[at], true))
+        .filter(|&at| !std::mem::replace(&mut stated[at], true))
         .collect();
 
     let text_of = |at: usize| delta.pieces[at].clause.text.as_str();
@@ -151,7 +151,7 @@ fn phrased<'a>(
     let is_whole = if holds_clause {
         !clauses.is_empty()
     } else {
-        is_rename(change) || !states_by_clause(change) || !clauses.is_empty() || !gone.is_empty()
+        is_rename(change) || !states_by_clause(change) || !clauses.is_empty() || !removed.is_empty()
     };
     let mut listed = clauses.as_slice();
     let mut why = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
@@ -172,7 +172,7 @@ fn phrased<'a>(
         text.push_str(&fill(reach, &slots));
     }
     text.push_str(&why);
-    for &at in &gone {
+    for &at in &removed {
         text.push(' ');
         text.push_str(text_of(at));
     }
@@ -186,8 +186,8 @@ fn phrased<'a>(
 pub(super) fn phrasing(before: &Schema, change: &Change, after: &Schema, template: &str) -> String {
     let changes = std::slice::from_ref(change);
     let delta = Delta::new(before, document::pieces(before).0, changes, after, document::pieces(after).0);
-    let mut said = vec![false; delta.pieces.len()];
-    let items = [phrased(&delta, &mut said, before, after, change, template, None)];
+    let mut stated = vec![false; delta.pieces.len()];
+    let items = [phrased(&delta, &mut stated, before, after, change, template, None)];
     let mut out = String::new();
     let mut draw = Seed { base: 0, scenario: 0 }.draw(after.turn, "request");
     body(&mut draw, Layout::Paragraphs, &items, after, &mut out);
@@ -294,10 +294,10 @@ fn heading(after: &Schema, key: &str, title: &str) -> String {
 }
 
 /// What no change said by itself: rules that read differently because of them, names that follow, what else is gone.
-fn follow_ups(draw: &mut Draw, delta: &Delta, said: &[bool], after: &Schema, out: &mut String) {
-    let left = |gone: bool| {
+fn follow_ups(draw: &mut Draw, delta: &Delta, stated: &[bool], after: &Schema, out: &mut String) {
+    let left = |removed: bool| {
         (0..delta.pieces.len()).filter(move |&at| {
-            delta.changed[at] && !said[at] && gone == matches!(delta.pieces[at].part, Part::Gone)
+            delta.changed[at] && !stated[at] && removed == matches!(delta.pieces[at].part, Part::Removed)
         })
     };
     let mut first = true;

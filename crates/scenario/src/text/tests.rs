@@ -169,8 +169,8 @@ fn filters_and_sorts_that_fall_with_a_field_are_said() {
                 if entity.sorts.contains(&field.key) {
                     with_sort += 1;
                     let name = after.json_name(&field.name);
-                    let said = format!("`sort={name}` and `sort=-{name}` are *invalid*");
-                    assert!(request.contains(&said), "{said}: {request}");
+                    let sentence = format!("`sort={name}` and `sort=-{name}` are *invalid*");
+                    assert!(request.contains(&sentence), "{sentence}: {request}");
                 }
                 assert_eq!(clumsy(&request), None, "{request}");
             }

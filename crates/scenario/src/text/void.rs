@@ -44,22 +44,22 @@ pub(super) fn is_void(before: &Schema, after: &Schema, change: &Change) -> bool 
         }
         Change::AddAction { entity, action: new } => return !action(entity, &new.key).1,
         Change::RemoveAction { entity, action: old } => return !action(entity, old).0,
-        Change::AddGuard { entity, action: of, guard: new } => {
-            return !action(entity, of).0 || !guard(entity, of, &new.key).1;
+        Change::AddGuard { entity, action: key, guard: new } => {
+            return !action(entity, key).0 || !guard(entity, key, &new.key).1;
         }
-        Change::RemoveGuard { entity, action: of, guard: old } => return !guard(entity, of, old).0,
+        Change::RemoveGuard { entity, action: key, guard: old } => return !guard(entity, key, old).0,
         Change::AddAnalytic { analytic: new } => return !analytic(&new.key).1,
         Change::RemoveAnalytic { analytic: old } => return !analytic(old).0,
-        Change::ChangeGuard { entity, action, guard: of, .. } => guard(entity, action, of),
-        Change::RenameAction { entity, action: of, .. }
-        | Change::AddEffect { entity, action: of, .. }
-        | Change::RemoveEffect { entity, action: of, .. }
-        | Change::ChangeEffect { entity, action: of, .. } => action(entity, of),
-        Change::RenameAnalytic { analytic: of, .. }
-        | Change::ChangeMeasure { analytic: of, .. }
-        | Change::ChangeGrouping { analytic: of, .. }
-        | Change::ChangeRestriction { analytic: of, .. }
-        | Change::ChangeAnalyticFilter { analytic: of, .. } => analytic(of),
+        Change::ChangeGuard { entity, action, guard: key, .. } => guard(entity, action, key),
+        Change::RenameAction { entity, action: key, .. }
+        | Change::AddEffect { entity, action: key, .. }
+        | Change::RemoveEffect { entity, action: key, .. }
+        | Change::ChangeEffect { entity, action: key, .. } => action(entity, key),
+        Change::RenameAnalytic { analytic: key, .. }
+        | Change::ChangeMeasure { analytic: key, .. }
+        | Change::ChangeGrouping { analytic: key, .. }
+        | Change::ChangeRestriction { analytic: key, .. }
+        | Change::ChangeAnalyticFilter { analytic: key, .. } => analytic(key),
         Change::AddFilter { entity, filter } => {
             let has = after.entity(entity).is_some_and(|entity| entity.filters.contains(filter));
             return !has;
@@ -74,26 +74,26 @@ pub(super) fn is_void(before: &Schema, after: &Schema, change: &Change) -> bool 
         Change::RemoveSort { entity, field } => {
             return !before.entity(entity).is_some_and(|entity| entity.sorts.contains(field));
         }
-        Change::RenameField { entity, field: of, .. }
-        | Change::RetypeField { entity, field: of, .. }
-        | Change::AddEnumValue { entity, field: of, .. }
-        | Change::RemoveEnumValue { entity, field: of, .. }
-        | Change::RenameEnumValue { entity, field: of, .. }
-        | Change::ChangeDeleteRule { entity, field: of, .. }
-        | Change::Nest { entity, field: of }
-        | Change::Unnest { entity, field: of }
-        | Change::Tighten { entity, field: of, .. }
-        | Change::Loosen { entity, field: of, .. }
-        | Change::Require { entity, field: of }
-        | Change::MakeOptional { entity, field: of, .. }
-        | Change::AllowNull { entity, field: of }
-        | Change::ForbidNull { entity, field: of, .. }
-        | Change::ChangeDefault { entity, field: of, .. }
-        | Change::MakeUnique { entity, field: of }
-        | Change::DropUnique { entity, field: of }
-        | Change::MakeImmutable { entity, field: of }
-        | Change::MakeMutable { entity, field: of }
-        | Change::ChangeComputed { entity, field: of, .. } => field(entity, of),
+        Change::RenameField { entity, field: key, .. }
+        | Change::RetypeField { entity, field: key, .. }
+        | Change::AddEnumValue { entity, field: key, .. }
+        | Change::RemoveEnumValue { entity, field: key, .. }
+        | Change::RenameEnumValue { entity, field: key, .. }
+        | Change::ChangeDeleteRule { entity, field: key, .. }
+        | Change::Nest { entity, field: key }
+        | Change::Unnest { entity, field: key }
+        | Change::Tighten { entity, field: key, .. }
+        | Change::Loosen { entity, field: key, .. }
+        | Change::Require { entity, field: key }
+        | Change::MakeOptional { entity, field: key, .. }
+        | Change::AllowNull { entity, field: key }
+        | Change::ForbidNull { entity, field: key, .. }
+        | Change::ChangeDefault { entity, field: key, .. }
+        | Change::MakeUnique { entity, field: key }
+        | Change::DropUnique { entity, field: key }
+        | Change::MakeImmutable { entity, field: key }
+        | Change::MakeMutable { entity, field: key }
+        | Change::ChangeComputed { entity, field: key, .. } => field(entity, key),
         _ => return false,
     };
     !(was && is)

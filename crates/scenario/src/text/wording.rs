@@ -35,7 +35,7 @@ pub(super) fn reach(change: &Change) -> Option<&'static str> {
 }
 
 /// The words for a change.
-pub(super) fn of(change: &Change) -> &'static Wording {
+pub(super) fn for_change(change: &Change) -> &'static Wording {
     match change {
         Change::AddEntity { .. } => &records::ADD_ENTITY,
         Change::RemoveEntity { .. } => &records::REMOVE_ENTITY,

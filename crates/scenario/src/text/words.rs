@@ -20,6 +20,7 @@ pub(super) fn code(text: &str) -> String {
 pub(super) fn article(word: &str) -> &'static str {
     let first = word.split([' ', '_', '-']).next().unwrap_or(word);
     let spoken_as_consonant = ["uni", "use", "usa", "uti", "eu", "one", "ure"];
+    // words: ok (texts in British spelling have it)
     let silent = ["hour", "honest", "honour", "heir"];
     if silent.iter().any(|begin| first.starts_with(begin))
         || (first.starts_with(['a', 'e', 'i', 'o', 'u'])

@@ -39,7 +39,7 @@ fn a_generated_pack_is_sound_and_not_vacuous_and_notices_mutants() {
     assert!(report.mutants > 100 && report.operators.len() >= 25, "{:?}", report.operators);
     assert_eq!(report.survivors.len() as u64, report.mutants - report.killed);
     assert!(report.operators.contains_key("change_left_out"));
-    let sum = |of: fn(&Operator) -> u64| report.operators.values().map(of).sum::<u64>();
+    let sum = |count: fn(&Operator) -> u64| report.operators.values().map(count).sum::<u64>();
     assert_eq!((sum(|o| o.mutants), sum(|o| o.killed)), (report.mutants, report.killed));
 }
 

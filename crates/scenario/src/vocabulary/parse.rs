@@ -141,7 +141,7 @@ fn text(range: &str) -> Option<Holds> {
         "slug" => Holds::Form(Pattern::Slug),
         "email" => Holds::Form(Pattern::Email),
         "phone" => Holds::Form(Pattern::Phone),
-        "colour" => Holds::Form(Pattern::Colour),
+        "colour" => Holds::Form(Pattern::Color),
         "postal_code" => Holds::Form(Pattern::PostalCode),
         range => {
             let (low, high) = range.split_once('-')?;

@@ -75,7 +75,7 @@ impl Python {
                 return Ok(server);
             }
             if server.child.try_wait()?.is_some() || begun.elapsed() > Duration::from_mins(2) {
-                return Err(format!("the Flask server did not start:\n{}", server.said()).into());
+                return Err(format!("the Flask server did not start:\n{}", server.output()).into());
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -108,10 +108,10 @@ impl Python {
             .env("BASE_URL", url)
             .stdin(Stdio::null())
             .output()?;
-        let said =
+        let output =
             String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-        let Ok(report) = fs::read_to_string(&report) else { return Err(said.into()) };
-        Ok((read_report(&report), said))
+        let Ok(report) = fs::read_to_string(&report) else { return Err(output.into()) };
+        Ok((read_report(&report), output))
     }
 }
 
@@ -147,7 +147,7 @@ impl Flask {
     }
 
     /// The end of what it wrote about errors.
-    pub(crate) fn said(&self) -> String {
+    pub(crate) fn output(&self) -> String {
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let lines: Vec<&str> =
             log.lines().filter(|line| !line.contains("\" 2") && !line.contains("\" 4")).collect();
@@ -182,7 +182,7 @@ impl Drop for Reference {
 pub(crate) fn reference(schema: &Schema, flaws: BTreeSet<Flaw>) -> Result<Reference, Failure> {
     let world = World::flawed(Arc::new(schema.clone()), flaws);
     let (stop, stopped) = oneshot::channel::<()>();
-    let (say, said) = mpsc::channel();
+    let (say, output) = mpsc::channel();
     let thread = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {
@@ -192,7 +192,7 @@ pub(crate) fn reference(schema: &Schema, flaws: BTreeSet<Flaw>) -> Result<Refere
             Ok(())
         })
     });
-    match said.recv() {
+    match output.recv() {
         Ok(url) => Ok(Reference { url, stop: Some(stop), thread: Some(thread) }),
         Err(_) => match thread.join() {
             Ok(Err(error)) => Err(error.into()),
@@ -276,7 +276,7 @@ pub(crate) struct Agreement {
     /// Cases whose verdicts differ, with all of them.
     pub(crate) differ: Vec<String>,
     /// What the Flask server wrote about its own faults.
-    pub(crate) said: String,
+    pub(crate) output: String,
 }
 
 /// Runs a suite by both clients against both servers of a schema. Flaws are faults that no schema can express: with
@@ -291,7 +291,7 @@ pub(crate) fn compare(
     // Each client has a reference of its own: a flawed one may keep something over a reset.
     let references = [reference(schema, flaws.clone())?, reference(schema, flaws.clone())?];
     let flask = server.as_ref().map(Flask::url);
-    let urls = |of: &Reference| [Some(of.url.clone()), flask.clone()].into_iter().flatten();
+    let urls = |reference: &Reference| [Some(reference.url.clone()), flask.clone()].into_iter().flatten();
     let mut by_native = Vec::new();
     for url in urls(&references[0]) {
         by_native.push(native(suite, &url)?);
@@ -304,8 +304,9 @@ pub(crate) fn compare(
             .map(|run| run.join().unwrap_or_else(|_| Err("the run of pytest broke".into())))
             .collect::<Result<Vec<_>, Failure>>()
     })?;
-    let said = server.as_ref().map(Flask::said).unwrap_or_default();
-    let mut agreement = Agreement { cases: suite.cases.len(), failed: Vec::new(), differ: Vec::new(), said };
+    let output = server.as_ref().map(Flask::output).unwrap_or_default();
+    let mut agreement =
+        Agreement { cases: suite.cases.len(), failed: Vec::new(), differ: Vec::new(), output };
     for (index, case) in suite.cases.iter().enumerate() {
         let name = test_name(&case.id);
         // A test that is not in pytest's report is neither passed nor failed.

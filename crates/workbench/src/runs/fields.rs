@@ -367,7 +367,7 @@ pub(super) fn default_of(
     form: &FormSettings,
     defaults: &FormSettings,
 ) -> Option<(String, Value)> {
-    let of = FormSettings {
+    let untouched = FormSettings {
         agent: form.agent.clone(),
         source: form.source,
         protocol: FormProtocol::Own,
@@ -378,5 +378,5 @@ pub(super) fn default_of(
     if field == "source" {
         return Some(("benchmark".to_owned(), Value::from(Benchmark::Iterative.as_str())));
     }
-    given(&of).into_iter().find(|g| g.field == field).map(|g| (g.key, g.value))
+    given(&untouched).into_iter().find(|g| g.field == field).map(|g| (g.key, g.value))
 }

@@ -390,13 +390,13 @@ fn in_one_line(form: &FormSettings, standard: &FormSettings, differ: &[String]) 
     let always = ["agent", "output_dir", "endpoint_mode"];
     let mut line = "stamina run --values".to_owned();
     for given in fields::given(form) {
-        let said = always.contains(&given.field)
+        let is_named = always.contains(&given.field)
             || given.field == "other"
             || given.field == "iterative" && !form.iterative
             || differ.iter().any(|field| field == given.field)
             || fields::default_of(given.field, form, standard)
                 .is_some_and(|(_, value)| value != given.value && given.field == "use_docker");
-        if said {
+        if is_named {
             let value = match &given.value {
                 Value::String(text) => text.clone(),
                 Value::Array(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),

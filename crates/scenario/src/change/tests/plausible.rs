@@ -10,22 +10,23 @@ pub(crate) fn change(draw: &mut Draw, schema: &Schema) -> Change {
     let kinds: Vec<String> = super::kinds().into_iter().collect();
     loop {
         let kind = draw.pick(&kinds).unwrap().clone();
-        if let Some(mut json) = of(draw, schema, &kind) {
+        if let Some(mut json) = plausible(draw, schema, &kind) {
             json["change"] = json!(kind);
             return super::change(&json);
         }
     }
 }
 
-fn one<T: Copy>(draw: &mut Draw, of: &[T]) -> T {
-    of[draw.below(of.len())]
+fn pick_one<T: Copy>(draw: &mut Draw, items: &[T]) -> T {
+    items[draw.below(items.len())]
 }
 
 fn name(draw: &mut Draw) -> String {
     format!(
         "{}_{}",
-        one(draw, &["red", "old", "main", "extra"]),
-        one(draw, &["mark", "grade", "box", "lane"])
+        pick_one(draw, &["red", "old", "main", "extra"]),
+        // words: ok (the name of an entity)
+        pick_one(draw, &["mark", "grade", "box", "lane"])
     )
 }
 
@@ -64,7 +65,7 @@ fn named(mut value: Value, name: &str) -> Value {
 
 fn reference(draw: &mut Draw, schema: &Schema) -> Option<Value> {
     let target = draw.pick(&schema.entities)?;
-    let rule = one(draw, &["cascade", "restrict", "set_null"]);
+    let rule = pick_one(draw, &["cascade", "restrict", "set_null"]);
     let reference = json!({"type": "reference", "entity": target.key, "on_delete": rule, "nullable": true,
         "nested": draw.chance(50)});
     Some(named(reference, &format!("{}_ref", name(draw))))
@@ -120,24 +121,24 @@ fn condition(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Value>
             json!({"when": "has_at_least", "entity": from.key, "reference": reference.key, "count": draw.between(1, 3)})
         });
     }
-    let of = field(draw, entity, |field| field.computed.is_none())?;
-    let is = match &of.kind {
+    let picked = field(draw, entity, |field| field.computed.is_none())?;
+    let is = match &picked.kind {
         Kind::Enum { values } => json!({"not": draw.pick(values)}),
         Kind::Boolean => json!({"equals": true}),
         Kind::Integer { .. } => json!({"at_least": draw.between(2, 9)}),
         Kind::Number { .. } => json!({"at_most": draw.between(2, 9) as f64}),
-        _ if of.nullable => json!("is_set"),
+        _ if picked.nullable => json!("is_set"),
         _ => json!({"equals": "some text"}),
     };
-    Some(json!({"when": "field", "field": of.key, "is": is}))
+    Some(json!({"when": "field", "field": picked.key, "is": is}))
 }
 
 fn effect(draw: &mut Draw, entity: &Entity) -> Option<Value> {
-    let of = field(draw, entity, |field| field.computed.is_none() && field.target().is_none())?;
-    Some(if draw.chance(30) && matches!(of.kind, Kind::Integer { .. }) {
-        json!({"do": "increment", "field": of.key, "by": {"value": draw.between(1, 5)}})
+    let picked = field(draw, entity, |field| field.computed.is_none() && field.target().is_none())?;
+    Some(if draw.chance(30) && matches!(picked.kind, Kind::Integer { .. }) {
+        json!({"do": "increment", "field": picked.key, "by": {"value": draw.between(1, 5)}})
     } else {
-        json!({"do": "set", "field": of.key, "to": operand(draw, of)})
+        json!({"do": "set", "field": picked.key, "to": operand(draw, picked)})
     })
 }
 
@@ -170,23 +171,25 @@ fn convention(draw: &mut Draw, kind: &str) -> Option<Value> {
     Some(match kind {
         "change_error_shape" => json!({"error": {"shape": "flat", "code": name(draw), "message": "message"}}),
         "change_error_code" => {
-            json!({"which": one(draw, &["invalid", "not_found", "conflict", "refused"]), "code": name(draw)})
+            json!({"which": pick_one(draw, &["invalid", "not_found", "conflict", "refused"]), "code": name(draw)})
         }
         "change_status" => {
-            json!({"which": one(draw, &["created", "deleted", "invalid", "conflict", "refused"]),
-            "status": one(draw, &[200, 201, 204, 400, 403, 409, 422])})
+            json!({"which": pick_one(draw, &["created", "deleted", "invalid", "conflict", "refused"]),
+            "status": pick_one(draw, &[200, 201, 204, 400, 403, 409, 422])})
         }
-        "change_list_shape" => json!({"list": {"items": one(draw, &["items", "data"]), "total": "count"}}),
-        "change_pagination" => json!({"pagination": {"style": one(draw, &["page", "offset"]),
+        "change_list_shape" => {
+            json!({"list": {"items": pick_one(draw, &["items", "data"]), "total": "count"}})
+        }
+        "change_pagination" => json!({"pagination": {"style": pick_one(draw, &["page", "offset"]),
             "default_size": draw.between(5, 40), "max_size": draw.between(40, 200)}}),
-        "change_field_case" => json!({"case": one(draw, &["snake", "camel"])}),
+        "change_field_case" => json!({"case": pick_one(draw, &["snake", "camel"])}),
         "change_prefix" => json!({"prefix": format!("/v{}", draw.below(9))}),
-        "change_unknown_fields" => json!({"unknown_fields": one(draw, &["ignore", "reject"])}),
+        "change_unknown_fields" => json!({"unknown_fields": pick_one(draw, &["ignore", "reject"])}),
         _ => return None,
     })
 }
 
-fn of(draw: &mut Draw, schema: &Schema, kind: &str) -> Option<Value> {
+fn plausible(draw: &mut Draw, schema: &Schema, kind: &str) -> Option<Value> {
     if let Some(json) = convention(draw, kind) {
         return Some(json);
     }
@@ -217,37 +220,37 @@ fn of(draw: &mut Draw, schema: &Schema, kind: &str) -> Option<Value> {
         "add_field" => json["field"] = new_field(draw),
         "add_reference" => json["field"] = reference(draw, schema)?,
         "add_computed" => {
-            let of = field(draw, entity, |field| writable(field) && field.is_numeric())?;
+            let picked = field(draw, entity, |field| writable(field) && field.is_numeric())?;
             json["field"] = named(
-                json!({"type": "boolean", "computed": {"from": "at_least", "field": of.key, "value": 3}}),
+                json!({"type": "boolean", "computed": {"from": "at_least", "field": picked.key, "value": 3}}),
                 &name(draw),
             );
         }
         "change_computed" => {
             let computed =
                 field(draw, entity, |field| field.kind == Kind::Boolean && field.computed.is_some())?;
-            let of = field(draw, entity, |field| writable(field) && field.is_numeric())?;
+            let picked = field(draw, entity, |field| writable(field) && field.is_numeric())?;
             json["field"] = json!(computed.key);
-            json["computed"] = json!({"from": "at_least", "field": of.key, "value": draw.between(1, 9)});
+            json["computed"] = json!({"from": "at_least", "field": picked.key, "value": draw.between(1, 9)});
         }
         "retype_field" => {
-            let of = field(draw, entity, |field| writable(field) && field.target().is_none())?;
+            let picked = field(draw, entity, |field| writable(field) && field.target().is_none())?;
             let (kind, default) = self::kind(draw);
-            json["field"] = json!(of.key);
+            json["field"] = json!(picked.key);
             json["kind"] = kind;
-            json["default"] = if of.required || of.nullable { Value::Null } else { default };
+            json["default"] = if picked.required || picked.nullable { Value::Null } else { default };
         }
         "add_enum_value" | "remove_enum_value" | "rename_enum_value" => {
-            let of = field(draw, entity, |field| matches!(field.kind, Kind::Enum { .. }))?;
-            let Kind::Enum { values } = &of.kind else { return None };
-            json["field"] = json!(of.key);
+            let picked = field(draw, entity, |field| matches!(field.kind, Kind::Enum { .. }))?;
+            let Kind::Enum { values } = &picked.kind else { return None };
+            json["field"] = json!(picked.key);
             json["value"] =
                 if kind == "add_enum_value" { json!(name(draw)) } else { json!(draw.pick(values)) };
             json["to"] = json!(name(draw));
         }
         "remove_reference" | "change_delete_rule" | "nest" | "unnest" => {
             json["field"] = json!(field(draw, entity, |field| field.target().is_some())?.key);
-            json["on_delete"] = json!(one(draw, &["cascade", "restrict", "set_null"]));
+            json["on_delete"] = json!(pick_one(draw, &["cascade", "restrict", "set_null"]));
         }
         "add_action" => {
             json["action"] =
@@ -279,15 +282,15 @@ fn of(draw: &mut Draw, schema: &Schema, kind: &str) -> Option<Value> {
             json["action"] = json!(action.key);
             json["index"] = json!(index);
             let effect = serde_json::to_value(&action.effects[index]).ok()?;
-            let of = effect["field"].as_str().and_then(|key| entity.field(key));
-            json["operand"] = of.map_or(json!({"value": 1}), |of| operand(draw, of));
+            let picked = effect["field"].as_str().and_then(|key| entity.field(key));
+            json["operand"] = picked.map_or(json!({"value": 1}), |picked| operand(draw, picked));
         }
         "add_analytic" => {
-            let of = field(draw, entity, |field| writable(field) && field.is_numeric())?;
-            json = json!({"analytic": named(json!({"entity": entity.key, "measure": {"max": of.key}}), &format!("{}_report", name(draw)))});
+            let picked = field(draw, entity, |field| writable(field) && field.is_numeric())?;
+            json = json!({"analytic": named(json!({"entity": entity.key, "measure": {"max": picked.key}}), &format!("{}_report", name(draw)))});
         }
         "add_filter" => {
-            let op = one(draw, &["equals", "at_least", "at_most", "contains"]);
+            let op = pick_one(draw, &["equals", "at_least", "at_most", "contains"]);
             json["filter"] = json!({"field": field(draw, entity, writable)?.key, "op": op});
         }
         "remove_filter" => json["filter"] = serde_json::to_value(draw.pick(&entity.filters)?).ok()?,
@@ -300,19 +303,19 @@ fn of(draw: &mut Draw, schema: &Schema, kind: &str) -> Option<Value> {
             }
         }
         "tighten" | "loosen" => {
-            let of = field(draw, entity, writable)?;
-            json["field"] = json!(of.key);
-            json["kind"] = moved(draw, &of.kind, kind == "loosen")?;
+            let picked = field(draw, entity, writable)?;
+            json["field"] = json!(picked.key);
+            json["kind"] = moved(draw, &picked.kind, kind == "loosen")?;
         }
         // The rules of a field.
         _ => {
-            let of = field(draw, entity, |_| true)?;
-            json["field"] = json!(of.key);
+            let picked = field(draw, entity, |_| true)?;
+            json["field"] = json!(picked.key);
             json["name"] = json!(name(draw));
             json["default"] = match kind {
-                "make_optional" if of.nullable => Value::Null,
-                "forbid_null" if of.required => Value::Null,
-                _ => operand(draw, of)["value"].clone(),
+                "make_optional" if picked.nullable => Value::Null,
+                "forbid_null" if picked.required => Value::Null,
+                _ => operand(draw, picked)["value"].clone(),
             };
         }
     }

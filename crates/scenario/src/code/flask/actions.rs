@@ -58,7 +58,7 @@ fn params(out: &mut Output, app: &App, unit: &Unit, action: &Action) {
             unique: false,
             immutable: false,
             computed: None,
-            since: 0,
+            introduced_in: 0,
         };
         let pattern = match &param.kind {
             Kind::String { pattern: Some(pattern), .. } => {

@@ -93,6 +93,7 @@ pub(super) fn rules(out: &mut Output, app: &App, column: &Column, kind: &Kind, s
         }
         Kind::Enum { .. } => {
             let test = format!("value not in {}", column.choices);
+            // words: ok (packs have this text)
             fails(out, spaces, &test, &format!("{shown} is none of the values it can have"));
         }
         Kind::StringList { min_items, max_items } => {
@@ -160,6 +161,7 @@ fn check_unchanged(out: &mut Output, unit: &Unit) {
             &mut out.text,
             8,
             "raise invalid(",
+            // words: ok (packs have this text)
             &[quoted(&format!("{} can not be changed", column.shown))],
             ")",
         );

@@ -70,6 +70,7 @@ class ApiError(Exception):
         kind("conflict", text, status.conflict, &codes.conflict);
     }
     if used.refused || used.refused_if_invalid {
+        // words: ok (packs have this text)
         let text = "An action can not be done as things stand.";
         kind("refused", text, status.refused, &codes.refused);
     }

@@ -119,7 +119,7 @@ fn an_effect_that_breaks_a_rule_is_refused_and_nothing_changes() {
 
 #[test]
 fn own_values_are_those_before_the_effects() {
-    let mut api = Api::of(changed(|schema| {
+    let mut api = Api::from_schema(changed(|schema| {
         let extend = &mut schema.entities[2].actions[1];
         if let Effect::Create { values, .. } = &mut extend.effects[1] {
             values[1].from = Operand::Own("hours".into());
@@ -133,7 +133,7 @@ fn own_values_are_those_before_the_effects() {
 
 /// Whether `extend` is done on an order with these values if this is its only guard.
 fn done(is: Comparison, field: &str, with: &Value) -> bool {
-    let mut api = Api::of(changed(|schema| {
+    let mut api = Api::from_schema(changed(|schema| {
         let condition = Condition::Field { field: field.into(), is };
         schema.entities[2].actions[1].guards = vec![Guard { key: "it".into(), condition }];
     }));

@@ -56,7 +56,8 @@ fn groups_have_a_row_for_every_value_that_occurs() {
     // Through the mechanic, by customer: only orders of active mechanics.
     let average = ok(api.get("/api/analytics/average-hours"));
     assert_eq!(groups(&average), [("1".to_owned(), 3.5)]);
-    let mut by_mechanic = Api::of(changed(|schema| schema.analytics[1].group_by = Some("mechanic".into())));
+    let mut by_mechanic =
+        Api::from_schema(changed(|schema| schema.analytics[1].group_by = Some("mechanic".into())));
     let customer = by_mechanic.customer(json!({}));
     let mechanic = by_mechanic.mechanic(json!({}));
     by_mechanic.order(customer, json!({"mechanic_id": mechanic}));
@@ -92,7 +93,7 @@ fn without_any_value_count_and_sum_are_zero_and_the_others_null() {
         (Measure::Min("price".into()), json!(null)),
         (Measure::Max("price".into()), json!(null)),
     ] {
-        let mut api = Api::of(changed(|schema| schema.analytics[3].measure = measure.clone()));
+        let mut api = Api::from_schema(changed(|schema| schema.analytics[3].measure = measure.clone()));
         assert_eq!(ok(api.get("/api/analytics/longest-repair")), json!({"value": expected}), "{measure:?}");
         assert_eq!(ok(api.get("/api/analytics/orders-by-status")), json!({"groups": []}));
         let customer = api.customer(json!({}));

@@ -54,7 +54,7 @@ fn what_is_no_object_is_invalid() {
 #[test]
 fn read_only_keys_are_ignored_and_unknown_ones_by_convention() {
     for unknown_fields in [UnknownFields::Reject, UnknownFields::Ignore] {
-        let mut api = Api::of(changed(|schema| schema.conventions.unknown_fields = unknown_fields));
+        let mut api = Api::from_schema(changed(|schema| schema.conventions.unknown_fields = unknown_fields));
         let id = api.customer(json!({"id": 99, "deleted": true, "spent": 7, "repair_count": "x"}));
         let shown = api.read("/api/customers/1");
         assert_eq!((id, &shown["spent"], &shown["deleted"]), (1, &json!(0), &json!(false)));
@@ -94,7 +94,7 @@ fn required_fields_must_be_there_also_in_a_replace() {
 
 #[test]
 fn a_required_nullable_field_must_be_there_and_may_be_null() {
-    let mut api = Api::of(changed(|schema| schema.entities[2].fields[9].required = true));
+    let mut api = Api::from_schema(changed(|schema| schema.entities[2].fields[9].required = true));
     let customer = api.customer(json!({}));
     let body = json!({"customer_id": customer, "due_at": "2024-03-01T12:30:00Z"});
     is_error(&api.post("/api/repair-orders", body.clone()), "invalid");
@@ -152,7 +152,7 @@ fn immutable_fields_keep_their_value() {
 
 #[test]
 fn unique_values_conflict_except_nulls_the_record_itself_and_deleted_ones() {
-    let mut api = Api::of(changed(|schema| schema.entities[0].fields[2].unique = true));
+    let mut api = Api::from_schema(changed(|schema| schema.entities[0].fields[2].unique = true));
     let first = api.customer(json!({"email": "a@b.org", "phone": null}));
     let second = api.customer(json!({"email": "b@b.org", "phone": null}));
     is_error(&api.post("/api/customers", json!({"full_name": "Ann", "email": "a@b.org"})), "conflict");

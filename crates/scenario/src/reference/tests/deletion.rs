@@ -38,7 +38,7 @@ fn references_with_set_null_lose_their_record() {
 
 #[test]
 fn a_cascade_goes_all_the_way_down() {
-    let mut api = Api::of(changed(|schema| rule(schema, 2, "customer", OnDelete::Cascade)));
+    let mut api = Api::from_schema(changed(|schema| rule(schema, 2, "customer", OnDelete::Cascade)));
     let (customer, other) = (api.customer(json!({})), api.customer(json!({})));
     let (order, kept) = (api.order(customer, json!({})), api.order(other, json!({})));
     api.part(order, json!({}));
@@ -52,7 +52,7 @@ fn a_cascade_goes_all_the_way_down() {
 
 #[test]
 fn a_restriction_further_down_keeps_everything() {
-    let mut api = Api::of(changed(|schema| {
+    let mut api = Api::from_schema(changed(|schema| {
         rule(schema, 2, "customer", OnDelete::Cascade);
         rule(schema, 3, "order", OnDelete::Restrict);
     }));
@@ -70,7 +70,7 @@ fn a_restriction_further_down_keeps_everything() {
 #[test]
 fn a_record_that_goes_along_restricts_nothing() {
     // Parts refer to orders (cascade) and to customers (restrict): deleting the customer takes both away.
-    let mut api = Api::of(changed(|schema| {
+    let mut api = Api::from_schema(changed(|schema| {
         rule(schema, 2, "customer", OnDelete::Cascade);
         let mut payer = schema.entities[2].fields[0].clone();
         (payer.key, payer.name, payer.required, payer.nullable) =
@@ -92,7 +92,7 @@ fn a_record_that_goes_along_restricts_nothing() {
 
 #[test]
 fn cascades_mark_where_there_is_soft_delete() {
-    let mut api = Api::of(changed(|schema| {
+    let mut api = Api::from_schema(changed(|schema| {
         rule(schema, 2, "customer", OnDelete::Cascade);
         schema.entities[2].soft_delete = true;
     }));
@@ -133,7 +133,7 @@ fn a_deleted_record_is_seen_in_lists_that_ask_for_it_and_nowhere_else() {
 
 #[test]
 fn deleted_records_do_not_count() {
-    let mut api = Api::of(changed(|schema| schema.entities[2].soft_delete = true));
+    let mut api = Api::from_schema(changed(|schema| schema.entities[2].soft_delete = true));
     let customer = api.customer(json!({}));
     let order = api.order(customer, json!({"price": 10, "status": "done"}));
     api.order(customer, json!({"price": 5, "status": "done"}));
@@ -150,7 +150,7 @@ fn deleted_records_do_not_count() {
 
 #[test]
 fn a_delete_can_answer_with_the_record() {
-    let mut api = Api::of(changed(|schema| schema.conventions.status.deleted = 200));
+    let mut api = Api::from_schema(changed(|schema| schema.conventions.status.deleted = 200));
     api.customer(json!({"full_name": "Ann"}));
     api.mechanic(json!({"first_name": "Max"}));
     let customer = ok(api.delete("/api/customers/1"));

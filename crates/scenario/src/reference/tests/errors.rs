@@ -47,7 +47,7 @@ fn what_is_not_named_is_not_found() {
 
 #[test]
 fn errors_have_the_shape_codes_and_statuses_of_the_schema() {
-    let mut api = Api::of(changed(|schema| {
+    let mut api = Api::from_schema(changed(|schema| {
         schema.conventions.error = ErrorShape::Flat { code: "type".into(), message: "detail".into() };
         schema.conventions.codes = ErrorCodes {
             invalid: "bad".into(),

@@ -38,7 +38,7 @@ fn schemas() -> Vec<Schema> {
 fn talk(schema: Schema, flaw: Option<Flaw>) -> Vec<Response> {
     let mut api = match flaw {
         Some(flaw) => Api::flawed(schema, flaw),
-        None => Api::of(schema),
+        None => Api::from_schema(schema),
     };
     let due = "2024-03-01T12:30:00Z";
     let mut answers = Vec::new();

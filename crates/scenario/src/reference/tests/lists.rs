@@ -126,7 +126,7 @@ fn pages_are_counted_from_one() {
 
 #[test]
 fn offsets_are_counted_from_zero() {
-    let mut api = Api::of(changed(|schema| {
+    let mut api = Api::from_schema(changed(|schema| {
         schema.conventions.pagination.style = PaginationStyle::Offset;
         schema.conventions.pagination.default_size = 5;
         schema.conventions.pagination.max_size = 6;
@@ -167,7 +167,7 @@ fn a_nested_list_has_the_children_of_its_parent_only() {
 
 #[test]
 fn names_are_written_in_the_case_of_the_conventions() {
-    let mut api = Api::of(changed(|schema| {
+    let mut api = Api::from_schema(changed(|schema| {
         schema.conventions.field_case = Case::Camel;
         schema.conventions.path_case = Case::Snake;
         schema.conventions.prefix = String::new();

@@ -42,7 +42,7 @@ fn an_integer_without_bounds_takes_large_and_negative_ones() {
     let schema = changed(|schema| {
         schema.entities[2].fields[4].kind = crate::ir::Kind::Integer { min: None, max: None };
     });
-    let mut api = Api::of(schema);
+    let mut api = Api::from_schema(schema);
     for value in [-1_000_000, 1_000_000, 0] {
         assert!(takes(&mut api, "hours", &json!(value)));
     }
@@ -171,10 +171,11 @@ fn lists_of_strings() {
 fn references_name_a_record_that_is_there() {
     let mut api = Api::new();
     let customer = api.customer(json!({}));
-    let gone = api.customer(json!({}));
-    assert_eq!(api.delete(&format!("/api/customers/{gone}")).status, 204);
+    let removed = api.customer(json!({}));
+    assert_eq!(api.delete(&format!("/api/customers/{removed}")).status, 204);
     let due = "2024-03-01T12:30:00Z";
-    for bad in [json!(gone), json!(99), json!(0), json!(-1), json!("1"), json!(true), json!(null), json!(1.5)]
+    for bad in
+        [json!(removed), json!(99), json!(0), json!(-1), json!("1"), json!(true), json!(null), json!(1.5)]
     {
         is_error(&api.post("/api/repair-orders", json!({"customer_id": bad, "due_at": due})), "invalid");
     }

@@ -55,7 +55,7 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
         }
         ChangeKind::AddGuard => {
             let condition = guards::condition(draw, schema, home, chosen)?;
-            let guard = guards::named(schema, home, chosen, condition)?;
+            let guard = guards::named_guard(schema, home, chosen, condition)?;
             Some(Change::AddGuard { entity, action, guard })
         }
         ChangeKind::RemoveGuard => {
@@ -64,7 +64,7 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
         }
         ChangeKind::ChangeGuard => {
             let guard = draw.pick(&chosen.guards)?;
-            let condition = guards::other(draw, schema, home, chosen, guard)?;
+            let condition = guards::other_condition(draw, schema, home, chosen, guard)?;
             Some(Change::ChangeGuard { entity, action, guard: guard.key.clone(), condition })
         }
         ChangeKind::AddEffect => {

@@ -67,7 +67,7 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
             let by = if chosen.by.is_some() && draw.chance(40) {
                 None
             } else {
-                Some(analytics::by(draw, entity, chosen.group_by.as_deref())?)
+                Some(analytics::pick_by(draw, entity, chosen.group_by.as_deref())?)
             };
             (by != chosen.by).then_some(Change::ChangeAnalyticFilter { analytic, by })
         }

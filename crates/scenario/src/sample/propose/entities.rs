@@ -27,7 +27,7 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
             let weights: Vec<u32> = untouched
                 .iter()
                 .map(|entity| {
-                    let age = schema.turn.saturating_sub(entity.since);
+                    let age = schema.turn.saturating_sub(entity.introduced_in);
                     if age < 5 || is_only_effect(schema, &entity.key) {
                         return 0;
                     }

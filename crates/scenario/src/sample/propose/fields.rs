@@ -277,9 +277,9 @@ fn other_computed(draw: &mut Draw, home: &Entity, field: &Field) -> Option<Compu
             let separator = (*draw.pick(&others)?).to_owned();
             Some(Computed::Joined { first: first.clone(), second: second.clone(), separator })
         }
-        Computed::AtLeast { field: of, value: old } => {
-            let value = fields::threshold(draw, &home.field(of)?.kind)?;
-            (value != *old).then(|| Computed::AtLeast { field: of.clone(), value })
+        Computed::AtLeast { field: operand, value: old } => {
+            let value = fields::threshold(draw, &home.field(operand)?.kind)?;
+            (value != *old).then(|| Computed::AtLeast { field: operand.clone(), value })
         }
         _ => None,
     }

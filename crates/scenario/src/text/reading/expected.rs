@@ -240,24 +240,24 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
         }
         Change::ChangeErrorCode { which, code } => {
             let codes = &before.conventions.codes;
-            let (of, old) = match which {
+            let (which_part, old) = match which {
                 ErrorKind::Invalid => ("invalid", &codes.invalid),
                 ErrorKind::NotFound => ("not found", &codes.not_found),
                 ErrorKind::Conflict => ("conflict", &codes.conflict),
                 ErrorKind::Refused => ("refused", &codes.refused),
             };
-            json!({"change": "change_error_code", "of": of, "old": old, "new": code})
+            json!({"change": "change_error_code", "of": which_part, "old": old, "new": code})
         }
         Change::ChangeStatus { which, status } => {
             let statuses = before.conventions.status;
-            let (of, old) = match which {
+            let (which_part, old) = match which {
                 StatusKind::Created => ("successful create", statuses.created),
                 StatusKind::Deleted => ("successful deletion", statuses.deleted),
                 StatusKind::Invalid => ("invalid", statuses.invalid),
                 StatusKind::Conflict => ("conflict", statuses.conflict),
                 StatusKind::Refused => ("refused", statuses.refused),
             };
-            json!({"change": "change_status", "of": of, "old": old.to_string(), "new": status.to_string()})
+            json!({"change": "change_status", "of": which_part, "old": old.to_string(), "new": status.to_string()})
         }
         Change::ChangeListShape { list } => {
             json!({"change": "change_list_shape", "keys": [list.items, list.total]})

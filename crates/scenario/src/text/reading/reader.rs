@@ -227,12 +227,12 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             }
         }
         "remove_guard" => {
-            let gone = parts
+            let removed = parts
                 .consequences
                 .iter()
                 .find(|one| one.contains("; where this does not hold"))
                 .ok_or("which?")?;
-            let mut scan = Scan(gone);
+            let mut scan = Scan(removed);
             out["verb"] = json!(scan.literal()?);
             scan.until(" no longer requires that ")?;
             out["condition"] = clauses::condition(scan.until("; where")?)?;
@@ -252,10 +252,10 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             }
         }
         "remove_effect" => {
-            let gone =
+            let removed =
                 parts.consequences.iter().find(|one| has(one, " no longer changes | no longer creates "));
-            let gone = gone.ok_or("which?")?;
-            let mut scan = Scan(gone);
+            let removed = removed.ok_or("which?")?;
+            let mut scan = Scan(removed);
             out["verb"] = json!(scan.literal()?);
             scan.until(" no longer ")?;
             out["effect"] = json!(scan.0.trim_end_matches('.'));
@@ -321,7 +321,7 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
             let (first, second) = (literal(0)?, literal(1)?);
             let (old, new) = if old_last { (second, first) } else { (first, second) };
             (out["old"], out["new"]) = (json!(old), json!(new));
-            let of = [
+            let candidates = [
                 "successful create",
                 "successful deletion",
                 "*invalid*",
@@ -329,8 +329,9 @@ fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<
                 "*conflict*",
                 "*refused*",
             ];
-            out["of"] =
-                json!(of.iter().find(|one| parts.asks.contains(*one)).map(|one| one.trim_matches('*')));
+            out["of"] = json!(
+                candidates.iter().find(|one| parts.asks.contains(*one)).map(|one| one.trim_matches('*'))
+            );
         }
         "change_list_shape" => {
             let mut scan = Scan(clause()?);

@@ -1,7 +1,7 @@
 //! Which clauses belong to a change: those that it writes, and those of what went with it.
 
 use crate::change::Change;
-use crate::ir::{Effect, Gone, Schema};
+use crate::ir::{Effect, Removed, Schema};
 use crate::text::delta::Delta;
 use crate::text::document::Part;
 
@@ -15,9 +15,11 @@ pub(super) fn clauses_of(after: &Schema, delta: &Delta, change: &Change) -> Vec<
                 return out;
             };
             out.extend((0..delta.pieces.len()).filter(|&at| match delta.pieces[at].part {
-                Part::Entity(of) | Part::Field(of) | Part::List(of) | Part::Action(of) | Part::Rule(of) => {
-                    of == index
-                }
+                Part::Entity(position)
+                | Part::Field(position)
+                | Part::List(position)
+                | Part::Action(position)
+                | Part::Rule(position) => position == index,
                 _ => false,
             }));
         }
@@ -133,44 +135,44 @@ fn effect_id(entity: &str, action: &str, effect: &Effect) -> String {
 }
 
 /// The clauses of what went by a change.
-pub(super) fn gone_with(before: &Schema, after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
-    (0..after.gone.len())
-        .filter(|&index| after.gone.get(index).is_some_and(|gone| goes(before, change, gone)))
+pub(super) fn removed_with(before: &Schema, after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
+    (0..after.removed.len())
+        .filter(|&index| after.removed.get(index).is_some_and(|removed| goes(before, change, removed)))
         .filter_map(|index| delta.at.get(&format!("gone.{index}")).copied())
         .collect()
 }
 
-fn goes(before: &Schema, change: &Change, gone: &Gone) -> bool {
+fn goes(before: &Schema, change: &Change, removed: &Removed) -> bool {
     let named = |entity: &str, field: &str, name: &str| {
         before.entity(entity).and_then(|entity| entity.field(field)).is_some_and(|field| field.name == name)
     };
-    match (change, gone) {
+    match (change, removed) {
         (
             Change::RemoveEntity { entity } | Change::RenameEntity { entity, .. },
-            Gone::Collection { plural } | Gone::Nested { plural, .. },
+            Removed::Collection { plural } | Removed::Nested { plural, .. },
         ) => before.entity(entity).is_some_and(|entity| entity.plural == *plural),
         (
             Change::RemoveField { entity, field }
             | Change::RemoveReference { entity, field }
             | Change::RenameField { entity, field, .. },
-            Gone::Field { entity: of, name },
-        ) => entity == of && named(entity, field, name),
+            Removed::Field { entity: owner, name },
+        ) => entity == owner && named(entity, field, name),
         (
             Change::RemoveReference { entity, field } | Change::Unnest { entity, field },
-            Gone::Nested { parent, plural },
+            Removed::Nested { parent, plural },
         ) => before.entity(entity).is_some_and(|owner| {
             owner.plural == *plural && owner.field(field).and_then(|field| field.target()) == Some(parent)
         }),
         (
             Change::RemoveEnumValue { entity, field, value }
             | Change::RenameEnumValue { entity, field, value, .. },
-            Gone::EnumValue { entity: of, field: in_field, value: old },
-        ) => entity == of && field == in_field && value == old,
+            Removed::EnumValue { entity: owner, field: in_field, value: old },
+        ) => entity == owner && field == in_field && value == old,
         (
             Change::RemoveAction { entity, action } | Change::RenameAction { entity, action, .. },
-            Gone::Action { entity: of, name },
+            Removed::Action { entity: owner, name },
         ) => {
-            entity == of
+            entity == owner
                 && before
                     .entity(entity)
                     .and_then(|entity| entity.action(action))
@@ -178,43 +180,44 @@ fn goes(before: &Schema, change: &Change, gone: &Gone) -> bool {
         }
         (
             Change::RemoveAnalytic { analytic } | Change::RenameAnalytic { analytic, .. },
-            Gone::Analytic { name },
+            Removed::Analytic { name },
         ) => before.analytic(analytic).is_some_and(|analytic| analytic.name == *name),
-        (Change::ChangeAnalyticFilter { analytic, .. }, Gone::AnalyticFilter { analytic: of, .. })
-        | (Change::ChangeRestriction { analytic, .. }, Gone::AnalyticRestriction { analytic: of, .. }) => {
-            analytic == of
-        }
-        (Change::RemoveFilter { entity, filter }, Gone::Filter { entity: of, field, op }) => {
-            entity == of && filter.field == *field && filter.op == *op
+        (Change::ChangeAnalyticFilter { analytic, .. }, Removed::AnalyticFilter { analytic: owner, .. })
+        | (
+            Change::ChangeRestriction { analytic, .. },
+            Removed::AnalyticRestriction { analytic: owner, .. },
+        ) => analytic == owner,
+        (Change::RemoveFilter { entity, filter }, Removed::Filter { entity: owner, field, op }) => {
+            entity == owner && filter.field == *field && filter.op == *op
         }
         (
             Change::RetypeField { entity, field, .. },
-            Gone::Filter { entity: of, field: of_field, .. }
-            | Gone::Sort { entity: of, field: of_field }
-            | Gone::Constraint { entity: of, field: of_field, .. }
-            | Gone::Unique { entity: of, field: of_field }
-            | Gone::EnumValue { entity: of, field: of_field, .. },
+            Removed::Filter { entity: owner, field: owner_field, .. }
+            | Removed::Sort { entity: owner, field: owner_field }
+            | Removed::Constraint { entity: owner, field: owner_field, .. }
+            | Removed::Unique { entity: owner, field: owner_field }
+            | Removed::EnumValue { entity: owner, field: owner_field, .. },
         )
-        | (Change::RemoveSort { entity, field }, Gone::Sort { entity: of, field: of_field })
-        | (Change::DropUnique { entity, field }, Gone::Unique { entity: of, field: of_field })
-        | (Change::MakeMutable { entity, field }, Gone::Immutable { entity: of, field: of_field })
+        | (Change::RemoveSort { entity, field }, Removed::Sort { entity: owner, field: owner_field })
+        | (Change::DropUnique { entity, field }, Removed::Unique { entity: owner, field: owner_field })
+        | (Change::MakeMutable { entity, field }, Removed::Immutable { entity: owner, field: owner_field })
         | (
             Change::Loosen { entity, field, .. }
             | Change::MakeOptional { entity, field, .. }
             | Change::AllowNull { entity, field },
-            Gone::Constraint { entity: of, field: of_field, .. },
-        ) => entity == of && field == of_field,
+            Removed::Constraint { entity: owner, field: owner_field, .. },
+        ) => entity == owner && field == owner_field,
         (
             Change::RemoveGuard { entity, action, .. } | Change::ChangeGuard { entity, action, .. },
-            Gone::Guard { entity: of, action: of_action, .. },
+            Removed::Guard { entity: owner, action: owner_action, .. },
         )
         | (
             Change::RemoveEffect { entity, action, .. },
-            Gone::Effect { entity: of, action: of_action, .. }
-            | Gone::Created { entity: of, action: of_action, .. },
-        ) => entity == of && action == of_action,
-        (Change::SetSoftDelete { entity, .. }, Gone::SoftDelete { entity: of }) => entity == of,
-        (Change::ChangePrefix { .. }, Gone::Prefix { .. }) => true,
+            Removed::Effect { entity: owner, action: owner_action, .. }
+            | Removed::Created { entity: owner, action: owner_action, .. },
+        ) => entity == owner && action == owner_action,
+        (Change::SetSoftDelete { entity, .. }, Removed::SoftDelete { entity: owner }) => entity == owner,
+        (Change::ChangePrefix { .. }, Removed::Prefix { .. }) => true,
         _ => false,
     }
 }

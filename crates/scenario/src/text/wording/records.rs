@@ -152,6 +152,7 @@ pub(super) const ADD_ENUM_VALUE: Wording = Wording {
         "{f} of {many} gets one more enum value: `{value}`.",
         "Add the enum value `{value}` to {f} of {many}.",
         "Could you add `{value}` to the values of {f} of {many}?",
+        // words: ok (the text of a request)
         "Some {many} fit none of the present values of {f}. Add the value `{value}` for them.",
         "{^many}, {f}: new enum value `{value}`.",
     ],

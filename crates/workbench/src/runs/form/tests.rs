@@ -110,12 +110,12 @@ fn tasks_come_back_from_their_yaml_and_their_line() {
 
 #[test]
 fn what_is_wrong_with_tasks_is_named_at_its_field() {
-    let said = |change: FormSettings| {
+    let first_error = |change: FormSettings| {
         let errors = settings_of(&tasks(change)).unwrap_err();
         (errors[0].field.clone(), errors[0].message.clone())
     };
     let new = || defaults("mini_swe", true).unwrap();
-    assert_eq!(said(FormSettings { agent: "mock".to_owned(), ..new() }).0, "agent");
+    assert_eq!(first_error(FormSettings { agent: "mock".to_owned(), ..new() }).0, "agent");
     let empty = FormSettings { tasks: String::new(), ..tasks(new()) };
     assert_eq!(settings_of(&empty).unwrap_err()[0].field, "tasks");
     let relative = FormSettings { tasks: "t".to_owned(), ..tasks(new()) };
@@ -171,19 +171,19 @@ fn every_wrong_field_is_named_with_a_sentence() {
     let wrong: Vec<&str> = errors.iter().map(|e| e.field.as_str()).collect();
     assert_eq!(wrong, ["n_turns", "base_seed", "batch_size", "oracle_repair"]);
     assert_eq!(errors[0].message, "0 is not possible: enter a whole number from 1 to 1000");
-    let said = |form: &FormSettings| {
+    let first_error = |form: &FormSettings| {
         let errors = fields::settings(form).unwrap_err();
         (errors[0].field.clone(), errors[0].message.clone())
     };
-    assert_eq!(said(&FormSettings { base_url: String::new(), ..form() }).0, "base_url");
-    assert_eq!(said(&FormSettings { model: String::new(), ..form() }).0, "model");
+    assert_eq!(first_error(&FormSettings { base_url: String::new(), ..form() }).0, "base_url");
+    assert_eq!(first_error(&FormSettings { model: String::new(), ..form() }).0, "model");
     let direct = FormSettings {
         endpoint_mode: crate::api::EndpointMode::Direct,
         network: crate::api::FormNetwork::Open,
         attempt_usd: Some(1.0),
         ..form()
     };
-    assert_eq!(said(&direct).0, "attempt_tokens");
+    assert_eq!(first_error(&direct).0, "attempt_tokens");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn a_field_takes_the_choices_that_the_form_offers() {
         if is_truth && !values.is_empty() {
             assert_eq!(values, ["false", "true"], "{}", field.field);
         }
-        // A word that is none of the choices is refused where there are choices: the type has no other.
+        // A word that is not among the choices is refused where there are choices: the type has no other.
         if !is_truth && !values.is_empty() {
             let mut asked = all.clone();
             asked.insert(field.field.clone(), "something else".into());

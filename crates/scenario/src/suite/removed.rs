@@ -6,28 +6,30 @@ use serde_json::{Value, json};
 use super::draft::{Draft, Failure};
 use super::plan::{Facts, Part, Plan};
 use super::{Aspect, Case, Method, Send, analytics, lists, state};
-use crate::ir::{Action, Comparison, Condition, Effect, Filter, FilterOp, Gone, Guard, UnknownFields, words};
+use crate::ir::{
+    Action, Comparison, Condition, Effect, Filter, FilterOp, Guard, Removed, UnknownFields, words,
+};
 
 /// Cases of everything that is gone.
 pub(super) fn cases(plan: &Plan<'_>, cases: &mut Vec<Case>) {
     let begin = cases.len();
-    for (index, gone) in plan.schema.gone.iter().enumerate() {
-        let (id, title) = named(plan, gone);
+    for (index, removed) in plan.schema.removed.iter().enumerate() {
+        let (id, title) = named(plan, removed);
         let same = |case: &Case| {
             case.id == id || case.id.strip_prefix(&id).is_some_and(|rest| rest.starts_with('#'))
         };
         let count = cases[begin..].iter().filter(|case| same(case)).count();
         let id = if count == 0 { id } else { format!("{id}#{}", count + 1) };
-        let mut draft = Draft::new(plan, id, Aspect::Gone, title);
+        let mut draft = Draft::new(plan, id, Aspect::Removed, title);
         draft.says(&[&format!("gone.{index}")]);
-        if steps(plan, gone, &mut draft).is_some() {
+        if steps(plan, removed, &mut draft).is_some() {
             draft.done(cases);
         }
     }
 }
 
 /// The id of the case, and its title.
-fn named(plan: &Plan<'_>, gone: &Gone) -> (String, String) {
+fn named(plan: &Plan<'_>, removed: &Removed) -> (String, String) {
     let one = |entity: &str| plan.entity(entity).map_or_else(String::new, |facts| facts.a.clone());
     let name = |entity: &str, field: &str| {
         plan.entity(entity)
@@ -38,80 +40,81 @@ fn named(plan: &Plan<'_>, gone: &Gone) -> (String, String) {
         let action = plan.entity(entity).and_then(|facts| facts.entity.action(action));
         format!("To {} {}", action.map_or_else(String::new, |action| words(&action.name)), one(entity))
     };
-    match gone {
-        Gone::Collection { plural } => {
+    match removed {
+        Removed::Collection { plural } => {
             (format!("gone.collection.{plural}"), format!("The collection `{plural}` is gone"))
         }
-        Gone::Prefix { prefix } => {
+        Removed::Prefix { prefix } => {
             ("gone.prefix".to_owned(), format!("Paths do not begin with `{prefix}` any more"))
         }
-        Gone::Field { entity, name } => (
+        Removed::Field { entity, name } => (
             format!("gone.{entity}.field.{name}"),
             format!("`{}` of {} is gone", plan.schema.json_name(name), one(entity)),
         ),
-        Gone::EnumValue { entity, field, value } => (
+        Removed::EnumValue { entity, field, value } => (
             format!("gone.{entity}.value.{field}.{value}"),
             format!("`{value}` is no value of `{}` of {} any more", name(entity, field), one(entity)),
         ),
-        Gone::Nested { parent, plural } => (
+        Removed::Nested { parent, plural } => (
             format!("gone.{parent}.nested.{plural}"),
             format!("The nested route `{plural}` of {} is gone", one(parent)),
         ),
-        Gone::Action { entity, name } => (
+        Removed::Action { entity, name } => (
             format!("gone.{entity}.action.{name}"),
             format!("The action `{name}` of {} is gone", one(entity)),
         ),
-        Gone::Analytic { name } => {
+        Removed::Analytic { name } => {
             (format!("gone.analytic.{name}"), format!("The analytic `{name}` is gone"))
         }
-        Gone::AnalyticRestriction { analytic: key, only } => {
+        Removed::AnalyticRestriction { analytic: key, only } => {
             let called = plan.schema.analytic(key).map_or("", |analytic| &analytic.name);
             (
                 format!("gone.analytics.{key}.only.{}", only.field),
                 format!("The analytic {} takes records that it left out", words(called)),
             )
         }
-        Gone::AnalyticFilter { analytic: key, field } => {
+        Removed::AnalyticFilter { analytic: key, field } => {
             let analytic = plan.schema.analytic(key);
-            let (called, of) = analytic.map_or(("", ""), |analytic| (&analytic.name, &analytic.entity));
+            let (called, entity_key) =
+                analytic.map_or(("", ""), |analytic| (&analytic.name, &analytic.entity));
             (
                 format!("gone.analytics.{key}.by.{field}"),
-                format!("The analytic {} takes no `{}` any more", words(called), name(of, field)),
+                format!("The analytic {} takes no `{}` any more", words(called), name(entity_key, field)),
             )
         }
-        Gone::Filter { entity, field, op } => (
+        Removed::Filter { entity, field, op } => (
             format!("gone.{entity}.filter.{field}.{}", op.key()),
             format!("A filter by `{}` of {} is ignored now", name(entity, field), one(entity)),
         ),
-        Gone::Sort { entity, field } => (
+        Removed::Sort { entity, field } => (
             format!("gone.{entity}.sort.{field}"),
             format!("Sorting by `{}` of {} is invalid now", name(entity, field), one(entity)),
         ),
-        Gone::Constraint { entity, field, .. } => (
+        Removed::Constraint { entity, field, .. } => (
             format!("gone.{entity}.constraint.{field}"),
             format!("`{}` of {} takes what it refused", name(entity, field), one(entity)),
         ),
-        Gone::Unique { entity, field } => (
+        Removed::Unique { entity, field } => (
             format!("gone.{entity}.unique.{field}"),
             format!("`{}` of {} need not be unique any more", name(entity, field), one(entity)),
         ),
-        Gone::Immutable { entity, field } => (
+        Removed::Immutable { entity, field } => (
             format!("gone.{entity}.immutable.{field}"),
             format!("`{}` of {} can be changed now", name(entity, field), one(entity)),
         ),
-        Gone::Guard { entity, action, .. } => (
+        Removed::Guard { entity, action, .. } => (
             format!("gone.{entity}.guard.{action}"),
             format!("{} goes without a guard that it had", verb(entity, action)),
         ),
-        Gone::Effect { entity, action, field } => (
+        Removed::Effect { entity, action, field } => (
             format!("gone.{entity}.effect.{action}.{field}"),
             format!("{} leaves `{}` as it is", verb(entity, action), name(entity, field)),
         ),
-        Gone::Created { entity, action, other } => (
+        Removed::Created { entity, action, other } => (
             format!("gone.{entity}.created.{action}.{other}"),
             format!("{} does not create {} any more", verb(entity, action), one(other)),
         ),
-        Gone::SoftDelete { entity } => (
+        Removed::SoftDelete { entity } => (
             format!("gone.{entity}.soft_delete"),
             format!("{} that is deleted is not kept any more", one(entity)),
         ),
@@ -125,22 +128,22 @@ fn find<'p, 'a>(plan: &'p Plan<'a>, entity: &str, field: &str) -> Option<(&'p Fa
 }
 
 /// Writes the steps; nothing if what it is about is not there.
-fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &'a Gone, draft: &mut Draft<'p, 'a>) -> Option<()> {
+fn steps<'p, 'a>(plan: &'p Plan<'a>, removed: &'a Removed, draft: &mut Draft<'p, 'a>) -> Option<()> {
     let prefix = &plan.schema.conventions.prefix;
-    match gone {
-        Gone::Collection { plural } => {
+    match removed {
+        Removed::Collection { plural } => {
             let path = format!("{prefix}/{}", plan.schema.path_name(plural));
             draft.fails(Send::get(path.clone()), Failure::Missing);
             draft.fails(Send::get(format!("{path}/1")), Failure::Missing);
             draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
         }
-        Gone::Prefix { prefix: old } => {
+        Removed::Prefix { prefix: old } => {
             let facts = plan.simplest()?;
             draft.says(&[facts.key]);
             let rest = facts.path.strip_prefix(prefix.as_str())?;
             draft.fails(Send::get(format!("{old}{rest}")), Failure::Missing);
         }
-        Gone::Field { entity, name } => {
+        Removed::Field { entity, name } => {
             let facts = plan.entity(entity)?;
             let name = plan.schema.json_name(name);
             draft.says(&["operations", facts.key, "bodies.unknown", "records.shown"]);
@@ -159,12 +162,12 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &'a Gone, draft: &mut Draft<'p, 'a>) 
                 }
             }
         }
-        Gone::EnumValue { entity, field, value } => {
+        Removed::EnumValue { entity, field, value } => {
             let (facts, part) = find(plan, entity, field)?;
             draft.says(&["operations", facts.key, &part.clause]);
             super::fields::refused(draft, facts, part, [json!(value), json!(value)]);
         }
-        Gone::Nested { parent, plural } => {
+        Removed::Nested { parent, plural } => {
             let facts = plan.entity(parent)?;
             draft.says(&[facts.key]);
             let path = format!("{}/{}", facts.at(1), plan.schema.path_name(plural));
@@ -172,32 +175,32 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &'a Gone, draft: &mut Draft<'p, 'a>) 
             draft.fails(Send::get(path.clone()), Failure::Missing);
             draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
         }
-        Gone::Action { entity, name } => {
+        Removed::Action { entity, name } => {
             let facts = plan.entity(entity)?;
             draft.says(&[facts.key]);
             let path = format!("{}/{}", facts.at(1), plan.schema.path_name(name));
             draft.make(facts, 1);
             draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
         }
-        Gone::Analytic { name } => {
+        Removed::Analytic { name } => {
             let path = format!("{prefix}/analytics/{}", plan.schema.path_name(name));
             draft.fails(Send::get(path), Failure::Missing);
         }
-        Gone::AnalyticRestriction { analytic, only } => {
+        Removed::AnalyticRestriction { analytic, only } => {
             analytics::without_restriction(plan, plan.schema.analytic(analytic)?, only, draft)?;
         }
-        Gone::AnalyticFilter { analytic, field } => {
+        Removed::AnalyticFilter { analytic, field } => {
             analytics::without_parameter(plan, plan.schema.analytic(analytic)?, field, draft)?;
         }
-        Gone::Filter { entity, field, op } => filter(plan, entity, field, *op, draft)?,
-        Gone::Sort { entity, field } => {
+        Removed::Filter { entity, field, op } => filter(plan, entity, field, *op, draft)?,
+        Removed::Sort { entity, field } => {
             let (facts, part) = find(plan, entity, field)?;
             draft.says(&["operations", facts.key, "lists.sort"]);
             for sort in [part.json.clone(), format!("-{}", part.json)] {
                 draft.fails(Send::get(facts.path.clone()).query("sort", &json!(sort)), Failure::Invalid);
             }
         }
-        Gone::Constraint { entity, field, accepted } => {
+        Removed::Constraint { entity, field, accepted } => {
             let (facts, part) = find(plan, entity, field)?;
             draft.says(&["operations", facts.key, &part.clause]);
             let body = facts.body_with(1, part, accepted.clone());
@@ -212,7 +215,7 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &'a Gone, draft: &mut Draft<'p, 'a>) 
                 draft.send(patch.has_one(&part.json, accepted.clone()));
             }
         }
-        Gone::Unique { entity, field } => {
+        Removed::Unique { entity, field } => {
             let (facts, part) = find(plan, entity, field)?;
             draft.says(&["operations", facts.key, &part.clause]);
             draft.make_one(facts, 1, part, part.value(1));
@@ -220,7 +223,7 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &'a Gone, draft: &mut Draft<'p, 'a>) 
             let send = draft.create(facts, body).has_one(&part.json, part.value(1));
             draft.send(send);
         }
-        Gone::Immutable { entity, field } => {
+        Removed::Immutable { entity, field } => {
             let (facts, part) = find(plan, entity, field)?;
             let other = match part.field.target() {
                 Some(target) => super::plan::id_of(target, 2),
@@ -231,9 +234,9 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &'a Gone, draft: &mut Draft<'p, 'a>) 
             let patch = Send::patch_one(facts.at(1), &part.json, other.clone());
             draft.send(patch.has_one(&part.json, other));
         }
-        Gone::Guard { entity, action, condition } => guard(plan, entity, action, condition, draft)?,
-        Gone::Effect { entity, action, field } => effect(plan, entity, action, field, draft)?,
-        Gone::Created { entity, action, other } => {
+        Removed::Guard { entity, action, condition } => guard(plan, entity, action, condition, draft)?,
+        Removed::Effect { entity, action, field } => effect(plan, entity, action, field, draft)?,
+        Removed::Created { entity, action, other } => {
             let facts = plan.entity(entity)?;
             let other = plan.entity(other)?;
             let action = facts.entity.action(action)?;
@@ -245,7 +248,7 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, gone: &'a Gone, draft: &mut Draft<'p, 'a>) 
             let count = draft.numbers(other.key).len();
             draft.send(Send::get(other.path.clone()).equal(plan.total(), json!(count)));
         }
-        Gone::SoftDelete { entity } => {
+        Removed::SoftDelete { entity } => {
             let facts = plan.entity(entity)?;
             let deleted = format!("/{}", plan.schema.json_name("deleted"));
             draft.says(&["operations", facts.key, "records.shown"]);

@@ -8,7 +8,7 @@ use super::{Condition, FilterOp, Key, Only};
 /// Something that was so before this turn. Names are the old ones, as the schema wrote them then (not cased).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
-pub enum Gone {
+pub enum Removed {
     /// The collection of an entity that was removed or renamed: its path answers 404.
     Collection {
         /// Old plural.

@@ -4,18 +4,18 @@ use serde_json::Value;
 
 use super::action;
 use super::words::{Names, all_of, capital, code, value, with_article};
-use crate::ir::{Gone, Schema, UnknownFields};
+use crate::ir::{Removed, Schema, UnknownFields};
 
 /// What is so no longer, and what happens instead.
-pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
+pub(super) fn text(schema: &Schema, removed: &Removed) -> String {
     let names = Names::new(schema);
     let prefix = &schema.conventions.prefix;
-    match gone {
-        Gone::Collection { plural } => {
+    match removed {
+        Removed::Collection { plural } => {
             let path = format!("{prefix}/{}", schema.path_name(plural));
             format!("The collection `{path}` no longer exists: it and all paths below it are *not found*.")
         }
-        Gone::Prefix { prefix: old } => {
+        Removed::Prefix { prefix: old } => {
             let example = schema.entities.first().map_or("", |entity| &entity.plural);
             let example = format!("{old}/{}", schema.path_name(example));
             if old.is_empty() {
@@ -26,7 +26,7 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
                 format!("The old paths with the prefix `{old}`, such as `{example}`, are *not found*.")
             }
         }
-        Gone::Field { entity, name } => format!(
+        Removed::Field { entity, name } => format!(
             "{} have no field {} any more: responses do not show it, and in a request body it is an unknown key ({}).",
             capital(&names.many(entity)),
             names.json(name),
@@ -35,28 +35,28 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
                 UnknownFields::Reject => "*invalid*",
             }
         ),
-        Gone::EnumValue { entity, field, value } => format!(
+        Removed::EnumValue { entity, field, value } => format!(
             "As {} of {}, `{value}` is now *invalid*.",
             names.field(entity, field),
             with_article(&names.one(entity))
         ),
-        Gone::Nested { parent, plural } => {
+        Removed::Nested { parent, plural } => {
             format!(
                 "The nested routes `{}` no longer exist: they are *not found*.",
                 names.nested_path(parent, plural)
             )
         }
-        Gone::Action { entity, name } => {
+        Removed::Action { entity, name } => {
             let path = schema.entity(entity).map(|entity| schema.collection_path(entity)).unwrap_or_default();
             format!("`POST {path}/{{id}}/{}` no longer exists: it is *not found*.", schema.path_name(name))
         }
-        Gone::Analytic { name } => {
+        Removed::Analytic { name } => {
             format!(
                 "`GET {prefix}/analytics/{}` no longer exists: it is *not found*.",
                 schema.path_name(name)
             )
         }
-        Gone::AnalyticRestriction { analytic, only } => {
+        Removed::AnalyticRestriction { analytic, only } => {
             let Some(analytic) = schema.analytic(analytic) else { return String::new() };
             let many = names.many(&analytic.entity);
             format!(
@@ -65,14 +65,14 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
                 super::analytic::restriction(names, &analytic.entity, only)
             )
         }
-        Gone::AnalyticFilter { analytic, field } => {
+        Removed::AnalyticFilter { analytic, field } => {
             let analytic = schema.analytic(analytic);
             let path = analytic.map(|analytic| schema.analytic_path(analytic)).unwrap_or_default();
             let name = analytic.and_then(|analytic| names.find(&analytic.entity, field));
             let name = name.map_or(field, |field| &field.name);
             format!("`GET {path}` now ignores the query parameter {}.", names.json(name))
         }
-        Gone::Filter { entity, field, op } => {
+        Removed::Filter { entity, field, op } => {
             let name = names.find(entity, field).map_or(field, |field| &field.name);
             format!(
                 "The list of {} now ignores the query parameter {}.",
@@ -80,7 +80,7 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
                 names.json(&op.param(name))
             )
         }
-        Gone::Sort { entity, field } => {
+        Removed::Sort { entity, field } => {
             let name = names.find(entity, field).map_or(field, |field| &field.name);
             let name = schema.json_name(name);
             format!(
@@ -88,23 +88,23 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
                 capital(&names.many(entity))
             )
         }
-        Gone::Constraint { entity, field, accepted } => format!(
+        Removed::Constraint { entity, field, accepted } => format!(
             "{} of {} now accepts {}, which was *invalid* until now.",
             names.field(entity, field),
             with_article(&names.one(entity)),
             sample(names, entity, field, accepted)
         ),
-        Gone::Unique { entity, field } => format!(
+        Removed::Unique { entity, field } => format!(
             "Two {} with the same {} are no longer a *conflict*.",
             names.many(entity),
             names.field(entity, field)
         ),
-        Gone::Immutable { entity, field } => format!(
+        Removed::Immutable { entity, field } => format!(
             "A replace or update can now change {} of {}.",
             names.field(entity, field),
             with_article(&names.one(entity))
         ),
-        Gone::Guard { entity, action, condition } => {
+        Removed::Guard { entity, action, condition } => {
             let holds = schema
                 .entity(entity)
                 .map(|entity| action::condition(names, entity, condition))
@@ -116,19 +116,19 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
                 names.many(entity)
             )
         }
-        Gone::Effect { entity, action, field } => format!(
+        Removed::Effect { entity, action, field } => format!(
             "{} of {} no longer changes {}.",
             names.verb(entity, action),
             names.many(entity),
             names.field(entity, field)
         ),
-        Gone::Created { entity, action, other } => format!(
+        Removed::Created { entity, action, other } => format!(
             "{} of {} no longer creates {}.",
             names.verb(entity, action),
             names.many(entity),
             with_article(&names.one(other))
         ),
-        Gone::SoftDelete { entity } => format!(
+        Removed::SoftDelete { entity } => format!(
             "{many} no longer have soft delete: a deleted record is removed, records do not show `deleted`, and the list \
              ignores the query parameter `{}`.",
             schema.json_name("include_deleted"),
@@ -139,8 +139,8 @@ pub(super) fn text(schema: &Schema, gone: &Gone) -> String {
 
 /// What the list loses with a field that was removed: its filters and its sort, by the names that they have today. Nothing
 /// if it had none, or was only renamed.
-pub(super) fn lists_without(before: &Schema, after: &Schema, gone: &Gone) -> Option<String> {
-    let Gone::Field { entity, name } = gone else { return None };
+pub(super) fn lists_without(before: &Schema, after: &Schema, removed: &Removed) -> Option<String> {
+    let Removed::Field { entity, name } = removed else { return None };
     let was = before.entity(entity)?;
     let field = was.fields.iter().find(|field| field.name == *name)?;
     if after.entity(entity)?.field(&field.key).is_some() {
