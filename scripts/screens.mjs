@@ -1,4 +1,5 @@
-// `npm run screens`: the pictures of every page in docs/screens. Synthetic sweeps are written for them into .cache.
+// `npm run screens`: the pictures of every page in docs/screens. Synthetic sweeps are written for them into .cache; which
+// picture is made of what is listed in docs/testing.md.
 //
 //   npm run screens                     all of them
 //   npm run screens -- compare live     only the scenes whose names begin so
@@ -18,7 +19,7 @@ runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bins"]);
 runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--example", "synthesize"]);
 
 const data = inRoot(".cache/screens/data");
-const sweeps = { sweep: ["--runs", "6", "--scenarios", "20", "--turns", "100"], harnesses: ["--runs", "15", "--scenarios", "8", "--turns", "20"], many: ["--runs", "500", "--scenarios", "3", "--turns", "10"] };
+const sweeps = { sweep: ["--runs", "6", "--scenarios", "20", "--turns", "100"], varied: ["--varied"], "varied-26": ["--varied", "--runs", "26"], many: ["--runs", "500", "--scenarios", "3", "--turns", "10"] };
 mkdirSync(data, { recursive: true });
 for (const [name, size] of Object.entries(sweeps)) {
   const to = path.join(data, name);

@@ -19,7 +19,7 @@ const sizes = [
 interface Scene {
   readonly name: string;
   /** Which library it is taken in. */
-  readonly library: "empty" | "one" | "library" | "500" | "harnesses" | "played" | "live";
+  readonly library: "empty" | "one" | "library" | "500" | "varied" | "played" | "live";
   readonly to: string;
   /** Makes what the address alone does not, and waits until everything is there. */
   readonly ready: (page: Page, lab: Lab) => Promise<void>;
@@ -30,15 +30,31 @@ const runs = (page: Page) => page.getByRole("grid", { name: "Runs" }).locator("t
 const grid = (page: Page) => page.getByRole("grid", { name: "Episodes by turns" });
 const figures = async (page: Page, count: number): Promise<void> => expect(page.locator(".figure[role=img] svg")).toHaveCount(count);
 
-/** The address of the run of the long sweep that failed latest, of a failed turn in it, and the best four runs. */
-async function long(lab: Lab): Promise<{ run: string; turn: string; sweep: string }> {
-  const all = await lab.json<{ id: string; source: string; planned_turns: number | null; stamina: { mean: number | null } }[]>("runs");
-  const sweep = all.filter((r) => r.planned_turns === 100).sort((a, b) => (b.stamina.mean ?? 0) - (a.stamina.mean ?? 0));
-  const run = sweep[0]!;
-  const shown = await lab.json<{ episodes: { episode: string; failed_turn: number | null; censored: boolean }[] }>("show", run.id);
-  const episode = shown.episodes.find((e) => e.failed_turn !== null && !e.censored && e.failed_turn > 4)!;
-  const members = encodeURIComponent(sweep.slice(0, 4).map((r) => r.id).join(","));
-  return { run: `run/${run.id}`, turn: `run/${run.id}/${episode.episode}/${String(episode.failed_turn)}`, sweep: members };
+/** A run of the sample: real command lines that were played with a simulated model. */
+const PLAYED = "sample-simulated.codex-middling";
+const membersOf = (runs: readonly { readonly id: string }[]): string => encodeURIComponent(runs.map((r) => r.id).join(","));
+
+interface Places {
+  /** The best run over 100 turns. */
+  readonly long: string;
+  /** The latest turn that a run of the sample failed at. */
+  readonly turn: string;
+  /** Thirteen models of one harness, and five of them. */
+  readonly thirteen: string;
+  readonly five: string;
+}
+const NOWHERE: Places = { long: "", turn: "", thirteen: "", five: "" };
+
+async function find(lab: Lab): Promise<Places> {
+  const all = await lab.json<{ id: string; planned_turns: number | null; stamina: { mean: number | null } }[]>("runs");
+  const best = all.sort((a, b) => (b.stamina.mean ?? 0) - (a.stamina.mean ?? 0));
+  const run = best.find((r) => r.planned_turns === 100)!;
+  const shown = await lab.json<{ episodes: { episode: string; failed_turn: number | null; censored: boolean }[] }>("show", PLAYED);
+  const failed = shown.episodes.filter((e) => e.failed_turn !== null && !e.censored).sort((a, b) => b.failed_turn! - a.failed_turn!);
+  const varied = best.filter((r) => r.id.startsWith("varied."));
+  // Names that begin alike, the longest and the shortest.
+  const five = ["halcyon", "o5", "deepwell-v4-pro", "deepwell-v4-flash", "quillon3.7"].map((part) => varied.find((r) => r.id.includes(part))!);
+  return { long: `run/${run.id}`, turn: `run/${PLAYED}/${failed[0]!.episode}/${String(failed[0]!.failed_turn)}`, thirteen: membersOf(varied), five: membersOf(five) };
 }
 
 const scenes: readonly Scene[] = [
@@ -115,7 +131,16 @@ const scenes: readonly Scene[] = [
   {
     name: "compare",
     library: "library",
-    to: "compare?members=SWEEP",
+    to: "compare?members=FIVE",
+    ready: async (page) => {
+      await expect(page.locator(".figure[role=img] svg").first()).toBeVisible();
+      await expect(page.getByRole("grid", { name: "Turns" }).locator("tbody tr").first()).toBeVisible();
+    },
+  },
+  {
+    name: "compare-13-models",
+    library: "library",
+    to: "compare?members=THIRTEEN",
     ready: async (page) => {
       await expect(page.locator(".figure[role=img] svg").first()).toBeVisible();
       await expect(page.getByRole("grid", { name: "Turns" }).locator("tbody tr").first()).toBeVisible();
@@ -123,21 +148,21 @@ const scenes: readonly Scene[] = [
   },
   {
     name: "matrix",
-    library: "harnesses",
+    library: "varied",
     to: "matrix?baselines=yes",
     ready: async (page) => {
       await expect(page.getByRole("table", { name: "Best and worst harness" })).toBeVisible();
       await figures(page, 2);
     },
   },
-  { name: "failures-15-runs", library: "harnesses", to: "failures?members=ALL", ready: (page) => expect(page.locator(".figure[role=img] svg").first()).toBeVisible({ timeout: 30_000 }) },
-  { name: "failures", library: "library", to: "failures?members=SWEEP", ready: (page) => expect(page.locator(".figure[role=img] svg").first()).toBeVisible({ timeout: 30_000 }) },
+  { name: "failures-15-runs", library: "varied", to: "failures?members=FIFTEEN", ready: (page) => expect(page.locator(".figure[role=img] svg").first()).toBeVisible({ timeout: 30_000 }) },
+  { name: "failures", library: "library", to: "failures?members=FIVE", ready: (page) => expect(page.locator(".figure[role=img] svg").first()).toBeVisible({ timeout: 30_000 }) },
   { name: "scenarios", library: "library", to: "scenarios?turn=3", ready: (page) => expect(page.locator("[data-entity]").first()).toBeVisible() },
   { name: "scenarios-suite", library: "library", to: "scenarios?turn=3&tab=suite", ready: (page) => expect(page.locator("tbody tr").first()).toBeVisible() },
   {
     name: "export",
     library: "library",
-    to: "compare?members=SWEEP",
+    to: "compare?members=FIVE",
     ready: async (page) => {
       await expect(page.locator(".figure[role=img] svg").first()).toBeVisible();
       await page.keyboard.press("Control+e");
@@ -147,7 +172,7 @@ const scenes: readonly Scene[] = [
   {
     name: "side-by-side",
     library: "library",
-    to: "compare?members=SWEEP",
+    to: "compare?members=FIVE",
     ready: async (page) => {
       await page.getByRole("grid", { name: "Turns" }).locator("tbody tr").first().dblclick();
       await expect(page.locator(".cm-content").first()).toBeVisible();
@@ -228,7 +253,7 @@ function settled(page: Page): () => Promise<void> {
 }
 
 test.describe.configure({ mode: "serial" });
-for (const library of ["empty", "one", "library", "500", "harnesses", "played", "live"] as const) {
+for (const library of ["empty", "one", "library", "500", "varied", "played", "live"] as const) {
   const taken = scenes.filter((s) => s.library === library && wanted(s.name));
   if (taken.length === 0) continue;
   test(`pictures with the library: ${library}`, async ({ browser }) => {
@@ -243,22 +268,23 @@ for (const library of ["empty", "one", "library", "500", "harnesses", "played", 
       writeFileSync(lab.at("holiday-pictures/2026/beach.txt"), "sun");
       writeFileSync(lab.at("holiday-pictures/result.json"), "{}");
       if (library === "one") await lab.stamina("ingest", path.join(fixtures, "harbor/jobs/terminus2-mock-priced"));
-      if (library === "library") await lab.stamina("ingest", path.join(root, "data/sample-harbor.zip"), path.join(root, "data/sample-pack.zip"), path.join(data, "sweep"), damaged);
-      if (library === "harnesses") await lab.stamina("ingest", path.join(data, "harnesses"));
+      if (library === "library") await lab.stamina("ingest", path.join(root, "data/sample-harbor.zip"), path.join(root, "data/sample-simulated.zip"), path.join(root, "data/sample-pack.zip"), path.join(data, "sweep"), path.join(data, "varied"), damaged);
+      if (library === "varied") await lab.stamina("ingest", path.join(data, "varied-26"));
       if (library === "500") await lab.stamina("ingest", path.join(data, "many"));
       // Results lie below the home folder by default; a picture tells nothing of the one that it was made in.
       served = await lab.serve({ HOME: lab.folder });
       // The sources are read again at the start; the notice of that belongs in no picture.
       await expect.poll(async () => ((await served!.rpc("app_state")) as { sources: { status: string }[] }).sources.every((s) => s.status === "ready")).toBe(true);
       if (library === "played" || library === "live") end = await play(lab, served, library === "live");
-      const places = library === "library" ? await long(lab) : { run: "", turn: "", sweep: "" };
-      const everyone = library === "harnesses" ? encodeURIComponent((await lab.json<{ id: string }[]>("runs")).map((r) => r.id).join(",")) : "";
+      const places = library === "library" ? await find(lab) : NOWHERE;
+      const fifteen = library === "varied" ? membersOf((await lab.json<{ id: string }[]>("runs")).slice(0, 15)) : "";
       const report = library === "library" ? (await lab.json<{ id: number; name: string }[]>("sources")).find((s) => s.name === "interrupted-job")?.id : 0;
       for (const scene of taken) {
         const to = scene.to
-          .replace("SWEEP", places.sweep)
-          .replace("ALL", everyone)
-          .replace("LONG", places.run)
+          .replace("THIRTEEN", places.thirteen)
+          .replace("FIFTEEN", fifteen)
+          .replace("FIVE", places.five)
+          .replace("LONG", places.long)
           .replace("TURN", places.turn)
           .replace("REPORT", `report/${String(report)}`)
           .replace("NOT-RECOGNIZED", `open-failed?path=${encodeURIComponent(lab.at("holiday-pictures"))}`);
