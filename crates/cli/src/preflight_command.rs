@@ -175,8 +175,15 @@ pub(crate) fn estimated(e: &RunEstimate, settings: &RunSettings) -> String {
         ("cost", no_cost(settings).map_or_else(usd, str::to_owned)),
         ("disk", e.bytes.map_or_else(|| "unknown".to_owned(), bytes)),
     ];
+    let in_engine = e.engine.iter().flat_map(|engine| {
+        let images =
+            engine.images.map_or_else(|| "unknown".to_owned(), |images| format!("about {}", bytes(images)));
+        let containers =
+            format!("at most {} ({} snapshots)", bytes(engine.containers_at_most), engine.snapshots);
+        [("images", images), ("containers", containers)]
+    });
     let mut text = String::new();
-    for (name, value) in rows {
+    for (name, value) in rows.into_iter().chain(in_engine) {
         text.push_str(&format!("{name:<11} {value}\n"));
     }
     for budget in &e.budgets {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bollard::body_full;
 use bollard::models::ImageInspect;
-use bollard::query_parameters::BuildImageOptions;
+use bollard::query_parameters::{BuildImageOptions, ListImagesOptions};
 use futures_util::StreamExt;
 use sha2::Digest as _;
 use tokio_util::sync::CancellationToken;
@@ -26,10 +26,23 @@ const MOST_MEMORY: i32 = i32::MAX;
 /// Longest time in which a harness is laid into the image of a task: some have half a gigabyte.
 const HARNESS_SECONDS: u64 = 900;
 
+/// How the names of images begin that were built for tasks, and what follows in those with a harness in them.
+const IMAGES: &str = "stamina-task:";
+const WITH_HARNESS: &str = "with-";
+
 /// What a harness needs to start in another image than its own, and where that lies there.
 const TREE: &str = include_str!("tree.sh");
 /// Where the programs of a harness lie in the image of a task.
 pub const HARNESS_PROGRAMS: &str = "/opt/stamina/harness/bin";
+
+/// Whether one of these names is that of an image that was built for a task, with a harness in it or without. Podman names its host
+/// before it.
+fn is_of_task(names: &[String], has_harness: bool) -> bool {
+    names
+        .iter()
+        .filter_map(|name| name.strip_prefix("localhost/").unwrap_or(name).strip_prefix(IMAGES))
+        .any(|tag| tag.starts_with(WITH_HARNESS) == has_harness)
+}
 
 /// The recipe of a task's image with a harness in it. Nothing of the task's image is executed or replaced: one that asks for
 /// that (`ONBUILD`) is refused before ([`refusal`]). No stage has a name, so that no task's image can be one.
@@ -112,7 +125,7 @@ impl Engine {
             }
         }
         let recipe = with_harness(task, harness);
-        let name = format!("stamina-task:with-{}", sha256(&format!("{ids} {recipe} {TREE}")));
+        let name = format!("{IMAGES}{WITH_HARNESS}{}", sha256(&format!("{ids} {recipe} {TREE}")));
         if self.images(&[&name]).await?.iter().any(|state| state.there) {
             return Ok(name);
         }
@@ -122,6 +135,15 @@ impl Engine {
         let _ = context.file("tree.sh", TREE.as_bytes());
         self.build_task(&name, context, limits, HARNESS_SECONDS, stop).await?;
         Ok(name)
+    }
+
+    /// Bytes of each image that was built for a task and is there, with all that it shares with others: of those with a harness
+    /// in them, or of those without.
+    pub async fn task_image_sizes(&self, has_harness: bool) -> Result<Vec<u64>, SandboxError> {
+        let all = self.docker.list_images(Some(ListImagesOptions::default())).await;
+        let all = all.map_err(failed("list images"))?;
+        let of_tasks = all.iter().filter(|image| is_of_task(&image.repo_tags, has_harness));
+        Ok(of_tasks.filter_map(|image| u64::try_from(image.size).ok()).collect())
     }
 
     /// Builds an image from a context with a `Dockerfile` at its top, within the CPUs and the memory of the limits, and at most
@@ -251,6 +273,20 @@ mod tests {
     fn names_of_images_that_are_used_unseen_do_not_collide() {
         assert_eq!(sha256("").len(), 64);
         assert!(sha256("abc").starts_with("ba7816bf8f01cfea"), "{}", sha256("abc"));
+    }
+
+    #[test]
+    fn images_of_tasks_are_told_from_others_by_their_names() {
+        let is_of_task = |name: &str, has_harness| super::is_of_task(&[name.to_owned()], has_harness);
+        for name in ["stamina-task:0a1b", "localhost/stamina-task:0a1b"] {
+            assert!(is_of_task(name, false) && !is_of_task(name, true), "{name}");
+        }
+        assert!(is_of_task("stamina-task:with-0a1b", true) && !is_of_task("stamina-task:with-0a1b", false));
+        for name in ["stamina-snapshot:0f3a5c77-scenario_0-2", "somebody/stamina-task:1", "debian:trixie", ""]
+        {
+            assert!(!is_of_task(name, false) && !is_of_task(name, true), "{name}");
+        }
+        assert!(!super::is_of_task(&[], false), "it has no name");
     }
 
     #[test]

@@ -615,6 +615,18 @@ pub enum FixAction {
     Clean,
 }
 
+/// What a run of tasks will take in the container engine, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct EngineDisk {
+    /// Images that are built for its tasks, where none of them is there yet: each as large as the median of those of other tasks in
+    /// the engine. `None` = unknown, because the engine has none.
+    pub images: Option<u64>,
+    /// Containers that run at once, with the snapshots before their steps, at most: none grows beyond `limits.disk_gib`.
+    pub containers_at_most: u64,
+    /// Snapshots among them.
+    pub snapshots: u64,
+}
+
 /// What a run will take. Ranges run from the 10th to the 90th percentile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct RunEstimate {
@@ -636,6 +648,8 @@ pub struct RunEstimate {
     pub cost_usd: Option<(f64, f64)>,
     /// Bytes that the results folder will take.
     pub bytes: Option<u64>,
+    /// What it will take in the container engine beside that; `None` = no tasks are played.
+    pub engine: Option<EngineDisk>,
     /// Budgets that may be hit: `may hit $60`.
     pub budgets: Vec<String>,
     /// What it rests on: `From 3 earlier runs of opencode, …`.

@@ -11,7 +11,7 @@ use store::{EpisodeId, RunId};
 use super::abilities::Kept;
 use super::machine;
 use crate::Workbench;
-use crate::api::{ApiError, ListRuns, RunEstimate, RunRow};
+use crate::api::{ApiError, EngineDisk, ListRuns, RunEstimate, RunRow};
 
 /// Earlier runs that are looked at, the latest first.
 const MOST_RUNS: usize = 20;
@@ -29,14 +29,23 @@ pub(super) struct Plan {
     pub(super) turns: u64,
     /// Bytes of their schemas, suites and reference servers.
     pub(super) bytes: u64,
+    /// Steps of each task; empty for scenarios.
+    pub(super) steps: Vec<u32>,
+    /// Images that are built for tasks.
+    pub(super) images: u64,
 }
 
 /// What is to be played, by the settings and their pack.
 pub(super) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan {
     if settings.tasks.is_some() {
-        let steps = runner::planned(settings).unwrap_or_default();
-        let turns = steps.iter().map(|(_, steps)| u64::from(*steps)).sum();
-        return Plan { episodes: steps.len() as u32, turns, bytes: 0 };
+        let steps: Vec<u32> =
+            runner::planned(settings).unwrap_or_default().into_iter().map(|(_, steps)| steps).collect();
+        let turns = steps.iter().map(|steps| u64::from(*steps)).sum();
+        // A harness is laid into every image, also into one that a task names.
+        let images = super::planned::named_images(settings);
+        let is_built = |image: &Option<String>| settings.asks_model() || image.is_none();
+        let images = images.iter().filter(|(_, image)| is_built(image)).count() as u64;
+        return Plan { episodes: steps.len() as u32, turns, bytes: 0, steps, images };
     }
     let g = &settings.generation;
     let most = if g.benchmark == Benchmark::Iterative { g.n_turns } else { 1 };
@@ -55,7 +64,8 @@ pub(super) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan {
         None => numbers.iter().map(|_| most).collect(),
     };
     let bytes = turns.iter().map(|n| crate::packs::estimated_bytes(*n, g.num_changes_per_turn)).sum();
-    Plan { episodes: turns.len() as u32, turns: turns.iter().map(|n| u64::from(*n)).sum(), bytes }
+    let (episodes, turns) = (turns.len() as u32, turns.iter().map(|n| u64::from(*n)).sum());
+    Plan { episodes, turns, bytes, steps: Vec::new(), images: 0 }
 }
 
 /// Rates of earlier runs: what a turn took, episode by episode.
@@ -166,9 +176,34 @@ pub(super) fn spread(sorted: &[f64]) -> Option<(f64, f64)> {
     (!sorted.is_empty()).then(|| (at(0.1), at(0.9)))
 }
 
+/// What a run of tasks will take in the engine. `sizes` = bytes of images of other tasks there; where there are none, what images
+/// take is unknown.
+fn in_engine(settings: &RunSettings, plan: &Plan, sizes: &[u64]) -> Option<EngineDisk> {
+    settings.tasks.as_ref()?;
+    let mut sizes = sizes.to_vec();
+    sizes.sort_unstable();
+    let images = match plan.images {
+        0 => Some(0),
+        images => sizes.get(sizes.len() / 2).map(|size| size.saturating_mul(images)),
+    };
+    let mut steps = plan.steps.clone();
+    steps.sort_unstable_by_key(|steps| std::cmp::Reverse(*steps));
+    // The longest ones may meet.
+    steps.truncate(settings.batch_size.max(1) as usize);
+    let kept: u64 = steps.iter().map(|steps| u64::from(*steps)).sum();
+    let snapshots = if settings.restore_before_try { kept } else { 0 };
+    let containers_at_most = settings.limits.disk.saturating_mul(steps.len() as u64 + snapshots);
+    Some(EngineDisk { images, containers_at_most, snapshots })
+}
+
 impl Workbench {
-    /// What a run will take.
-    pub(super) fn estimate(&self, settings: &RunSettings, plan: &Plan) -> Result<RunEstimate, ApiError> {
+    /// What a run will take. `task_images` = bytes of images of other tasks in the engine.
+    pub(super) fn estimate(
+        &self,
+        settings: &RunSettings,
+        plan: &Plan,
+        task_images: &[u64],
+    ) -> Result<RunEstimate, ApiError> {
         let mut rates = self.rates(settings)?;
         let turns = plan.turns as f64;
         let total = |rates: &mut Vec<f64>| {
@@ -235,6 +270,7 @@ impl Workbench {
             tokens_out,
             cost_usd,
             bytes: Some(plan.bytes + kept * SNAPSHOT + plan.turns * RECORDS),
+            engine: in_engine(settings, plan, task_images),
             budgets,
             basis,
         })
@@ -410,6 +446,27 @@ mod tests {
         assert_eq!(basis(&player, &Rates::default()), "There is no earlier run of ORACLE in the library");
         let simulated = basis(&settings(&[]), &Rates::default());
         assert_eq!(simulated, "There is no earlier run of simulated mock in the library");
+    }
+
+    #[test]
+    fn containers_and_snapshots_of_tasks_and_their_images_are_counted() {
+        const GIB: u64 = 1 << 30;
+        let tasks = |more: &[&str]| {
+            let always =
+                ["agent=ORACLE", "benchmark=HARBOR", "tasks=/t", "limits.disk_gib=2", "batch_size=2"];
+            settings(&[&always[..], more].concat())
+        };
+        let plan = Plan { episodes: 3, turns: 12, bytes: 0, steps: vec![3, 5, 4], images: 2 };
+        let chain = in_engine(&tasks(&[]), &plan, &[]).unwrap();
+        let expected = EngineDisk { images: None, containers_at_most: 4 * GIB, snapshots: 0 };
+        assert_eq!(chain, expected, "two at once, and what images take is unknown");
+        let tries = in_engine(&tasks(&["restore_before_try=true"]), &plan, &[700, 100, 300]).unwrap();
+        // Nine snapshots of the two longest tasks and their containers; the median of three images, twice.
+        let expected = EngineDisk { images: Some(600), containers_at_most: 22 * GIB, snapshots: 9 };
+        assert_eq!(tries, expected);
+        let named = Plan { images: 0, ..plan.clone() };
+        assert_eq!(in_engine(&tasks(&[]), &named, &[]).unwrap().images, Some(0), "all of them are there");
+        assert_eq!(in_engine(&settings(&[]), &plan, &[700]), None, "scenarios leave nothing in the engine");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! what to do. What cannot be found out is unknown, and keeps nobody from beginning.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -82,7 +82,7 @@ impl Workbench {
         let settings = super::form::settings_of(&form).ok()?;
         let (check, pack) = planned::pack(&settings, &self.runs.packs, false);
         let plan = plan(&settings, &check, pack.as_ref()).filter(|plan| plan.turns > 0)?;
-        let mut estimate = self.estimate(&settings, &plan).ok()?;
+        let mut estimate = self.estimate(&settings, &plan, &[]).ok()?;
         estimate.basis.push_str(". Fields to fix count as their defaults");
         Some(estimate)
     }
@@ -95,9 +95,9 @@ impl Workbench {
         let is_beginning = call != EndpointCall::Nothing;
         let (pack_check, pack) = planned::pack(settings, &self.runs.packs, is_beginning);
         let runtime = runtime()?;
-        let (engine, images, leftovers, is_guarded) = runtime.block_on(containers(settings));
-        checks.push(engine);
-        checks.extend(images);
+        let of_engine = runtime.block_on(containers(settings));
+        checks.push(of_engine.check);
+        checks.extend(of_engine.images);
         checks.extend(planned::harness(settings));
         let plan = plan(settings, &pack_check, pack.as_ref());
         checks.push(pack_check);
@@ -108,14 +108,16 @@ impl Workbench {
             checks.extend(found);
             abilities = told;
         }
-        let mut estimate = plan.as_ref().map(|plan| self.estimate(settings, plan)).transpose()?;
+        let estimated = |plan| self.estimate(settings, plan, &of_engine.task_images);
+        let mut estimate = plan.as_ref().map(estimated).transpose()?;
         checks.push(folder(&settings.output_dir));
         checks.push(disk(settings, estimate.as_ref()));
+        checks.extend(engine_disk(settings, estimate.as_ref(), of_engine.root.as_deref()));
         checks.extend(machine_holds(settings));
-        checks.extend(network(settings, is_guarded));
+        checks.extend(network(settings, of_engine.is_guarded));
         checks.extend(arguments(settings));
         checks.extend(binds::check(settings));
-        checks.extend(leftovers);
+        checks.extend(of_engine.leftovers);
         if let Some(nothing) = estimate.as_mut().filter(|estimate| estimate.turns == 0) {
             "Nothing is to be played".clone_into(&mut nothing.basis);
         }
@@ -161,12 +163,31 @@ fn wrong(errors: &[FieldError]) -> Preflight {
     }
 }
 
-/// Engine, image, what dead runs left in the engine, and whether containers of servers are kept from services of this machine.
-async fn containers(settings: &RunSettings) -> (Check, Vec<Check>, Option<Check>, bool) {
+/// What the container engine says.
+struct OfEngine {
+    check: Check,
+    images: Vec<Check>,
+    /// What dead runs left in it.
+    leftovers: Option<Check>,
+    /// Whether containers of servers are kept from services of this machine.
+    is_guarded: bool,
+    /// Bytes of images that were built for other tasks, where tasks are to be played.
+    task_images: Vec<u64>,
+    /// Where it keeps images and containers; `None` = it does not say.
+    root: Option<PathBuf>,
+}
+
+impl OfEngine {
+    fn new(check: Check, images: Vec<Check>) -> Self {
+        Self { check, images, leftovers: None, is_guarded: false, task_images: Vec::new(), root: None }
+    }
+}
+
+async fn containers(settings: &RunSettings) -> OfEngine {
     const TITLE: &str = "Engine";
     if !settings.use_docker {
         let check = Check::new("engine", TITLE, CheckState::Ok, "not needed: plain processes");
-        return (check, Vec::new(), None, false);
+        return OfEngine::new(check, Vec::new());
     }
     let engine = match Engine::connect().await {
         Ok(engine) => engine,
@@ -175,7 +196,7 @@ async fn containers(settings: &RunSettings) -> (Check, Vec<Check>, Option<Check>
             let sentence = format!("{}. {}", reported.message, reported.hint.unwrap_or_default());
             let check = Check::new("engine", TITLE, CheckState::Fail, "none answers").says(sentence);
             let image = Check::new("image", "Image", CheckState::Unknown, "no engine to ask");
-            return (check, vec![image], None, false);
+            return OfEngine::new(check, vec![image]);
         }
     };
     let check = engine::check(engine.info(), settings);
@@ -186,7 +207,19 @@ async fn containers(settings: &RunSettings) -> (Check, Vec<Check>, Option<Check>
         images.push(image(settings, &engine).await);
     }
     images.extend(task_images(settings, &engine).await);
-    (check, images, leftovers(&engine).await, is_guarded)
+    let task_images = match &settings.tasks {
+        // What it does not say is unknown.
+        Some(_) => engine.task_image_sizes(settings.asks_model()).await.unwrap_or_default(),
+        None => Vec::new(),
+    };
+    OfEngine {
+        check,
+        images,
+        leftovers: leftovers(&engine).await,
+        is_guarded,
+        task_images,
+        root: engine.info().root.clone(),
+    }
 }
 
 /// Whether the images that tasks name are there and can be played with; nothing where they are, or nobody can say.
@@ -363,8 +396,9 @@ fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Check {
     let turns = estimate.map_or(0, |estimate| estimate.turns);
     let episodes = estimate.map_or(u32::MAX, |estimate| estimate.episodes.max(1));
     let at_once = u64::from(settings.batch_size.min(episodes));
-    let containers =
-        if settings.use_docker { settings.limits.disk.saturating_mul(COPIES * at_once) } else { 0 };
+    // Containers of tasks have no folders of this machine.
+    let has_volumes = settings.use_docker && settings.tasks.is_none();
+    let containers = if has_volumes { settings.limits.disk.saturating_mul(COPIES * at_once) } else { 0 };
     if free < LEAST_DISK {
         return Check::new("disk", TITLE, CheckState::Fail, value)
             .says(format!("At least {} are needed to begin. Free some space.", bytes(LEAST_DISK)));
@@ -394,6 +428,33 @@ fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Check {
         ));
     }
     Check::new("disk", TITLE, CheckState::Ok, value)
+}
+
+/// Whether images, containers and snapshots of tasks fit where the engine keeps them; nothing where they do, or nobody can say.
+fn engine_disk(settings: &RunSettings, estimate: Option<&RunEstimate>, root: Option<&Path>) -> Option<Check> {
+    let needs = estimate?.engine?;
+    // The folder of an engine in a virtual machine is not a folder of this machine.
+    let root = root.filter(|root| root.is_dir())?;
+    let free = machine::free_disk(root)?;
+    let most = needs.images.unwrap_or(0).saturating_add(needs.containers_at_most);
+    if most <= free {
+        return None;
+    }
+    let images = needs.images.map_or_else(
+        || "images of unknown size".to_owned(),
+        |images| format!("images of about {}", bytes(images)),
+    );
+    let containers = match needs.snapshots {
+        0 => "containers".to_owned(),
+        snapshots => format!("containers with {}", model::counted(snapshots, "snapshot")),
+    };
+    let value = format!("{} free", bytes(free));
+    Some(Check::new("engine_disk", "Disk of the engine", CheckState::Warn, value).says(format!(
+        "In {} tasks may take {images}, and {containers} {} each: {} at most. Play fewer at once, or lower limits.disk_gib.",
+        root.display(),
+        bytes(settings.limits.disk),
+        bytes(most)
+    )))
 }
 
 /// Whether as many containers at once fit this machine.
@@ -524,6 +585,7 @@ fn is_loopback(address: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::EngineDisk;
 
     #[test]
     fn ports_that_are_open_to_more_than_this_machine_are_found() {
@@ -538,6 +600,44 @@ mod tests {
              7: 0000000000000000FFFF00000100007F:0054 0:0000 0A 0\n\
              8: 0000000000000000FFFF00000F02000A:0055 0:0000 0A 0\n";
         assert_eq!(open_ports(table), [22, 80, 82, 85]);
+    }
+
+    #[test]
+    fn what_does_not_fit_where_the_engine_keeps_it_is_told_before_the_run() {
+        let values = ["agent=ORACLE", "benchmark=HARBOR", "tasks=/t", "output_dir=/r", "limits.disk_gib=2"];
+        let settings = runner::settings::resolve(&[], &values.map(str::to_owned)).unwrap();
+        let room = tempfile::tempdir().unwrap();
+        let estimate = |images, containers_at_most, snapshots| RunEstimate {
+            episodes: 1,
+            turns: 3,
+            attempts_at_most: 3,
+            seconds: None,
+            tokens_in: None,
+            cached: None,
+            tokens_out: None,
+            cost_usd: None,
+            bytes: None,
+            engine: Some(EngineDisk { images, containers_at_most, snapshots }),
+            budgets: Vec::new(),
+            basis: String::new(),
+        };
+        let check = |estimate: &RunEstimate| engine_disk(&settings, Some(estimate), Some(room.path()));
+        assert_eq!(check(&estimate(Some(1000), 1000, 0)), None, "it fits");
+        let full = check(&estimate(None, u64::MAX, 3)).unwrap();
+        assert_eq!(full.state, CheckState::Warn);
+        let sentence = full.sentence.unwrap();
+        assert!(sentence.contains("images of unknown size"), "{sentence}");
+        assert!(sentence.contains("containers with 3 snapshots 2.1 GB each"), "{sentence}");
+        let images = check(&estimate(Some(u64::MAX), 1000, 0)).unwrap().sentence.unwrap();
+        assert!(images.contains("images of about") && !images.contains("snapshot"), "{images}");
+        // Nobody can say.
+        let large = estimate(None, u64::MAX, 3);
+        assert_eq!(engine_disk(&settings, Some(&large), Some(&room.path().join("elsewhere"))), None);
+        assert_eq!(engine_disk(&settings, Some(&large), None), None);
+        assert_eq!(
+            engine_disk(&settings, Some(&RunEstimate { engine: None, ..large }), Some(room.path())),
+            None
+        );
     }
 
     #[test]
