@@ -1,12 +1,15 @@
 //! From a tree to the store.
 //!
 //! 1. *Survey*: every place says which runs and parts it has, from names, sizes and small files. Runs are written, and
-//!    whatever the store still has and the tree has not is dropped.
+//!    whatever the store still has and the tree has not is dropped. Copies that were left out before stay so where nothing
+//!    changed.
 //! 2. *Read*: the parts whose stamp is another than the store's are read by two threads and written by the calling one.
 //!    Between them nothing waits, so that at most three parts are in memory, however many there are: each may be large.
 //!
 //! Nothing that lies in the tree stops an import: a reader that fails on a part gives a warning and the next part is
 //! read. Only the store can (its disk is full, another program holds it).
+
+mod left_out;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -92,9 +95,9 @@ pub fn import_among(
     imported.format_names = imported.found.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     store.set_source_format(source, &imported.format_names)?;
 
-    let known = store.part_stamps(source)?;
+    let mut known = store.part_stamps(source)?;
     let mut report = Report { warnings: found.warnings, files_read: 0 };
-    let (jobs, runs) = survey(tree, store, source, &found.places, &known, &mut report)?;
+    let (jobs, runs) = survey(tree, store, source, &found.places, &mut known, &mut report)?;
     let survey_warnings = tree.warnings();
     report.warn_all(survey_warnings.iter().cloned());
     store.put_survey_warnings(source, &report.warnings, report.files_read)?;
@@ -118,7 +121,7 @@ pub fn import_among(
 struct Job<'a> {
     place: &'a Place,
     part: Part,
-    /// [`Part::stamp`] and the version of the program: what an older version read is read again.
+    /// [`stored_stamp`]: what an older version read is read again.
     stamp: u64,
 }
 
@@ -156,36 +159,55 @@ fn put_runs(store: &Store, source: SourceId, place: &Place, runs: &[Run]) -> Res
     store.put_runs(source, &place.at, place.format.id(), &runs)
 }
 
-/// Surveys all places, brings the store's runs and parts in line with them, and lists what there is to read.
+/// The stamp of a part in the store: [`Part::stamp`] and the version of the program.
+fn stored_stamp(part: &Part) -> u64 {
+    Stamp::new().text(env!("CARGO_PKG_VERSION")).number(part.stamp).finish()
+}
+
+/// Surveys all places, brings the store's runs and parts in line with them, and lists what there is to read. Parts that stay left
+/// out as copies become known ones.
 fn survey<'a>(
     tree: &Tree,
     store: &Store,
     source: SourceId,
     places: &'a [Place],
-    known: &HashMap<(String, String), u64>,
+    known: &mut HashMap<(String, String), u64>,
     report: &mut Report,
 ) -> Result<(Vec<Job<'a>>, PlaceRuns<'a>), StoreError> {
     let (mut jobs, mut runs) = (Vec::new(), PlaceRuns::new());
     let mut keep: Vec<(String, String)> = Vec::new();
     store.drop_places(source, &places.iter().map(|place| place.at.clone()).collect::<Vec<_>>())?;
+    let mut surveys: Vec<(&Place, Option<Survey>)> = Vec::with_capacity(places.len());
     for (place, surveyed) in places.iter().zip(survey_all(tree, places)) {
         let Some((survey, survey_report)) = surveyed else {
             report.warn(failed(place.format, &place.at, "What was read of it before stays"));
-            keep.extend(known.keys().filter(|(at, _)| *at == place.at).cloned());
+            surveys.push((place, None));
             continue;
         };
-        report.warn_all(survey_report.warnings);
-        report.files_read += survey_report.files_read;
-        let survey = without_repetition(survey, &place.at, report);
+        report.add(survey_report);
+        surveys.push((place, Some(without_repetition(survey, &place.at, report))));
+    }
+    let left_out = store.left_out(source)?;
+    let by_place = surveys.iter().map(|(place, survey)| (place.at.as_str(), survey.as_ref())).collect();
+    let stays_out = left_out::stays_out(&left_out, known, &by_place, stored_stamp);
+    store.keep_left_out(source, &stays_out.runs)?;
+    for (place, survey) in surveys {
+        let Some(mut survey) = survey else {
+            let before = known.keys().chain(left_out.parts.keys());
+            keep.extend(before.filter(|(at, _)| *at == place.at).cloned());
+            continue;
+        };
+        survey.runs.retain(|run| !stays_out.runs.contains(&(place.at.clone(), run.key.clone())));
         put_runs(store, source, place, &survey.runs)?;
         runs.push((place, survey.runs));
         for part in survey.parts {
             keep.push((place.at.clone(), part.key.clone()));
-            let stamp = Stamp::new().text(env!("CARGO_PKG_VERSION")).number(part.stamp).finish();
+            let stamp = stored_stamp(&part);
             jobs.push(Job { place, part, stamp });
         }
     }
     store.drop_parts(source, &keep)?;
+    known.extend(stays_out.parts);
     Ok((jobs, runs))
 }
 

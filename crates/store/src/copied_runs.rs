@@ -1,17 +1,65 @@
 //! Runs that are copies of another run of their source, for example a job whose folder was copied beside it. They are left
 //! out as a whole.
 //!
-//! A run that has a trial of its own, a better copy of one (by the rules of [`crate::copies`]), or a mark of a user stays.
+//! A run that has a trial of its own, a better copy of one (by the rules of [`crate::copies`]), or a mark of a user (withdrawn,
+//! tags, a note) stays. Of runs that are alike in all that, the one that the library knew first stays.
+//!
+//! What is left out is not read again before its place or that of its original changes: [`LeftOut`] says what it is.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use model::Warning;
 use rusqlite::Connection;
 
 use crate::copies::{ATTEMPTS, HAS_NO_END, IS_OPEN, IS_SNAPSHOT};
+use crate::schema::Migration;
 use crate::withdrawn::VALID;
-use crate::{Result, RunId, SourceId, runs, warnings};
+use crate::{Result, RunId, SourceId, Store, runs, warnings};
+
+pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
+    version: 22,
+    sql: "
+CREATE TABLE left_out_run (
+  source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+  place TEXT NOT NULL,
+  key TEXT NOT NULL,
+  -- the run of the source that it is a copy of
+  original_place TEXT NOT NULL,
+  original_key TEXT NOT NULL,
+  PRIMARY KEY (source, place, key)
+) STRICT, WITHOUT ROWID;
+",
+}];
+
+/// A condition on `run`: a user has given it a tag or a note. Tags that its source gave it are those of its copies, too.
+const IS_MARKED: &str = "(EXISTS (SELECT 1 FROM note WHERE note.run = run.slug) OR EXISTS (SELECT 1 FROM tag
+  WHERE tag.run = run.slug AND NOT EXISTS
+    (SELECT 1 FROM source_tag WHERE source_tag.run = tag.run AND source_tag.tag = tag.tag)))";
+
+/// A run that is left out of its source as a copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftOutRun {
+    /// Its place.
+    pub place: String,
+    /// Its key.
+    pub key: String,
+    /// Place of the run that it is a copy of.
+    pub original_place: String,
+    /// Key of that run.
+    pub original_key: String,
+    /// Whether that run is there, and nothing of it is withdrawn. A run with a mark leaves out no other one.
+    pub has_original: bool,
+}
+
+/// What is left out of a source as copies.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// The runs, by place and key.
+    pub runs: Vec<LeftOutRun>,
+    /// The stamps of the parts that have these runs, or copies inside one run, by place and key of the part.
+    pub parts: HashMap<(String, String), u64>,
+}
 
 /// How complete a copy of a trial is: the lesser, the better.
 type Gaps = (bool, Reverse<u32>, bool, bool);
@@ -22,7 +70,12 @@ struct SharingRun {
     place: String,
     key: String,
     preferred: i64,
-    is_nameless: bool,
+    /// Whether its harness and its model are unknown.
+    unknown: (bool, bool),
+    /// Whether a user has given it a tag or a note.
+    is_marked: bool,
+    /// Number of its slug: the lesser, the longer the library knows it.
+    slug: i64,
     /// All its trials, also those that no other run has.
     trials: u32,
     /// The shared ones, by identity.
@@ -31,25 +84,33 @@ struct SharingRun {
 
 impl SharingRun {
     /// A run comes after every run that it is a copy of: one of more trials, or of the same ones in a better copy.
-    fn order(&self) -> impl Ord + '_ {
+    fn order(&self) -> impl Ord + use<> {
         let count = |has: fn(&Gaps) -> bool| self.shared.values().filter(|gaps| has(gaps)).count();
         let attempts: u64 = self.shared.values().map(|gaps| u64::from(gaps.1.0)).sum();
         let gaps = (count(|gaps| gaps.0), Reverse(attempts), count(|gaps| gaps.2), count(|gaps| gaps.3));
-        (Reverse(self.trials), gaps, Reverse(self.preferred), self.is_nameless, &self.place, &self.key)
+        (
+            Reverse(self.trials),
+            gaps,
+            Reverse(self.preferred),
+            self.unknown,
+            Reverse(self.is_marked),
+            self.slug,
+        )
     }
 
-    /// Whether all its trials are in another run, each in a copy that is as good, and that run knows its harness if this one does.
-    /// It comes after the other one by [`Self::order`].
+    /// Whether all its trials are in another run, each in a copy that is as good, that run knows harness and model if this one
+    /// does, and no user has marked this one. It comes after the other one by [`Self::order`].
     fn is_copy_of(&self, other: &Self) -> bool {
         self.trials as usize == self.shared.len()
             && self.preferred <= other.preferred
-            && self.is_nameless >= other.is_nameless
+            && !self.is_marked
+            && self.unknown.0 >= other.unknown.0
+            && self.unknown.1 >= other.unknown.1
             && self.shared.iter().all(|(trial, gaps)| other.shared.get(trial).is_some_and(|its| its <= gaps))
     }
 }
 
-/// Leaves out the runs of a source that are copies of another one, with a warning. Their parts are read again each time, so
-/// that a copy counts when the original is deleted.
+/// Leaves out the runs of a source that are copies of another one, with a warning.
 pub(crate) fn leave_out(conn: &Connection, source: SourceId) -> Result<()> {
     let mut found = sharing_runs(conn, source)?;
     found.sort_by(|a, b| a.order().cmp(&b.order()));
@@ -72,7 +133,20 @@ fn delete(conn: &Connection, source: SourceId, run: &SharingRun, original: &Shar
     let part: i64 = conn
         .prepare_cached("SELECT min(part) FROM episode WHERE run = ?1")?
         .query_row([run.id], |row| row.get(0))?;
-    runs::delete(conn, run.id)?;
+    if depends_on_others(conn, run, original)? {
+        runs::delete(conn, run.id)?;
+    } else {
+        conn.prepare_cached(
+            "UPDATE part SET left_out = 1 WHERE id IN (SELECT part FROM episode WHERE run = ?1)",
+        )?
+        .execute([run.id])?;
+        runs::remove(conn, run.id)?;
+        conn.prepare_cached(
+            "INSERT OR REPLACE INTO left_out_run (source, place, key, original_place, original_key)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute((source, &run.place, &run.key, &original.place, &original.key))?;
+    }
     let what = format!(
         "All trials of the run “{}” are trials of “{}”, where they count. The run is left out.",
         run.key, original.key
@@ -81,13 +155,26 @@ fn delete(conn: &Connection, source: SourceId, run: &SharingRun, original: &Shar
     warnings::add_to_part(conn, source, part, original.id, &warning)
 }
 
+/// Whether another source says that two runs have the same trials: it gave the copy an identity that the original does not have
+/// by itself. When that source is closed, the copy may be none, so it is read again each time.
+fn depends_on_others(conn: &Connection, run: &SharingRun, original: &SharingRun) -> Result<bool> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM episode AS copy WHERE copy.run = ?1 AND copy.identity IS NOT copy.own_identity
+               AND NOT EXISTS (SELECT 1 FROM episode AS own WHERE own.identity = copy.identity AND own.run = ?2
+                 AND own.own_identity = own.identity))
+             OR EXISTS (SELECT 1 FROM episode WHERE run = ?2 AND identity IS NOT own_identity)",
+        )?
+        .query_row((run.id, original.id), |row| row.get(0))?)
+}
+
 /// The runs of a source with trials that another one of them has, too. Withdrawn runs, and runs with withdrawn trials, are
 /// none of them: their marks say something of all copies.
 fn sharing_runs(conn: &Connection, source: SourceId) -> Result<Vec<SharingRun>> {
     let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
     let mut find = conn.prepare_cached(&format!(
         "SELECT run.id, run.place, run.key, run_slug.preferred, run.harness IS NULL, size.episodes, episode.identity,
-           {is_open}, {ATTEMPTS}, {is_snapshot}, {HAS_NO_END}
+           {is_open}, {ATTEMPTS}, {is_snapshot}, {HAS_NO_END}, run.model IS NULL, run.slug, {IS_MARKED}
          FROM run JOIN run_slug ON run_slug.id = run.slug JOIN episode ON episode.run = run.id
            JOIN (SELECT own.run AS run, count(*) AS episodes FROM episode AS own JOIN run AS its ON its.id = own.run
              WHERE its.source = ?1 GROUP BY own.run) AS size ON size.run = run.id
@@ -107,7 +194,9 @@ fn sharing_runs(conn: &Connection, source: SourceId) -> Result<Vec<SharingRun>> 
                 place: row.get(1)?,
                 key: row.get(2)?,
                 preferred: row.get(3)?,
-                is_nameless: row.get(4)?,
+                unknown: (row.get(4)?, row.get(11)?),
+                slug: row.get(12)?,
+                is_marked: row.get(13)?,
                 trials: row.get(5)?,
                 shared: HashMap::new(),
             });
@@ -120,22 +209,72 @@ fn sharing_runs(conn: &Connection, source: SourceId) -> Result<Vec<SharingRun>> 
     Ok(found)
 }
 
+impl Store {
+    /// What is left out of a source as copies.
+    pub fn left_out(&self, source: SourceId) -> Result<LeftOut> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(&format!(
+                "SELECT place, key, original_place, original_key, EXISTS (SELECT 1 FROM run
+                   WHERE run.source = left_out_run.source AND run.place = original_place AND run.key = original_key
+                     AND {VALID} AND NOT EXISTS (SELECT 1 FROM withdrawn_episode AS mark WHERE mark.run = run.slug))
+                 FROM left_out_run WHERE source = ?1 ORDER BY place, key"
+            ))?;
+            let runs = find.query_map([source], |row| {
+                Ok(LeftOutRun {
+                    place: row.get(0)?,
+                    key: row.get(1)?,
+                    original_place: row.get(2)?,
+                    original_key: row.get(3)?,
+                    has_original: row.get(4)?,
+                })
+            })?;
+            let runs = runs.collect::<rusqlite::Result<_>>()?;
+            let mut find = conn.prepare_cached(
+                "SELECT place, key, stamp FROM part WHERE source = ?1 AND left_out = 1 AND stamp IS NOT NULL",
+            )?;
+            let parts = find.query_map([source], |row| {
+                Ok(((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned()))
+            })?;
+            Ok(LeftOut { runs, parts: parts.collect::<rusqlite::Result<_>>()? })
+        })
+    }
+
+    /// Says which runs of a source stay left out, by place and key. The others are read again, and are left out again if they are
+    /// still copies. Call it before their parts are read.
+    pub fn keep_left_out(&self, source: SourceId, keep: &HashSet<(String, String)>) -> Result<()> {
+        self.write(|write| {
+            let conn = &write.tx;
+            let mut find = conn.prepare_cached("SELECT place, key FROM left_out_run WHERE source = ?1")?;
+            let known: Vec<(String, String)> = find
+                .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            for (place, key) in known.iter().filter(|run| !keep.contains(*run)) {
+                conn.prepare_cached(
+                    "DELETE FROM left_out_run WHERE source = ?1 AND place = ?2 AND key = ?3",
+                )?
+                .execute((source, place, key))?;
+            }
+            Ok(())
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use model::{Attempt, Benchmark, EndReason, Episode, Run, Turn, Verdict};
 
-    use crate::{PartRead, SourceId, Store, WarningFilter};
+    use super::*;
+    use crate::{PartRead, WarningFilter};
 
-    /// Writes a run as a place of its own, with these trials; `false` = the trial was still running.
+    /// Writes a run as a place of its own, with these trials; `false` = the trial was still running. Harness and model of a run
+    /// whose name begins with `named` are known; every source of one gives it a tag.
     fn put(store: &Store, source: SourceId, run: &str, trials: &[(&str, bool)]) {
-        store
-            .put_runs(
-                source,
-                run,
-                "harbor",
-                &[Run::unknown(run, Benchmark { key: "b".into(), name: "B".into() })],
-            )
-            .unwrap();
+        let mut own = Run::unknown(run, Benchmark { key: "b".into(), name: "B".into() });
+        if run.starts_with("named") {
+            (own.harness, own.model) = (Some("agent-a".into()), Some("model-a".into()));
+        }
+        own.tags = vec!["of-source".into()];
+        store.put_runs(source, run, "harbor", &[own]).unwrap();
         let episodes: Vec<(String, Episode)> = trials
             .iter()
             .map(|(trial, has_ended)| {
@@ -157,6 +296,15 @@ mod tests {
 
     /// The runs that stay, each with the number of its trials, and the folders that are said to be left out.
     fn left(runs: &[(&str, &[(&str, bool)])], marked: Option<&str>) -> (Vec<(String, usize)>, Vec<String>) {
+        left_with(runs, marked, |store, slug| store.withdraw(&[slug], Some("wrong image")).unwrap())
+    }
+
+    /// The same, where `mark` marks one of them.
+    fn left_with(
+        runs: &[(&str, &[(&str, bool)])],
+        marked: Option<&str>,
+        mark: impl Fn(&Store, String),
+    ) -> (Vec<(String, usize)>, Vec<String>) {
         let store = Store::in_memory().unwrap();
         let source = store.put_source("/data/a", "a", false).unwrap();
         for (run, trials) in runs {
@@ -167,7 +315,7 @@ mod tests {
             rows.into_iter().map(|(_, run)| run).collect()
         };
         for run in entries().iter().filter(|run| Some(run.key.as_str()) == marked) {
-            store.withdraw(std::slice::from_ref(&run.slug), Some("wrong image")).unwrap();
+            mark(&store, run.slug.clone());
         }
         store.leave_out_copies(source).unwrap();
         let mut stay: Vec<(String, usize)> =
@@ -201,5 +349,78 @@ mod tests {
         assert_eq!(left(&[("a", &one), ("b", &[("x", true), ("y", false), ("z", true)])], None), both(3));
         assert_eq!(left(&[("a", &one), ("b", &one)], Some("a")), both(2));
         assert_eq!(left(&[("a", &one), ("b", &[])], None), both(0));
+    }
+    #[test]
+    fn a_run_with_known_names_is_no_copy_of_one_without() {
+        let run = |name: &str, trials: usize| (name.to_owned(), trials);
+        let one = [("x", true), ("y", true)];
+        let more = [("x", true), ("y", true), ("z", true)];
+        // The nameless one has a trial more, or a better copy of one.
+        let both = (vec![run("a", 3), run("named", 2)], Vec::<String>::new());
+        assert_eq!(left(&[("a", &more), ("named", &one)], None), both);
+        let early = [("x", true), ("y", false)];
+        let both = (vec![run("a", 2), run("named", 2)], Vec::<String>::new());
+        assert_eq!(left(&[("a", &one), ("named", &early)], None), both);
+        // Else it is the copy, whichever the library knew first.
+        let named = (vec![run("named", 2)], vec!["a".to_owned()]);
+        assert_eq!(left(&[("a", &one), ("named", &one)], None), named);
+        assert_eq!(left(&[("named", &one), ("a", &one)], None), named);
+        let longer = (vec![run("named", 3)], vec!["a".to_owned()]);
+        assert_eq!(left(&[("a", &one), ("named", &more)], None), longer);
+    }
+
+    #[test]
+    fn a_tag_or_a_note_is_a_mark_and_the_run_that_was_known_first_stays() {
+        let run = |name: &str, trials: usize| (name.to_owned(), trials);
+        let one = [("x", true), ("y", true)];
+        let more = [("x", true), ("y", true), ("z", true)];
+        let tag =
+            |store: &Store, slug: String| store.annotate(&[slug], &["final".into()], &[], None).unwrap();
+        let note = |store: &Store, slug: String| store.annotate(&[slug], &[], &[], Some("the one")).unwrap();
+        let original = (vec![run("b", 2)], vec!["a".to_owned()]);
+        for mark in [&tag as &dyn Fn(&Store, String), &note] {
+            assert_eq!(left_with(&[("a", &one), ("b", &one)], Some("b"), mark), original);
+            let both = (vec![run("a", 3), run("b", 2)], Vec::<String>::new());
+            assert_eq!(left_with(&[("a", &more), ("b", &one)], Some("b"), mark), both);
+        }
+        assert_eq!(left(&[("b", &one), ("a", &one)], None), original, "a was copied later");
+        // Every copy has the tags of its source: they are no mark of a user.
+        let first = (vec![run("a", 2)], vec!["b".to_owned()]);
+        assert_eq!(left(&[("a", &one), ("b", &one)], None), first);
+    }
+
+    #[test]
+    fn what_is_left_out_is_known_with_its_original_and_its_stamps() {
+        let store = Store::in_memory().unwrap();
+        let source = store.put_source("/data/a", "a", false).unwrap();
+        for run in ["a", "b"] {
+            put(&store, source, run, &[("x", true)]);
+        }
+        store.leave_out_copies(source).unwrap();
+        let found = store.left_out(source).unwrap();
+        let copy = LeftOutRun {
+            place: "b".into(),
+            key: "b".into(),
+            original_place: "a".into(),
+            original_key: "a".into(),
+            has_original: true,
+        };
+        assert_eq!(found.runs, [copy]);
+        assert_eq!(found.parts, HashMap::from([(("b".to_owned(), "p".to_owned()), 1)]));
+        assert_eq!(store.part_stamps(source).unwrap().len(), 1, "only that of the original counts as read");
+        // A mark of the original says something of every copy.
+        let slug = store.list_runs(&crate::RunFilter::default()).unwrap().rows[0].1.slug.clone();
+        store.withdraw(std::slice::from_ref(&slug), Some("wrong image")).unwrap();
+        assert!(!store.left_out(source).unwrap().runs[0].has_original);
+        store.withdraw(&[slug], None).unwrap();
+        let kept = HashSet::from([("b".to_owned(), "b".to_owned())]);
+        store.keep_left_out(source, &kept).unwrap();
+        assert_eq!(store.left_out(source).unwrap(), found);
+        store.keep_left_out(source, &HashSet::new()).unwrap();
+        assert!(store.left_out(source).unwrap().runs.is_empty());
+        // Read again, it counts as read.
+        put(&store, source, "b", &[("y", true)]);
+        assert_eq!(store.part_stamps(source).unwrap().len(), 2);
+        assert_eq!(store.left_out(source).unwrap(), LeftOut::default());
     }
 }

@@ -127,8 +127,9 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
 static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
     format!(
-        "SELECT id, run, part, path, first FROM (
+        "SELECT id, run, part, path, first, depends_on_others FROM (
     SELECT episode.id AS id, episode.run AS run, part.id AS part, trim(part.place || '/' || part.key, '/') AS path,
+      max(episode.identity IS NOT episode.own_identity) OVER same AS depends_on_others,
       rank() OVER same AS number, first_value(trim(part.place || '/' || part.key, '/')) OVER same AS first
     FROM run JOIN episode ON episode.run = run.id JOIN part ON part.id = episode.part
     WHERE run.source = ?1 AND episode.identity IN
@@ -182,22 +183,24 @@ impl Store {
     }
 
     /// Leaves out the copies of a source inside one run, with a warning, for example if the folder of a task was copied with
-    /// its jobs, and the runs of which all trials are in another run of the source. The part of a copy is read again each time,
-    /// so that the copy counts when the original is deleted. Call it after the last part is written.
+    /// its jobs, and the runs of which all trials are in another run of the source. [`Store::left_out`] says what they are. Call
+    /// it after the last part is written.
     pub fn leave_out_copies(&self, source: SourceId) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
-            let found: Vec<(EpisodeId, RunId, i64, String, String)> = {
+            let found: Vec<(EpisodeId, RunId, i64, String, String, bool)> = {
                 let mut find = conn.prepare_cached(&COPIES_OF_SOURCE)?;
                 let read = |row: &rusqlite::Row<'_>| {
-                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
                 };
                 find.query_map([source], read)?.collect::<rusqlite::Result<_>>()?
             };
             let mut runs_of_copies = BTreeSet::new();
-            for (episode, run, part, path, first) in found {
+            for (episode, run, part, path, first, depends_on_others) in found {
                 episodes::delete(conn, episode)?;
-                conn.prepare_cached("UPDATE part SET stamp = NULL WHERE id = ?1")?.execute([part])?;
+                // What another source says is asked for each time: it may be closed.
+                let stamp = if depends_on_others { "stamp = NULL" } else { "left_out = 1" };
+                conn.prepare_cached(&format!("UPDATE part SET {stamp} WHERE id = ?1"))?.execute([part])?;
                 let what =
                     format!("It has the same trial as {first}, where it counts. This one is left out.");
                 warnings::add_to_part(

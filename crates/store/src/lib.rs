@@ -49,6 +49,7 @@ mod withdrawn;
 pub use attempt_totals::{AttemptTotals, RewardTotals};
 pub use changes::Changes;
 pub use connection::Store;
+pub use copied_runs::{LeftOut, LeftOutRun};
 pub use copies::{EpisodeCopy, SharedEpisodes};
 pub use episode_turns::{EpisodeTurns, KnownSum, PlayedTurn, Used};
 pub use episodes::{EpisodeEntry, EpisodeRecord};

@@ -66,6 +66,13 @@ UPDATE part SET stamp = NULL WHERE id IN
   (SELECT episode.part FROM episode JOIN run ON run.id = episode.run WHERE run.format = 'table');
 ",
     },
+    Migration {
+        version: 22,
+        sql: "
+-- 1 = episodes of it are left out as copies; the stamp is what was read, so that it need not be read again to leave them out
+ALTER TABLE part ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
+",
+    },
 ];
 
 /// The result of reading one part.
@@ -107,7 +114,8 @@ fn begin(conn: &Connection, source: SourceId, part: &PartRead<'_>) -> Result<i64
     Ok(conn
         .prepare_cached(
             "INSERT INTO part (source, place, key, files_read) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (source, place, key) DO UPDATE SET stamp = NULL, files_read = excluded.files_read
+             ON CONFLICT (source, place, key)
+               DO UPDATE SET stamp = NULL, left_out = 0, files_read = excluded.files_read
              RETURNING id",
         )?
         .query_row((source, part.place, part.key, int(part.files_read)), |row| row.get(0))?)
@@ -237,11 +245,12 @@ fn drop_where(conn: &Connection, source: SourceId, keep: impl Fn(&str, &str) -> 
 }
 
 impl Store {
-    /// The stamps of all completely read parts, by (place, part key).
+    /// The stamps of all completely read parts of which no episode is left out as a copy ([`Store::left_out`]), by
+    /// (place, part key).
     pub fn part_stamps(&self, source: SourceId) -> Result<HashMap<(String, String), u64>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
-                "SELECT place, key, stamp FROM part WHERE source = ?1 AND stamp IS NOT NULL",
+                "SELECT place, key, stamp FROM part WHERE source = ?1 AND left_out = 0 AND stamp IS NOT NULL",
             )?;
             let rows = find.query_map([source], |row| {
                 Ok(((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned()))

@@ -265,13 +265,18 @@ impl Store {
 
 /// Deletes a run with its episodes. Their parts must be read again if the run returns.
 pub(crate) fn delete(conn: &Connection, run: RunId) -> Result<()> {
-    let (source, slug) = conn
-        .prepare_cached("SELECT source, slug FROM run WHERE id = ?1")?
-        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
     conn.prepare_cached(
         "UPDATE part SET stamp = NULL WHERE id IN (SELECT part FROM episode WHERE run = ?1)",
     )?
     .execute([run])?;
+    remove(conn, run)
+}
+
+/// Deletes a run with its episodes, and leaves the stamps of their parts as they are.
+pub(crate) fn remove(conn: &Connection, run: RunId) -> Result<()> {
+    let (source, slug) = conn
+        .prepare_cached("SELECT source, slug FROM run WHERE id = ?1")?
+        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
     conn.prepare_cached("DELETE FROM run WHERE id = ?1")?.execute([run])?;
     changes::log_run(conn, source, slug)?;
     Ok(())

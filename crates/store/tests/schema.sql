@@ -1,4 +1,4 @@
--- The tables of a library at layout 21, each with the file in src that owns it. tests/schema.rs writes this file.
+-- The tables of a library at layout 22, each with the file in src that owns it. tests/schema.rs writes this file.
 
 -- attempt: src/turns.rs
 CREATE TABLE attempt (
@@ -148,6 +148,17 @@ CREATE TABLE installation (
   secret BLOB NOT NULL
 ) STRICT;
 
+-- left_out_run: src/copied_runs.rs
+CREATE TABLE left_out_run (
+  source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+  place TEXT NOT NULL,
+  key TEXT NOT NULL,
+  -- the run of the source that it is a copy of
+  original_place TEXT NOT NULL,
+  original_key TEXT NOT NULL,
+  PRIMARY KEY (source, place, key)
+) STRICT, WITHOUT ROWID;
+
 -- note: src/annotations.rs
 CREATE TABLE note (
   run INTEGER PRIMARY KEY REFERENCES run_slug (id) ON DELETE CASCADE,
@@ -163,7 +174,7 @@ CREATE TABLE part (
   key TEXT NOT NULL,
   -- the 64 bits of the stamp; NULL = must be read again, whatever its files say
   stamp INTEGER,
-  files_read INTEGER NOT NULL,
+  files_read INTEGER NOT NULL, left_out INTEGER NOT NULL DEFAULT 0,
   UNIQUE (source, place, key)
 ) STRICT;
 

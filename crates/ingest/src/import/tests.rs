@@ -1,5 +1,6 @@
 //! Imports with a toy format, so that what is tested is the import: a place is a folder with `toy.txt`, which lists
-//! runs; every `<run>.<name>.ep` beside it is a part with one episode. Its content `panic` makes the reader fail.
+//! runs; every `<run>.<name>.ep` beside it is a part with one episode. Its content `panic` makes the reader fail; after `#` it is
+//! the identity of the episode.
 
 use std::fs;
 use std::path::Path;
@@ -93,6 +94,7 @@ impl PartReader for ToyReader {
         report.files_read += 1;
         let (run, name) = part.key.trim_end_matches(".ep").split_once('.').unwrap();
         let mut episode = Episode::new(name, name);
+        episode.identity = text.strip_prefix('#').map(|id| format!("id-of-{id}"));
         for number in 1..=u32::try_from(text.len()).unwrap() {
             let mut turn = Turn::new(number);
             turn.attempts.push(Attempt::new(1, Verdict::Passed));
@@ -184,6 +186,57 @@ fn only_what_changed_is_read_and_what_is_gone_is_dropped() {
     assert_eq!(bench.toy.taken(), ["r1.b.ep", "r2.new.ep"]);
     assert_eq!(changed.parts_unchanged, 1);
     assert_eq!((changed.counts.runs, changed.counts.episodes, changed.counts.turns), (2, 3, 6));
+}
+
+#[test]
+fn what_is_left_out_as_a_copy_is_not_read_again_and_changes_nothing() {
+    let bench = Bench::new();
+    for place in ["job", "job copy"] {
+        bench.write(&format!("{place}/toy.txt"), "r");
+        for episode in ["a", "b"] {
+            bench.write(&format!("{place}/r.{episode}.ep"), &format!("#{episode}"));
+        }
+    }
+    // A copy inside one run.
+    bench.write("job/r.twice.ep", "#a");
+    let runs = || {
+        let rows = bench.store.list_runs(&store::RunFilter::default()).unwrap().rows;
+        let mut places: Vec<_> = rows.into_iter().map(|(_, run)| (run.place, run.totals.episodes)).collect();
+        places.sort();
+        places
+    };
+    let job = || ("job".to_owned(), 2);
+    bench.import();
+    assert_eq!((runs(), bench.toy.taken().len()), (vec![job()], 5));
+    let (warnings, change) = (bench.warnings(), bench.store.last_change().unwrap());
+    assert_eq!(warnings.iter().filter(|(_, code)| code == "part.duplicate").count(), 2, "{warnings:?}");
+    for _ in 0..3 {
+        let again = bench.import();
+        assert_eq!((again.parts_read, again.parts_unchanged), (0, 5));
+        assert_eq!((runs(), bench.warnings()), (vec![job()], warnings.clone()));
+        assert_eq!(bench.store.last_change().unwrap(), change);
+    }
+    assert_eq!(bench.toy.taken(), [""; 0]);
+
+    // Another run beside them says nothing of them.
+    bench.write("other/toy.txt", "r");
+    bench.write("other/r.c.ep", "#c");
+    bench.import();
+    assert_eq!(
+        (runs(), bench.toy.taken()),
+        (vec![job(), ("other".to_owned(), 1)], vec!["r.c.ep".to_owned()])
+    );
+    // A trial of its own makes the copy a run.
+    bench.write("job copy/r.new.ep", "#new");
+    bench.import();
+    assert!(runs().contains(&("job copy".to_owned(), 3)), "{:?}", runs());
+    bench.remove("job copy/r.new.ep");
+    bench.import();
+    assert_eq!(runs(), [job(), ("other".to_owned(), 1)]);
+    // The copy counts when the original goes.
+    bench.remove("job");
+    bench.import();
+    assert_eq!(runs(), [("job copy".to_owned(), 2), ("other".to_owned(), 1)]);
 }
 
 #[test]
