@@ -15,6 +15,7 @@ use crate::swatch::hollow_diamond;
 use crate::theme::{Theme, grey, luminance};
 use crate::{Drawing, Mark};
 
+mod color_bar;
 mod turned;
 mod wording;
 
@@ -143,6 +144,7 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
             }
         }
         draw_means(&sheet, canvas, &laid, &plan);
+        color_bar::draw(&sheet, canvas, &plan);
         if cells.is_empty() {
             let at = (sheet.width / 2.0, plan.top + plan.size);
             sheet.centered(canvas, "No run", at, sheet.sizes.name_font, sheet.tokens.muted);
@@ -237,10 +239,11 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let top = names + 0.8 * size;
     let notes = footnotes::wrap(&notes_of(data, wording, column, size), sheet.width - 2.0 * PAD, size);
     let down = (rows + usize::from(means[1])).max(1) as f64;
-    let rest = top + if means[1] { 0.5 * size } else { 0.0 } + footnotes::height(notes.len(), size) + PAD;
-    let row = sheet.height.map_or(natural, |h| ((h - rest) / down).clamp(natural, 2.0 * natural));
     let most = data.cells.iter().filter_map(|c| c.mean).filter(|m| m.is_finite()).fold(0.0, f64::max);
-    let notes_top = top + down * row + if means[1] { 0.5 * size } else { 0.0 };
+    let under = if means[1] { 0.5 * size } else { 0.0 } + color_bar::height(most, size);
+    let rest = top + under + footnotes::height(notes.len(), size) + PAD;
+    let row = sheet.height.map_or(natural, |h| ((h - rest) / down).clamp(natural, 2.0 * natural));
+    let notes_top = top + down * row + under;
     let height = notes_top + footnotes::height(notes.len(), size) + PAD;
     Plan {
         left,

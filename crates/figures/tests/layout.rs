@@ -688,6 +688,32 @@ fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
     assert!(refused > 0);
 }
 
+#[test]
+fn a_matrix_has_the_scale_of_its_colors() {
+    let bars = |figure: &Figure, layout, theme| {
+        let svg = draw(&FigureSpec::new(figure.clone(), layout, theme)).svg;
+        svg.split("color-bar").nth(1).map_or(0, |part| part.matches("<rect").count())
+    };
+    let Figure::Matrix(mut data) = many::matrix(3, 4) else { unreachable!() };
+    let figure = Figure::Matrix(data.clone());
+    for (layout, theme) in [
+        (Layout::print(234.0), Theme::Print),
+        (Layout::print(486.0), Theme::Grey),
+        (Layout::panel(600.0), Theme::Dark),
+    ] {
+        assert!(bars(&figure, layout, theme) >= 24, "{layout:?}");
+        let drawing = draw(&FigureSpec::new(figure.clone(), layout, theme));
+        let most = data.cells.iter().filter_map(|cell| cell.mean).fold(0.0, f64::max);
+        let words: Vec<String> = texts(&drawing).into_iter().map(|text| text.text).collect();
+        assert!(words.contains(&"0".to_owned()) && words.contains(&format!("{most:.1}")), "{words:?}");
+    }
+    // Without a mean above 0 there is no scale.
+    for cell in &mut data.cells {
+        cell.mean = cell.mean.map(|_| 0.0);
+    }
+    assert_eq!(bars(&Figure::Matrix(data), Layout::print(486.0), Theme::Print), 0);
+}
+
 /// A matrix with names of this number of letters, which differ in their middle.
 fn named_matrix(rows: usize, columns: usize, letters: usize) -> Figure {
     let Figure::Matrix(mut data) = many::matrix(rows, columns) else { unreachable!() };

@@ -1,0 +1,48 @@
+//! The scale of the colors of a matrix: from 0 to the largest mean, with both numbers.
+
+use super::{Plan, ramp};
+use crate::font::text_width;
+use crate::marks::{Anchor, Canvas};
+use crate::number::decimal;
+use crate::sheet::{PAD, Sheet};
+use crate::theme::{Theme, grey};
+
+/// The number of colors in the bar.
+const STEPS: u32 = 24;
+/// The widest bar, in heights of letters.
+const WIDEST: f64 = 12.0;
+
+/// The height of the bar with its distance to the cells. 0 = no cell has a color above 0, and there is no bar.
+pub(super) fn height(most: f64, size: f64) -> f64 {
+    if most > 0.0 { 1.9 * size } else { 0.0 }
+}
+
+/// Draws the bar under the first column, with the least and the largest value beside its ends.
+pub(super) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
+    let size = plan.size;
+    let bar_height = height(plan.most, size);
+    if bar_height <= 0.0 {
+        return;
+    }
+    let texts = ["0".to_owned(), decimal(plan.most, 1)];
+    let [low, high] = [&texts[0], &texts[1]].map(|text| text_width(text, size));
+    let labels = low + high + size;
+    // Without room beside the names of rows, the bar begins at the edge.
+    let least = labels + 3.0 * size;
+    let start = if sheet.width - PAD - plan.left >= least { plan.left } else { PAD };
+    let width = (sheet.width - PAD - start - labels).min(WIDEST * size);
+    if width <= 0.0 {
+        return;
+    }
+    let base = plan.notes_top - 0.5 * size;
+    let (left, top) = (start + low + 0.5 * size, base - 0.75 * size);
+    canvas.part("color-bar");
+    canvas.text(&texts[0], (start, base), Anchor::Start, size, sheet.tokens.muted);
+    for step in 0..STEPS {
+        let at = |step: u32| left + width * f64::from(step) / f64::from(STEPS);
+        let color = ramp((f64::from(step) + 0.5) / f64::from(STEPS));
+        let color = if sheet.theme == Theme::Grey { grey(color) } else { color };
+        canvas.bar((at(step), top), (at(step + 1), base), color);
+    }
+    canvas.text(&texts[1], (left + width + 0.5 * size, base), Anchor::Start, size, sheet.tokens.muted);
+}
