@@ -4,9 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
+use std::io::Write as _;
+use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use gateway::Route;
+use gateway::oracle::{Ability, Feedback, Oracle, Solution, Task};
 use model::{Attempt, EndReason, Episode, Verdict};
 use runner::{Event, Finish, OnEvent};
 
@@ -259,6 +264,89 @@ async fn an_attempt_at_a_step_is_retried_from_its_snapshot_on_request() {
     });
     assert!(episode.turns[0].attempts[0].timing.started_at > begun, "it began a second time");
     assert!(episode.turns[0].attempts[0].timing.agent_seconds.unwrap() >= 15.0, "and was played to its end");
+}
+
+/// An endpoint that refuses what an agent asks until it works, and executes this solution of a step from then on; a probe of the
+/// gateway is answered.
+fn works_later(is_working: Arc<AtomicBool>, solve: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let files = vec![("solve.sh".to_owned(), format!("#!/bin/bash\n{solve}\n").into_bytes())];
+    let solution = Solution { files, env: Vec::new(), workdir: "/app".to_owned() };
+    let task = Task {
+        scenario: 0,
+        turn: 1,
+        attempt: 1,
+        turns: Arc::default(),
+        attempts_before: Vec::new(),
+        feedback: Feedback::None,
+        solution: Some(Arc::new(solution)),
+    };
+    std::thread::spawn(move || {
+        let model = Oracle::new(Ability::default());
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { continue };
+            let Some(request) = common::read_as_sent(&mut stream) else { continue };
+            let path = request.split(' ').nth(1).and_then(|path| path.split('?').next()).unwrap_or_default();
+            let body = request.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str(body).ok());
+            let is_probe = request.to_ascii_lowercase().contains("answer with the word yes");
+            let is_refused = !is_probe && !is_working.load(Ordering::Relaxed);
+            let (status, kind, bytes) = match Route::from_path(path).zip(body) {
+                Some((route, body)) if !is_refused => {
+                    let body: serde_json::Value = body;
+                    let made = model.answer(route, &body, &task);
+                    (format!("{} .", made.status), made.content_type.to_string(), made.chunks.concat())
+                }
+                _ => {
+                    let body = br#"{"error":{"message":"not now"}}"#.to_vec();
+                    ("400 Bad Request".to_owned(), "application/json".to_owned(), body)
+                }
+            };
+            let length = bytes.len();
+            let head = format!(
+                "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+            );
+            let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&bytes));
+        }
+    });
+    format!("http://{address}")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn an_attempt_that_the_endpoint_ends_is_retried_from_its_snapshot() {
+    let room = tempfile::tempdir().unwrap();
+    let (tasks, folder) = (room.path().join("tasks"), room.path().join("run"));
+    let solve = "echo x >> /app/played";
+    task(
+        &tasks,
+        "later",
+        "",
+        &[(solve, &format!("[ $(wc -l < /app/played) = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}"))],
+    );
+    // A second execution would fail in a container that is not the snapshot's.
+    put(&tasks, "later/steps/s0/workdir/setup.sh", "mkdir /app/made\n");
+    let is_working = Arc::new(AtomicBool::new(false));
+    let mut settings = settings(&folder, &tasks, &[&HARNESS[..], &["restore_before_try=true"]].concat());
+    let base_url = works_later(is_working.clone(), solve);
+    settings.endpoint =
+        runner::settings::EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
+    settings.model = Some("m".to_owned());
+    let counts = |folder: &Path| runner::live::read(folder).ok().and_then(|run| run.endpoint);
+    let at = folder.clone();
+    let mending = tokio::spawn(async move {
+        while counts(&at).is_none_or(|counts| counts.retried == 0) {
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        is_working.store(true, Ordering::Relaxed);
+    });
+    let (on_event, _) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    mending.await.unwrap();
+    let episode = episodes(&folder).remove(0);
+    assert_eq!((episode.stamina(), episode.turns[0].attempts.len()), (1, 1), "{episode:?}");
+    assert_eq!(last(&episode).extra["repeats"], 1, "{episode:?}");
+    assert_eq!(counts(&folder), Some(runner::EndpointAttempts { retried: 1, lost: 0 }));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
