@@ -1,5 +1,5 @@
-//! Compares documents with the code: the crate table of ARCHITECTURE.md, and the tests that docs/security.md names. Also
-//! refuses tests in comments, which no stage of the check would run.
+//! Compares documents with the code: the tables of ARCHITECTURE.md and the places that documents name, and the tests that
+//! docs/security.md names. Also refuses tests in comments, which no stage of the check would run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -28,13 +28,17 @@ fn documented() -> Table {
         .collect()
 }
 
-fn actual() -> Table {
+fn metadata() -> serde_json::Value {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
         .current_dir(root())
         .output()
         .expect("cargo metadata");
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON of cargo metadata");
+    serde_json::from_slice(&output.stdout).expect("JSON of cargo metadata")
+}
+
+fn actual() -> Table {
+    let metadata = metadata();
     let packages = metadata["packages"].as_array().expect("packages");
     let ours: BTreeSet<&str> = packages.iter().filter_map(|p| p["name"].as_str()).collect();
     packages
@@ -59,16 +63,183 @@ fn the_crate_table_is_what_cargo_says() {
     assert_eq!(documented(), actual());
 }
 
+/// What stands as code in a document, each once.
+fn named(document: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(root().join(document)).expect(document);
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// Files and folders of the repository by which a name of a document begins.
+const TOPS: [&str; 10] =
+    ["bench/", "crates/", "data/", "docs/", "fuzz/", "icons/", "scripts/", "src-tauri/", "tests/", "ui/"];
+
 #[test]
-fn what_contributing_names_exists() {
-    let text = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
-    let is_of_tree = |name: &&str| {
-        name.contains('/') && ["crates/", "data/", "docs/"].iter().any(|top| name.starts_with(top))
+fn what_contributing_and_the_readme_name_exists() {
+    let is_of_tree = |name: &String| TOPS.iter().any(|top| name.starts_with(top)) && !name.contains(' ');
+    for (document, least) in [("CONTRIBUTING.md", 20), ("README.md", 1)] {
+        let named: Vec<String> = named(document).into_iter().filter(is_of_tree).collect();
+        let missing: Vec<&String> = named.iter().filter(|name| !root().join(name).exists()).collect();
+        assert!(missing.is_empty(), "{document} names what is not there: {missing:?}");
+        assert!(named.len() >= least, "{document} names only {} places", named.len());
+    }
+}
+
+/// The paths below a folder, relative to the repository, with a slash before each.
+fn paths(folder: &Path, all: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        all.push_str(&format!("/{}\n", path.strip_prefix(root()).expect("below the repository").display()));
+        if path.is_dir() {
+            paths(&path, all);
+        }
+    }
+}
+
+/// Whether a place that ARCHITECTURE.md names exists. A place is a path from the root or from a folder in a crate
+/// (`fault_attribution/table.rs`), or a module (`store::origins`); nothing for what is no place.
+fn is_there(name: &str, below_crates: &str) -> Option<bool> {
+    if let Some((package, module)) = name.split_once("::") {
+        let source = root().join("crates").join(package).join("src");
+        let module = source.join(module.replace("::", "/"));
+        return source.exists().then(|| module.is_dir() || module.with_extension("rs").is_file());
+    }
+    let name = name.trim_end_matches('/');
+    let is_place = name.contains('/') && !name.starts_with(['/', '@']) && !name.contains([':', '*', ' '])
+        || name.ends_with(".rs")
+        || TOPS.iter().any(|top| top.trim_end_matches('/') == name);
+    is_place.then(|| root().join(name).exists() || below_crates.contains(&format!("/{name}\n")))
+}
+
+#[test]
+fn what_architecture_names_exists() {
+    let mut below_crates = String::new();
+    paths(&root().join("crates"), &mut below_crates);
+    let all = named("ARCHITECTURE.md");
+    let places: Vec<(&String, bool)> =
+        all.iter().filter_map(|name| Some((name, is_there(name, &below_crates)?))).collect();
+    let missing: Vec<&String> = places.iter().filter(|(_, there)| !there).map(|(name, _)| *name).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names what is not there: {missing:?}");
+    assert!(places.len() > 40, "only {} places are named", places.len());
+
+    for absent in ["crates/nothing.rs", "fault_attribution/nothing.rs", "nothing.rs", "store::nothing"] {
+        assert_eq!(is_there(absent, &below_crates), Some(false), "{absent}");
+    }
+    for other in ["/a/<token>", "stamina/base:1", "Attempt::waiting", "journal.json", "cargo test -p x"] {
+        assert_eq!(is_there(other, &below_crates), None, "{other}");
+    }
+}
+
+/// Names of packages in the first cell of a row under "Dependencies".
+fn chosen() -> BTreeSet<String> {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let section = text.split("\n## Dependencies\n").nth(1).expect("a section Dependencies");
+    let cells = section.lines().filter(|line| line.starts_with("| ")).skip(1);
+    let names = cells.flat_map(|line| line.split('|').nth(1).unwrap_or_default().split(", "));
+    names.filter_map(|name| name.split_whitespace().next()).map(str::to_owned).collect()
+}
+
+/// The packages of others that ours depend on: what programs are made of, and all with those of tests.
+fn used() -> (BTreeSet<String>, BTreeSet<String>) {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().expect("packages");
+    let ours: BTreeSet<&str> = packages.iter().filter_map(|p| p["name"].as_str()).collect();
+    let (mut made_of, mut all) = (BTreeSet::new(), BTreeSet::new());
+    for dependency in packages.iter().flat_map(|package| package["dependencies"].as_array().expect("a list"))
+    {
+        let name = dependency["name"].as_str().expect("name");
+        if !ours.contains(name) {
+            all.insert(name.to_owned());
+            if dependency["kind"] != "dev" {
+                made_of.insert(name.to_owned());
+            }
+        }
+    }
+    for manifest in ["package.json", "ui/package.json"] {
+        let text = std::fs::read_to_string(root().join(manifest)).expect(manifest);
+        let json: serde_json::Value = serde_json::from_str(&text).expect(manifest);
+        for (kind, is_shipped) in [("dependencies", true), ("devDependencies", false)] {
+            let Some(object) = json[kind].as_object() else { continue };
+            for name in object.keys() {
+                all.insert(name.clone());
+                if is_shipped {
+                    made_of.insert(name.clone());
+                }
+            }
+        }
+    }
+    (made_of, all)
+}
+
+#[test]
+fn the_dependency_table_is_what_the_manifests_say() {
+    let (chosen, (made_of, all)) = (chosen(), used());
+    let covers = |row: &str, name: &str| match row.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => row == name,
     };
-    let named: Vec<&str> = text.split('`').skip(1).step_by(2).filter(is_of_tree).collect();
-    let missing: Vec<&&str> = named.iter().filter(|name| !root().join(name).exists()).collect();
-    assert!(missing.is_empty(), "CONTRIBUTING.md names what is not there: {missing:?}");
-    assert!(named.len() > 20, "only {} places are named", named.len());
+    let unnamed: Vec<&String> =
+        made_of.iter().filter(|name| !chosen.iter().any(|row| covers(row, name))).collect();
+    assert!(unnamed.is_empty(), "ARCHITECTURE.md has no row for {unnamed:?}");
+    let unused: Vec<&String> =
+        chosen.iter().filter(|row| !all.iter().any(|name| covers(row, name))).collect();
+    assert!(unused.is_empty(), "ARCHITECTURE.md has rows for what nothing depends on: {unused:?}");
+}
+
+/// Lines of a document outside its blocks of code, without what stands as code in them.
+fn prose(text: &str) -> Vec<String> {
+    let mut is_fenced = false;
+    let lines = text.lines().filter(|line| {
+        let is_fence = line.trim_start().starts_with("```");
+        is_fenced ^= is_fence;
+        !is_fenced && !is_fence
+    });
+    lines.map(|line| line.split('`').step_by(2).collect()).collect()
+}
+
+/// The anchors of a document, as GitHub makes them of its headings (each heading is there once).
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text
+        .lines()
+        .filter_map(|line| line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')));
+    let is_kept = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+    headings
+        .map(|heading| heading.to_lowercase().chars().filter(is_kept).collect::<String>().replace(' ', "-"))
+        .collect()
+}
+
+#[test]
+fn links_of_documents_lead_to_files_and_headings() {
+    let mut documents: Vec<_> =
+        ["README", "ARCHITECTURE", "CONTRIBUTING", "STYLE", "CHANGELOG", "bench/README", "fuzz/README"]
+            .map(|name| root().join(name).with_extension("md"))
+            .into();
+    let pages = std::fs::read_dir(root().join("docs")).expect("docs").flatten().map(|entry| entry.path());
+    documents.extend(pages.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
+    let (mut links, mut broken) = (0, Vec::new());
+    for document in &documents {
+        let text = std::fs::read_to_string(document).expect("a document");
+        let prose = prose(&text);
+        let targets =
+            prose.iter().flat_map(|line| line.split("](").skip(1)).filter_map(|rest| rest.split_once(')'));
+        for (target, _) in targets.filter(|(target, _)| !target.contains(':')) {
+            links += 1;
+            let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let path = if path.is_empty() { document.clone() } else { document.with_file_name(path) };
+            let is_there = match std::fs::read_to_string(&path) {
+                Ok(text) => anchor.is_empty() || anchors(&text).contains(anchor),
+                // A picture or a folder.
+                Err(_) => anchor.is_empty() && path.exists(),
+            };
+            if !is_there {
+                broken.push(format!("{}: {target}", document.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "links that lead nowhere: {broken:#?}");
+    assert!(links > 150, "only {links} links");
+    let text = "# A `b` c: d_e!\n```sh\n# none\n```\nsee [x](y.md) `[z](w.md)`";
+    assert!(anchors(text).contains("a-b-c-d_e"));
+    assert_eq!(prose(text), ["# A  c: d_e!", "see [x](y.md) "]);
 }
 
 /// The text of every Rust file of the crates.
