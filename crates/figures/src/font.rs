@@ -19,13 +19,23 @@ fn face() -> &'static Face<'static> {
 /// typeset in another font with unknown widths. Characters of East Asia count as one em, which is right, and others as 0.7 em,
 /// which is more than Arabic or Hebrew usually take.
 pub fn text_width(text: &str, size: f64) -> f64 {
-    let face = face();
-    let em = f64::from(face.units_per_em());
-    let advance = |c| {
+    text.chars().map(advance).sum::<f64>() / f64::from(face().units_per_em()) * size
+}
+
+/// How far a character moves the next one, in units of the font.
+fn advance(character: char) -> f64 {
+    /// Of ASCII, by its code: most texts have nothing else, and each is measured often.
+    static ASCII: OnceLock<[f64; 128]> = OnceLock::new();
+    let measured = |c: char| {
+        let face = face();
         let known = face.glyph_index(c).and_then(|glyph| face.glyph_hor_advance(glyph));
-        known.map_or_else(|| fallback_width(c) * em, f64::from)
+        known.map_or_else(|| fallback_width(c) * f64::from(face.units_per_em()), f64::from)
     };
-    text.chars().map(advance).sum::<f64>() / em * size
+    if !character.is_ascii() {
+        return measured(character);
+    }
+    let ascii = ASCII.get_or_init(|| std::array::from_fn(|code| measured(char::from(code as u8))));
+    ascii[character as usize]
 }
 
 /// Width in em of a character that the font lacks.
