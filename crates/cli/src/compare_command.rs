@@ -177,12 +177,26 @@ fn comparison_text(comparison: &Comparison) -> String {
         text.push_str(&format!("\nNo log-rank test over all: {why}\n"));
     }
     notes(&mut text, &comparison.cautions);
+    text.push_str(&caveats_text(members));
+    text
+}
+
+/// What must be known of members, each sentence once with those that it is of.
+fn caveats_text(members: &[ComparedMember]) -> String {
+    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
     for member in members {
         for caveat in &member.caveats {
-            text.push_str(&format!("{}: {caveat}\n", member.name));
+            match said.iter_mut().find(|(one, _)| one == caveat) {
+                Some((_, names)) => names.push(&member.name),
+                None => said.push((caveat, vec![&member.name])),
+            }
         }
     }
-    text
+    let line = |(caveat, names): &(&str, Vec<&str>)| match names.len() {
+        all if all == members.len() && all > 1 => format!("All {all} members: {caveat}\n"),
+        _ => format!("{}: {caveat}\n", names.join(", ")),
+    };
+    said.iter().map(line).collect()
 }
 
 /// The table of members of one turn.

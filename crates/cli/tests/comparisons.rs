@@ -365,7 +365,8 @@ fn caveats_are_printed_beside_numbers() {
     assert!(doubts.contains("14 % of episodes stopped from outside before turn "), "{doubts}");
     near(&cell["early_censored"], 1.0 / 7.0);
     let text = library.text(&["matrix", "--with-baselines"]);
-    assert!(text.contains("* ") && text.contains("7 of 8 episodes; 14 % of episodes stopped"), "{text}");
+    assert!(text.contains("* ") && text.contains("7 of 8 episodes"), "{text}");
+    assert!(text.contains("14 % of episodes stopped"), "{text}");
     let cell_text = text.lines().find(|line| line.contains("n = 7")).expect("its row");
     assert!(cell_text.contains("* ("), "{cell_text}");
 
@@ -432,4 +433,30 @@ fn where_scenarios_repeat_the_interval_is_by_scenario_everywhere() {
     let pair = &compared["pairs"][0];
     assert_eq!((&pair["clustered"], &compared["overall_clustered"]), (&true.into(), &true.into()));
     assert_eq!(pair["logrank_permutation"], Value::Null, "episodes of a scenario are not exchangeable");
+}
+
+/// What is to be known of several members is said once, in the text of a comparison and in the notes of its table.
+#[test]
+fn a_caveat_of_several_members_is_said_once() {
+    let library = Library::with_fixtures(&["evocode"]);
+    let runs = library.json(&["runs"]);
+    let ids: Vec<&str> =
+        runs.as_array().expect("runs").iter().take(2).filter_map(|run| run["id"].as_str()).collect();
+    let compared = library.json(&["compare", ids[0], ids[1]]);
+    let caveats = |run: usize| -> Vec<String> {
+        let list = compared["runs"][run]["caveats"].as_array().expect("caveats");
+        list.iter().filter_map(|caveat| caveat.as_str()).map(str::to_owned).collect()
+    };
+    let other = caveats(1);
+    let shared: Vec<String> = caveats(0).into_iter().filter(|caveat| other.contains(caveat)).collect();
+    assert!(!shared.is_empty(), "{compared}");
+    let text = library.text(&["compare", ids[0], ids[1]]);
+    let table = library.text(&["table", "runs", ids[0], ids[1]]);
+    for caveat in shared {
+        let said = caveat.trim_end_matches('.');
+        assert!(text.contains(&format!("All 2 members: {said}")), "{said} is not in: {text}");
+        assert_eq!(text.matches(said).count(), 1, "{text}");
+        assert!(table.contains(&format!("Each of them: {said}.")), "{said} is not in: {table}");
+        assert_eq!(table.matches(said).count(), 1, "{table}");
+    }
 }

@@ -341,10 +341,11 @@ pub(crate) fn doubts(matrix: &Matrix) -> Vec<String> {
     for cell in matrix.cells.iter().flatten().filter(|cell| !cell.doubts.is_empty()) {
         let cell_name =
             format!("{} × {}", name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model));
-        let doubt = cell.doubts.join("; ");
-        match doubts_of.iter_mut().find(|(known, _)| *known == doubt) {
-            Some((_, cells)) => cells.push(cell_name),
-            None => doubts_of.push((doubt, vec![cell_name])),
+        for doubt in &cell.doubts {
+            match doubts_of.iter_mut().find(|(known, _)| known == doubt) {
+                Some((_, cells)) => cells.push(cell_name.clone()),
+                None => doubts_of.push((doubt.clone(), vec![cell_name.clone()])),
+            }
         }
     }
     let all = matrix.cells.iter().flatten().count();

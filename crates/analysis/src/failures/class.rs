@@ -101,7 +101,7 @@ classes! {
         "The agent used up the tokens, dollars or time that one attempt was given.";
     HarnessError = "harness_error", "harness error", Harness,
         "The harness raised an error or exited with one, and no other class says why.";
-    DidNotStart = "did_not_start", "server did not start", Code,
+    DidNotStart = "did_not_start", "did not start", Code,
         "What the agent wrote could not be built, loaded or started.";
     Crashed = "crashed", "crashed", Code,
         "What the agent wrote ended, broke off its answer, raised an error or answered with a status of 500 to 599.";

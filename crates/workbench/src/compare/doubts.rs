@@ -146,21 +146,38 @@ pub(crate) fn withdrawn(reason: Option<&str>) -> Option<String> {
 /// The doubts of members under a figure or table, each once with the members that it is of. That a cost is known in part stands
 /// where costs are shown.
 pub(crate) fn beside(members: &[ComparedMember]) -> Vec<String> {
-    let mut doubts: Vec<(&str, Vec<String>)> = Vec::new();
-    for member in members {
-        for doubt in member.doubts.iter().filter(|doubt| !doubt.starts_with(COST_IN_PART)) {
-            match doubts.iter_mut().find(|(one, _)| one == doubt) {
-                Some((_, names)) => names.push(member.marked()),
-                None => doubts.push((doubt, vec![member.marked()])),
+    grouped(members, |member| member.doubts.iter().filter(|doubt| !doubt.starts_with(COST_IN_PART)))
+}
+
+/// What is to be said of members, without full stops: each sentence once, with the members that it is of.
+pub(crate) fn grouped<'a, I>(
+    members: &'a [ComparedMember],
+    sentences: impl Fn(&'a ComparedMember) -> I,
+) -> Vec<String>
+where
+    I: Iterator<Item = &'a String>,
+{
+    let mut found: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (at, member) in members.iter().enumerate() {
+        for sentence in sentences(member) {
+            let sentence = sentence.trim_end_matches('.');
+            match found.iter_mut().find(|(one, _)| *one == sentence) {
+                // A doubt may be a caveat, too.
+                Some((_, places)) if places.last() == Some(&at) => {}
+                Some((_, places)) => places.push(at),
+                None => found.push((sentence, vec![at])),
             }
         }
     }
-    let named = |(doubt, names): (&str, Vec<String>)| match &names[..] {
-        all if all.len() == members.len() && all.len() > 1 => format!("Each of them: {doubt}"),
-        [one, rest @ ..] if rest.len() > 2 => {
-            format!("{one} and {}: {doubt}", counted(rest.len() as u64, "more run"))
+    let named = |(sentence, places): (&str, Vec<usize>)| {
+        let names: Vec<String> = places.iter().map(|at| members[*at].marked()).collect();
+        match &names[..] {
+            all if all.len() == members.len() && all.len() > 1 => format!("Each of them: {sentence}"),
+            [one, rest @ ..] if rest.len() > 2 => {
+                format!("{one} and {}: {sentence}", counted(rest.len() as u64, "more run"))
+            }
+            names => format!("{}: {sentence}", names.join(", ")),
         }
-        names => format!("{}: {doubt}", names.join(", ")),
     };
-    doubts.into_iter().map(named).collect()
+    found.into_iter().map(named).collect()
 }

@@ -9,7 +9,7 @@ use super::{
     stamina_columns,
 };
 use crate::api::{ApiError, ComparedMember, Comparison};
-use crate::compare::shorter;
+use crate::compare::{doubts, shorter};
 
 /// The runs of a comparison.
 pub(super) fn runs(data: &Comparison) -> Table {
@@ -74,15 +74,9 @@ pub(super) fn runs(data: &Comparison) -> Table {
             data.policy
         )
     });
-    table.notes.extend(doubts(&data.members));
-    table.notes.extend(caveats(&data.members));
+    let said = doubts::grouped(&data.members, |member| member.doubts.iter().chain(&member.caveats));
+    table.notes.extend(said.into_iter().map(|sentence| format!("{sentence}.")));
     table
-}
-
-/// What makes the numbers of each member less sure than they look.
-fn doubts(members: &[ComparedMember]) -> impl Iterator<Item = String> {
-    (members.iter().filter(|member| !member.doubts.is_empty()))
-        .map(|member| format!("{}: {}.", member.marked(), member.doubts.join("; ")))
 }
 
 /// What the members of a comparison used.
@@ -235,19 +229,6 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
         data.policy
     ));
     table
-}
-
-/// What must be known of each member.
-fn caveats(members: &[ComparedMember]) -> Vec<String> {
-    members
-        .iter()
-        .filter(|m| !m.caveats.is_empty())
-        .map(|m| {
-            // Some are sentences, some are not: in a row of them each goes without its full stop.
-            let each: Vec<&str> = m.caveats.iter().map(|c| c.trim_end_matches('.')).collect();
-            format!("{}: {}.", m.name, each.join("; "))
-        })
-        .collect()
 }
 
 /// The tests of a comparison.
