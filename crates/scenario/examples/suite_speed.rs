@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The server is the native reference (on a thread of its own) or, with `--server flask`, the generated Flask server of
-//! the same schema. A round is a native run followed by a run of pytest; both are said with the ratio of that round, and
+//! the same schema. A round is a native run followed by a run of pytest; both are printed with the ratio of that round, and
 //! the ratio of a turn is the median of its rounds. `--native-only` leaves pytest out, to profile the rest.
 #![allow(clippy::print_stdout, reason = "a program for the command line")]
 

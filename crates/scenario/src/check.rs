@@ -1,7 +1,7 @@
 //! Whether a schema is valid: every rule that [`crate::ir`] and `docs/scenarios.md` state about schemas.
 //!
 //! Each submodule holds the rules of one part of a schema and adds a [`Fault`] for each rule that is broken; words are
-//! made only then, because a check runs after every change that is tried. What lies in a part that has a fault may be
+//! made only then, because a check runs after every change that is tried. What is in a part that has a fault may be
 //! left unchecked.
 
 mod actions;
@@ -76,7 +76,7 @@ pub fn check(schema: &Schema) -> Vec<Fault> {
     if !schema.used.is_sorted_by(|name, next| name < next) {
         faults.add("used", "the names that were used are not in order, or one is there twice");
     }
-    // What is gone can only be judged against a schema that is sound.
+    // What was removed can only be judged against a schema that is sound.
     if faults.0.is_empty() {
         removed::check(schema, &mut faults);
     }

@@ -60,12 +60,12 @@ pub struct Schema {
     pub entities: Vec<Entity>,
     /// In the order in which they came.
     pub analytics: Vec<Analytic>,
-    /// What the changes of *this* turn took away or no longer demand. Empty at turn 1; the next turn begins empty.
+    /// What the changes of *this* turn removed or no longer demand. Empty at turn 1; the next turn begins empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[serde(rename = "gone")]
     pub removed: Vec<Removed>,
     /// Every name and key that was ever used for an entity or analytic (plural and singular), and
-    /// `entity_key.name` for what lies in one: none comes back with another meaning. Sorted.
+    /// `entity_key.name` for what is in one: none comes back with another meaning. Sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub used: Vec<String>,
 }

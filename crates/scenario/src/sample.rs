@@ -44,7 +44,7 @@ pub trait Sampler: Sync {
     fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<Sampled<Turn>, SampleError>;
 }
 
-/// What a sampler made, and what a model said while it did (recorded in the pack, so that it replays without the model).
+/// What a sampler made, and what a model answered while it did (recorded in the pack, so that it replays without the model).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sampled<T> {
     /// What was made.

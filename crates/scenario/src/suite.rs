@@ -15,7 +15,7 @@
 //! **Bodies.** In an answer without a body nothing is at any place, `""` included. A body that is no JSON fails a step that
 //! has assertions; kept, it is null.
 //!
-//! **As a file** it is shorter than in memory: what its builders or the files of earlier turns say already is not said again
+//! **As a file** it is shorter than in memory: what its builders or the files of earlier turns say already is not repeated
 //! (`suite/written.rs`).
 //!
 //! **Identity.** [`Case::id`] is made of keys, so it stays over renames. [`Case::mark`] compares the case with the one of
@@ -72,7 +72,7 @@ pub struct Suite {
     pub scenario: u32,
     /// From 1.
     pub turn: u32,
-    /// Sent before every case; its answer is not looked at except for being below 400.
+    /// Sent before every case; its answer is only checked to be below 400.
     pub reset: Reset,
     /// How records are made.
     pub builders: Vec<Builder>,
@@ -117,14 +117,14 @@ pub struct Case {
     pub aspect: Aspect,
     /// Against the suite before.
     pub mark: Mark,
-    /// Ids of the clauses of the specification (or, for what is gone, of the request) that state what it demands.
+    /// Ids of the clauses of the specification (or, for what was removed, of the request) that state what it demands.
     pub says: Vec<String>,
     /// In order; the case ends at the first that fails.
     pub steps: Vec<Step>,
 }
 
 impl Case {
-    /// What is left of one that was taken away.
+    /// What is left of one that was removed.
     pub(crate) fn nothing() -> Self {
         Self {
             id: String::new(),

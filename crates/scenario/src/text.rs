@@ -46,7 +46,7 @@ pub struct Clause {
     pub text: String,
 }
 
-/// The clauses of a schema, in the order of the document. What is gone comes last.
+/// The clauses of a schema, in the order of the document. What was removed comes last.
 pub fn clauses(schema: &Schema) -> Vec<Clause> {
     document::pieces(schema).0.into_iter().map(|piece| piece.clause).collect()
 }
@@ -68,7 +68,7 @@ const NOTATION: &str = "Names, paths, values and numbers that must match exactly
                         “Errors” states their status codes and error codes.";
 
 /// The first request: the task, how the server is started, the full specification, and that later messages follow if the
-/// benchmark has any. How many is not said, so that the request does not depend on it.
+/// benchmark has any. How many is not stated, so that the request does not depend on it.
 pub fn first_request(seed: crate::Seed, schema: &Schema, benchmark: Benchmark) -> String {
     frame::first_request(seed, schema, benchmark)
 }
@@ -112,7 +112,7 @@ impl Texts {
         let raw = std::mem::take(&mut self.pieces);
         let delta = Delta::new(before, raw, changes, after, pieces);
         let request = request::change_request(seed, before, changes, after, &delta);
-        // The clauses of what is gone say more now; in the next turn they are not compared.
+        // The clauses of what was removed say more now; in the next turn they are not compared.
         self.pieces = delta.pieces;
         (request, specification)
     }

@@ -1,7 +1,7 @@
 //! Applying changes.
 //!
 //! A change is done on a copy, by the submodule of what it changes; then everything that holds for all changes is seen
-//! to: names that were used, what is gone, and that the schema is valid. So no change can leave a schema half changed,
+//! to: names that were used, what was removed, and that the schema is valid. So no change can leave a schema half changed,
 //! and no submodule has to know all rules of a schema.
 
 use thiserror::Error;
@@ -30,10 +30,10 @@ pub fn next_turn(schema: &Schema) -> Schema {
     Schema { turn: schema.turn + 1, removed: Vec::new(), ..schema.clone() }
 }
 
-/// The schema after one change. What the change takes away is added to [`Schema::removed`]; what is new gets the turn of
+/// The schema after one change. What the change removes is added to [`Schema::removed`]; what is new gets the turn of
 /// the schema as the one that introduced it.
 ///
-/// Errors: [`Refusal`] if the change does not fit, changes nothing, would bring back what this turn took away, uses a
+/// Errors: [`Refusal`] if the change does not fit, changes nothing, would bring back what this turn removed, uses a
 /// name again, or would leave the schema invalid.
 pub fn apply(schema: &Schema, change: &Change) -> Result<Schema, Refusal> {
     let mut after = schema.clone();
@@ -45,7 +45,7 @@ pub fn apply(schema: &Schema, change: &Change) -> Result<Schema, Refusal> {
     {
         return refuse("the change changes nothing");
     }
-    // A sound schema first: what is gone is judged against it.
+    // A sound schema first: what was removed is judged against it.
     let removed = std::mem::take(&mut after.removed);
     if let Some(fault) = check(&after).into_iter().next() {
         return refuse(format!("{}: {}", fault.at, fault.what));
@@ -90,7 +90,7 @@ impl Following {
         perform(&mut self.schema, change)
     }
 
-    /// Whether this schema is valid, and that of the turn. What is gone is taken as it says.
+    /// Whether this schema is valid, and that of the turn. What was removed is taken as it says.
     pub(crate) fn leads_to(mut self, after: &Schema) -> bool {
         self.schema.removed.clone_from(&after.removed);
         self.schema == *after && check(after).is_empty()

@@ -392,7 +392,7 @@ fn a_value_is_renamed_everywhere() {
     let text =
         serde_json::to_string(&schema.entities).unwrap() + &serde_json::to_string(&schema.analytics).unwrap();
     for old in ["\"in_work\"", "\"open\"", "\"done\""] {
-        // The key of a guard was taken away with it.
+        // The key of a guard was removed with it.
         assert!(!text.contains(old), "{old}: {text}");
     }
     assert!(removed.iter().any(|removed| {

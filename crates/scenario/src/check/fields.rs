@@ -50,7 +50,7 @@ pub(super) fn check(schema: &Schema, entity: &Entity, field: &Field, faults: &mu
     }
 }
 
-/// Whether values of a kind can be told apart well enough to be unique.
+/// Whether values of a kind can be distinguished well enough to be unique.
 pub fn can_be_unique(kind: &Kind) -> bool {
     match kind {
         Kind::String { max_length, .. } => max_length.is_none_or(|max| max >= 3),

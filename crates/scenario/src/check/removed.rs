@@ -1,4 +1,4 @@
-//! Rules of what is gone: each entry must be true of the schema, so that it can be said and tested.
+//! Rules of what was removed: each entry must be true of the schema, so that it can be stated and tested.
 
 use serde_json::Value;
 

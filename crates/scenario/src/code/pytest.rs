@@ -119,7 +119,7 @@ impl Files {
                 None => Function::from_case(case, super::test_name(&case.id), &short),
             });
         }
-        // Those that no case is equal to: gone, or written anew.
+        // Those that no case is equal to: gone, or written again.
         before.retain(|function| !function.name.is_empty());
         for function in &before {
             self.names.remove(&function.name);

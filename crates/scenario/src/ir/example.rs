@@ -5,7 +5,7 @@ use super::Schema;
 /// A bicycle workshop: four entities that use every part of a schema. For tests and for trying things out.
 ///
 /// # Panics
-/// Never: a test reads what lies beside it.
+/// Never: a test reads what is beside it.
 pub fn example() -> Schema {
     serde_saphyr::from_str(include_str!("example.yaml"))
         .unwrap_or_else(|e| panic!("the example is a schema: {e}"))

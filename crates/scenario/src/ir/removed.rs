@@ -1,4 +1,4 @@
-//! What the changes of a turn took away, or no longer demand: so that the turn's text says it and its suite tests it.
+//! What the changes of a turn removed, or no longer demand: so that the turn's text says it and its suite tests it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -23,7 +23,7 @@ impl Schema {
         yaml::to_string(self).ok()
     }
 
-    /// Reads what [`Schema::to_yaml`] wrote, within a budget. The rules of [`crate::check`] are not looked at: servers
+    /// Reads what [`Schema::to_yaml`] wrote, within a budget. The rules of [`crate::check`] are not checked: servers
     /// take schemas that break them.
     pub fn from_yaml(text: &str) -> Result<Self, SchemaFileError> {
         let schema: Self = yaml::from_str(text).map_err(SchemaFileError::Form)?;

@@ -370,7 +370,7 @@ fn can_break(schema: &Schema, entity: &Entity, action: &Action, effect: &Effect)
                 },
                 Operand::Own(_) => return false,
             };
-            // What the guards let through lies within these.
+            // What the guards let through is within these.
             let (low, high) = limits(action, field);
             max.is_some_and(|max| {
                 most > 0 && high.map_or(max, |high| high.min(max)).saturating_add(most) > max

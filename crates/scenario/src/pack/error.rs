@@ -15,12 +15,12 @@ pub enum PackError {
     /// The settings are out of their ranges.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// Something lies where the pack should go.
+    /// Something is where the pack should go.
     #[error("{why}")]
     Occupied {
         /// Where.
         path: PathBuf,
-        /// What lies there.
+        /// What is there.
         why: String,
     },
     /// The system does not let it be written.

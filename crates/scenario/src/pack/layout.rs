@@ -77,7 +77,7 @@ impl Part {
         format!("{folder}/turn_{turn}.{ending}")
     }
 
-    /// Which file of which turn (from 1) lies at a path relative to the scenario's folder; none for any other.
+    /// Which file of which turn (from 1) is at a path relative to the scenario's folder; none for any other.
     pub(super) fn from_path(path: &str) -> Option<(Self, u32)> {
         let turn = path.split_once("/turn_")?.1.split('.').next()?.parse().ok()?;
         let part = Self::ALL.into_iter().find(|part| part.path(turn) == path)?;

@@ -117,7 +117,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Makes the next turn; turn 1 first. What is the same as in the turn before is taken over from it: the result is that
-    /// of making the turn anew.
+    /// of making the turn again.
     ///
     /// Errors: the sampler gives up, or says that its changes lead elsewhere than they do.
     pub fn make_next(&mut self) -> Result<&Made, PackError> {

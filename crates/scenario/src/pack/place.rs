@@ -1,4 +1,4 @@
-//! The place of a pack: looked at before anything is made, built beside, and taken in one step when all of it is there.
+//! The place of a pack: checked before anything is made, built beside, and taken in one step when all of it is there.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::write::Target;
 use super::{Pack, PackError};
 use crate::config::Generation;
 
-/// Where a pack shall lie, looked at before anything is made.
+/// Where a pack goes, checked before anything is made.
 pub(super) struct Place {
     path: PathBuf,
     parent: PathBuf,
@@ -58,7 +58,7 @@ impl Place {
         self.parent.join(format!(".{}.{}.{number}.{ending}", self.name, std::process::id()))
     }
 
-    /// Removes what processes left that ended while they were building. Only where it can be told that they did.
+    /// Removes what processes left that ended while they were building. Only where it is certain that they did.
     fn clear_away(&self) {
         let processes = Path::new("/proc");
         if !processes.join("self").exists() {
@@ -79,7 +79,7 @@ impl Place {
     }
 }
 
-/// Whether what lies there may go: an empty folder, or a pack that would be generated again.
+/// Whether what is there may be removed: an empty folder, or a pack that would be generated again.
 fn may_replace(path: &Path, target: &Target, generation: &Generation, force: bool) -> Result<(), PackError> {
     let occupied = |why: &str| PackError::Occupied { path: path.to_owned(), why: why.to_owned() };
     let wants_zip = matches!(target, Target::Zip(_));
@@ -157,7 +157,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Puts what was built in its place; what came to lie there meanwhile is looked at again.
+    /// Puts what was built in its place; what was put there meanwhile is checked again.
     pub(super) fn publish(
         &self,
         built: &Path,

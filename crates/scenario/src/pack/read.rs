@@ -15,14 +15,14 @@ use crate::ir::{SCHEMA_VERSION, Schema};
 use crate::sample::{Answer, Origin};
 use crate::suite::{Suite, SuiteFile};
 
-/// The largest manifest: that of 1000 × 1000 turns has 76 MB of hashes. What one of fewer turns may have is looked at
+/// The largest manifest: that of 1000 × 1000 turns has 76 MB of hashes. What one of fewer turns may have is checked
 /// before it is taken in.
 const MANIFEST_CAP: u64 = 96 << 20;
 
 /// Most bytes of the files that a suite is read from: ten times what 1000 turns of a large scenario have.
 const SUITE_FILES_CAP: u64 = 512 << 20;
 
-/// An opened pack. Whatever lies in it may be hostile: sizes are bounded, YAML has a budget, schemas are checked before
+/// An opened pack. Everything in it may be hostile: sizes are bounded, YAML has a budget, schemas are checked before
 /// anything interprets them.
 #[derive(Debug)]
 pub struct Pack {
@@ -51,7 +51,7 @@ impl Pack {
         }
     }
 
-    /// Opens the pack of a folder or zip: its manifest lies at the root, or in the only folder there.
+    /// Opens the pack of a folder or zip: its manifest is at the root, or in the only folder there.
     pub fn open(tree: Tree) -> Result<Self, PackError> {
         let at = if tree.entry(MANIFEST).is_some() {
             String::new()
@@ -64,7 +64,7 @@ impl Pack {
         Self::open_at(tree, &at)
     }
 
-    /// Opens the pack whose manifest lies in a folder of a tree.
+    /// Opens the pack whose manifest is in a folder of a tree.
     pub fn open_at(tree: Tree, at: &str) -> Result<Self, PackError> {
         let path = join(at, MANIFEST);
         if tree.entry(&path).is_none() {
@@ -310,7 +310,7 @@ impl Pack {
     }
 
     /// Changes when [`Pack::verify_turn`] may come to something else: from sizes and times of its files (in a zip their
-    /// checksums), which are looked at and not read. `None` where a file is missing.
+    /// checksums), which are checked and not read. `None` where a file is missing.
     pub fn turn_stamp(&self, scenario: u32, turn: u32) -> Option<u64> {
         let stated = self
             .manifest

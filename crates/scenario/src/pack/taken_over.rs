@@ -1,4 +1,4 @@
-//! What is taken over from the turn before, against the same made anew.
+//! What is taken over from the turn before, against the same made again.
 
 use std::collections::BTreeMap;
 

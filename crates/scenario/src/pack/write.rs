@@ -63,7 +63,7 @@ pub struct Generated {
 
 /// Generates a pack. Blocks; uses several threads. `progress` is called after every turn, from any of them.
 ///
-/// The pack lies under its name only when it is complete: until then it is built beside it. A pack of the same settings
+/// The pack is under its name only when it is complete: until then it is built beside it. A pack of the same settings
 /// is replaced; anything else is an error ([`PackError::Occupied`]).
 pub fn generate(
     generation: &Generation,

@@ -23,7 +23,7 @@ pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, String> {
         .map_err(|error| said_once(error.without_snippet().to_string()))
 }
 
-/// A sentence that ends in the same place twice (the reader puts it behind what a value's own reader said, which may
+/// A sentence that ends in the same place twice (the reader puts it behind what a value's own reader reported, which may
 /// have it already), with the place once.
 fn said_once(mut text: String) -> String {
     if let Some(at) = text.rfind(" at line ")
@@ -74,7 +74,7 @@ pub(crate) fn to_string_with<T: Serialize>(
     Ok(out)
 }
 
-/// Writes an item of a list in a map that lies in nothing else.
+/// Writes an item of a list in a map that is in nothing else.
 ///
 /// Errors: as [`to_string`].
 pub(crate) fn item<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {

@@ -38,7 +38,7 @@ impl World {
         Ok(Response::json(plan.conventions.status.deleted, body))
     }
 
-    /// The records that a deletion takes away: the first one, and what cascades from it.
+    /// The records that a deletion removes: the first one, and what cascades from it.
     fn going(&self, plan: &Plan, first: Place) -> BTreeSet<Place> {
         let mut going = BTreeSet::from([first]);
         let mut next = vec![first];

@@ -206,11 +206,11 @@ flaws! {
     /// Records do not show `deleted`.
     DeletedFieldMissing,
     // Actions.
-    /// The parameters of actions are not looked at.
+    /// The parameters of actions are not checked.
     ParamUnchecked,
-    /// No guard is looked at.
+    /// No guard is checked.
     GuardsIgnored,
-    /// Only the first guard is looked at.
+    /// Only the first guard is checked.
     FirstGuardOnly,
     /// One guard of several is enough.
     AnyGuardSuffices,

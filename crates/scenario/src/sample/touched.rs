@@ -29,7 +29,7 @@ impl Touched {
             .is_some_and(|part| part.starts_with("conventions."))
     }
 
-    /// Whether a part, or all of what it lies in, was touched.
+    /// Whether a part, or all of what it is in, was touched.
     pub(super) fn has(&self, part: &str) -> bool {
         self.parts.contains(part) || part.split_once('.').is_some_and(|(home, _)| self.parts.contains(home))
     }
@@ -155,7 +155,7 @@ fn entity_differences(before: &Entity, after: &Entity, parts: &mut Vec<String>) 
     }
 }
 
-/// Parts that are not changed, but that what is gone or new says something about: they stay as they are in this turn.
+/// Parts that are not changed, but that what was removed or is new says something about: they stay as they are in this turn.
 fn mentioned(before: &Schema, change: &Change) -> Vec<String> {
     let mut parts = Vec::new();
     match change {

@@ -406,7 +406,7 @@ impl<'p, 'a> Acting<'p, 'a> {
         draft.done(cases);
     }
 
-    /// A parameter takes what lies on its bounds, and anything where it has none, as long as no effect breaks a rule.
+    /// A parameter takes what is on its bounds, and anything where it has none, as long as no effect breaks a rule.
     fn accepted(&self, state: &State, (at, param): (usize, &Param), name: &str, cases: &mut Vec<Case>) {
         let (low, high) = values::free(&param.kind);
         let edges: Vec<Value> = values::bounds(&param.kind).into_iter().map(|bound| bound.edge).collect();

@@ -24,7 +24,7 @@ struct Counting<'p, 'a> {
 /// Which records are taken.
 #[derive(Clone)]
 struct Restriction<'p, 'a> {
-    /// The reference whose record is looked at, and that record's entity.
+    /// The reference whose record is read, and that record's entity.
     through: Option<(&'p Part<'a>, &'p Facts<'a>)>,
     part: &'p Part<'a>,
     equals: &'a Value,

@@ -123,7 +123,7 @@ fn errors<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     }
 }
 
-/// What is looked at first when a request breaks two rules.
+/// What is checked first when a request breaks two rules.
 fn order<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     let title = "A record that does not exist is answered with 404 whatever the body says".to_owned();
     let mut draft = Draft::new(plan, "conventions.order.missing".to_owned(), Aspect::Convention, title);

@@ -85,7 +85,7 @@ fn beside<'a>(
     draft.still(other, number, link, target.id(2)).done(cases);
 }
 
-/// What refers to a record that is deleted by cascade is looked at in turn.
+/// What refers to a record that is deleted by cascade is checked in turn.
 fn chains<'a>(
     plan: &Plan<'a>,
     facts: &Facts<'a>,

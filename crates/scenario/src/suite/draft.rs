@@ -179,14 +179,14 @@ impl<'p, 'a> Draft<'p, 'a> {
         self
     }
 
-    /// Sends a request that fails; only its status is looked at.
+    /// Sends a request that fails; only its status is checked.
     pub(super) fn fails(&mut self, send: Send, failure: Failure) -> &mut Self {
         let status = self.plan.status(failure);
         self.says(&["errors.status"]);
         self.send(Send { status, ..send })
     }
 
-    /// Sends a request that fails; its status and code are looked at.
+    /// Sends a request that fails; its status and code are checked.
     pub(super) fn fails_with(&mut self, send: Send, failure: Failure) -> &mut Self {
         let (at, code) = self.plan.code(failure);
         self.says(&["errors.body"]);

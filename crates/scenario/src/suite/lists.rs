@@ -221,7 +221,7 @@ fn together<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     }
 }
 
-/// Values that can be told apart by order: three, and the first again if that may be.
+/// Values that can be distinguished by order: three, and the first again if that may be.
 fn sortable(part: &Part<'_>) -> Vec<Value> {
     let mut values: Vec<Value> = (1..=3).map(|n| part.value(n)).collect();
     if let Kind::String { .. } = part.field.kind {

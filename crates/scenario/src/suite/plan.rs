@@ -23,7 +23,7 @@ pub(super) struct Plan<'a> {
     page: (String, String),
     /// The parameter that takes deleted records in.
     pub(super) include_deleted: String,
-    /// What is looked at of other entities.
+    /// What is read of other entities.
     pub(super) reads: Reads,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Plan<'a> {
         self.entities.iter().find(|facts| facts.key == key)
     }
 
-    /// An entity by its key. Filters, orders and actions are looked at of a block's own entity only.
+    /// An entity by its key. Filters, orders and actions are read of a block's own entity only.
     pub(super) fn entity(&self, key: &str) -> Option<&Facts<'a>> {
         self.read(key, ReadDepth::Fields)
     }
@@ -180,17 +180,17 @@ impl<'a> Plan<'a> {
         self.entity(part.field.target()?)
     }
 
-    /// The same where only its names, its required fields and soft delete are looked at.
+    /// The same where only its names, its required fields and soft delete are read.
     pub(super) fn target_base(&self, part: &Part<'a>) -> Option<&Facts<'a>> {
         self.read(part.field.target()?, ReadDepth::Base)
     }
 
-    /// An entity of which a record is made; nothing else is looked at.
+    /// An entity of which a record is made; nothing else is read.
     pub(super) fn made(&self, key: &str) -> Option<&Facts<'a>> {
         self.read(key, ReadDepth::Made)
     }
 
-    /// The references to an entity. Of the entities that have them only the base is looked at, and the reference itself.
+    /// The references to an entity. Of the entities that have them only the base is read, and the reference itself.
     pub(super) fn links(&self, key: &str) -> impl Iterator<Item = (&Facts<'a>, &Part<'a>)> {
         self.reads.note(key, ReadDepth::Links);
         self.entities.iter().flat_map(move |facts| {

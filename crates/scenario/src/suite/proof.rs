@@ -12,7 +12,7 @@ use crate::text::Clause;
 pub struct Unstated {
     /// The case.
     pub case: String,
-    /// What is not said: a word, or a clause that does not exist.
+    /// What is not stated: a word, or a clause that does not exist.
     pub what: String,
 }
 

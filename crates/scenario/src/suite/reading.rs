@@ -20,7 +20,7 @@ const NODE: usize = 32;
 /// The most cases of a suite: some hundred times what a large one has. A few lines could refer to a case without end.
 const CASES_AT_MOST: usize = 200_000;
 
-/// What stands before the cases.
+/// What comes before the cases.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -64,7 +64,7 @@ fn kept() -> Mark {
     Mark::Kept
 }
 
-/// What stands at the end of a request.
+/// What is at the end of a request.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct More {
@@ -176,7 +176,7 @@ fn split(text: &[u8]) -> Result<(Vec<u8>, impl Iterator<Item = &[u8]>), String> 
         .strip_suffix(END)
         .ok_or("The file is cut short: its last line is not `]}`")?;
     let head = [&text[..at + CASES.len()], b"]}"].concat();
-    // The first line is what stands behind the bracket: nothing.
+    // The first line is what follows the bracket: nothing.
     let lines = lines.split(|byte| *byte == b'\n').skip(1);
     Ok((head, lines.map(|line| line.strip_suffix(b",").unwrap_or(line))))
 }

@@ -1,7 +1,7 @@
 //! What cases depend on, so that they are taken over from the turn before where nothing of it changed.
 //!
 //! Cases are made in blocks: those of a field, of an action, and so on. While a block is made, the [`Plan`](super::plan::Plan)
-//! notes which entities were looked at, and how closely. If all of that is the same in the next schema, so are the cases.
+//! notes which entities were read, and how closely. If all of that is the same in the next schema, so are the cases.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -9,11 +9,11 @@ use std::ops::Range;
 
 use crate::ir::{Action, Condition, Conventions, Effect, Entity, Field, Key, Operand, Schema};
 
-/// How closely an entity was looked at.
+/// How closely an entity was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReadDepth {
     /// Its names, fields, default order and soft delete. Filters, orders and actions of another entity are never
-    /// looked at.
+    /// read.
     Fields,
     /// The same without the fields that are not required.
     Base,
@@ -24,7 +24,7 @@ pub(super) enum ReadDepth {
 }
 
 /// A part of the conventions that some blocks look at. Names of paths and fields stand everywhere, so a change of these
-/// makes all anew.
+/// makes all again.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Convention {
     List,
@@ -68,14 +68,14 @@ impl Convention {
     }
 }
 
-/// What was looked at of a schema.
+/// What was read of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Read {
     entity: Key,
     depth: ReadDepth,
 }
 
-/// What was looked at since it was asked for last.
+/// What was read since it was asked for last.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
     entities: RefCell<Vec<Read>>,
@@ -110,7 +110,7 @@ impl Reads {
 /// What a block of cases is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum About {
-    /// The conventions: looked for anew at every turn, on whichever entities suit.
+    /// The conventions: searched again at every turn, on whichever entities suit.
     Conventions,
     /// The standard operations of an entity.
     Records,
@@ -120,7 +120,7 @@ pub(super) enum About {
     Lists,
     Action,
     Analytic,
-    /// What the turn took away.
+    /// What the turn removed.
     Removed,
 }
 
@@ -133,7 +133,7 @@ struct Block {
     /// Key of the field, action or analytic, if it is about one.
     part: Key,
     reads: Vec<Read>,
-    /// Parts of the conventions that were looked at.
+    /// Parts of the conventions that were read.
     conventions: u16,
     cases: Range<usize>,
 }
@@ -149,7 +149,7 @@ impl Block {
 pub(crate) struct Blocks(Vec<Block>);
 
 impl Blocks {
-    /// Adds a block, with what was looked at for it.
+    /// Adds a block, with what was read for it.
     pub(super) fn add(&mut self, key: (About, &str, &str), reads: &Reads, cases: Range<usize>) {
         let (about, entity, part) = key;
         let (reads, conventions) = reads.take();

@@ -1,4 +1,4 @@
-//! What the turn took away: old names answer as unknown ones do, old rules do not hold any more. These cases live for
+//! What the turn removed: old names answer as unknown ones do, old rules do not hold any more. These cases live for
 //! the turn that took it away.
 
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::ir::{
     Action, Comparison, Condition, Effect, Filter, FilterOp, Guard, Removed, UnknownFields, words,
 };
 
-/// Cases of everything that is gone.
+/// Cases of everything that was removed.
 pub(super) fn cases(plan: &Plan<'_>, cases: &mut Vec<Case>) {
     let begin = cases.len();
     for (index, removed) in plan.schema.removed.iter().enumerate() {

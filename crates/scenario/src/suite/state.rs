@@ -302,7 +302,7 @@ impl State {
         state
     }
 
-    /// How many records can be made so, [`MOST`] at most; the field at a position is given anew for each.
+    /// How many records can be made so, [`MOST`] at most; the field at a position is given again for each.
     pub(super) fn most(&self, plan: &Plan<'_>, facts: &Facts<'_>, but: Option<usize>) -> u32 {
         // Each record refers to one of its own, all of them with the same values.
         let related = self.related.iter().all(|(at, part_index, value)| {
@@ -320,7 +320,7 @@ impl State {
             .unwrap_or(MOST)
     }
 
-    /// Whether more than one record can be made so; the field at a position is given anew for each.
+    /// Whether more than one record can be made so; the field at a position is given again for each.
     pub(super) fn repeatable(&self, plan: &Plan<'_>, facts: &Facts<'_>, but: Option<usize>) -> bool {
         self.most(plan, facts, but) > 1
     }

@@ -110,7 +110,7 @@ fn number(start: u32, place: u32, low: i64, high: i64, scale: i64) -> i64 {
     (least..=end).filter(between).nth(before as usize).unwrap_or(end)
 }
 
-/// Whether a value obeys the rules of a kind. References are not looked at.
+/// Whether a value obeys the rules of a kind. References are not checked.
 pub(super) fn fits(kind: &Kind, value: &Value) -> bool {
     match kind {
         Kind::String { min_length, max_length, pattern } => value.as_str().is_some_and(|text| {

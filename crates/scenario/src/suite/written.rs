@@ -57,7 +57,7 @@ struct Run {
 
 impl SuiteFiles {
     /// The file of the next suite. `equals` says for each of its cases where in the suite before the one stands that it is
-    /// equal to in everything but the mark, builders considered; nothing of what is not said.
+    /// equal to in everything but the mark, builders considered; nothing of what is not stated.
     pub(crate) fn next(&mut self, suite: &Suite, equals: &[Option<usize>]) -> serde_json::Result<&[u8]> {
         let before = std::mem::replace(&mut self.cases, Vec::with_capacity(suite.cases.len()));
         self.text.clear();
@@ -110,7 +110,7 @@ impl Run {
     }
 }
 
-/// What stands before the lines of the cases, and behind them. No line of a builder begins so: a line break in a text is
+/// What comes before the lines of the cases, and behind them. No line of a builder begins so: a line break in a text is
 /// written as `\n`.
 pub(super) const CASES: &[u8] = b"\n\"cases\":[";
 pub(super) const END: &[u8] = b"\n]}\n";

@@ -2,7 +2,7 @@
 //!
 //! A rename is one rule that reaches far ("`a` is called `b`, wherever it appears"). So that a request does not repeat
 //! half the specification after one, clauses are compared with those of the old schema *after the turn's renames*: what
-//! still differs then is said in full; what differs only by names is said by the rename, and by a list of the literals
+//! still differs then is stated in full; what differs only by names is stated by the rename, and by a list of the literals
 //! that it changes elsewhere.
 
 use std::collections::HashMap;
@@ -16,10 +16,10 @@ use crate::ir::{Removed, Schema};
 
 /// The clauses of a schema against those of the one before.
 pub(super) struct Delta {
-    /// The clauses after the changes, in the order of the document. Those of fields that are gone also say which filters
+    /// The clauses after the changes, in the order of the document. Those of fields that were removed also say which filters
     /// and sorts went with them.
     pub(super) pieces: Vec<Piece>,
-    /// Which of them have to be said in full. Those of what is gone are always among them.
+    /// Which of them have to be stated in full. Those of what was removed are always among them.
     pub(super) changed: Vec<bool>,
     /// Position by id.
     pub(super) at: HashMap<String, usize>,
@@ -54,7 +54,7 @@ impl Delta {
         after: &Schema,
         mut pieces: Vec<Piece>,
     ) -> Self {
-        // Without what the turn before took away, which a rename may bring back.
+        // Without what the turn before removed, which a rename may bring back.
         let mut renamed_schema = changes.iter().any(is_rename).then(|| next_turn(before));
         for change in changes.iter().filter(|change| is_rename(change)) {
             // A rename of what is new in this turn does not fit the schema before, and need not.
@@ -115,7 +115,7 @@ fn texts(pieces: &[Piece]) -> HashMap<&str, &str> {
 }
 
 /// Whether a clause that is there no more has to be taken back: what it belonged to is still there, and nothing that
-/// is listed as gone says it.
+/// is listed as removed says it.
 fn fell(old: &Schema, after: &Schema, piece: &Piece) -> bool {
     let (Part::Field(position) | Part::List(position) | Part::Rule(position)) = piece.part else {
         return false;
@@ -132,7 +132,7 @@ fn fell(old: &Schema, after: &Schema, piece: &Piece) -> bool {
     owner_stays && !after.removed.iter().any(|removed| covers(old, after, removed, piece))
 }
 
-/// Whether the clause of something gone says that this clause does not hold.
+/// Whether the clause of something removed says that this clause does not hold.
 fn covers(old: &Schema, after: &Schema, removed: &Removed, piece: &Piece) -> bool {
     let (id, text) = (piece.clause.id.as_str(), piece.clause.text.as_str());
     match removed {
@@ -162,7 +162,7 @@ fn without_method(literal: &str) -> &str {
     })
 }
 
-/// What stands in backquotes.
+/// What is in backquotes.
 pub(super) fn literals(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -4,7 +4,7 @@ use super::words::capital;
 use super::{Clause, analytic, entity, general, removed};
 use crate::ir::{Schema, words};
 
-/// Where a clause stands in the document. Numbers are positions of entities.
+/// Where a clause is in the document. Numbers are positions of entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Part {
     Server,
@@ -28,7 +28,7 @@ pub(super) enum Part {
     Removed,
 }
 
-/// A clause and where it stands.
+/// A clause and where it is.
 #[derive(Debug, Clone)]
 pub(super) struct Piece {
     pub(super) part: Part,

@@ -1,4 +1,4 @@
-//! What stands around the changes of a request, and the first request.
+//! What surrounds the changes of a request, and the first request.
 
 use super::document;
 use super::words::counted;
@@ -7,7 +7,7 @@ use crate::config::Benchmark;
 use crate::draw::Draw;
 use crate::ir::Schema;
 
-/// Before clauses that no change said by itself.
+/// Before clauses that no change stated.
 pub(super) const FOLLOWS: [&str; 5] = [
     "As a consequence, these rules are new or changed:",
     "This also affects the following rules, which now read:",
@@ -16,7 +16,7 @@ pub(super) const FOLLOWS: [&str; 5] = [
     "With this, these rules are new or changed, too:",
 ];
 
-/// Before what is gone and no change said.
+/// Before what was removed and no change stated.
 pub(super) const GONE: [&str; 5] = [
     "As a consequence, also:",
     "This also has these consequences:",

@@ -1,4 +1,4 @@
-//! A second reader: changes rebuilt from the words of their requests alone, and held against what was to be said.
+//! A second reader: changes rebuilt from the words of their requests alone, and held against what was to be stated.
 //!
 //! [`reader`] knows the specification of the turn before as a text, the request as a text, and English as far as requests
 //! use it: terms such as “required” or “soft delete”, and how clauses are built. It sees no schema, no change and no

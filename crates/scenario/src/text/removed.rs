@@ -1,4 +1,4 @@
-//! What a turn took away or no longer demands. Old names are written in today's case and paths.
+//! What a turn removed or no longer demands. Old names are written in today's case and paths.
 
 use serde_json::Value;
 

@@ -293,7 +293,7 @@ fn heading(after: &Schema, key: &str, title: &str) -> String {
         .map_or_else(|| title.trim_end_matches('.').to_owned(), |entity| capital(&words(&entity.plural)))
 }
 
-/// What no change said by itself: rules that read differently because of them, names that follow, what else is gone.
+/// What no change stated: rules that read differently because of them, names that follow, what else was removed.
 fn follow_ups(draw: &mut Draw, delta: &Delta, stated: &[bool], after: &Schema, out: &mut String) {
     let left = |removed: bool| {
         (0..delta.pieces.len()).filter(move |&at| {

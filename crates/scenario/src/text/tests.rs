@@ -9,7 +9,7 @@ use crate::change::tests::{change, good, plausible, second_turn};
 use crate::change::{apply, next_turn};
 use crate::ir::example;
 
-/// What a request leaves unsaid: literals and sentences of clauses that are new or changed, and what is gone.
+/// What a request leaves unstated: literals and sentences of clauses that are new or changed, and what was removed.
 pub(crate) fn unsaid(before: &Schema, changes: &[Change], after: &Schema, request: &str) -> Vec<String> {
     let old: BTreeMap<String, String> =
         clauses(before).into_iter().map(|clause| (clause.id, clause.text)).collect();
@@ -123,7 +123,7 @@ fn sampled_requests_say_every_change() {
         let mut before = Programmatic.first(seed).unwrap().made;
         let first = first_request(seed, &before, Benchmark::Iterative);
         assert_eq!(clumsy(&first), None);
-        // The benchmark of one turn is asked for the same, but not told of messages that never come.
+        // The benchmark of one turn is asked for the same, but not informed of messages that never come.
         let only = first_request(seed, &before, Benchmark::SingleTurn);
         assert_eq!(clumsy(&only), None);
         let later: Vec<&str> = first.lines().filter(|line| !only.contains(line)).collect();

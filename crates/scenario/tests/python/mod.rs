@@ -267,7 +267,7 @@ pub(crate) fn mutants(turn: &Turn, count: usize, used: &mut BTreeMap<&'static st
     made
 }
 
-/// What the two clients said of the two servers.
+/// What the two clients reported of the two servers.
 #[derive(Debug)]
 pub(crate) struct Agreement {
     pub(crate) cases: usize,

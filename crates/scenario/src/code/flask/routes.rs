@@ -100,7 +100,7 @@ fn update(out: &mut Output, unit: &Unit) {
     line!(out.text, "    {one}.update(changes)\n    return {}({one})", unit.show);
 }
 
-/// Records that refer to this one are looked at before anything is deleted.
+/// Records that refer to this one are checked before anything is deleted.
 fn plan(out: &mut Output, app: &App, unit: &Unit) {
     if unit.incoming.is_empty() {
         return;

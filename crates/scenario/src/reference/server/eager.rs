@@ -1,4 +1,4 @@
-//! Connections that are looked at for a moment after each answer, before their task goes to sleep.
+//! Connections that are polled for a moment after each answer, before their task goes to sleep.
 //!
 //! A suite is a long row of small requests, each sent when the answer before has come. To be put to sleep and woken between
 //! two of them takes longer than to answer, on a virtual machine several times; the client does the same

@@ -42,7 +42,7 @@ fn parameters_are_required_and_checked() {
     is_error(&api.post(EXTEND, json!({"extra_hours": 1.5})), "invalid");
     is_error(&api.post(EXTEND, json!({"extra_hours": 101})), "invalid");
     assert_eq!(api.read("/api/repair-orders/1"), before);
-    // The record is looked for before the body is looked at, the body before the guards.
+    // The record is looked for before the body is checked, the body before the guards.
     is_error(&api.post("/api/repair-orders/9/finish", json!({})), "not_found");
     ok(api.post(FINISH, json!({"final_price": 1})));
     is_error(&api.post(FINISH, json!({})), "invalid");

@@ -199,7 +199,7 @@ fn a_nested_create_takes_the_reference_from_the_path() {
         assert_eq!((made.status, &ok(made)["customer_id"]), (201, &json!(first)));
     }
     is_error(&api.post("/api/customers/9/repair-orders", json!({"due_at": due})), "not_found");
-    // The parent is looked for before the body is looked at.
+    // The parent is looked for before the body is checked.
     is_error(&api.post("/api/customers/9/repair-orders", json!({})), "not_found");
     is_error(&api.post("/api/customers/1/repair-orders", json!({})), "invalid");
 }

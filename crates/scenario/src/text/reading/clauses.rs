@@ -22,7 +22,7 @@ impl<'a> Scan<'a> {
         if self.eat(words) { Ok(()) } else { Err(format!("no {words:?} in {:?}", self.0)) }
     }
 
-    /// What stands in backquotes here.
+    /// What is in backquotes here.
     pub(super) fn literal(&mut self) -> Read<&'a str> {
         let found = self.0.strip_prefix('`').and_then(|rest| rest.split_once('`'));
         let (literal, rest) = found.ok_or_else(|| format!("nothing in backquotes in {:?}", self.0))?;
@@ -116,7 +116,7 @@ pub(super) fn kind(scan: &mut Scan<'_>) -> Read<Value> {
     Err(format!("no type in {:?}", scan.0))
 }
 
-/// Null, or what stands in backquotes.
+/// Null, or what is in backquotes.
 fn value<'a>(scan: &mut Scan<'a>) -> Read<&'a str> {
     if scan.eat("null") { Ok("null") } else { scan.literal() }
 }

@@ -33,7 +33,7 @@ impl Known {
         self.0.iter().find(|entity| entity.path == path).ok_or_else(|| format!("no entity at {path}"))
     }
 
-    /// The text in small letters, with `§` for what stands in backquotes and `@` for entities; and the plurals of these.
+    /// The text in small letters, with `§` for what is in backquotes and `@` for entities; and the plurals of these.
     pub(super) fn masked(&self, text: &str) -> (String, Vec<&str>) {
         let plain: String = text
             .split('`')

@@ -21,7 +21,7 @@ fn sentences(text: &str) -> Vec<&str> {
     all
 }
 
-/// Where a clause stands in a paragraph.
+/// Where a clause is in a paragraph.
 fn inline_clause(text: &str) -> Option<(usize, usize)> {
     let end_of = |from: usize, end: &str| text[from..].find(end).map(|at| from + at + end.len());
     for verb in ["` requires that ", "` sets ", "` increases ", "` decreases ", "` creates a"] {
@@ -81,7 +81,7 @@ struct Parts<'a> {
     asks: String,
     /// What is asked for, as it is written.
     plain: String,
-    /// What stands in backquotes there.
+    /// What is in backquotes there.
     literals: Vec<&'a str>,
     /// The entity.
     entity: String,

@@ -11,7 +11,7 @@ fn number(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { value.to_string() }
 }
 
-/// A value as it stands in backquotes.
+/// A value as it is in backquotes.
 fn literal(kind: Option<&Kind>, value: &Value) -> String {
     match (kind, value) {
         (_, Value::Null) => "null".to_owned(),
