@@ -368,9 +368,9 @@ fn play(
                         path,
                         "cases.sum_mismatch",
                         format!(
-                            "{model}, turn {}: {} tests passed and {} failed of {}. The total is kept; {} neither.",
+                            "{model}, turn {}: {} passed and {} failed of {}. The total is kept; {} neither.",
                             turn.number,
-                            attempt.passed.unwrap_or(0),
+                            tests(attempt.passed.unwrap_or(0)),
                             cell.counted_failing,
                             attempt.total.unwrap_or(0),
                             tests_are(attempt.total.unwrap_or(0).abs_diff(attempt.passed.unwrap_or(0).saturating_add(cell.counted_failing))),
