@@ -187,9 +187,10 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let sizes = &sheet.sizes;
     let (size, big) = (sizes.tick_font, sizes.name_font);
     let (rows, columns) = (data.rows.len().min(200), data.columns.len().min(200));
+    // The mean of a line of one cell would be the number of the cell again.
     let means = [
-        data.row_means.len() == data.rows.len() && rows > 0 && columns > 0,
-        data.column_means.len() == data.columns.len() && rows > 0 && columns > 0,
+        data.row_means.len() == data.rows.len() && rows > 0 && columns > 1,
+        data.column_means.len() == data.columns.len() && rows > 1 && columns > 0,
     ];
     let widest =
         data.rows.iter().map(|r| sheet.tick_width(&clean(r))).fold(sheet.tick_width("Mean"), f64::max);

@@ -785,6 +785,9 @@ fn many_models_of_one_harness_stand_in_rows() {
     let last = drawing.marks.iter().find(|mark| mark.id == "cell-0-12").unwrap();
     let first = drawing.marks.iter().find(|mark| mark.id == "cell-0-0").unwrap();
     assert!(last.y0 > first.y1 && last.lines[0].contains("h00") && last.lines[0].contains("k12"), "{last:?}");
+    let words: Vec<String> = texts(&drawing).into_iter().map(|text| text.text).collect();
+    let means = words.iter().filter(|word| *word == "Mean").count();
+    assert!(means <= 1, "a row of one cell has no mean of its own: {words:?}");
 }
 
 #[test]
