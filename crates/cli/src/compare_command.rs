@@ -183,12 +183,12 @@ fn comparison_text(comparison: &Comparison) -> String {
 
 /// What must be known of members, each sentence once with those that it is of.
 fn caveats_text(members: &[ComparedMember]) -> String {
-    let mut said: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut remarks: Vec<(&str, Vec<&str>)> = Vec::new();
     for member in members {
         for caveat in &member.caveats {
-            match said.iter_mut().find(|(one, _)| one == caveat) {
+            match remarks.iter_mut().find(|(one, _)| one == caveat) {
                 Some((_, names)) => names.push(&member.name),
-                None => said.push((caveat, vec![&member.name])),
+                None => remarks.push((caveat, vec![&member.name])),
             }
         }
     }
@@ -196,7 +196,7 @@ fn caveats_text(members: &[ComparedMember]) -> String {
         all if all == members.len() && all > 1 => format!("All {all} members: {caveat}\n"),
         _ => format!("{}: {caveat}\n", names.join(", ")),
     };
-    said.iter().map(line).collect()
+    remarks.iter().map(line).collect()
 }
 
 /// The table of members of one turn.

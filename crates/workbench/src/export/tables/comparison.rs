@@ -74,8 +74,8 @@ pub(super) fn runs(data: &Comparison) -> Table {
             data.policy
         )
     });
-    let said = doubts::grouped(&data.members, |member| member.doubts.iter().chain(&member.caveats));
-    table.notes.extend(said.into_iter().map(|sentence| format!("{sentence}.")));
+    let remarks = doubts::grouped(&data.members, |member| member.doubts.iter().chain(&member.caveats));
+    table.notes.extend(remarks.into_iter().map(|sentence| format!("{sentence}.")));
     table
 }
 
