@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::{
-    Attempt, Episode, PassRate, RoundScores, Severity, TestResult, Tokens, Turn, Warning, WarningCounts,
-};
+use model::{Attempt, Episode, PassRate, RoundScores, Severity, TestResult, Tokens, Turn, Warning};
 use serde_json::{Map, Value, json};
 use workbench::Ingested;
 use workbench::api::{
@@ -24,7 +22,7 @@ pub(crate) fn ingested(source: &Ingested) -> Value {
         "attempts": source.attempts,
         "unchanged": source.unchanged,
         "warnings": warnings,
-        "severities": WarningCounts::from_codes(source.warnings.iter().map(|warning| warning.code.as_str())),
+        "severities": source.severities,
         "found": source.found,
         "closest": null,
     })

@@ -55,7 +55,7 @@ pub(crate) fn ingest(
                         counted(read.episodes.into(), "episode"),
                         counted(read.turns, "turn"),
                         counted(read.attempts, "attempt"),
-                        WarningCounts::from_codes(read.warnings.iter().map(|warning| warning.code.as_str()))
+                        read.severities
                     ));
                     note_warnings(&read.warnings, &read.name);
                 }
@@ -249,7 +249,7 @@ pub(crate) fn import_report(
         report.not_reached,
         counted(report.attempts, "attempt"),
         counted(report.files_read, "file"),
-        WarningCounts::from_codes(report.warnings.iter().map(|warning| warning.code.as_str()))
+        report.source.severities
     );
     for warning in &report.warnings {
         let treatment = match warning.treatment {

@@ -31,6 +31,7 @@ pub use self::path::{MAX_DEPTH, file_name, join, parent};
 pub use self::short_texts::{ShortTexts, TEXT_LIMIT};
 pub use self::stamp::Stamp;
 pub use self::tolerant::BEYOND_64_BITS;
+pub use self::tree_warnings::MetWarnings;
 pub use self::zip::ZipLimits;
 
 /// What an entry is. Links, devices and whatever else lies there are not entries: they are warned of and left out.
@@ -249,6 +250,11 @@ impl Tree {
     /// Whether it is one file, alone.
     pub fn is_single(&self) -> bool {
         matches!(*self.inner, Inner::Single(_))
+    }
+
+    /// What was wrong with the tree itself so far, as [`Tree::warnings`], to be held against that of another fork.
+    pub fn met_warnings(&self) -> MetWarnings {
+        self.warnings.met()
     }
 
     /// What was wrong with the tree itself so far: links, odd names, bombs. What lies in folders that nobody listed yet

@@ -1,11 +1,11 @@
 //! What a format must be able to do.
 
-use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use model::{Artifact, Episode, Run, Transcript, Warning};
+use model::{Artifact, Episode, Run, Transcript, Warning, WarningCounts};
 
 use files::{ReadError, Tree};
+use store::NotKept;
 
 /// Most warnings that are kept of one part, or of the survey of a source. A hostile file has as many as it likes.
 const MOST_WARNINGS: usize = 5_000;
@@ -13,23 +13,47 @@ const MOST_WARNINGS: usize = 5_000;
 /// Collects what could not be taken as it stood, and counts the files parsed.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// In the order in which they were met; where there are more than 5,000, the last one says so.
+    /// In the order in which they were met, at most 5,000.
     pub warnings: Vec<Warning>,
     /// Files parsed.
     pub files_read: u64,
+    /// Further warnings, and episodes for which there is no room in memory, by run.
+    pub not_kept: NotKept,
 }
 
 impl Report {
-    /// Keeps a warning, if there are not too many.
+    /// Keeps a warning, or counts it where there are too many.
     pub fn warn(&mut self, warning: Warning) {
-        match self.warnings.len().cmp(&MOST_WARNINGS) {
-            Ordering::Less => self.warnings.push(warning),
-            Ordering::Equal => {
-                let what =
-                    format!("There are more than {MOST_WARNINGS} warnings. Only the first ones are listed.");
-                self.warnings.push(Warning::skipped(warning.path, "warnings.too_many", what));
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.push(warning);
+        } else {
+            self.not_kept.warnings.entry(warning.run).or_default().add(&warning.code);
+        }
+    }
+
+    /// Counts warnings that are not listed, of no run in particular.
+    pub fn count(&mut self, warnings: WarningCounts) {
+        if warnings.total() > 0 {
+            *self.not_kept.warnings.entry(None).or_default() += warnings;
+        }
+    }
+
+    /// Adds what the survey of a place said. What is not listed of it is counted with the place.
+    pub fn add_survey(&mut self, survey: Self, place: &str) {
+        self.files_read += survey.files_read;
+        let mut beyond = WarningCounts::default();
+        for warning in survey.warnings {
+            if self.warnings.len() < MOST_WARNINGS {
+                self.warnings.push(warning);
+            } else {
+                beyond.add(&warning.code);
             }
-            Ordering::Greater => {}
+        }
+        for counts in survey.not_kept.warnings.into_values() {
+            beyond += counts;
+        }
+        if beyond.total() > 0 {
+            *self.not_kept.warnings.entry(Some(place.to_owned())).or_default() += beyond;
         }
     }
 

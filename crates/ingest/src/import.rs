@@ -11,7 +11,7 @@
 
 mod left_out;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -25,15 +25,15 @@ use crate::discover::{FoundFormat, NotRecognized, Place, discover_among};
 use crate::format::{Format, Part, PartReader, Report, Survey};
 use crate::identity;
 use crate::readers::clock;
-use files::{Stamp, Tree};
+use files::{MetWarnings, Stamp, Tree};
 
 /// Threads that survey places and read parts.
 const READERS: usize = 2;
 /// Parts that were read and wait to be written, beside the one that each reader holds. Each may take 100 MB.
 const WAITING: usize = 0;
 
-/// Most warnings that one import writes, over all parts. Whoever lists them has all in memory.
-const MOST_WARNINGS: usize = 100_000;
+/// Most warnings of the parts of a source that are listed. Whoever lists them has all in memory.
+const MOST_WARNINGS: u32 = 100_000;
 
 /// Why an import did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -96,19 +96,21 @@ pub fn import_among(
     store.set_source_format(source, &imported.format_names)?;
 
     let mut known = store.part_stamps(source)?;
-    let mut report = Report { warnings: found.warnings, files_read: 0 };
+    let mut report = Report { warnings: found.warnings, ..Report::default() };
     let (jobs, runs) = survey(tree, store, source, &found.places, &mut known, &mut report)?;
-    let survey_warnings = tree.warnings();
-    report.warn_all(survey_warnings.iter().cloned());
-    store.put_survey_warnings(source, &report.warnings, report.files_read)?;
+    let met = tree.met_warnings();
+    let (warnings, further) = met.without(&MetWarnings::default());
+    report.warn_all(warnings);
+    report.count(further);
+    store.put_survey(source, &report.warnings, &report.not_kept, report.files_read)?;
 
-    let known_warnings: BTreeSet<Warning> = survey_warnings.into_iter().collect();
     let (unchanged, to_read): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_known(&known));
     imported.parts_unchanged = count(unchanged.len());
-    imported.parts_read = read_all(tree, store, source, &to_read, &known_warnings, progress, stop)?;
+    imported.parts_read = read_all(tree, store, source, &to_read, &met, progress, stop)?;
     runs.iter().try_for_each(|(place, runs)| put_runs(store, source, place, runs))?;
     store.settle_identities()?;
     store.leave_out_copies(source)?;
+    store.limit_warnings(source, MOST_WARNINGS)?;
     store.settle_cached_input()?;
     store.sum_runs(source)?;
     imported.stopped = (imported.parts_read as usize) < to_read.len();
@@ -184,7 +186,7 @@ fn survey<'a>(
             surveys.push((place, None));
             continue;
         };
-        report.add(survey_report);
+        report.add_survey(survey_report, &place.at);
         surveys.push((place, Some(without_repetition(survey, &place.at, report))));
     }
     let left_out = store.left_out(source)?;
@@ -275,7 +277,7 @@ fn read_all(
     store: &Store,
     source: SourceId,
     jobs: &[Job<'_>],
-    known_warnings: &BTreeSet<Warning>,
+    met: &MetWarnings,
     progress: &dyn Fn(u32, u32),
     stop: &AtomicBool,
 ) -> Result<u32, StoreError> {
@@ -283,46 +285,38 @@ fn read_all(
     progress(0, total);
     let next = AtomicUsize::new(0);
     let readers = PlaceReaders::default();
-    let (mut written, mut room) = (0, MOST_WARNINGS);
+    let (mut written, mut warnings) = (0, 0);
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
         for _ in 0..READERS.min(jobs.len()) {
             let sender = sender.clone();
             let (next, readers) = (&next, &readers);
-            scope.spawn(move || read_jobs(tree, jobs, known_warnings, (next, readers), stop, &sender));
+            scope.spawn(move || read_jobs(tree, jobs, met, (next, readers), stop, &sender));
         }
         drop(sender);
         // When writing fails, the receiver goes with this closure and the readers find their queue closed.
-        for mut done in receiver {
+        for done in receiver {
             let job = &jobs[done.job];
-            keep_within(&mut done.report.warnings, &mut room);
-            store.put_part(
-                source,
-                &PartRead {
-                    place: &job.place.at,
-                    key: &job.part.key,
-                    stamp: job.stamp,
-                    episodes: &done.episodes,
-                    warnings: &done.report.warnings,
-                    files_read: done.report.files_read,
-                },
-            )?;
+            let read = PartRead {
+                place: &job.place.at,
+                key: &job.part.key,
+                stamp: job.stamp,
+                episodes: &done.episodes,
+                warnings: &done.report.warnings,
+                files_read: done.report.files_read,
+            };
+            store.put_part_with(source, &read, &done.report.not_kept)?;
+            // Not only at the end, so that the library does not grow with all that a hostile source says.
+            warnings += done.report.warnings.len();
+            if warnings > MOST_WARNINGS as usize {
+                store.limit_warnings(source, MOST_WARNINGS)?;
+                warnings = 0;
+            }
             written += 1;
             progress(written, total);
         }
         Ok(written)
     })
-}
-
-/// Takes warnings out of the room that is left; of those that have none the last one speaks.
-fn keep_within(warnings: &mut Vec<Warning>, room: &mut usize) {
-    if warnings.len() > *room {
-        warnings.truncate(*room);
-        let what =
-            format!("More than {MOST_WARNINGS} warnings were met. Further ones of this part are not listed.");
-        warnings.push(Warning::skipped("", "warnings.too_many", what));
-    }
-    *room = room.saturating_sub(warnings.len());
 }
 
 /// The reader of the place whose parts are being read. The jobs of a place follow each other, so one is enough, and what
@@ -352,7 +346,7 @@ impl PlaceReaders {
 fn read_jobs(
     tree: &Tree,
     jobs: &[Job<'_>],
-    known_warnings: &BTreeSet<Warning>,
+    met: &MetWarnings,
     (next, readers): (&AtomicUsize, &PlaceReaders),
     stop: &AtomicBool,
     sender: &SyncSender<Done>,
@@ -373,7 +367,9 @@ fn read_jobs(
             report.warn(failed(job.place.format, &job.place.at, &what));
             (Vec::new(), report)
         });
-        report.warn_all(tree.warnings().into_iter().filter(|warning| !known_warnings.contains(warning)));
+        let (warnings, further) = tree.met_warnings().without(met);
+        report.warn_all(warnings);
+        report.count(further);
         let mut beyond: Option<(String, u32)> = None;
         let episodes = readings.into_iter().map(|reading| {
             let mut episode = reading.episode;

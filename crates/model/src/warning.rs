@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::warning_codes::{Severity, WarningCounts};
+
 /// What the reader did about a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -53,6 +55,18 @@ impl Warning {
     pub fn of_run(mut self, key: impl Into<String>) -> Self {
         self.run = Some(key.into());
         self
+    }
+
+    /// The entry that stands for so many others, which are not listed. It is as severe as the worst of them. `None` = there are
+    /// none.
+    pub fn not_listed(counts: WarningCounts) -> Option<Self> {
+        let code = match counts.worst()? {
+            Severity::Note => "notes.too_many",
+            Severity::Repair => "repairs.too_many",
+            Severity::Warning => "warnings.too_many",
+        };
+        let what = format!("There are more entries than are listed. Not listed: {counts}.");
+        Some(Self::skipped("", code, what))
     }
 
     /// A warning about a corrected value.

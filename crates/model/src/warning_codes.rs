@@ -32,6 +32,7 @@ const NOTES: &[&str] = &[
     "link.skipped",
     "locobench.checkpoint_alone",
     "model.alias",
+    "notes.too_many",
     "pytest.sessions",
     "report.scenario_missing",
     "session.restarted",
@@ -41,12 +42,17 @@ const NOTES: &[&str] = &[
     "trajectory.circle",
     "transcript.missing",
     "transcript.none",
-    "warnings.too_many",
 ];
 
 /// Codes of repairs.
-const REPAIRS: &[&str] =
-    &["attempts.implied", "end_reason.unknown", "name.not_utf8", "turns.from_zero", "verdict.unknown"];
+const REPAIRS: &[&str] = &[
+    "attempts.implied",
+    "end_reason.unknown",
+    "name.not_utf8",
+    "repairs.too_many",
+    "turns.from_zero",
+    "verdict.unknown",
+];
 
 /// Codes of warnings.
 const WARNINGS: &[&str] = &[
@@ -129,6 +135,7 @@ const WARNINGS: &[&str] = &[
     "value.not_usable",
     "verdict.contradiction",
     "verdict.missing",
+    "warnings.too_many",
     "yaml.malformed",
     "yaml.wrong_type",
     "zip.bomb",
@@ -185,13 +192,46 @@ impl WarningCounts {
     pub fn from_codes<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
         let mut counts = Self::default();
         for code in codes {
-            match Severity::from_code(code) {
-                Severity::Note => counts.notes += 1,
-                Severity::Repair => counts.repairs += 1,
-                Severity::Warning => counts.warnings += 1,
-            }
+            counts.add(code);
         }
         counts
+    }
+
+    /// Counts one more code.
+    pub fn add(&mut self, code: &str) {
+        self.add_severity(Severity::from_code(code));
+    }
+
+    /// Counts one more entry of a severity.
+    pub const fn add_severity(&mut self, severity: Severity) {
+        match severity {
+            Severity::Note => self.notes += 1,
+            Severity::Repair => self.repairs += 1,
+            Severity::Warning => self.warnings += 1,
+        }
+    }
+
+    /// How many entries there are.
+    pub const fn total(self) -> u64 {
+        self.notes + self.repairs + self.warnings
+    }
+
+    /// The severity of the worst of them; `None` = there are none.
+    pub fn worst(self) -> Option<Severity> {
+        let has = [
+            (Severity::Warning, self.warnings),
+            (Severity::Repair, self.repairs),
+            (Severity::Note, self.notes),
+        ];
+        has.into_iter().find(|(_, count)| *count > 0).map(|(severity, _)| severity)
+    }
+}
+
+impl std::ops::AddAssign for WarningCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.notes += other.notes;
+        self.repairs += other.repairs;
+        self.warnings += other.warnings;
     }
 }
 
@@ -236,5 +276,23 @@ mod tests {
         assert_eq!(counts, WarningCounts { notes: 1, repairs: 1, warnings: 2 });
         assert_eq!(counts.to_string(), "2 warnings, 1 repair, 1 note");
         assert_eq!(WarningCounts::default().to_string(), "no warnings");
+        let mut sum = counts;
+        sum += counts;
+        assert_eq!((sum, sum.total()), (WarningCounts { notes: 2, repairs: 2, warnings: 4 }, 8));
+    }
+
+    #[test]
+    fn what_stands_for_others_is_as_severe_as_the_worst_of_them() {
+        assert_eq!(WarningCounts::default().worst(), None);
+        for (counts, severity) in [
+            (WarningCounts { notes: 5, repairs: 0, warnings: 0 }, Severity::Note),
+            (WarningCounts { notes: 5, repairs: 1, warnings: 0 }, Severity::Repair),
+            (WarningCounts { notes: 5, repairs: 1, warnings: 1 }, Severity::Warning),
+        ] {
+            let entry = crate::Warning::not_listed(counts).expect("an entry");
+            assert_eq!(Severity::from_code(&entry.code), severity);
+            assert!(entry.message.contains(&counts.to_string()), "{}", entry.message);
+        }
+        assert_eq!(crate::Warning::not_listed(WarningCounts::default()), None);
     }
 }

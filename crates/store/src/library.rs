@@ -9,10 +9,16 @@ use rusqlite::{Connection, params_from_iter};
 use crate::runs::{self, read_entry};
 use crate::values::{range, words};
 use crate::withdrawn::VALID;
-use crate::{Result, RunEntry, SourceId, Store, summaries, warnings};
+use crate::{Result, RunEntry, SourceId, Store, not_kept, summaries, warnings};
 
-/// SQL: the warnings of a run.
-const SEVERE: &str = "SELECT 1 FROM warning WHERE warning.run = run.id";
+/// SQL: whether a `run` has an entry of the import report that may make a number wrong, listed or not.
+fn has_severe() -> String {
+    format!(
+        "(EXISTS (SELECT 1 FROM warning WHERE warning.run = run.id AND {})
+    OR EXISTS (SELECT 1 FROM not_kept WHERE not_kept.run = run.id AND not_kept.warnings > 0))",
+        warnings::is_severe()
+    )
+}
 
 /// Columns by which runs are sorted. Unknown values are last in both directions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -259,7 +265,7 @@ impl Condition {
             condition.and(VALID, []);
         }
         if filter.with_warnings {
-            condition.and(&format!("EXISTS ({SEVERE} AND {})", warnings::is_severe()), []);
+            condition.and(&has_severe(), []);
         }
         if let Some(least) = filter.min_episodes {
             condition.and("run_totals.episodes >= ?", [least.into()]);
@@ -412,17 +418,24 @@ impl Store {
             let open = "JOIN source ON source.id = run.source AND source.closed_at IS NULL";
             let sql = format!(
                 "SELECT count(*), count(*) FILTER (WHERE {REAL}),
-                   count(*) FILTER (WHERE EXISTS ({SEVERE} AND {})),
+                   count(*) FILTER (WHERE {}),
                    (SELECT {} FROM warning JOIN source ON source.id = warning.source
-                    WHERE source.closed_at IS NULL)
+                    WHERE source.closed_at IS NULL), {}
                  FROM run {open}",
-                warnings::is_severe(),
-                warnings::by_severity()
+                has_severe(),
+                warnings::by_severity(),
+                not_kept::unlisted(
+                    "EXISTS (SELECT 1 FROM source WHERE source.id = not_kept.source AND source.closed_at IS NULL)"
+                )
             );
-            let (runs, real_runs, runs_with_warnings, listed): (u32, u32, u32, String) = conn
-                .prepare_cached(&sql)?
-                .query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
-            let severities = warnings::counts(&listed)?;
+            let (runs, real_runs, runs_with_warnings): (u32, u32, u32);
+            let (listed, unlisted): (String, String);
+            (runs, real_runs, runs_with_warnings, listed, unlisted) =
+                conn.prepare_cached(&sql)?.query_row([], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+                })?;
+            let mut severities = warnings::counts(&listed)?;
+            severities += not_kept::counts(&unlisted)?;
             let sql = format!(
                 "SELECT tag, count(*) FROM tag JOIN run ON run.slug = tag.run {open}
                  GROUP BY tag ORDER BY tag COLLATE NOCASE, tag"
@@ -433,7 +446,7 @@ impl Store {
                 runs,
                 real_runs,
                 runs_with_warnings,
-                warnings: severities.notes + severities.repairs + severities.warnings,
+                warnings: severities.total(),
                 severities,
                 tags: tags.collect::<rusqlite::Result<_>>()?,
             })

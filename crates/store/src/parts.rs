@@ -2,6 +2,7 @@
 //!
 //! A part owns its episodes and its warnings. Writing a part again replaces exactly these.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use model::{Episode, Warning};
@@ -10,7 +11,10 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::connection::Write;
 use crate::schema::Migration;
 use crate::values::int;
-use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, episodes, policy, runs, sources, warnings};
+use crate::{
+    EpisodeId, NotKept, Result, RunId, SourceId, Store, changes, episodes, not_kept, policy, runs, sources,
+    warnings,
+};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -128,7 +132,15 @@ fn known(conn: &Connection, part: i64) -> Result<HashMap<(RunId, String), (Episo
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<()> {
+/// The run of this key in the place of a part.
+fn run_of_key(conn: &Connection, source: SourceId, part: &PartRead<'_>, key: &str) -> Result<Option<RunId>> {
+    Ok(conn
+        .prepare_cached("SELECT id FROM run WHERE source = ?1 AND place = ?2 AND key = ?3")?
+        .query_row((source, part.place, key), |row| row.get(0))
+        .optional()?)
+}
+
+fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>, beyond: &NotKept) -> Result<()> {
     // Reports a missing source. The foreign key would only report a failed constraint.
     sources::path_and_name(&write.tx, source)?;
     let id = begin(&write.tx, source, part)?;
@@ -144,11 +156,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
         let run = match run_ids.get(run_key.as_str()) {
             Some(run) => *run,
             None => {
-                let run = write
-                    .tx
-                    .prepare_cached("SELECT id FROM run WHERE source = ?1 AND place = ?2 AND key = ?3")?
-                    .query_row((source, part.place, run_key), |row| row.get(0))
-                    .optional()?;
+                let run = run_of_key(&write.tx, source, part, run_key)?;
                 run_ids.insert(run_key, run);
                 run
             }
@@ -166,7 +174,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
             continue;
         };
         match at.entry((run, &episode.key)) {
-            std::collections::hash_map::Entry::Occupied(entry) => {
+            Entry::Occupied(entry) => {
                 readings[*entry.get()] = (run, episode);
                 own_warnings.push(Warning::skipped(
                     part.place,
@@ -177,7 +185,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
                     ),
                 ));
             }
-            std::collections::hash_map::Entry::Vacant(entry) => {
+            Entry::Vacant(entry) => {
                 entry.insert(readings.len());
                 readings.push((run, episode));
             }
@@ -207,11 +215,18 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>) -> Result<(
         [run] => Some(run),
         _ => runs::only_one_of_place(conn, source, part.place)?,
     };
-    let run = |warning: &Warning| match &warning.run {
-        Some(key) => run_ids.get(key.as_str()).copied().flatten(),
+    for key in beyond.episodes.keys().chain(beyond.warnings.keys().flatten()) {
+        if let Entry::Vacant(entry) = run_ids.entry(key) {
+            entry.insert(run_of_key(conn, source, part, key)?);
+        }
+    }
+    let run = |key: Option<&str>| match key {
+        Some(key) => run_ids.get(key).copied().flatten(),
         None => only,
     };
-    warnings::replace_of_part(conn, source, id, run, part.warnings.iter().chain(&own_warnings))?;
+    let own_warnings = part.warnings.iter().chain(&own_warnings);
+    warnings::replace_of_part(conn, source, id, |warning| run(warning.run.as_deref()), own_warnings)?;
+    not_kept::replace(conn, source, Some(id), beyond, run)?;
     touch_runs(conn, &touched)?;
     changes::log_source(conn, source)?;
     if whole {
@@ -265,7 +280,12 @@ impl Store {
     /// `episode.run_unknown`, and the part counts as not read. Of two episodes with one key in one run, the later one stays,
     /// with the warning `episode.duplicate`.
     pub fn put_part(&self, source: SourceId, part: &PartRead<'_>) -> Result<()> {
-        self.write(|write| put(write, source, part))
+        self.put_part_with(source, part, &NotKept::default())
+    }
+
+    /// [`Store::put_part`] of a part of which not everything is kept.
+    pub fn put_part_with(&self, source: SourceId, part: &PartRead<'_>, beyond: &NotKept) -> Result<()> {
+        self.write(|write| put(write, source, part, beyond))
     }
 
     /// Deletes the parts that are not in `keep` (place, part key), with their episodes and warnings.

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::schema::Migration;
 use crate::values::{extra_json, folded, json, parse, parse_or_default};
 use crate::{
-    Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, slugs, sources, summaries,
-    warnings, withdrawn,
+    Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, not_kept, slugs, sources,
+    summaries, warnings, withdrawn,
 };
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -126,6 +126,8 @@ pub struct RunEntry {
     pub invalid: Option<String>,
     /// Episodes that a user has withdrawn. No number of the run includes them.
     pub withdrawn_episodes: u32,
+    /// Episodes that were read and for which there was no room ([`crate::NotKept`]). They are planned ones.
+    pub episodes_not_kept: u32,
     /// Sums over its episodes, as of the last summary.
     pub totals: Totals,
     /// Statistics; `None` until [`Store::put_summary`] is called for it. They may be older than the last write.
@@ -152,18 +154,19 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
   run.benchmark, run.benchmark_name, run.harness, run.harness_version, run.runner, run.runner_version,
   run.model, run.provider, run.baseline, run.simulated, run.planned_episodes, run.attempt_limit,
   run.started_at, run.finished_at, run.reported,
-  (SELECT count(*) FROM warning WHERE warning.run = run.id),
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.slug ORDER BY tag)),
   coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id),
   (SELECT reason FROM withdrawn WHERE withdrawn.run = run.slug), {},
-  iif(run.format = 'harbor', CAST(run.extra ->> '$.{JOB_ID}' AS TEXT), NULL)",
+  iif(run.format = 'harbor', CAST(run.extra ->> '$.{JOB_ID}' AS TEXT), NULL), {}, {}",
         warnings::by_severity(),
-        withdrawn::EPISODES_OF_RUN
+        withdrawn::EPISODES_OF_RUN,
+        not_kept::EPISODES_OF_RUN,
+        not_kept::unlisted("not_kept.run = run.id")
     )
 });
 
 /// The number of [`COLUMNS`]. [`summaries::COLUMNS`] follow them.
-const COLUMN_COUNT: usize = 29;
+const COLUMN_COUNT: usize = 30;
 
 /// Runs of open sources.
 pub(crate) const FROM: &str = "run
@@ -180,6 +183,14 @@ fn baseline(word: &str) -> Option<Baseline> {
 /// A row of [`COLUMNS`] and [`summaries::COLUMNS`].
 pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
     let version: Option<String> = row.get(12)?;
+    let mut severities = warnings::read_counts(row, 24)?;
+    severities += not_kept::read_counts(row, 29)?;
+    let totals = summaries::read_totals(row, COLUMN_COUNT)?;
+    let (withdrawn_episodes, episodes_not_kept): (u32, u32) = (row.get(26)?, row.get(28)?);
+    // Whatever was planned, what is not kept was to be read.
+    let to_be_read = totals.episodes.saturating_add(withdrawn_episodes).saturating_add(episodes_not_kept);
+    let planned: Option<u32> = row.get(17)?;
+    let planned_episodes = if episodes_not_kept > 0 { planned.max(Some(to_be_read)) } else { planned };
     Ok(RunEntry {
         id: row.get(0)?,
         slug: row.get(1)?,
@@ -196,19 +207,20 @@ pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
         provider: row.get(14)?,
         baseline: row.get::<_, Option<String>>(15)?.as_deref().and_then(baseline),
         simulated: row.get(16)?,
-        planned_episodes: row.get(17)?,
+        planned_episodes,
         attempt_limit: row.get(18)?,
         started_at: row.get(19)?,
         finished_at: row.get(20)?,
         reported: parse(row.get_ref(21)?.as_str().map_err(rusqlite::Error::from)?)?,
-        warnings: row.get(22)?,
-        severities: warnings::read_counts(row, 25)?,
-        tags: parse(&row.get::<_, String>(23)?)?,
-        note: row.get(24)?,
-        invalid: row.get(26)?,
-        withdrawn_episodes: row.get(27)?,
-        job: row.get(28)?,
-        totals: summaries::read_totals(row, COLUMN_COUNT)?,
+        warnings: u32::try_from(severities.total()).unwrap_or(u32::MAX),
+        severities,
+        tags: parse(&row.get::<_, String>(22)?)?,
+        note: row.get(23)?,
+        invalid: row.get(25)?,
+        withdrawn_episodes,
+        episodes_not_kept,
+        job: row.get(27)?,
+        totals,
         summary: summaries::read_summary(row, COLUMN_COUNT)?,
     })
 }

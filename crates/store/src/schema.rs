@@ -39,6 +39,7 @@ const ALL: &[&[Migration]] = &[
     crate::episode_turns::MIGRATIONS,
     crate::sessions::MIGRATIONS,
     crate::warnings::MIGRATIONS,
+    crate::not_kept::MIGRATIONS,
     crate::summaries::MIGRATIONS,
     crate::annotations::MIGRATIONS,
     crate::policy::MIGRATIONS,

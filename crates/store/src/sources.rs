@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::schema::Migration;
 use crate::values::whole;
-use crate::{Result, SourceId, Store, StoreError, cached_input, changes, interned, runs, warnings};
+use crate::{Result, SourceId, Store, StoreError, cached_input, changes, interned, not_kept, runs, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -122,13 +122,15 @@ fn columns() -> String {
     format!(
         "id, path, name, zip, format, complete, message, opened_at,
   (SELECT count(*) FROM run WHERE run.source = source.id),
-  (SELECT {} FROM warning WHERE warning.source = source.id), set_aside",
-        warnings::by_severity()
+  (SELECT {} FROM warning WHERE warning.source = source.id), set_aside, {}",
+        warnings::by_severity(),
+        not_kept::unlisted("not_kept.source = source.id")
     )
 }
 
 fn read_source(row: &Row<'_>) -> Result<Source> {
-    let severities = warnings::read_counts(row, 9)?;
+    let mut severities = warnings::read_counts(row, 9)?;
+    severities += not_kept::read_counts(row, 11)?;
     Ok(Source {
         id: row.get(0)?,
         path: row.get(1)?,
@@ -139,7 +141,7 @@ fn read_source(row: &Row<'_>) -> Result<Source> {
         message: row.get(6)?,
         opened_at: row.get(7)?,
         runs: row.get(8)?,
-        warnings: severities.notes + severities.repairs + severities.warnings,
+        warnings: severities.total(),
         severities,
         set_aside: row.get(10)?,
     })
@@ -359,6 +361,7 @@ impl Store {
                 } else {
                     conn.execute("DELETE FROM part WHERE source = ?1", [source])?;
                     conn.execute("DELETE FROM warning WHERE source = ?1", [source])?;
+                    conn.execute("DELETE FROM not_kept WHERE source = ?1", [source])?;
                     conn.execute(
                         "UPDATE source SET complete = 0, message = NULL, survey_files_read = 0 WHERE id = ?1",
                         [source],
@@ -417,6 +420,7 @@ impl Store {
                    (SELECT coalesce(sum(files_read), 0) FROM part WHERE source = ?1)
                      + (SELECT survey_files_read FROM source WHERE id = ?1),
                    (SELECT count(*) FROM warning WHERE source = ?1)
+                     + (SELECT coalesce(sum(notes + repairs + warnings), 0) FROM not_kept WHERE source = ?1)
                  FROM episode JOIN run ON run.id = episode.run WHERE run.source = ?1",
             )?;
             let counts = find.query_row([source], |row| {

@@ -115,7 +115,7 @@ ALTER TABLE run_summary ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
 ];
 
 /// The version of the formulas: the version of the program and a number, which rises if a formula changes between versions.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+9");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+10");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -179,9 +179,9 @@ pub struct Totals {
     pub planned_turns: Option<(u32, u32)>,
     /// End reasons, most frequent first.
     pub end_reasons: Vec<(EndReason, u32)>,
-    /// Tokens: the sum of the known ones.
+    /// Tokens: the sum of the known ones. A sum of 0 is unknown where those of an episode are.
     pub tokens: Tokens,
-    /// Cost in US dollars: the sum of the known ones.
+    /// Cost in US dollars: the sum of the known ones, unknown in the same way.
     pub cost_usd: Option<f64>,
     /// Episodes with a known cost.
     pub cost_known: u32,
@@ -208,18 +208,28 @@ pub struct StaleRun {
 
 pub(crate) fn read_totals(row: &Row<'_>, at: usize) -> Result<Totals> {
     let reasons: Vec<(String, u32)> = parse(&row.get::<_, String>(at + 3)?)?;
+    let (episodes, cost_known, tokens_known): (u32, u32, u32) =
+        (row.get(at)?, row.get(at + 8)?, row.get(at + 10)?);
+    // Episodes that asked no model used nothing: that says nothing of the others.
+    let mut tokens = tokens(row, at + 4)?;
+    if tokens_known < episodes {
+        tokens.input = tokens.input.filter(|sum| *sum > 0);
+        tokens.output = tokens.output.filter(|sum| *sum > 0);
+        tokens.cached = tokens.cached.filter(|_| tokens.input.is_some());
+    }
+    let cost_usd: Option<f64> = row.get(at + 7)?;
     Ok(Totals {
-        episodes: row.get(at)?,
+        episodes,
         planned_turns: range(row, at + 1)?,
         end_reasons: reasons
             .into_iter()
             .map(|(word, count)| Ok((end_reason(&word)?, count)))
             .collect::<Result<_>>()?,
-        tokens: tokens(row, at + 4)?,
-        cost_usd: row.get(at + 7)?,
-        cost_known: row.get(at + 8)?,
+        tokens,
+        cost_usd: cost_usd.filter(|cost| *cost > 0.0 || cost_known == episodes),
+        cost_known,
         unrecognised: row.get(at + 9)?,
-        tokens_known: row.get(at + 10)?,
+        tokens_known,
     })
 }
 

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row};
 use crate::limits::{MESSAGE_BYTES, cut};
 use crate::schema::Migration;
 use crate::values::{int, no_word, parse, whole};
-use crate::{Result, RunId, SourceId, Store, changes, runs, sources};
+use crate::{NotKept, Result, RunId, SourceId, Store, changes, not_kept, runs, sources};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -43,7 +43,7 @@ pub struct WarningFilter {
 /// A page of warnings.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WarningPage {
-    /// By code, then by path.
+    /// By code, then by path. The last one may stand for others that are not listed.
     pub warnings: Vec<Warning>,
     /// How many match.
     pub matching: u64,
@@ -56,14 +56,14 @@ pub struct CodeCount {
     pub code: String,
     /// What the reader did.
     pub treatment: Treatment,
-    /// How many.
+    /// How many, or for how many it stands.
     pub count: u64,
     /// The first of them by path.
     pub example: Warning,
 }
 
 /// Codes as a list of SQL.
-fn listed(codes: &[&str]) -> String {
+pub(crate) fn listed(codes: &[&str]) -> String {
     format!("('{}')", codes.join("','"))
 }
 
@@ -179,9 +179,20 @@ fn read(row: &Row<'_>, at: usize) -> Result<Warning> {
 }
 
 impl Store {
+    /// [`Store::put_survey`] of a survey of which every warning is listed.
+    pub fn put_survey_warnings(&self, source: SourceId, warnings: &[Warning], files_read: u64) -> Result<()> {
+        self.put_survey(source, warnings, &NotKept::default(), files_read)
+    }
+
     /// Replaces the warnings of the survey of a source, and the number of files that it parsed. Call it after
     /// [`Store::put_runs`], because a warning inside a place with one run counts for this run.
-    pub fn put_survey_warnings(&self, source: SourceId, warnings: &[Warning], files_read: u64) -> Result<()> {
+    pub fn put_survey(
+        &self,
+        source: SourceId,
+        warnings: &[Warning],
+        not_kept: &NotKept,
+        files_read: u64,
+    ) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
             sources::path_and_name(conn, source)?;
@@ -195,17 +206,22 @@ impl Store {
                 .map(|place| Ok((runs::only_one_of_place(conn, source, &place)?, place)))
                 .map(|found: Result<_>| found.map(|(run, place)| (place, run)))
                 .collect::<Result<_>>()?;
-            let run_of = |warning: &Warning| {
-                places.iter().find(|(place, _)| lies_in(&warning.path, place)).and_then(|(_, run)| *run)
-            };
+            let run_of =
+                |path: &str| places.iter().find(|(place, _)| lies_in(path, place)).and_then(|(_, run)| *run);
             let warnings: Vec<(Option<RunId>, Warning)> =
-                warnings.iter().map(|warning| (run_of(warning), stored(warning))).collect();
+                warnings.iter().map(|warning| (run_of(&warning.path), stored(warning))).collect();
+            let unlisted: Vec<(Option<RunId>, WarningCounts)> = (not_kept.warnings.iter())
+                .map(|(place, counts)| (place.as_deref().and_then(run_of), *counts))
+                .collect();
             let files_changed = conn
                 .prepare_cached(
                     "UPDATE source SET survey_files_read = ?2 WHERE id = ?1 AND survey_files_read <> ?2",
                 )?
                 .execute((source, int(files_read)))?;
-            if files_changed == 0 && survey_warnings(conn, source)? == warnings {
+            if files_changed == 0
+                && survey_warnings(conn, source)? == warnings
+                && not_kept::of_survey(conn, source)? == unlisted
+            {
                 return Ok(());
             }
             conn.prepare_cached("DELETE FROM warning WHERE source = ?1 AND part IS NULL")?
@@ -213,6 +229,7 @@ impl Store {
             for (run, warning) in &warnings {
                 add(conn, source, None, *run, warning)?;
             }
+            not_kept::replace(conn, source, None, not_kept, |place| place.and_then(run_of))?;
             changes::log_source(conn, source)?;
             Ok(())
         })
@@ -242,7 +259,15 @@ impl Store {
             let (source, treatment, code, run) = values;
             let rows =
                 find.query_and_then((source, treatment, code, run, limit, offset), |row| read(row, 0))?;
-            Ok(WarningPage { warnings: rows.collect::<Result<_>>()?, matching: count })
+            let mut page = WarningPage { warnings: rows.collect::<Result<_>>()?, matching: count };
+            if let Some((entry, _)) = not_kept::entry(conn, source, filter)? {
+                let is_last = u64::from(offset) + page.warnings.len() as u64 == count;
+                if is_last && page.warnings.len() < limit as usize {
+                    page.warnings.push(entry);
+                }
+                page.matching += 1;
+            }
+            Ok(page)
         })
     }
 
@@ -252,8 +277,16 @@ impl Store {
             let mut find = conn.prepare_cached(
                 "SELECT treatment, count(*) FROM warning WHERE source = ?1 GROUP BY treatment ORDER BY treatment",
             )?;
-            find.query_and_then([source], |row| Ok((treatment(&row.get::<_, String>(0)?)?, whole(row, 1)?)))?
-                .collect()
+            let mut counts: Vec<(Treatment, u64)> = find
+                .query_and_then([source], |row| Ok((treatment(&row.get::<_, String>(0)?)?, whole(row, 1)?)))?
+                .collect::<Result<_>>()?;
+            if let Some((entry, _)) = not_kept::entry(conn, source, &WarningFilter::default())? {
+                match counts.iter_mut().find(|(treatment, _)| *treatment == entry.treatment) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((entry.treatment, 1)),
+                }
+            }
+            Ok(counts)
         })
     }
 
@@ -265,7 +298,7 @@ impl Store {
                 "SELECT count(*), min(path), code, message, treatment FROM warning WHERE source = ?1
                  GROUP BY code, treatment ORDER BY count(*) DESC, code, treatment",
             )?;
-            find.query_and_then([source], |row| {
+            let codes = find.query_and_then([source], |row| {
                 let example = read(row, 1)?;
                 Ok(CodeCount {
                     code: example.code.clone(),
@@ -273,8 +306,13 @@ impl Store {
                     count: whole(row, 0)?,
                     example,
                 })
-            })?
-            .collect()
+            })?;
+            let mut codes: Vec<CodeCount> = codes.collect::<Result<_>>()?;
+            if let Some((example, counts)) = not_kept::entry(conn, source, &WarningFilter::default())? {
+                let (code, treatment) = (example.code.clone(), example.treatment);
+                codes.push(CodeCount { code, treatment, count: counts.total(), example });
+            }
+            Ok(codes)
         })
     }
 }

@@ -159,6 +159,24 @@ CREATE TABLE left_out_run (
   PRIMARY KEY (source, place, key)
 ) STRICT, WITHOUT ROWID;
 
+-- not_kept: src/not_kept.rs
+CREATE TABLE not_kept (
+  id INTEGER PRIMARY KEY,
+  source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+  -- NULL = of the survey
+  part INTEGER REFERENCES part (id) ON DELETE CASCADE,
+  -- NULL = several or none
+  run INTEGER REFERENCES run (id) ON DELETE SET NULL,
+  episodes INTEGER NOT NULL,
+  -- entries of the import report by severity
+  notes INTEGER NOT NULL,
+  repairs INTEGER NOT NULL,
+  warnings INTEGER NOT NULL
+) STRICT;
+CREATE INDEX not_kept_by_part ON not_kept (part);
+CREATE INDEX not_kept_by_run ON not_kept (run) WHERE run IS NOT NULL;
+CREATE INDEX not_kept_by_source ON not_kept (source);
+
 -- note: src/annotations.rs
 CREATE TABLE note (
   run INTEGER PRIMARY KEY REFERENCES run_slug (id) ON DELETE CASCADE,

@@ -50,10 +50,14 @@ impl Workbench {
         let from_one =
             planned.as_deref().is_some_and(|planned| counts_from_one(planned, &record.run.settings));
         if all || request.missing {
-            let missing = missing(planned.as_deref().unwrap_or_default(), &present);
+            // Which ones are there and not kept, nothing says.
+            let not_kept = record.entry.episodes_not_kept;
+            let names = planned.as_deref().filter(|_| not_kept == 0);
+            let missing = missing(names.unwrap_or_default(), &present);
             let named: u32 = missing.iter().map(|(_, count)| count).sum();
-            let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(present.len() as u32);
-            unnamed = if planned.is_some() { 0 } else { fewer.saturating_sub(named) };
+            let there = (present.len() as u32).saturating_add(not_kept);
+            let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(there);
+            unnamed = if names.is_some() { 0 } else { fewer.saturating_sub(named) };
             for (task, count) in missing {
                 let task = runner.task_of(&task, &record.run.settings);
                 let trial = RerunTrial {

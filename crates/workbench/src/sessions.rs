@@ -8,7 +8,7 @@ use model::{
     COMPREHENSION_METRICS, CorrectedFigures, Ending, ImportedFigures, LOCOBENCH_METRICS, LcbaPair,
     SessionFigures, counted,
 };
-use store::{RunRecord, SessionEntry};
+use store::{RunEntry, RunRecord, SessionEntry};
 
 use crate::Workbench;
 use crate::api::{ApiError, RunRef, SessionGroup, SessionMean, SessionRow, Sessions, StillRunning};
@@ -43,7 +43,7 @@ pub(crate) fn nothing_says() -> String {
 }
 
 /// Says that a run has no stamina: its benchmark has no tests.
-pub(crate) fn no_stamina(run: &store::RunEntry) -> ApiError {
+pub(crate) fn no_stamina(run: &RunEntry) -> ApiError {
     ApiError::new(
         "benchmark.no_tests",
         format!(
@@ -96,7 +96,7 @@ impl Workbench {
             nothing: (nothing().comprehension, nothing().efficiency),
             nothing_says: nothing_says(),
             running: running(&counted),
-            cautions: cautions(&all, &rows),
+            cautions: missing(&record.entry).into_iter().chain(cautions(&all, &rows)).collect(),
             published,
             all,
             sessions: rows,
@@ -285,6 +285,25 @@ fn running(rows: &[&SessionRow]) -> Vec<StillRunning> {
         .collect()
 }
 
+/// Says that the means are over a part of the sessions.
+fn missing(run: &RunEntry) -> Option<String> {
+    let planned = run.planned_episodes?.saturating_sub(run.withdrawn_episodes);
+    let read = run.totals.episodes;
+    if read >= planned {
+        return None;
+    }
+    let why = match run.episodes_not_kept {
+        0 => "the others are not there".to_owned(),
+        1 => {
+            "1 is left out, because there is no room for it in memory: it stands last in its files".to_owned()
+        }
+        n => format!(
+            "{n} are left out, because there is no room for them in memory: those that stand last in their files"
+        ),
+    };
+    Some(format!("The means are over {read} of {}; {why}.", counted(planned.into(), "session")))
+}
+
 fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
     let mut cautions = vec![
         "Nothing is compiled, run or tested in this benchmark: its scores count words and calls, and are no measure of success.".to_owned(),
@@ -320,7 +339,32 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use model::{Benchmark, Episode, Run};
+    use store::{NotKept, PartRead, RunFilter, Store};
+
     use super::*;
+
+    #[test]
+    fn means_over_a_part_of_the_sessions_say_so() {
+        let store = Store::in_memory().unwrap();
+        let source = store.put_source("/data/a", "a", false).unwrap();
+        store.put_runs(source, "", "locobench", &[Run::unknown("a", Benchmark::locobench_agent())]).unwrap();
+        let episodes: Vec<(String, Episode)> =
+            ["s1", "s2", "s3"].map(|name| ("a".to_owned(), Episode::new(name, name))).into();
+        let part =
+            PartRead { place: "", key: "a", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+        let said = |left_out: u32| {
+            let mut not_kept = NotKept::default();
+            if left_out > 0 {
+                not_kept.episodes.insert("a".to_owned(), left_out);
+            }
+            store.put_part_with(source, &part, &not_kept).unwrap();
+            missing(&store.list_runs(&RunFilter::default()).unwrap().rows[0].1)
+        };
+        assert_eq!(said(0), None);
+        assert!(said(1).unwrap().starts_with("The means are over 3 of 4 sessions; 1 is left out"));
+        assert!(said(5).unwrap().starts_with("The means are over 3 of 8 sessions; 5 are left out"));
+    }
 
     #[test]
     fn the_sentence_of_a_session_that_does_nothing_has_the_figures() {

@@ -11,7 +11,7 @@ use ingest::discover::{FoundFormat, NotRecognized as NotFound, discover};
 use ingest::formats::table::{self, Renamed};
 use ingest::import::{ImportError, Imported, import};
 use ingest::unread;
-use model::Warning;
+use model::{Warning, WarningCounts};
 use store::{Source, Store, WarningFilter};
 
 use crate::api::{
@@ -50,6 +50,8 @@ pub struct Ingested {
     pub found: Vec<FoundThing>,
     /// Every warning.
     pub warnings: Vec<Warning>,
+    /// How many entries there are by severity, also those that are not listed.
+    pub severities: WarningCounts,
 }
 
 impl From<store::StoreError> for ApiError {
@@ -423,6 +425,7 @@ impl Workbench {
             unchanged: imported.parts_unchanged,
             found: found_formats(imported.found),
             warnings,
+            severities: source.severities,
         })
     }
 

@@ -180,7 +180,7 @@ fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     // Without tests there is no stamina and no score of turns.
     if !record.entry.benchmark.has_verdicts() {
         let partial = partial(record, episodes, 0);
-        return Summary { partial, ..Summary::default() };
+        return Summary { doubts: partial.iter().cloned().collect(), partial, ..Summary::default() };
     }
     let observations = observations(episodes, policy);
     let stamina = survival::summarize(&observations, planned_turns(episodes));
@@ -236,7 +236,8 @@ fn partial(record: &RunRecord, episodes: &[EpisodeEntry], totals_only: u32) -> O
     }
     // What is withdrawn is not missing.
     let planned = record.run.planned_episodes?.saturating_sub(record.entry.withdrawn_episodes);
-    (read < planned).then(|| format!("{read} of {}", counted(planned.into(), "episode")))
+    let noun = if record.entry.benchmark.has_verdicts() { "episode" } else { "session" };
+    (read < planned).then(|| format!("{read} of {}", counted(planned.into(), noun)))
 }
 
 /// Reads a run or says that there is none.

@@ -92,6 +92,11 @@ impl PartReader for ToyReader {
         };
         assert_ne!(text, "panic", "told to");
         report.files_read += 1;
+        if let Some(count) = text.strip_prefix('!') {
+            for number in 0..count.parse::<u32>().unwrap() {
+                report.warn(Warning::skipped(format!("{path}/{number}"), "json.truncated", "It ends."));
+            }
+        }
         let (run, name) = part.key.trim_end_matches(".ep").split_once('.').unwrap();
         let mut episode = Episode::new(name, name);
         episode.identity = text.strip_prefix('#').map(|id| format!("id-of-{id}"));
@@ -379,26 +384,40 @@ fn readers_hash_with_the_key_of_the_library() {
 #[test]
 // docs/security.md: An opened folder or zip
 fn an_import_writes_a_bounded_number_of_warnings() {
-    let warnings = |count: usize| -> Vec<Warning> {
-        (0..count)
-            .map(|number| Warning::skipped(format!("f{number}"), "json.truncated", "It ends."))
-            .collect()
-    };
-    let mut room = 5;
-    let codes =
-        |warnings: &[Warning]| warnings.iter().map(|warning| warning.code.clone()).collect::<Vec<_>>();
-    let mut first = warnings(3);
-    keep_within(&mut first, &mut room);
-    assert_eq!((first, room), (warnings(3), 2));
-    let mut second = warnings(4);
-    keep_within(&mut second, &mut room);
-    assert_eq!((codes(&second), room), (codes(&[&warnings(2)[..], &[too_many()]].concat()), 0));
-    let (mut third, mut none) = (warnings(4), Vec::new());
-    keep_within(&mut third, &mut room);
-    keep_within(&mut none, &mut room);
-    assert_eq!((codes(&third), none.len()), (codes(&[too_many()]), 0));
+    let mut report = Report::default();
+    for number in 0..5_003 {
+        report.warn(Warning::skipped(format!("f{number}"), "json.truncated", "It ends."));
+    }
+    report.warn(Warning::skipped("link", "link.skipped", "A link.").of_run("r"));
+    assert_eq!(report.warnings.len(), 5_000);
+    let [none, of_run] = [None, Some("r".to_owned())].map(|run| report.not_kept.warnings[&run]);
+    assert_eq!((none.warnings, none.notes), (3, 0), "what is not listed keeps its severity");
+    assert_eq!((of_run.warnings, of_run.notes), (0, 1));
+    // Of a survey, it counts with the place.
+    let mut all = Report::default();
+    all.add_survey(report, "x");
+    assert_eq!(all.warnings.len(), 5_000);
+    assert_eq!(all.not_kept.warnings[&Some("x".to_owned())].to_string(), "3 warnings, 1 note");
 }
 
-fn too_many() -> Warning {
-    Warning::skipped("", "warnings.too_many", "")
+#[test]
+fn a_reader_that_says_too_much_has_the_rest_counted_with_its_run() {
+    let bench = Bench::new();
+    bench.write("toy.txt", "r\nquiet");
+    bench.write("r.loud.ep", "!5007");
+    bench.write("quiet.a.ep", "1");
+    for _ in 0..2 {
+        bench.import();
+        let rows = bench.store.list_runs(&store::RunFilter::default()).unwrap().rows;
+        let severities = |key: &str| {
+            rows.iter().find(|(_, run)| run.key == key).map(|(_, run)| run.severities.to_string())
+        };
+        assert_eq!(severities("r").as_deref(), Some("5007 warnings"));
+        assert_eq!(severities("quiet").as_deref(), Some("no warnings"));
+        let page = bench.store.warnings(bench.source, &store::WarningFilter::default(), 4_990, 100).unwrap();
+        assert_eq!((page.matching, page.warnings.len()), (5_001, 11));
+        let last = page.warnings.last().unwrap();
+        assert_eq!(last.code, "warnings.too_many");
+        assert!(last.message.contains("7 warnings"), "{}", last.message);
+    }
 }

@@ -7,6 +7,7 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use files::Tree;
 use model::{Episode, Warning};
@@ -25,33 +26,58 @@ use super::session::{Place, Played, played};
 /// benchmark take 80 to 126 MB, by how long their requests are.
 const SESSIONS_CAP: usize = 128 << 20;
 
+/// Most sessions without room that are told apart; of further ones each counts.
+const TOLD_APART: usize = 500_000;
+
+/// Sessions for which there is no room. The same session in two files is one.
+#[derive(Clone, Default)]
+struct LeftOut {
+    /// Hashes of scenario and id.
+    sessions: HashSet<u64>,
+    further: u32,
+    /// Transcripts that were not opened.
+    transcripts: u32,
+}
+
+impl LeftOut {
+    fn push(&mut self, scenario: &str, id: &str) {
+        let mut hasher = DefaultHasher::new();
+        (scenario, id).hash(&mut hasher);
+        if self.sessions.len() < TOLD_APART {
+            self.sessions.insert(hasher.finish());
+        } else if !self.sessions.contains(&hasher.finish()) {
+            self.further = self.further.saturating_add(1);
+        }
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.sessions.len()).unwrap_or(u32::MAX).saturating_add(self.further)
+    }
+}
+
 /// The sessions of an agent, as many as memory should bear.
 struct Sessions {
     list: Vec<Played>,
     /// Bytes that there is room for.
     room: usize,
-    left_out: u64,
+    left_out: LeftOut,
 }
 
 impl Sessions {
-    const fn with_room(room: usize) -> Self {
-        Self { list: Vec::new(), room, left_out: 0 }
+    fn with_room(room: usize) -> Self {
+        Self { list: Vec::new(), room, left_out: LeftOut::default() }
     }
 
-    /// Takes a session, if there is room for it.
-    fn push(&mut self, played: Played) {
-        if self.room == 0 {
-            self.left_out += 1;
-            return;
-        }
-        self.room = self.room.saturating_sub(played.bytes());
-        self.list.push(played);
-    }
-
-    /// Takes a session that was not met before. Nothing is noted of one for which there is no room.
+    /// Takes a session that was not met before, if there is room for it.
     fn push_new(&mut self, played: Played, known: &mut Known) {
-        if self.room == 0 || known.is_new(&played.episode.scenario, &played.id) {
-            self.push(played);
+        let scenario = &played.episode.scenario;
+        if self.room == 0 {
+            if !known.contains(scenario, &played.id) {
+                self.left_out.push(scenario, &played.id);
+            }
+        } else if known.is_new(scenario, &played.id) {
+            self.room = self.room.saturating_sub(played.bytes());
+            self.list.push(played);
         }
     }
 }
@@ -81,14 +107,21 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
     for path in &agent.conversations {
         of_transcript(tree, path, (&mut sessions, &by_id, &recorded), report);
     }
-    if sessions.left_out > 0 {
+    let transcripts = sessions.left_out.transcripts;
+    // Transcripts are sessions where nothing else is there; else they belong to records.
+    let of_transcripts = if records == 0 { transcripts } else { 0 };
+    let left_out = sessions.left_out.count().saturating_add(of_transcripts);
+    if left_out > 0 || transcripts > 0 {
         let files = [&agent.incremental, &agent.finals, &agent.conversations];
         let place = files.into_iter().flatten().next().map_or("", String::as_str);
+        let unopened = transcripts - of_transcripts;
         let what = format!(
-            "{name} has more sessions than are kept in memory. {} sessions or transcripts are left out, those that stand last in its files.",
-            sessions.left_out
+            "{name} has more sessions than are kept in memory. {left_out} sessions and {unopened} transcripts of others are left out, those that stand last in its files. Means are over the sessions that are kept."
         );
-        report.warn(Warning::skipped(place, "locobench.too_many", what));
+        report.warn(Warning::skipped(place, "locobench.too_many", what).of_run(name));
+    }
+    if left_out > 0 {
+        report.not_kept.episodes.insert(name.to_owned(), left_out);
     }
     numbered(sessions.list, records, report, agent)
 }
@@ -108,8 +141,17 @@ impl Known {
         }
     }
 
+    fn key(scenario: &str, id: &str) -> String {
+        format!("{scenario}\n{id}")
+    }
+
+    fn contains(&self, scenario: &str, id: &str) -> bool {
+        let key = Self::key(scenario, id);
+        self.here.contains_key(&key) || self.before.contains_key(&key)
+    }
+
     fn is_new(&mut self, scenario: &str, id: &str) -> bool {
-        let key = format!("{scenario}\n{id}");
+        let key = Self::key(scenario, id);
         let count = self.here.entry(key.clone()).or_default();
         *count += 1;
         *count > self.before.get(&key).copied().unwrap_or(0)
@@ -192,11 +234,13 @@ fn of_finals(
     known.next_file();
     report.files_read += 1;
     let room = sessions.room;
-    let found = RefCell::new((Sessions::with_room(room), known));
+    let before = std::mem::take(&mut sessions.left_out);
+    let again = || Sessions { left_out: before.clone(), ..Sessions::with_room(room) };
+    let found = RefCell::new((again(), known));
     let agent_key = agent.replace('~', "~0").replace('/', "~1");
     let mut restart = || {
         let (found, known) = &mut *found.borrow_mut();
-        *found = Sessions::with_room(room);
+        *found = again();
         known.here.clear();
     };
     let read = record::each_final(tree, path, agent, &mut restart, &mut |number, record| {
@@ -209,7 +253,7 @@ fn of_finals(
     });
     let (found, _) = found.into_inner();
     sessions.room = found.room;
-    sessions.left_out += found.left_out;
+    sessions.left_out = found.left_out;
     sessions.list.extend(found.list);
     if let Err(error) = read {
         report.unreadable(path, &error, "Its records before this place are read.");
@@ -223,7 +267,7 @@ fn of_transcript(
     report: &mut Report,
 ) {
     if sessions.room == 0 {
-        sessions.left_out += 1;
+        sessions.left_out.transcripts += 1;
         return;
     }
     report.files_read += 1;
@@ -345,10 +389,15 @@ mod tests {
     }
 
     fn sessions(tree: &Tree, room: usize) -> (Vec<Episode>, Vec<Warning>) {
+        let (episodes, report) = read_all(tree, room);
+        (episodes, report.warnings)
+    }
+
+    fn read_all(tree: &Tree, room: usize) -> (Vec<Episode>, Report) {
         let mut report = Report::default();
         let agents = layout::agents(tree, "", &mut report);
         let episodes = read_up_to(room, (tree, "a"), &agents["a"], &mut report);
-        (episodes, report.warnings)
+        (episodes, report)
     }
 
     #[test]
@@ -361,11 +410,29 @@ mod tests {
         let (few, warnings) = sessions(&tree, 20 * size_of::<Played>());
         assert!((5..=20).contains(&few.len()), "{}", few.len());
         assert_eq!(few[..], all[..few.len()], "the first ones");
-        let record_warning = format!("{} sessions or transcripts are left out", 200 - few.len());
+        let record_warning = format!("{} sessions and 0 transcripts of others are left out", 200 - few.len());
         assert!(
             warnings[0].code == "locobench.too_many" && warnings[0].message.contains(&record_warning),
             "{warnings:?}"
         );
+    }
+
+    #[test]
+    fn sessions_that_are_left_out_are_counted_once_whatever_file_has_them() {
+        let lines: Vec<String> = (0..200).map(record).collect();
+        let (folder, tree) = place(&lines);
+        // The same records again, under another name.
+        std::fs::write(
+            folder.path().join("agent_incremental_results_b.jsonl"),
+            lines.iter().rev().cloned().collect::<Vec<_>>().join("\n"),
+        )
+        .unwrap();
+        let (few, report) = read_all(&tree, 20 * size_of::<Played>());
+        let left_out = report.not_kept.episodes.get("a").copied().unwrap();
+        assert!(!few.is_empty());
+        assert_eq!(few.len() + left_out as usize, 200);
+        let (all, report) = read_all(&tree, SESSIONS_CAP);
+        assert_eq!((all.len(), report.not_kept.episodes.len()), (200, 0));
     }
 
     #[test]
@@ -375,9 +442,8 @@ mod tests {
             std::iter::once(record(0)).chain(std::iter::repeat_n("x".to_owned(), 6_000)).collect();
         let (_folder, tree) = place(&lines);
         let (found, warnings) = sessions(&tree, SESSIONS_CAP);
-        assert_eq!((found.len(), warnings.len()), (1, 5_001));
+        assert_eq!((found.len(), warnings.len()), (1, 5_000));
         assert_eq!(warnings[4_999].code, "locobench.line_unreadable");
-        assert_eq!(warnings[5_000].code, "warnings.too_many");
     }
 
     #[test]
