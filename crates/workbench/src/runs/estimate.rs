@@ -43,8 +43,8 @@ pub(super) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan {
         let turns = steps.iter().map(|steps| u64::from(*steps)).sum();
         // A harness is laid into every image, also into one that a task names.
         let images = super::planned::named_images(settings);
-        let is_built = |image: &Option<String>| settings.asks_model() || image.is_none();
-        let images = images.iter().filter(|(_, image)| is_built(image)).count() as u64;
+        let is_built = images.iter().filter(|(_, image)| settings.asks_model() || image.is_none());
+        let images = is_built.count() as u64;
         return Plan { episodes: steps.len() as u32, turns, bytes: 0, steps, images };
     }
     let g = &settings.generation;
