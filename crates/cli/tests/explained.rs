@@ -238,6 +238,14 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let spread = spread.iter().find(|row| row["model"] == "m-large").unwrap_or_else(|| panic!("{spread:?}"));
     let one = |value: &Value| vec![number(value)];
     let pair = &pairs[0];
+    let classes = sample.rows(&["failures", run]);
+    let class = classes.iter().find(|row| row["class"] == "endpoint").expect("ends of the endpoint");
+    let repairs = sample.rows(&["repair-times", run]).remove(0);
+    let disagreements = sample.rows(&["disagreements", reference, run]);
+    let disagreement = disagreements
+        .iter()
+        .find(|row| row["scenario"] == "chat" && row["turn"] == 1)
+        .unwrap_or_else(|| panic!("{disagreements:?}"));
     let compared_tau = sample.home.json(&["compare", reference, run])["tau"].clone();
     let mut expected: BTreeMap<&str, Vec<f64>> = BTreeMap::from([
         ("episodes", one(&sample.of_run("episodes"))),
@@ -266,8 +274,27 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("early_censored", one(&as_failed["early_censored"])),
         ("margin", one(&margin["mean_stamina"])),
         ("best_worst_ratio", one(&spread["ratio"])),
+        ("failure_share", one(&class["share"])),
+        ("failure_share_ci", vec![number(&class["ci_low"]), number(&class["ci_high"])]),
+        ("repaired", one(&repairs["share"])),
+        ("repair_attempts", one(&repairs["median_attempts"])),
+        ("spread", one(&disagreement["spread"])),
     ]);
 
+    // Its tests are described.
+    let described = Library::new(&repository().join("tests/fixtures/staminabench"), "own", "nested_folders");
+    let origins = described.rows(&["origins", &described.run]);
+    let origin = |name: &str| {
+        let row = origins.iter().find(|row| row["origin"] == name);
+        row.map_or(0.0, |row| number(&row["tests"]))
+    };
+    let history = ["new", "regressed", "still failing", "unknown"].map(origin).to_vec();
+    assert!(history.iter().sum::<f64>() > 0.0, "{origins:?}");
+    let stretches = described.rows(&["repair-times", &described.run]).remove(0);
+    let stretches = ["stretches", "stretches_repaired"].map(|name| number(&stretches[name])).to_vec();
+    let crashed = described.rows(&["failures", &described.run]);
+    let crashed = crashed.iter().find(|row| row["class"] == "crashed").expect("one crashed");
+    let crashed = one(&crashed["tests"]);
     let jobs = repository().join("tests/fixtures/harbor/jobs");
     let harbor = Library::new(&jobs, "interrupted-oracle", "interrupted-oracle");
     let twice = Library::new(&jobs, "oracle-k2-oracle", "interrupted-oracle");
@@ -317,6 +344,9 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("unscored", (&single, vec![rate(&single, "unscored")])),
         ("pass_at_k", (&double, vec![at(&double, "pass_at_k")])),
         ("pass_hat_k", (&double, vec![at(&double, "pass_hat_k")])),
+        ("failure_history", (&described, history)),
+        ("stretches", (&described, stretches)),
+        ("failing_tests", (&described, crashed)),
     ]);
 
     let mut wrong = Vec::new();
@@ -330,7 +360,16 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
             (None, Some((library, expected))) => (*library, expected.clone()),
             (None, None) => panic!("{key} is explained in Python, and nothing here runs it"),
         };
-        let more = [("HARNESS", "loopy"), ("MODEL", "m-large"), ("K", "2"), ("R", "0")];
+        let class = if key == "failing_tests" { "crashed" } else { "endpoint" };
+        let more = [
+            ("HARNESS", "loopy"),
+            ("MODEL", "m-large"),
+            ("K", "2"),
+            ("R", "0"),
+            ("CLASS", class),
+            ("SCENARIO", "chat"),
+            ("TURN", "1"),
+        ];
         let compared = matches!(key, "difference" | "ratio");
         let tau = if compared { compared_tau.to_string() } else { library.tau.to_string() };
         let mut more = more.to_vec();

@@ -26,19 +26,19 @@ test("an entry without one of its parts is refused", () => {
   expect(() => parse("# Metrics\n")).toThrow("no section");
 });
 
-test("every number of Run, Compare, Matrix and Library says which one it is", () => {
+test("every number of Run, Compare, Matrix, Failures and Library says which one it is", () => {
   const unmarked: string[] = [];
-  for (const file of ["compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/RetryTable.svelte", "run/RunTable.svelte"]) {
+  for (const file of ["compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/RetryTable.svelte", "run/RunTable.svelte", "failures/ShareTable.svelte", "failures/RepairView.svelte"]) {
     const heads = source(file).match(/<th(?=[^>]*class="num")(?:"[^"]*"|\{[^}]*\}|[^>"])*>/g) ?? [];
     unmarked.push(...heads.filter((head) => !head.includes("data-explain")).map((head) => `${file}: ${head}`));
   }
   expect(unmarked).toEqual([]);
-  const used = ["compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/MatrixPage.svelte", "matrix/MatrixTable.svelte", "matrix/RetryTable.svelte", "run/RunPage.svelte", "run/RunTable.svelte", "run/summary.ts", "library/columns.ts"]
+  const used = ["compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/MatrixPage.svelte", "matrix/MatrixTable.svelte", "matrix/RetryTable.svelte", "run/RunPage.svelte", "run/RunTable.svelte", "run/summary.ts", "library/columns.ts", "failures/ShareTable.svelte", "failures/RepairView.svelte", "failures/FailuresPage.svelte", "compare/Disagreements.svelte", "compare/FigureTable.svelte"]
     .flatMap((file) => [...source(file).matchAll(/(?:data-explain="|explain: "|data-explain=\{[^}]*\? "[a-z_]+" : ")([a-z_]+)"/g)].map((found) => found[1]));
   expect(used.length).toBeGreaterThan(40);
   expect(used.filter((key) => !isExplainKey(key))).toEqual([]);
   // Every explanation can be met.
-  const met = new Set(["library/columns.ts", "run/summary.ts", "run/RunPage.svelte", "run/RunTable.svelte", "compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/MatrixPage.svelte", "matrix/MatrixTable.svelte", "matrix/RetryTable.svelte"].flatMap((file) => source(file).match(/"[a-z_]+"/g) ?? []).map((word) => word.slice(1, -1)));
+  const met = new Set(["library/columns.ts", "run/summary.ts", "run/RunPage.svelte", "run/RunTable.svelte", "compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/MatrixPage.svelte", "matrix/MatrixTable.svelte", "matrix/RetryTable.svelte", "failures/ShareTable.svelte", "failures/RepairView.svelte", "compare/Disagreements.svelte"].flatMap((file) => source(file).match(/"[a-z_]+"/g) ?? []).map((word) => word.slice(1, -1)));
   expect(explainKeys.filter((key) => !met.has(key))).toEqual([]);
 });
 

@@ -6,7 +6,8 @@ export const explainKeys = [
   "pass_rate", "pass_rate_ci", "pass_at_k", "pass_hat_k", "unscored",
   "bootstrap_ci", "cost_per_episode", "cost_per_survived_turn", "rate_per_turn", "turns_played", "agent_time", "steps_survived",
   "difference", "ratio", "logrank", "p_holm", "p_permutation", "p_stratified", "paired", "paired_p", "p_sign_flip", "sensitivity", "early_censored",
-  "margin", "best_worst_ratio", "retry_budget", "feedback_gain",
+  "margin", "best_worst_ratio", "retry_budget", "feedback_gain", "failure_share", "failure_share_ci", "failing_tests",
+  "failure_history", "repaired", "repair_attempts", "stretches", "spread",
 ] as const;
 
 export type ExplainKey = (typeof explainKeys)[number];
