@@ -362,6 +362,11 @@ fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
             assert!(made.contains("1 withdrawn episode left out"), "{say}: {made}");
             assert!(!made.contains("2 withdrawn episodes"), "{say}: {made}");
         }
+        // A withdrawn trial is there, once: three of six are missing.
+        for run in library.run_ids() {
+            let (named, unnamed) = missing(&library, &run);
+            assert_eq!(named.len() as u64 + unnamed.as_u64().expect("a number"), 3, "{say}: {named:?}");
+        }
     }
 }
 

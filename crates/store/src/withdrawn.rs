@@ -6,7 +6,7 @@
 use rusqlite::Connection;
 
 use crate::schema::Migration;
-use crate::{Result, RunId, Store, changes, runs, slugs};
+use crate::{EpisodeId, Result, RunId, Store, changes, runs, slugs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -57,16 +57,17 @@ pub(crate) fn has_episodes(conn: &Connection, run: RunId) -> Result<bool> {
 }
 
 impl Store {
-    /// The withdrawn episodes of a run, each by a name that only its copies in other runs have, too.
-    pub fn withdrawn_trials(&self, run: RunId) -> Result<Vec<String>> {
+    /// The withdrawn episodes of a run, each with a name that only its copies in other runs have, too.
+    pub fn withdrawn_trials(&self, run: RunId) -> Result<Vec<(EpisodeId, String)>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
-                "SELECT coalesce(episode.identity, 'episode ' || episode.id) FROM run
+                "SELECT episode.id, coalesce(episode.identity, 'episode ' || episode.id) FROM run
                    JOIN withdrawn_episode AS mark ON mark.run = run.slug
                    JOIN episode ON episode.run = run.id AND episode.slug = mark.episode
-                 WHERE run.id = ?1 ORDER BY 1",
+                 WHERE run.id = ?1 ORDER BY episode.id",
             )?;
-            Ok(find.query_map([run], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?)
+            let rows = find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }
 

@@ -101,8 +101,16 @@ impl Workbench {
             episodes.extend(self.store.all_episodes(*run)?);
         }
         let copies = self.store.copies_among(&runs)?.into_iter();
-        let copies: HashSet<EpisodeId> =
+        let mut copies: HashSet<EpisodeId> =
             copies.filter(|copy| runs.contains(&copy.counted_run)).map(|copy| copy.episode).collect();
+        // A trial that is withdrawn in two parts of the job is one.
+        let mut withdrawn = HashSet::new();
+        for run in &runs {
+            let trials = self.store.withdrawn_trials(*run)?;
+            copies.extend(
+                trials.into_iter().filter(|(_, trial)| !withdrawn.insert(trial.clone())).map(|(id, _)| id),
+            );
+        }
         episodes.retain(|episode| !copies.contains(&episode.id));
         Ok(episodes)
     }

@@ -107,13 +107,14 @@ pub struct MeanOf {
 }
 
 impl MeanOf {
-    /// Of values of which some are unknown.
+    /// Of values of which some are unknown. That those that are known are 0 says nothing of the others: they asked no model.
     pub fn from_values(values: impl Iterator<Item = Option<f64>>) -> Self {
         let (sum, known, of) = values.fold((0.0, 0, 0), |(sum, known, of), value| match value {
             Some(value) => (sum + value, known + 1, of + 1),
             None => (sum, known, of + 1),
         });
-        Self { mean: (known > 0).then(|| sum / f64::from(known)), known, of }
+        let says_something = known > 0 && (sum > 0.0 || known == of);
+        Self { mean: says_something.then(|| sum / f64::from(known)), known, of }
     }
 }
 
@@ -149,4 +150,18 @@ pub struct TaskCell {
     pub tokens: MeanOf,
     /// US dollars per trial.
     pub cost_usd: MeanOf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_of_0_over_a_part_is_unknown() {
+        let mean = |values: &[Option<f64>]| MeanOf::from_values(values.iter().copied()).mean;
+        assert_eq!(mean(&[Some(0.0), None]), None);
+        assert_eq!(mean(&[Some(0.0), Some(0.0)]), Some(0.0));
+        assert_eq!(mean(&[Some(0.0), Some(3.0), None]), Some(1.5));
+        assert_eq!(mean(&[]), None);
+    }
 }

@@ -309,7 +309,7 @@ pub(crate) fn resolve_only(
             let episodes = store.episodes(record.entry.id)?;
             let withdrawn = match record.entry.withdrawn_episodes {
                 0 => BTreeSet::new(),
-                _ => store.withdrawn_trials(record.entry.id)?.into_iter().collect(),
+                _ => store.withdrawn_trials(record.entry.id)?.into_iter().map(|(_, trial)| trial).collect(),
             };
             pooled.push(PooledRun { record, episodes, copied: Copied::default(), withdrawn, set: 0 });
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use figures::table::{Column, Table, known, maybe};
+use figures::table::{Column, Table, Value, known, maybe};
 use model::{EndReason, Run, counted};
 use store::{AttemptTotals, EpisodeId, RunId};
 
@@ -128,6 +128,11 @@ pub(super) fn not_passed(played: &[Played]) -> String {
     }
 }
 
+/// A mean over so many of the attempts that were made. One of 0 says nothing of those of which it is not known.
+fn of_part((mean, of): (Option<f64>, u32), made: u32) -> Option<Value> {
+    maybe(mean.filter(|mean| *mean > 0.0 || of >= made))
+}
+
 /// Attempts by their number.
 pub(super) fn table(played: &[Played]) -> Table {
     let columns = vec![
@@ -160,10 +165,10 @@ pub(super) fn table(played: &[Played]) -> Table {
                 known(row.failed),
                 known(row.errors),
                 known(row.unfinished),
-                maybe(row.agent_seconds.0),
-                maybe(row.test_seconds.0),
-                maybe(row.tokens.0),
-                maybe(row.cost_usd.0),
+                of_part(row.agent_seconds, row.made),
+                of_part(row.test_seconds, row.made),
+                of_part(row.tokens, row.made),
+                of_part(row.cost_usd, row.made),
             ]);
         }
     }
