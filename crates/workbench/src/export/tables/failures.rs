@@ -42,8 +42,9 @@ pub(super) fn shares(data: &Failures) -> Table {
         }
     }
     table.notes.push(format!(
-        "{} failed attempts of {} in scope; shares with Wilson's 95 % interval.",
-        data.attempts, data.total.made
+        "{} of {} in scope. Shares with Wilson's 95 % interval.",
+        counted(data.attempts.into(), "failed attempt"),
+        data.total.made
     ));
     noted(table, data)
 }
