@@ -918,6 +918,21 @@ fn steps_that_are_left_out_are_said() {
     let read = written(&[("scenario_0/trajectory.json", &text)]);
     assert_eq!(read.episodes.len(), 1000);
     assert!(read.warning("steps.too_many").message.contains("The last 200 are left out"));
+    assert_eq!(read.report.not_kept.episodes.values().copied().collect::<Vec<_>>(), [200]);
+}
+
+#[test]
+fn scenarios_beyond_those_that_are_read_are_planned_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..10_003 {
+        std::fs::create_dir(folder.path().join(format!("scenario_{number}"))).unwrap();
+    }
+    std::fs::write(folder.path().join("scenario_0/trajectory.json"), "{\"turns\": []}").unwrap();
+    let tree = Tree::open(folder.path()).unwrap();
+    let mut report = Report::default();
+    let survey = StaminaBench.survey(&tree, "", &mut report);
+    assert!(report.warnings.iter().any(|warning| warning.code == "scenarios.too_many"));
+    assert_eq!((survey.parts.len(), survey.runs[0].planned_episodes), (10_000, Some(10_003)));
 }
 
 #[test]

@@ -73,6 +73,8 @@ struct Place {
     report: Option<ReportFile>,
     /// Names of the scenario folders, in the order of their numbers; `""` = the place is a scenario itself.
     scenarios: Vec<String>,
+    /// How many there are, if there are more than are read.
+    too_many: Option<u32>,
     /// Whether the steps of its tasks were played by themselves: by the settings, or without them by the trajectories.
     of_steps: bool,
     stamp: Stamp,
@@ -81,8 +83,14 @@ struct Place {
 impl Place {
     /// Reads `config.yaml` and `report.json`, and lists the scenarios.
     fn open(tree: &Tree, at: &str, report: &mut Report) -> Self {
-        let mut place =
-            Self { config: None, report: None, scenarios: Vec::new(), of_steps: false, stamp: Stamp::new() };
+        let mut place = Self {
+            config: None,
+            report: None,
+            scenarios: Vec::new(),
+            too_many: None,
+            of_steps: false,
+            stamp: Stamp::new(),
+        };
         let mut config_path = join(at, "config.yaml");
         let mut numbered = Vec::new();
         for entry in tree.list(at) {
@@ -104,6 +112,7 @@ impl Place {
                 "scenarios.too_many",
                 format!("There are {} scenario folders. The first {SCENARIOS} are read.", numbered.len()),
             ));
+            place.too_many = u32::try_from(numbered.len()).ok();
             numbered.truncate(SCENARIOS);
         }
         place.scenarios = numbered.into_iter().map(|(_, name)| name).collect();
@@ -170,6 +179,9 @@ impl Place {
         if of_steps {
             // Its episodes are steps, and only their trajectories say how many there are.
             run.planned_episodes = None;
+        } else {
+            // Whatever was planned, these are there.
+            run.planned_episodes = run.planned_episodes.max(self.too_many);
         }
         run.attempt_limit = report
             .and_then(|r| r.run("attempt_limit"))
@@ -603,6 +615,7 @@ impl PartReader for ScenarioReader {
                     "The task has more steps than are kept of one task. The last {left_out} are left out."
                 ),
             ));
+            report.not_kept.episodes.insert(run_key(at), left_out);
         }
         let steps = alone::split(episode, limit, unplayed).into_iter().map(|step| {
             let key = step.key.clone();
