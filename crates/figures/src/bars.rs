@@ -1,6 +1,6 @@
 //! One measure, with one horizontal bar per run.
 
-use crate::display_names::{clean, full_name, natural_width, shown_all};
+use crate::display_names::{clean, full_name, least_width, natural_width, shown_all};
 use crate::footnotes;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
@@ -108,7 +108,10 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     let size = sizes.tick_font;
     let unit = data.unit.as_deref();
     let natural = data.rows.iter().map(|r| natural_width(&r.label, size)).fold(0.0, f64::max);
-    let names_right = PAD + natural.min(0.32 * sheet.width);
+    let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
+    // Beyond a third of the width, only as much as names without a cut need.
+    let least = least_width(&labels, size).min(0.42 * sheet.width);
+    let names_right = PAD + natural.min((0.32 * sheet.width).max(least));
     let left = names_right + 0.7 * size;
     let widest = data.rows.iter().map(|r| beside_width(sheet, r, unit)).fold(0.0, f64::max);
     // Numbers are right of the longest bar.

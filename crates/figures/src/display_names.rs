@@ -69,14 +69,17 @@ pub(crate) fn fit(text: &str, width: f64, size: f64) -> String {
 }
 
 /// A cleaned name for a width.
+#[derive(Clone)]
 struct Named {
     name: String,
     simulated: bool,
+    /// Whether the suffix of simulated runs is short, because a name beside it is cut.
+    has_short_badge: bool,
 }
 
 impl Named {
     fn from_label(label: &SeriesLabel) -> Self {
-        Self { name: clean(&label.name), simulated: label.simulated }
+        Self { name: clean(&label.name), simulated: label.simulated, has_short_badge: false }
     }
 
     /// The suffix of a simulated run for this width. It is never cut before the name, and is short if the long one leaves too
@@ -84,6 +87,9 @@ impl Named {
     fn badge(&self, width: f64, size: f64) -> &'static str {
         if !self.simulated {
             return "";
+        }
+        if self.has_short_badge {
+            return SIMULATED_SHORT;
         }
         let room = width - text_width(SIMULATED, size);
         if room >= (LEAST_NAME * size).min(text_width(&self.name, size)) {
@@ -114,7 +120,7 @@ pub(crate) fn shown_each(labels: &[&SeriesLabel], widths: &[f64], size: f64) -> 
 
 /// The same, for other names than those of runs: scenarios, models, classes.
 pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<String> {
-    let named = |name: &T| Named { name: clean(name.as_ref()), simulated: false };
+    let named = |name: &T| Named { name: clean(name.as_ref()), simulated: false, has_short_badge: false };
     apart_in(&names.iter().map(named).collect::<Vec<_>>(), &vec![width; names.len()], size)
 }
 
@@ -166,9 +172,17 @@ fn apart_in(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
         return texts;
     }
     let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
-    let Some(short) = without_shared(&names) else { return cut_apart(named, widths, size) };
-    let short: Vec<Named> =
-        short.into_iter().zip(named).map(|(name, one)| Named { name, simulated: one.simulated }).collect();
+    // A cut name needs the room more than the suffix of several runs does.
+    let has_short_badge = named.len() > 1;
+    let Some(short) = without_shared(&names) else {
+        let named: Vec<Named> = named.iter().map(|one| Named { has_short_badge, ..one.clone() }).collect();
+        return cut_apart(&named, widths, size);
+    };
+    let short: Vec<Named> = short
+        .into_iter()
+        .zip(named)
+        .map(|(name, one)| Named { name, has_short_badge, ..one.clone() })
+        .collect();
     [(named, SIMULATED_SHORT), (short.as_slice(), SIMULATED), (short.as_slice(), SIMULATED_SHORT)]
         .into_iter()
         .find_map(|(named, badge)| fitting(named, badge))
@@ -267,6 +281,20 @@ pub(crate) fn natural_width(label: &SeriesLabel, size: f64) -> f64 {
     let name = clean(&label.name);
     let head: String = name.chars().take(MOST_CHARACTERS).collect();
     text_width(&head, size) + if label.simulated { text_width(SIMULATED, size) } else { 0.0 }
+}
+
+/// The width of the widest of these names in its shortest form without a cut: without their common text, with the short
+/// suffix of simulated runs.
+pub(crate) fn least_width(labels: &[&SeriesLabel], size: f64) -> f64 {
+    let named: Vec<Named> = labels.iter().map(|label| Named::from_label(label)).collect();
+    let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
+    let short = without_shared(&names);
+    let texts = named.iter().enumerate().map(|(i, one)| {
+        let name = short.as_ref().map_or(one.name.as_str(), |short| short[i].as_str());
+        let head: String = name.chars().take(MOST_CHARACTERS).collect();
+        text_width(&head, size) + if one.simulated { text_width(SIMULATED_SHORT, size) } else { 0.0 }
+    });
+    texts.fold(0.0, f64::max)
 }
 
 /// The name of a run in a sentence.

@@ -372,6 +372,30 @@ fn captions_say_method_numbers_policy_and_software() {
     }
 }
 
+/// The runs of the sample, whose names were cut to "middli…e_code (simulated)".
+#[test]
+fn names_of_nine_simulated_runs_are_whole_beside_their_bars() {
+    let names: Vec<String> = ["strong", "middling", "weak"]
+        .iter()
+        .flat_map(|model| ["codex", "claude_code", "kimi_code"].map(|h| format!("oracle-{model} · {h}")))
+        .collect();
+    let Figure::Bars(mut data) = many::bars(9) else { unreachable!() };
+    for (row, name) in data.rows.iter_mut().zip(&names) {
+        row.label.name.clone_from(name);
+        row.label.simulated = true;
+        (row.value, row.ci_low, row.ci_high) = (Some(16.6), Some(10.6), Some(20.0));
+        row.note = Some("n = 5".to_owned());
+        row.published.clear();
+    }
+    let spec = FigureSpec::new(Figure::Bars(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    check(&spec);
+    let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|text| text.text).collect();
+    for name in &names {
+        let whole = format!("{} (sim.)", name.trim_start_matches("oracle-"));
+        assert!(words.contains(&whole), "{whole} is not in: {words:?}");
+    }
+}
+
 /// The published results of EvoCode-Bench in one column: "Doubao-Seed-2.1-Pro" was cut beside a longer axis.
 #[test]
 fn names_of_thirteen_models_are_whole_beside_their_differences() {
