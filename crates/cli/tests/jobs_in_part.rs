@@ -426,4 +426,6 @@ fn parts_of_a_job_are_no_different_scenarios_in_the_matrix() {
     let matrix = library.json(&["matrix"]);
     assert_eq!((&matrix["not_comparable"], &matrix["cells"][0]["n"]), (&json!([]), &json!(6)), "{matrix}");
     assert!(!matrix["cautions"].to_string().contains("not comparable"), "{matrix}");
+    let failures = library.json(&["failures"]);
+    assert_eq!(failures["not_comparable"], json!([]), "{failures}");
 }

@@ -23,6 +23,7 @@ use crate::api::{
     ApiError, FailureClassInfo, FailureGroup, FailureGrouping, FailureOrigin, FailureRule, FailureShare,
     Failures, FailuresRequest, TestHistory,
 };
+use crate::compare::coverage::by_job;
 use crate::compare::{members, settings};
 
 /// In the order of [`Case::origins`].
@@ -161,7 +162,7 @@ impl Workbench {
         Ok(Failures {
             benchmark: found.benchmark.clone(),
             benchmarks: found.benchmarks.clone(),
-            not_comparable: settings::in_words(&settings::not_comparable(&found.pools), "member"),
+            not_comparable: settings::in_words(&settings::not_comparable(&by_job(&found.pools)), "member"),
             classes,
             attempts: total.attempts,
             all_attempts: found.episodes().map(|of| of.episode.made.len() as u32).sum(),

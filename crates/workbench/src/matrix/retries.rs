@@ -12,6 +12,7 @@ use store::EpisodeTurns;
 
 use crate::Workbench;
 use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
+use crate::compare::coverage::by_job;
 use crate::compare::members::{self, Pool};
 use crate::compare::sets::ScenarioSets;
 use crate::compare::tests_of::bootstrapped;
@@ -79,7 +80,7 @@ impl Workbench {
         Ok(Retries {
             tau,
             series: pools.iter().zip(&curves).map(|(pool, curve)| curve.series(pool, tau)).collect(),
-            not_comparable: settings::in_words(&settings::not_comparable(&pools), "member"),
+            not_comparable: settings::in_words(&settings::not_comparable(&by_job(&pools)), "member"),
             cautions,
             published: benchmarks.iter().flat_map(|key| published::by_retries(key)).collect(),
         })
