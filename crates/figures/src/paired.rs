@@ -120,7 +120,8 @@ fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> Plan {
         .iter()
         .map(|(_, p)| sheet.tick_width(&clean(&p.scenario)))
         .fold(sheet.tick_width("Scenario"), f64::max);
-    let names_right = if named { PAD + widest.min(0.34 * sheet.width) } else { PAD + sizes.name_font };
+    // Readable names of scenarios are long; the rows need less width than they do.
+    let names_right = if named { PAD + widest.min(0.48 * sheet.width) } else { PAD + sizes.name_font };
     let left = names_right + 0.8 * size;
     let widest =
         pairs.iter().map(|(_, p)| sheet.tick_width(&difference(p))).fold(sheet.tick_width("Δ"), f64::max);

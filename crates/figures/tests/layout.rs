@@ -372,6 +372,26 @@ fn captions_say_method_numbers_policy_and_software() {
     }
 }
 
+/// Names of tasks of EvoCode-Bench in one column: "ml-checkpoint…bility-engine" stood beside free space.
+#[test]
+fn names_of_tasks_are_whole_beside_their_pairs() {
+    const NAMES: [&str; 3] = [
+        "ml-checkpoint-forensics-engine",
+        "gomlops-platform-modernization",
+        "numeriforge-reproducibility-migration",
+    ];
+    let Figure::Paired(mut data) = many::paired(20, 9) else { unreachable!() };
+    for (pair, name) in data.pairs.iter_mut().zip(NAMES) {
+        pair.scenario = name.to_owned();
+    }
+    let spec = FigureSpec::new(Figure::Paired(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    check(&spec);
+    let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|text| text.text).collect();
+    for name in NAMES {
+        assert!(words.iter().any(|word| word == name), "{name} is cut: {words:?}");
+    }
+}
+
 /// The runs of the sample, whose names were cut to "middli…e_code (simulated)".
 #[test]
 fn names_of_nine_simulated_runs_are_whole_beside_their_bars() {
