@@ -123,7 +123,8 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The episodes of a source that another of its parts gives to the same run, each with that part: the first by its place,
-/// preferably one with a result. The query reads each episode once, for any number of copies.
+/// preferably one that is withdrawn (whoever copies its folder does not take the mark away), then one with a result. The query
+/// reads each episode once, for any number of copies.
 static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
     format!(
@@ -135,7 +136,7 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     WHERE run.source = ?1 AND episode.identity IN
       (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
     WINDOW same AS (PARTITION BY episode.run, episode.identity
-      ORDER BY {is_open}, {ATTEMPTS} DESC, {is_snapshot}, {HAS_NO_END}, part.place, part.key))
+      ORDER BY {VALID_EPISODE}, {is_open}, {ATTEMPTS} DESC, {is_snapshot}, {HAS_NO_END}, part.place, part.key))
   WHERE number > 1"
     )
 });
@@ -327,6 +328,19 @@ mod tests {
         let paths: Vec<&str> = warnings.iter().map(|warning| warning.path.as_str()).collect();
         assert_eq!(paths, ["p0001", "p0002"]);
         assert!(warnings.iter().all(|warning| warning.message.contains("as p0000,")), "{warnings:?}");
+    }
+
+    #[test]
+    fn a_withdrawn_trial_stays_with_its_mark_whatever_its_copies_are_called() {
+        let (store, source) = copies(3);
+        let run = store.list_runs(&crate::RunFilter::default()).unwrap().rows.remove(0).1;
+        let marked = store.all_episodes(run.id).unwrap().into_iter().find(|e| e.key == "e0002").unwrap();
+        store.withdraw_episodes(&run.slug, &[marked.slug], Some("wrong image")).unwrap();
+        store.leave_out_copies(source).unwrap();
+        let left: Vec<(String, Option<String>)> =
+            store.all_episodes(run.id).unwrap().into_iter().map(|e| (e.key, e.invalid)).collect();
+        assert_eq!(left, [("e0002".to_owned(), Some("wrong image".to_owned()))]);
+        assert!(store.episodes(run.id).unwrap().is_empty());
     }
 
     /// A source with one trial, which ended for this reason after `attempts` attempts at a turn.
