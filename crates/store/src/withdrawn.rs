@@ -1,7 +1,8 @@
 //! Withdrawn runs and episodes, which a user has marked as invalid, with a reason. They stay in the library with their mark.
 //!
 //! A withdrawn run is left out wherever runs are pooled. A withdrawn episode is left out of every number, also of those of
-//! its run. The mark belongs to the slugs of run and episode, so it survives reading again, closing and purging.
+//! its run. The mark belongs to the slugs of run and episode, so it survives reading again, closing and purging. A trial that was run
+//! again in the place of a withdrawn one has its slug and not its mark: its name and its identity are others.
 
 use rusqlite::Connection;
 
@@ -30,22 +31,51 @@ CREATE TABLE withdrawn_episode (
 ) STRICT, WITHOUT ROWID;
 ",
     },
+    Migration {
+        version: 22,
+        sql: "
+-- key and identity of the episode when it was marked; NULL = unknown
+ALTER TABLE withdrawn_episode ADD COLUMN key TEXT;
+ALTER TABLE withdrawn_episode ADD COLUMN identity TEXT;
+UPDATE withdrawn_episode SET (key, identity) = (SELECT own.key, own.identity FROM episode AS own
+  JOIN run ON run.id = own.run WHERE run.slug = withdrawn_episode.run AND own.slug = withdrawn_episode.episode);
+",
+    },
 ];
+
+/// SQL: whether `mark` (a row of `withdrawn_episode` of the same run) is that of an `episode`.
+macro_rules! is_mark {
+    () => {
+        "mark.episode = episode.slug AND (mark.key IS NULL OR mark.key = episode.key
+    OR mark.identity IS NULL OR episode.identity IS NULL OR mark.identity = episode.identity)"
+    };
+}
 
 /// A condition on `run`: it is not withdrawn.
 pub(crate) const VALID: &str = "NOT EXISTS (SELECT 1 FROM withdrawn WHERE withdrawn.run = run.slug)";
 
 /// Why an `episode` is withdrawn; NULL = it counts.
-pub(crate) const EPISODE_REASON: &str = "(SELECT reason FROM withdrawn_episode AS mark
-  WHERE mark.run = (SELECT own.slug FROM run AS own WHERE own.id = episode.run) AND mark.episode = episode.slug)";
+pub(crate) const EPISODE_REASON: &str = concat!(
+    "(SELECT reason FROM withdrawn_episode AS mark
+  WHERE mark.run = (SELECT own.slug FROM run AS own WHERE own.id = episode.run) AND ",
+    is_mark!(),
+    ")"
+);
 
 /// A condition on `episode`: it is not withdrawn.
-pub(crate) const VALID_EPISODE: &str = "NOT EXISTS (SELECT 1 FROM withdrawn_episode AS mark
-  WHERE mark.run = (SELECT own.slug FROM run AS own WHERE own.id = episode.run) AND mark.episode = episode.slug)";
+pub(crate) const VALID_EPISODE: &str = concat!(
+    "NOT EXISTS (SELECT 1 FROM withdrawn_episode AS mark
+  WHERE mark.run = (SELECT own.slug FROM run AS own WHERE own.id = episode.run) AND ",
+    is_mark!(),
+    ")"
+);
 
 /// How many episodes of a `run` are withdrawn.
-pub(crate) const EPISODES_OF_RUN: &str = "(SELECT count(*) FROM withdrawn_episode AS mark
-  JOIN episode ON episode.run = run.id AND episode.slug = mark.episode WHERE mark.run = run.slug)";
+pub(crate) const EPISODES_OF_RUN: &str = concat!(
+    "(SELECT count(*) FROM withdrawn_episode AS mark JOIN episode ON episode.run = run.id AND ",
+    is_mark!(),
+    " WHERE mark.run = run.slug)"
+);
 
 /// Whether any episode of a run has a mark.
 pub(crate) fn has_episodes(conn: &Connection, run: RunId) -> Result<bool> {
@@ -60,12 +90,12 @@ impl Store {
     /// The withdrawn episodes of a run, each with a name that only its copies in other runs have, too.
     pub fn withdrawn_trials(&self, run: RunId) -> Result<Vec<(EpisodeId, String)>> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached(
+            let mut find = conn.prepare_cached(concat!(
                 "SELECT episode.id, coalesce(episode.identity, 'episode ' || episode.id) FROM run
-                   JOIN withdrawn_episode AS mark ON mark.run = run.slug
-                   JOIN episode ON episode.run = run.id AND episode.slug = mark.episode
-                 WHERE run.id = ?1 ORDER BY episode.id",
-            )?;
+                   JOIN withdrawn_episode AS mark ON mark.run = run.slug JOIN episode ON episode.run = run.id AND ",
+                is_mark!(),
+                " WHERE run.id = ?1 ORDER BY episode.id"
+            ))?;
             let rows = find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
@@ -125,7 +155,9 @@ fn mark_episode(conn: &Connection, run: i64, episode: &str, reason: Option<&str>
     match reason {
         Some(reason) => conn
             .prepare_cached(
-                "INSERT OR REPLACE INTO withdrawn_episode (run, episode, reason) VALUES (?1, ?2, ?3)",
+                "INSERT OR REPLACE INTO withdrawn_episode (run, episode, reason, key, identity) SELECT ?1, ?2, ?3,
+                   (SELECT own.key FROM episode AS own JOIN run ON run.id = own.run WHERE run.slug = ?1 AND own.slug = ?2),
+                   (SELECT own.identity FROM episode AS own JOIN run ON run.id = own.run WHERE run.slug = ?1 AND own.slug = ?2)",
             )?
             .execute((run, episode, reason))?,
         None => conn
@@ -133,4 +165,56 @@ fn mark_episode(conn: &Connection, run: i64, episode: &str, reason: Option<&str>
             .execute((run, episode))?,
     };
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Benchmark, Episode, Run};
+
+    use crate::{PartRead, RunFilter, SourceId, Store};
+
+    /// Writes the only trial of a run, under this name and with this identity.
+    fn put(store: &Store, source: SourceId, key: &str, identity: Option<&str>) {
+        let mut episode = Episode::new(key, "task");
+        episode.identity = identity.map(str::to_owned);
+        let episodes = [("r".to_owned(), episode)];
+        let part =
+            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+        store.put_part(source, &part).unwrap();
+    }
+
+    #[test]
+    fn a_trial_that_was_run_again_in_the_place_of_a_withdrawn_one_counts() {
+        let store = Store::in_memory().unwrap();
+        let source = store.put_source("/data/a", "a", false).unwrap();
+        let benchmark = Benchmark { key: "b".into(), name: "B".into() };
+        store.put_runs(source, "", "harbor", &[Run::unknown("r", benchmark)]).unwrap();
+        put(&store, source, "task__1", Some("one"));
+        let run = || store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
+        let slug = store.all_episodes(run().id).unwrap().remove(0).slug;
+        store.withdraw_episodes(&run().slug, std::slice::from_ref(&slug), Some("wrong image")).unwrap();
+        // By slug of the trial: whether it counts, with what the run says of it.
+        let counts = || {
+            let all = store.all_episodes(run().id).unwrap();
+            assert_eq!((all.len(), all[0].slug.as_str()), (1, slug.as_str()));
+            let withdrawn = store.withdrawn_trials(run().id).unwrap().len() as u32;
+            assert_eq!((run().withdrawn_episodes, all[0].invalid.is_some()), (withdrawn, withdrawn > 0));
+            assert_eq!(store.episodes(run().id).unwrap().len() as u32, 1 - withdrawn);
+            withdrawn == 0
+        };
+        assert!(!counts());
+        put(&store, source, "renamed", Some("one"));
+        assert!(!counts(), "its folder was renamed");
+        put(&store, source, "task__1", Some("another way to tell it"));
+        assert!(!counts(), "it is told in another way");
+        put(&store, source, "task__2", None);
+        assert!(!counts(), "nothing tells that it is another one");
+        put(&store, source, "task__2", Some("two"));
+        assert!(counts());
+        // The mark of the new one replaces that of the old one.
+        store.withdraw_episodes(&run().slug, std::slice::from_ref(&slug), Some("again")).unwrap();
+        assert!(!counts());
+        store.withdraw_episodes(&run().slug, std::slice::from_ref(&slug), None).unwrap();
+        assert!(counts());
+    }
 }

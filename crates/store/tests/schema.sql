@@ -464,6 +464,6 @@ CREATE TABLE withdrawn_episode (
   run INTEGER NOT NULL REFERENCES run_slug (id) ON DELETE CASCADE,
   -- slug of the episode
   episode TEXT NOT NULL,
-  reason TEXT NOT NULL,
+  reason TEXT NOT NULL, key TEXT, identity TEXT,
   PRIMARY KEY (run, episode)
 ) STRICT, WITHOUT ROWID;
