@@ -428,9 +428,7 @@ impl Store {
                     "EXISTS (SELECT 1 FROM source WHERE source.id = not_kept.source AND source.closed_at IS NULL)"
                 )
             );
-            let (runs, real_runs, runs_with_warnings): (u32, u32, u32);
-            let (listed, unlisted): (String, String);
-            (runs, real_runs, runs_with_warnings, listed, unlisted) =
+            let (runs, real_runs, runs_with_warnings, listed, unlisted): (u32, u32, u32, String, String) =
                 conn.prepare_cached(&sql)?.query_row([], |row| {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
                 })?;
