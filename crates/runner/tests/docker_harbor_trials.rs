@@ -295,7 +295,7 @@ fn works_later(is_working: Arc<AtomicBool>, solve: &str) -> String {
                 Some((route, body)) if !is_refused => {
                     let body: serde_json::Value = body;
                     let made = model.answer(route, &body, &task);
-                    (format!("{} .", made.status), made.content_type.to_string(), made.chunks.concat())
+                    (format!("{} .", made.status), made.content_type.to_owned(), made.chunks.concat())
                 }
                 _ => {
                     let body = br#"{"error":{"message":"not now"}}"#.to_vec();
