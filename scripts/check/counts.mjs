@@ -12,8 +12,16 @@ const LIST = inRoot("scripts/check/tests.json");
 /** Test files whose ignored tests run in containers; other ignored ones run only where somebody names them. */
 const IN_CONTAINERS = /^docker_/;
 
-/** Every Rust test, those in containers included: `{ binary, test, ignored }`; `null` where they cannot be listed. */
+let known = null;
+
+/** The same as `list`, made once: every binary is started twice for it. */
 function listed() {
+  known ??= list();
+  return known;
+}
+
+/** Every Rust test, those in containers included: `{ binary, test, ignored }`; `null` where they cannot be listed. */
+function list() {
   const text = output("cargo", ["nextest", "list", "--workspace", "--locked", "--run-ignored", "all", "--ignore-default-filter", "--message-format", "json"]);
   if (text === null) return null;
   const suites = Object.values(JSON.parse(text)["rust-suites"]);
