@@ -199,7 +199,7 @@ mod tests {
         (store, source)
     }
 
-    fn of(notes: u64, repairs: u64, warnings: u64) -> WarningCounts {
+    fn severities(notes: u64, repairs: u64, warnings: u64) -> WarningCounts {
         WarningCounts { notes, repairs, warnings }
     }
 
@@ -222,10 +222,10 @@ mod tests {
                 put(&store, source, key, &own, &NotKept::default());
                 store.limit_warnings(source, 6).unwrap();
             }
-            let each = |run: &str| (run.to_owned(), of(1, 0, 3), 4);
+            let each = |run: &str| (run.to_owned(), severities(1, 0, 3), 4);
             assert_eq!(by_run(&store), [each("a"), each("b"), each("c")], "{order:?}");
             let source_now = store.source(source).unwrap().unwrap();
-            assert_eq!((source_now.severities, source_now.warnings), (of(3, 0, 9), 12), "{order:?}");
+            assert_eq!((source_now.severities, source_now.warnings), (severities(3, 0, 9), 12), "{order:?}");
             let page = store.warnings(source, &WarningFilter::default(), 0, 100).unwrap();
             assert_eq!((page.matching, page.warnings.len()), (7, 7), "{order:?}");
             let last = &page.warnings[6];
@@ -242,10 +242,10 @@ mod tests {
             // A run whose warnings are all beyond the list has warnings.
             let filter = RunFilter { with_warnings: true, ..RunFilter::default() };
             assert_eq!(store.list_runs(&filter).unwrap().rows.len(), 3);
-            assert_eq!(store.library_counts().unwrap().severities, of(3, 0, 9));
+            assert_eq!(store.library_counts().unwrap().severities, severities(3, 0, 9));
             // Written again with less to say, it has less.
             put(&store, source, "c", &[], &NotKept::default());
-            assert_eq!(by_run(&store)[2], ("c".to_owned(), of(0, 0, 0), 0), "{order:?}");
+            assert_eq!(by_run(&store)[2], ("c".to_owned(), severities(0, 0, 0), 0), "{order:?}");
         }
     }
 
@@ -253,13 +253,13 @@ mod tests {
     fn a_part_that_says_more_than_is_kept_of_it_counts_the_rest() {
         let (store, source) = library(&["a", "b"]);
         let mut not_kept = NotKept::default();
-        not_kept.warnings.insert(None, of(2, 1, 0));
-        not_kept.warnings.insert(Some("b".to_owned()), of(0, 0, 5));
+        not_kept.warnings.insert(None, severities(2, 1, 0));
+        not_kept.warnings.insert(Some("b".to_owned()), severities(0, 0, 5));
         not_kept.episodes.insert("a".to_owned(), 7);
         put(&store, source, "a", &warnings(1, "json.truncated"), &not_kept);
         let runs = by_run(&store);
-        assert_eq!(runs[0], ("a".to_owned(), of(2, 1, 1), 4));
-        assert_eq!(runs[1].1, of(0, 0, 5));
+        assert_eq!(runs[0], ("a".to_owned(), severities(2, 1, 1), 4));
+        assert_eq!(runs[1].1, severities(0, 0, 5));
         let run = |key: &str| {
             let rows = store.list_runs(&RunFilter::default()).unwrap().rows;
             rows.into_iter().find(|(_, run)| run.key == key).unwrap().1
@@ -272,7 +272,7 @@ mod tests {
         assert_eq!((entry.count, entry.treatment), (8, Treatment::Skipped));
         assert_eq!(codes.iter().map(|code| code.count).sum::<u64>(), 9);
         // Notes alone make a note.
-        not_kept.warnings = BTreeMap::from([(None, of(2, 0, 0))]);
+        not_kept.warnings = BTreeMap::from([(None, severities(2, 0, 0))]);
         put(&store, source, "a", &[], &not_kept);
         let page = store.warnings(source, &WarningFilter::default(), 0, 100).unwrap();
         assert_eq!(page.warnings.iter().map(|entry| &entry.code).collect::<Vec<_>>(), ["notes.too_many"]);
@@ -282,16 +282,18 @@ mod tests {
     #[test]
     fn of_the_survey_it_counts_with_the_run_of_its_place() {
         let (store, source) = library(&["a"]);
-        let not_kept =
-            NotKept { warnings: BTreeMap::from([(Some(String::new()), of(0, 0, 2))]), ..NotKept::default() };
+        let not_kept = NotKept {
+            warnings: BTreeMap::from([(Some(String::new()), severities(0, 0, 2))]),
+            ..NotKept::default()
+        };
         for _ in 0..2 {
             store.put_survey(source, &warnings(1, "link.skipped"), &not_kept, 3).unwrap();
-            assert_eq!(by_run(&store)[0].1, of(1, 0, 2));
+            assert_eq!(by_run(&store)[0].1, severities(1, 0, 2));
         }
         let before = store.last_change().unwrap();
         store.put_survey(source, &warnings(1, "link.skipped"), &not_kept, 3).unwrap();
         assert_eq!(store.last_change().unwrap(), before);
         store.put_survey(source, &warnings(1, "link.skipped"), &NotKept::default(), 3).unwrap();
-        assert_eq!(by_run(&store)[0].1, of(1, 0, 0));
+        assert_eq!(by_run(&store)[0].1, severities(1, 0, 0));
     }
 }

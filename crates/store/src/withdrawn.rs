@@ -206,7 +206,7 @@ mod tests {
         put(&store, source, "renamed", Some("one"));
         assert!(!counts(), "its folder was renamed");
         put(&store, source, "task__1", Some("another way to tell it"));
-        assert!(!counts(), "it is told in another way");
+        assert!(!counts(), "it is described in another way");
         put(&store, source, "task__2", None);
         assert!(!counts(), "nothing tells that it is another one");
         put(&store, source, "task__2", Some("two"));

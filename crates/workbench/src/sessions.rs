@@ -353,7 +353,7 @@ mod tests {
             ["s1", "s2", "s3"].map(|name| ("a".to_owned(), Episode::new(name, name))).into();
         let part =
             PartRead { place: "", key: "a", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
-        let said = |left_out: u32| {
+        let missing_line = |left_out: u32| {
             let mut not_kept = NotKept::default();
             if left_out > 0 {
                 not_kept.episodes.insert("a".to_owned(), left_out);
@@ -361,9 +361,9 @@ mod tests {
             store.put_part_with(source, &part, &not_kept).unwrap();
             missing(&store.list_runs(&RunFilter::default()).unwrap().rows[0].1)
         };
-        assert_eq!(said(0), None);
-        assert!(said(1).unwrap().starts_with("The means are over 3 of 4 sessions; 1 is left out"));
-        assert!(said(5).unwrap().starts_with("The means are over 3 of 8 sessions; 5 are left out"));
+        assert_eq!(missing_line(0), None);
+        assert!(missing_line(1).unwrap().starts_with("The means are over 3 of 4 sessions; 1 is left out"));
+        assert!(missing_line(5).unwrap().starts_with("The means are over 3 of 8 sessions; 5 are left out"));
     }
 
     #[test]

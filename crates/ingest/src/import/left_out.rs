@@ -140,8 +140,12 @@ mod tests {
             ..left_out.clone()
         };
         assert_eq!(stays(&withdrawn, Some(&same), Some(&same)), none);
-        let gone = HashMap::from([("copy", Some(&same))]);
-        assert_eq!(stays_out(&left_out, &known, &gone, |part| part.stamp), none, "the original is gone");
+        let copy_alone = HashMap::from([("copy", Some(&same))]);
+        assert_eq!(
+            stays_out(&left_out, &known, &copy_alone, |part| part.stamp),
+            none,
+            "the original is gone"
+        );
     }
 
     #[test]
