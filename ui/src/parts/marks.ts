@@ -59,7 +59,7 @@ export function markStep(marks: readonly FigureMark[], at: number | null, key: s
   const turn = along === "ArrowRight" || along === "ArrowLeft";
   if (key === "Home") return order[0] ?? null;
   if (key === "End") return order.at(-1) ?? null;
-  if (!turn && key !== "ArrowUp" && key !== "ArrowDown") return null;
+  if (!turn && along !== "ArrowUp" && along !== "ArrowDown") return null;
   if (from === undefined || at === null) return (forward ? order[0] : order.at(-1)) ?? null;
   const seriesOf = [...new Set(order.map((i) => marks[i]?.series ?? 0))];
   const single = seriesOf.length === marks.length;
