@@ -140,11 +140,20 @@ impl Engine {
             let mut of_kind: Vec<&Leftover> = leftovers.iter().filter(of_kind).collect();
             // An engine keeps an image that another one stands on: the snapshot of a step stands on that of the step before.
             of_kind.sort_by_key(|leftover| Reverse(step_of(leftover)));
-            for leftover in of_kind {
-                if let Err(error) = self.remove_one(leftover).await {
-                    first.get_or_insert(error);
+            // One whose name a later snapshot has taken tells no step, so what stays because of it is tried again once it is gone.
+            let mut failure = None;
+            while !of_kind.is_empty() {
+                let (before, mut stay) = (of_kind.len(), Vec::new());
+                failure = None;
+                for leftover in of_kind {
+                    if let Err(error) = self.remove_one(leftover).await {
+                        failure.get_or_insert(error);
+                        stay.push(leftover);
+                    }
                 }
+                of_kind = if stay.len() < before { stay } else { Vec::new() };
             }
+            first = first.or(failure);
         }
         first.map_or(Ok(()), Err)
     }
