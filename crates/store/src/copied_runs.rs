@@ -113,7 +113,7 @@ impl SharingRun {
 /// Leaves out the runs of a source that are copies of another one, with a warning.
 pub(crate) fn leave_out(conn: &Connection, source: SourceId) -> Result<()> {
     let mut found = sharing_runs(conn, source)?;
-    found.sort_by(|a, b| a.order().cmp(&b.order()));
+    found.sort_by_key(SharingRun::order);
     let mut kept_with: HashMap<&str, Vec<&SharingRun>> = HashMap::new();
     for run in &found {
         let any_trial = run.shared.keys().next().map_or("", String::as_str);
