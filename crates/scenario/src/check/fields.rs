@@ -193,7 +193,7 @@ fn computed_fault(schema: &Schema, entity: &Entity, field: &Field, computed: &Co
                         Err("a total has the type of what is summed".to_owned())
                     }
                 }
-                _ => Err(format!("`{from}.{of}` is no number")),
+                _ => Err(format!("`{from}.{summed_key}` is no number")),
             }
         }
     };
