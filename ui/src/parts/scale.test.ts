@@ -9,11 +9,12 @@ test("ticks are those of the visual direction", () => {
 });
 
 test("every scale begins at 0, ends at its end, rises, and has few ticks", () => {
+  // One look at all of them: an `expect` for each would be thousands, and too slow for a busy machine.
+  const wrong: number[] = [];
   for (let end = 1; end <= 3000; end += 1) {
     const all = ticks(end);
-    expect(all[0]).toBe(0);
-    expect(all.at(-1)).toBe(end);
-    expect(all.length).toBeLessThanOrEqual(6);
-    for (let i = 1; i < all.length; i += 1) expect(all[i]).toBeGreaterThan(all[i - 1] ?? Infinity);
+    const rises = all.every((at, i) => i === 0 || at > (all[i - 1] ?? Infinity));
+    if (all[0] !== 0 || all.at(-1) !== end || all.length > 6 || !rises) wrong.push(end);
   }
+  expect(wrong).toEqual([]);
 });
