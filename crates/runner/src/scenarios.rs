@@ -125,8 +125,8 @@ impl Scenarios {
             Self::Pack(pack) => Turns::Pack(pack.clone(), scenario),
             Self::Made(generation) => {
                 let seed = Seed { base: generation.base_seed, scenario };
-                let maker =
-                    Maker::of(generation.benchmark, &PROGRAMMATIC, seed, generation.num_changes_per_turn);
+                let (benchmark, changes) = (generation.benchmark, generation.num_changes_per_turn);
+                let maker = Maker::with_benchmark(benchmark, &PROGRAMMATIC, seed, changes);
                 Turns::Made(Box::new(maker))
             }
             Self::Tasks(_) => Turns::None,
