@@ -10,13 +10,13 @@ use crate::Workbench;
 use crate::api::{
     ApiError, AttemptDetail, AttemptOf, FailureOrigin, TestHistory, TurnDetail, TurnRef, marked,
 };
-use crate::compare::members::joined;
+use crate::compare::members::joined as joined_names;
 
 /// Whose turn it is: `GLM-5 · OpenCode, scenario_3, turn 4`.
 fn whose(turn: &TurnDetail) -> String {
     let names: Vec<&str> =
         [&turn.run.model, &turn.run.harness].into_iter().flatten().map(String::as_str).collect();
-    let name = if names.is_empty() { turn.run.id.clone() } else { joined(names) };
+    let name = if names.is_empty() { turn.run.id.clone() } else { joined_names(names) };
     let scenario = turn.episode.row.title.as_deref().unwrap_or(&turn.episode.row.scenario);
     format!("{}, {scenario}, turn {}", marked(&name, turn.run.simulated), turn.number)
 }
