@@ -15,7 +15,7 @@ use crate::api::{
     RunGrouping, RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalTable,
 };
 use crate::compare::doubts::withdrawn;
-use crate::compare::members::joined;
+use crate::compare::members::joined_names;
 use crate::compare::survival_row;
 use crate::rounds;
 use crate::sessions::{nothing_says, tested_run};
@@ -340,7 +340,7 @@ impl Workbench {
 fn name(record: &RunRecord) -> String {
     let known: Vec<&str> =
         [record.entry.model.as_deref(), record.entry.harness.as_deref()].into_iter().flatten().collect();
-    if known.is_empty() { record.entry.slug.clone() } else { joined(known) }
+    if known.is_empty() { record.entry.slug.clone() } else { joined_names(known) }
 }
 
 /// The rows of a run's grid in order.

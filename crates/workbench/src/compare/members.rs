@@ -188,7 +188,7 @@ impl Pool {
 
     /// Model and harness. A baseline has one name for both, which is said once.
     pub(super) fn both_labels(&self) -> String {
-        joined([self.model_label(), self.harness_label()])
+        joined_names([self.model_label(), self.harness_label()])
     }
 
     /// What model it stands for among others: one, several, or the name of a tag.
@@ -210,7 +210,7 @@ impl Pool {
 }
 
 /// Names of model and harness in one: `glm-5 · opencode`. Two equal names are said once: `oracle`.
-pub(crate) fn joined<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
+pub(crate) fn joined_names<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> String {
     let mut text = String::new();
     let mut last: Option<T> = None;
     for name in names {
