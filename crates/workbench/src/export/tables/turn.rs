@@ -10,7 +10,7 @@ use crate::Workbench;
 use crate::api::{
     ApiError, AttemptDetail, AttemptOf, FailureOrigin, TestHistory, TurnDetail, TurnRef, marked,
 };
-use crate::compare::members::joined as joined_names;
+use crate::compare::members::joined_names;
 
 /// Whose turn it is: `GLM-5 · OpenCode, scenario_3, turn 4`.
 fn whose(turn: &TurnDetail) -> String {
