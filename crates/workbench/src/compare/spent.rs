@@ -68,7 +68,7 @@ impl Survived {
 /// A number of each episode, added up where it is known.
 #[derive(Clone, Copy)]
 struct Sum<T> {
-    sum: T,
+    total: T,
     known: u32,
     /// Episodes in all.
     all: u32,
@@ -76,11 +76,11 @@ struct Sum<T> {
 
 impl<T: Copy + Default + PartialOrd> Sum<T> {
     fn new(episodes: impl Iterator<Item = Option<T>>, add: impl Fn(T, T) -> T) -> Self {
-        let mut sum = Self { sum: T::default(), known: 0, all: 0 };
+        let mut sum = Self { total: T::default(), known: 0, all: 0 };
         for episode in episodes {
             sum.all += 1;
             if let Some(number) = episode {
-                sum.sum = add(sum.sum, number);
+                sum.total = add(sum.total, number);
                 sum.known += 1;
             }
         }
@@ -89,8 +89,8 @@ impl<T: Copy + Default + PartialOrd> Sum<T> {
 
     /// Unknown where nothing is known. Episodes that asked no model used nothing: that says nothing of the others.
     fn value(self) -> Option<T> {
-        let says_something = self.sum > T::default() || self.known == self.all;
-        (self.known > 0 && says_something).then_some(self.sum)
+        let says_something = self.total > T::default() || self.known == self.all;
+        (self.known > 0 && says_something).then_some(self.total)
     }
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &Censoring
         tokens_known: tokens.over,
         cost_per_survived_turn: per_survived_turn.value(),
         no_turn_survived: per_survived_turn == CostPerTurn::NoTurnSurvived,
-        cost_per_episode: all_known.then(|| cost.sum / f64::from(cost.all)),
+        cost_per_episode: all_known.then(|| cost.total / f64::from(cost.all)),
         pareto: None,
     }
 }
