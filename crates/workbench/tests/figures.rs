@@ -120,7 +120,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
                 of: FailuresRequest { members: members(&TWO), ..FailuresRequest::default() },
             },
             vec![
-                "mini_swe: n = 6",
+                "mini_swe and openhands: each n = 6",
                 "All episodes of mini_swe and openhands: each n = 2, 1 event, 1 censored",
                 "Classes are given by rules",
                 "n of classes: failed attempts, of",
