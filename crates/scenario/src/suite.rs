@@ -180,6 +180,7 @@ pub enum Aspect {
     /// Error bodies, statuses, unknown fields, reset.
     Convention,
     /// Something that is not there any more: an old name or route.
+    #[serde(rename = "gone")]
     Removed,
 }
 
