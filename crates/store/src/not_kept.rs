@@ -46,9 +46,9 @@ pub struct NotKept {
     pub warnings: BTreeMap<Option<String>, WarningCounts>,
 }
 
-/// SQL: how many episodes of a `run` are not kept.
+/// SQL: how many episodes of a `run` are not kept, at most as many as 32 bits count: each part of a hostile source may say that.
 pub(crate) const EPISODES_OF_RUN: &str =
-    "(SELECT coalesce(sum(episodes), 0) FROM not_kept WHERE not_kept.run = run.id)";
+    "(SELECT min(coalesce(sum(episodes), 0), 4294967295) FROM not_kept WHERE not_kept.run = run.id)";
 
 /// SQL: entries that are not listed, by severity, over the rows of `not_kept` for which `condition` holds. [`read_counts`] reads it.
 pub(crate) fn unlisted(condition: &str) -> String {
@@ -277,6 +277,19 @@ mod tests {
         let page = store.warnings(source, &WarningFilter::default(), 0, 100).unwrap();
         assert_eq!(page.warnings.iter().map(|entry| &entry.code).collect::<Vec<_>>(), ["notes.too_many"]);
         assert_eq!(store.warnings(source, &WarningFilter::default(), 1, 100).unwrap().warnings, []);
+    }
+
+    #[test]
+    fn very_many_episodes_that_are_not_kept_do_not_hide_the_library() {
+        let (store, source) = library(&["a"]);
+        let not_kept =
+            NotKept { episodes: BTreeMap::from([("a".to_owned(), u32::MAX)]), ..NotKept::default() };
+        for key in ["p", "q"] {
+            let part = PartRead { place: "", key, stamp: 1, episodes: &[], warnings: &[], files_read: 1 };
+            store.put_part_with(source, &part, &not_kept).unwrap();
+        }
+        let run = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
+        assert_eq!((run.episodes_not_kept, run.planned_episodes), (u32::MAX, Some(u32::MAX)));
     }
 
     #[test]
