@@ -433,17 +433,10 @@ fn mortal() -> Option<Engine> {
     Some(engine)
 }
 
-/// One test, because both parts need an engine of their own, and its image is copied to it.
 #[test]
 #[ignore = "needs a container engine"]
-fn an_engine_that_is_killed_is_waited_for_and_costs_the_attempt_nothing() {
+fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_retried() {
     let Some(mut engine) = mortal() else { return };
-    killed_in_a_turn(&mut engine);
-    killed_under_a_suite(&mut engine);
-}
-
-/// It is waited for, and the attempt is retried.
-fn killed_in_a_turn(engine: &mut Engine) {
     let home = TestHome::new();
     let (expected, _) = home.calm(&[]);
     let folder = home.path("engine-0001");
@@ -473,7 +466,10 @@ fn killed_in_a_turn(engine: &mut Engine) {
 }
 
 /// What a suite says of a server that its engine took away is nothing that the agent has done.
-fn killed_under_a_suite(engine: &mut Engine) {
+#[test]
+#[ignore = "needs a container engine"]
+fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
+    let Some(mut engine) = mortal() else { return };
     let home = TestHome::new();
     // Servers that take their time, so that the engine is back before the suite is over, and takes the server with it.
     let slow = ["limits.cpus=0.3"];

@@ -2,8 +2,7 @@
 
 mod app;
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -58,8 +57,6 @@ struct Library {
     run: String,
     reference: String,
     tau: Value,
-    /// By file, the command that made it last: several entries ask for the same one.
-    made: RefCell<HashMap<String, String>>,
 }
 
 impl Library {
@@ -72,7 +69,7 @@ impl Library {
             ids.iter().find(|id| id.ends_with(end)).unwrap_or_else(|| panic!("{end} in {ids:?}")).clone()
         };
         let (run, reference) = (id(run), id(reference));
-        let mut library = Self { home, run, reference, tau: Value::Null, made: RefCell::default() };
+        let mut library = Self { home, run, reference, tau: Value::Null };
         library.tau = library.of_run("stamina")["tau"].clone();
         library
     }
@@ -109,10 +106,6 @@ impl Library {
             assert_eq!(words[0], "stamina", "{command}");
             let mut args = words[1..].to_vec();
             let out = args.pop().expect("a file");
-            let before = self.made.borrow_mut().insert(out.to_owned(), command.clone());
-            if before.as_deref() == Some(command.as_str()) {
-                continue;
-            }
             let out = self.home.path(out);
             let out = out.to_str().expect("UTF-8");
             args.push(out);
@@ -412,13 +405,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give_in_r() {
     // A comparison ends where its shortest member does.
     let (tau, compared_tau) = (sample.tau.to_string(), compared["tau"].to_string());
     let mut wrong = Vec::new();
-    for mut entry in entries().into_iter().filter(|entry| entry.language == "r") {
-        if entry.key == "bootstrap_ci" && std::env::var_os("STAMINA_EVERY_WAY").is_none() {
-            // R takes ten seconds for the draws that are documented, and a fifth of them comes as near. All in `npm run test:deep`.
-            let fewer = entry.code.replace("replicate(2000,", "replicate(400,");
-            assert_ne!(fewer, entry.code, "its lines have other draws");
-            entry.code = fewer;
-        }
+    for entry in entries().into_iter().filter(|entry| entry.language == "r") {
         let key = entry.key.as_str();
         let (expected, tolerance) = expected
             .remove(key)

@@ -1,9 +1,7 @@
 //! What a run makes of an endpoint that misbehaves, with real harnesses in their containers: each of them has words and a number
 //! of tries of its own, and all have to be judged alike.
 //!
-//! `STAMINA_HARNESSES` (names with commas) chooses; without it mini-swe-agent is tried. The first of them meets every fault, the
-//! others one of each kind, or every one, too, where `STAMINA_EVERY_WAY` is set (`npm run test:deep`). `npm run harnesses --
-//! --faults` tries all harnesses with all faults.
+//! `STAMINA_HARNESSES` (names with commas) chooses; without it mini-swe-agent is tried. `npm run harnesses -- --faults` tries all.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on has failed")]
 
@@ -141,11 +139,6 @@ const TABLE: [(Misbehavior, Judged); 14] = [
     (M::TooLarge, Judged::Endpoint),
     (M::TooLargeLater, Judged::Recorded(Some(EndReason::ContextOverflow))),
 ];
-
-/// One of each kind: an answer that breaks off, for good and now and then, one that is none, silence, a refusal, a context that is
-/// too long.
-const ONE_OF_EACH_KIND: [Misbehavior; 6] =
-    [M::CutStream, M::EveryThird, M::CutJson, M::SilenceLater, M::BadRequest, M::TooLargeLater];
 
 /// The first word of a streamed answer, and an error after it.
 fn events(request: &str) -> (&'static str, &'static str) {
@@ -431,24 +424,18 @@ async fn each_fault_is_judged(agent: &'static str) {
         println!("left out: {agent} is not chosen");
         return;
     }
-    let first = chosen.split(',').find(|name| TRIED.contains(name));
-    let every = first == Some(agent) || common::tries_every_way();
-    let table: Vec<(Misbehavior, Judged)> =
-        TABLE.into_iter().filter(|(what, _)| every || ONE_OF_EACH_KIND.contains(what)).collect();
     let room = tempfile::tempdir().unwrap();
     let places = Arc::new(tokio::sync::Semaphore::new(AT_ONCE));
-    let play = |&(what, must): &(Misbehavior, Judged)| {
+    let playing = TABLE.map(|(what, must)| {
         let folder = room.path().join(format!("{agent}-{what:?}"));
         let places = places.clone();
         tokio::spawn(async move {
             let _place = places.acquire_owned().await.unwrap();
             judged(agent, &folder, what, must).await
         })
-    };
-    // All of them begin before the first is waited for.
-    let playing: Vec<_> = table.iter().map(play).collect();
+    });
     let mut wrong = Vec::new();
-    for ((what, must), played) in table.into_iter().zip(playing) {
+    for ((what, must), played) in TABLE.into_iter().zip(playing) {
         let found = played.await.map_or_else(|error| error.to_string(), Judged::word);
         // `npm run harnesses -- --faults` makes its table of these lines.
         println!(

@@ -75,8 +75,7 @@ async fn with_an_open_network_agents_reach_the_gateway_too() {
 async fn a_stopped_run_continues_in_the_same_session() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("stopped");
-    let one = "restful_server_gen_iterative.n_scenarios=1";
-    let settings = settings(&folder, &[one, "oracle.defect_rate=1", "oracle.repair=1"]);
+    let settings = settings(&folder, &["oracle.defect_rate=1", "oracle.repair=1"]);
     let at = folder.clone();
     let stop_at_first: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Attempt { .. }) {
@@ -218,18 +217,20 @@ async fn a_harness_of_a_file_plays_a_run() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 async fn mischief_ends_with_its_own_reason() {
-    for (injection, minutes, reason) in [
-        ("give_up", 10.0, model::EndReason::GaveUp),
-        ("overflow", 10.0, model::EndReason::ContextOverflow),
-        ("malformed", 10.0, model::EndReason::ToolCallFormat),
+    for (agent, injection, minutes, reason) in [
+        ("MOCK", "give_up", 10.0, model::EndReason::GaveUp),
+        ("MOCK", "overflow", 10.0, model::EndReason::ContextOverflow),
+        ("MOCK", "malformed", 10.0, model::EndReason::ToolCallFormat),
         // The simulated model is no endpoint: it plays an agent that does not end.
-        ("stall", 0.1, model::EndReason::AgentTimeout),
-        // Killing itself takes a shell, which the mock agent has not: a real harness does it in docker_ends.rs.
+        ("MOCK", "stall", 0.1, model::EndReason::AgentTimeout),
+        // The mock agent has no shell to do it with.
+        ("MINI_SWE", "kill", 10.0, model::EndReason::KilledItself),
     ] {
         let room = tempfile::tempdir().unwrap();
         let folder = room.path().join("bad");
         let more = [
             "endpoint.mode=oracle",
+            &format!("agent={agent}"),
             // words: ok: the keys keep their name.
             &format!("oracle.mischief.{injection}=1"),
             "restful_server_gen_iterative.attempt_limit=1",

@@ -1,6 +1,6 @@
 // Comparing: the numbers on the page are those of the command line, what is not comparable is said first, members can be
 // put in another order, and a disagreement opens both runs side by side.
-import { expect, fixtures, nothingSeriousOn, test, type Look, type Page } from "./fixture";
+import { BEST, expect, fixtures, serious, test, type Page } from "./fixture";
 
 const ORACLE = "jobs.oracle-k2-oracle";
 const NOP = "jobs.nop-k1-nop";
@@ -178,12 +178,16 @@ test("a figure is drawn, read out by key and shown as a table", async ({ go, pag
   await expect(survival.getByRole("columnheader", { name: "Alive after" }).first()).toBeVisible();
 });
 
-const pages: readonly Look[] = [
+const pages: readonly [name: string, to: string, ready: string][] = [
   ["nothing compared", "compare", "main h2"],
   ["compare", members(ORACLE, FAILS, NOP), '[aria-label="Turns"] tbody td'],
   ["compare, tables", `${members(ORACLE, NOP)}&numbers=tests&contrast=paired&figure=cost`, '[aria-label="Turns"] tbody td'],
   ["side by side", `side-by-side?left=${ORACLE}/theme_t1_w1_notes_cli&right=${NOP}/theme_t1_w1_notes_cli&turn=2`, '[aria-label="Tests of both sides"]'],
 ];
-test("axe finds nothing serious on the pages of a comparison", async ({ go, page, served }) => {
-  await nothingSeriousOn(pages, { go, page, served });
-});
+for (const [name, to, ready] of pages) {
+  test(`axe: ${name}`, async ({ go, page }) => {
+    await go(to);
+    await expect(page.locator(ready).first()).toBeVisible();
+    expect(await serious(page, BEST)).toEqual([]);
+  });
+}

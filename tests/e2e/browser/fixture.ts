@@ -113,24 +113,6 @@ async function seriousNow(page: Page, tags: readonly string[]): Promise<string[]
   }
 }
 
-/** A page: its name, its address, and what is there once it has been read. */
-export type Look = readonly [name: string, to: string, ready: string];
-
-/** Axe finds nothing serious on any of the pages. Each is loaded anew, but over one server: to start one and to read a source
- *  takes longer than a look. */
-export async function nothingSeriousOn(pages: readonly Look[], { go, page, served }: Pick<Fixtures, "go" | "served"> & { readonly page: Page }): Promise<void> {
-  for (const [index, [name, to, ready]] of pages.entries()) {
-    if (index === 0) await go(to);
-    else {
-      await page.goto("data:text/html,");
-      await page.goto(`${served.url}#/${to}`);
-      await expect(page.locator("footer.foot")).toContainText(/stamina \d/);
-    }
-    await expect(page.locator(ready).first(), name).toBeVisible();
-    expect.soft(await serious(page, BEST), name).toEqual([]);
-  }
-}
-
 /** Lines of the library's table, as text of their cells. */
 export async function rows(page: Page): Promise<string[][]> {
   return page.getByRole("grid", { name: "Runs" }).locator("tbody tr:has(a)").evaluateAll((lines) => lines.map((line) => [...(line as HTMLTableRowElement).cells].map((cell) => cell.innerText.replace(/\s+/g, " ").trim())));

@@ -27,11 +27,6 @@ pub(crate) fn settings(folder: &Path, more: &[&str]) -> RunSettings {
     runner::settings::resolve(&[], &list).unwrap()
 }
 
-/// Whether what is wide and not different in kind is tried as well: `npm run test:deep` sets it (the table of docs/testing.md).
-pub(crate) fn tries_every_way() -> bool {
-    std::env::var_os("STAMINA_EVERY_WAY").is_some()
-}
-
 /// Keeps what a run tells.
 pub(crate) fn keep() -> (OnEvent, Arc<Mutex<Vec<Event>>>) {
     let kept = Arc::new(Mutex::new(Vec::new()));

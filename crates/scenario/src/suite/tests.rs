@@ -122,12 +122,12 @@ fn a_suite_is_kept_as_long_as_it_demands_the_same() {
     (field.key, field.name) = ("bought_at".to_owned(), "bought_at".to_owned());
     changed.entity_mut("parts").expect("it is there").fields.push(field);
     let next = suite(SEED, &changed, Some(&read));
-    let marked = |mark: Mark| {
+    let of = |mark: Mark| {
         next.cases.iter().filter(|case| case.mark == mark).map(|case| case.id.as_str()).collect::<Vec<_>>()
     };
-    assert_eq!(marked(Mark::New), ["parts.bought_at.null", "parts.bought_at.wrong_type"]);
+    assert_eq!(of(Mark::New), ["parts.bought_at.null", "parts.bought_at.wrong_type"]);
     assert_eq!(
-        marked(Mark::Changed),
+        of(Mark::Changed),
         [
             "repair_orders.extend.effect.create_parts",
             "parts.create.minimal",
@@ -210,9 +210,7 @@ fn walk(scenario: u32, turns: u32, every: u32) -> Vec<String> {
 
 #[test]
 fn suites_of_sampled_turns_are_sound_said_and_not_vacuous() {
-    // Three more in `npm run test:deep`.
-    let scenarios = if std::env::var_os("STAMINA_EVERY_WAY").is_some() { 6 } else { 3 };
-    for scenario in 0..scenarios {
+    for scenario in 0..6 {
         let wrong = walk(scenario, 60, 10);
         assert!(wrong.is_empty(), "{}\n{}", wrong.len(), wrong.join("\n"));
     }
