@@ -7,7 +7,7 @@
 //! | messages | `usage` | `message.usage` of `message_start`, overridden by `usage` of `message_delta` |
 //!
 //! A stream ends with `[DONE]`, with one of these events of `response`, or with `message_stop`. Where a server omits `[DONE]`,
-//! the `finish_reason` of a choice ends it. A stream that ends earlier is broken off, however cleanly it was closed.
+//! the `finish_reason` of a choice ends it. A stream that ends earlier is incomplete, however cleanly it was closed.
 //!
 //! `OpenAI` counts cached tokens inside the input. Anthropic counts tokens read from the cache and written to it beside the
 //! input. Here they are added, so that `input` means the same everywhere.

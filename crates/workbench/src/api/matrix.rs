@@ -16,7 +16,7 @@ pub struct MatrixRequest {
     /// Only these runs; empty = all of the benchmark.
     #[serde(default)]
     pub runs: Vec<String>,
-    /// Not these runs, such as one that was broken off and would hold τ down for all.
+    /// Not these runs, such as one that was aborted and would hold τ down for all.
     #[serde(default)]
     pub without: Vec<String>,
     /// Baselines and simulated runs, too.

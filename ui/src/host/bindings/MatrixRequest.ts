@@ -13,7 +13,7 @@ benchmark: string | null,
  */
 runs: Array<string>, 
 /**
- * Not these runs, such as one that was broken off and would hold τ down for all.
+ * Not these runs, such as one that was aborted and would hold τ down for all.
  */
 without: Array<string>, 
 /**

@@ -276,7 +276,7 @@ impl Reader<'_, '_> {
                 join(self.folder, "trajectory.json"),
                 "session.restarted",
                 format!(
-                    "The agent's session could not be gone on with: turn {turn}, attempt {} began a new one, which was told the \
+                    "The agent's session could not be continued: turn {turn}, attempt {} began a new one, which was told the \
                      request again and knows nothing of what came before. Whether the episode counts as one session is for \
                      you to say.",
                     recorded.number
