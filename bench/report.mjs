@@ -85,7 +85,7 @@ export function rows(result) {
     add(`– – of ${runner.long.episodes} long conversations`, runner.long_growth_bytes, megabytes, 50 * MB);
   }
   if (harbor) {
-    // Its own cost is the budget where it was measured in the same run; else what it was measured at before.
+    // Harbor's cost is the budget where it was measured in the same run; else the lower end of what is reported of it.
     add("a step of a Harbor task, less agent and verifier: median", harbor.ours.own_median, seconds, harbor.harbor?.own_median ?? 2);
     add("– p95", harbor.ours.own_p95, seconds);
     add("– the whole step: median", harbor.ours.whole_median, seconds, harbor.harbor?.whole_median ?? 2);

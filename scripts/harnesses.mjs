@@ -100,7 +100,7 @@ function passes(what, binaries, tests) {
 
 /** Runs these tests of these binaries with some of the harnesses. */
 function cargoTest(binaries, tests, harnesses, stdout) {
-  const env = { ...process.env, STAMINA_HARNESSES: harnesses.map((name) => name.toLowerCase()).join(",") };
+  const env = { ...process.env, STAMINA_EVERY_WAY: "1", STAMINA_HARNESSES: harnesses.map((name) => name.toLowerCase()).join(",") };
   const targets = binaries.flatMap((name) => ["--test", name]);
   return spawnSync("cargo", ["test", "--workspace", "--locked", "--quiet", ...targets, "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { stdio: ["ignore", stdout, "inherit"], env, encoding: "utf8", maxBuffer: 1 << 28 });
 }

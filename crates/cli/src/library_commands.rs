@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use model::{PassRate, counted};
+use model::{PassRate, by_sentence, counted, runs_in_words};
 use serde_json::Value;
 use workbench::Workbench;
 use workbench::api::{
@@ -162,22 +162,9 @@ fn starred(row: &RunRow, number: String) -> String {
 
 /// Those lines, each once with the runs that it is of.
 fn doubts_text(rows: &[RunRow]) -> String {
-    let mut doubts: Vec<(&str, Vec<&str>)> = Vec::new();
-    for row in rows {
-        for doubt in &row.doubts {
-            match doubts.iter_mut().find(|(one, _)| *one == doubt) {
-                Some((_, runs)) => runs.push(&row.id),
-                None => doubts.push((doubt, vec![&row.id])),
-            }
-        }
-    }
-    let line = |(doubt, runs): &(&str, Vec<&str>)| match &runs[..] {
-        [one, rest @ ..] if rest.len() > 2 => {
-            format!("* {one} and {}: {doubt}\n", counted(rest.len() as u64, "more run"))
-        }
-        runs => format!("* {}: {doubt}\n", runs.join(", ")),
-    };
-    let lines: String = doubts.iter().map(line).collect();
+    let each = rows.iter().flat_map(|row| row.doubts.iter().map(|doubt| (doubt.as_str(), row.id.as_str())));
+    let line = |(doubt, runs): (&str, Vec<&str>)| format!("* {}: {doubt}\n", runs_in_words(&runs));
+    let lines: String = by_sentence(each).into_iter().map(line).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 

@@ -74,8 +74,7 @@ fn run(test_home: &TestHome, args: &[&str]) -> Ran {
             drop(child.kill());
             panic!("{args:?} hangs");
         }
-        // Both numbers only grow, so the last look tells; each look is work of this process.
-        std::thread::sleep(Duration::from_millis(15));
+        std::thread::sleep(Duration::from_millis(5));
     };
     let output =
         [test_home.path("out"), test_home.path("err")].map(|path| text(&fs::read(path).expect("its output")));

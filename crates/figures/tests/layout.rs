@@ -547,6 +547,9 @@ fn what_is_simulated_or_unknown_is_said_in_the_figure() {
     };
     // A cut name leaves the short suffix.
     assert!(words(many::survival(many::odd_names(), 12)).contains("(sim.)"));
+    let mut short = many::runs(3, 20, 12);
+    short[1].label.simulated = true;
+    assert!(words(many::survival(short, 12)).contains("(simulated)"));
     assert!(words(many::ratios()).contains("(simulated)"));
     assert!(words(many::bars(3)).contains("unknown"));
     assert!(words(many::pareto(4, Scale::Log)).contains("Cost unknown: DeepSeek-V4-Pro"));

@@ -5,6 +5,28 @@ pub fn counted(number: u64, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Each sentence once, in the order of the first of each, with everything that it is of.
+pub fn by_sentence<S: PartialEq, T>(pairs: impl IntoIterator<Item = (S, T)>) -> Vec<(S, Vec<T>)> {
+    let mut found: Vec<(S, Vec<T>)> = Vec::new();
+    for (sentence, subject) in pairs {
+        match found.iter_mut().find(|(one, _)| *one == sentence) {
+            Some((_, subjects)) => subjects.push(subject),
+            None => found.push((sentence, vec![subject])),
+        }
+    }
+    found
+}
+
+/// Names of runs in a sentence: `a, b, c`; of more than three `a and 3 more runs`.
+pub fn runs_in_words<T: AsRef<str>>(names: &[T]) -> String {
+    match names {
+        [one, rest @ ..] if rest.len() > 2 => {
+            format!("{} and {}", one.as_ref(), counted(rest.len() as u64, "more run"))
+        }
+        names => names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(", "),
+    }
+}
+
 /// Whether a character controls a terminal or the direction of writing. Line breaks and tabs do not count.
 pub fn is_display_control(c: char) -> bool {
     let turns =

@@ -29,7 +29,7 @@ mod warning_codes;
 
 pub use ansi::strip_ansi;
 pub use cached_input::CachedInput;
-pub use display::{counted, is_display_control, plain_line};
+pub use display::{by_sentence, counted, is_display_control, plain_line, runs_in_words};
 pub use end_reason::{
     CAUSE, CensoringPolicy, DECIDED_AS, DECIDED_BY, EndReason, Ending, NOT_RECOGNIZED, note_decision,
 };

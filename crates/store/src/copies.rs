@@ -57,6 +57,8 @@ pub struct SharedEpisodes {
     pub episodes: u32,
     /// How many of these count in the other run.
     pub counted_there: u32,
+    /// Why a user has withdrawn the other run; `None` = it is not.
+    pub withdrawn: Option<String>,
 }
 
 /// SQL: whether an `episode` was copied before it had a readable result. A copy with a result is preferred.
@@ -83,6 +85,10 @@ pub(crate) const HAS_NO_END: &str = "(episode.finished_at IS NULL)";
 /// SQL: a table of the number of episodes of each run.
 const SIZES: &str = "(SELECT run, count(*) AS episodes FROM episode GROUP BY run)";
 
+/// SQL: the same of the run `?1` and of those that have episodes of it, not of the whole library.
+const SIZES_OF_COPIES: &str = "(SELECT run, count(*) AS episodes FROM episode WHERE run IN
+    (SELECT its.run FROM episode AS own JOIN episode AS its ON its.identity = own.identity WHERE own.run = ?1) GROUP BY run)";
+
 /// Every group of copies, with the copy that counts first. If one copy is withdrawn, none counts.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
     let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
@@ -106,7 +112,7 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
       {is_snapshot} AS is_snapshot, {HAS_NO_END} AS has_no_end, size.episodes AS size,
       run.harness IS NULL AS is_nameless, {ATTEMPTS} AS attempts, {VALID} AS counts
     FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
-      JOIN {SIZES} AS size ON size.run = run.id
+      JOIN {SIZES_OF_COPIES} AS size ON size.run = run.id
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
   SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
@@ -114,7 +120,7 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
         -its.source, -its.run)
         > (mine.counts, mine.preferred, -mine.is_nameless, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.has_no_end,
         mine.size, -mine.source, -mine.run),
-      mine.identity, NULL))
+      mine.identity, NULL)), (SELECT reason FROM withdrawn WHERE withdrawn.run = other.slug)
   FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
     JOIN source ON source.id = other.source AND source.closed_at IS NULL
@@ -228,6 +234,7 @@ impl Store {
                     source: row.get(1)?,
                     episodes: row.get(2)?,
                     counted_there: row.get(3)?,
+                    withdrawn: row.get(4)?,
                 })
             })?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)

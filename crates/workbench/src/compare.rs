@@ -27,7 +27,7 @@ use analysis::logrank::stratified_log_rank;
 use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Sensitivity, sensitivity};
 use analysis::survival::{Observation, StaminaSummary, SurvivalPoint};
-use model::{CensoringPolicy, EndReason, Ending, counted};
+use model::{CensoringPolicy, EndReason, Ending, by_sentence, counted};
 use store::{EpisodeEntry, EpisodeTurns};
 
 use crate::Workbench;
@@ -56,15 +56,10 @@ impl Workbench {
 
     /// What a reader must know of the runs of a member. A sentence that is not of all of them names its runs.
     fn caveats_of_runs(&self, pool: &Pool) -> Result<Vec<String>, ApiError> {
-        let mut sentences: Vec<(String, Vec<&str>)> = Vec::new();
+        let mut each = Vec::new();
         for run in &pool.runs {
-            for sentence in self.caveats(&run.record)? {
-                let slug = run.record.entry.slug.as_str();
-                match sentences.iter_mut().find(|(one, _)| *one == sentence) {
-                    Some((_, runs)) => runs.push(slug),
-                    None => sentences.push((sentence, vec![slug])),
-                }
-            }
+            let slug = run.record.entry.slug.as_str();
+            each.extend(self.caveats(&run.record)?.into_iter().map(|sentence| (sentence, slug)));
         }
         let named = |(sentence, runs): (String, Vec<&str>)| match &runs[..] {
             all if all.len() == pool.runs.len() => sentence,
@@ -72,7 +67,7 @@ impl Workbench {
             [one, rest @ ..] => format!("{one} and {}: {sentence}", counted(rest.len() as u64, "more run")),
             [] => sentence,
         };
-        Ok(sentences.into_iter().map(named).collect())
+        Ok(by_sentence(each).into_iter().map(named).collect())
     }
 
     fn compare(&self, request: &CompareRequest) -> Result<Comparison, ApiError> {

@@ -148,8 +148,7 @@ impl Workbench {
                 there if there == shared.episodes => "there".to_owned(),
                 there => format!("{there} of them there"),
             };
-            let other = self.store.run(&shared.run)?;
-            let mark = other.and_then(|other| withdrawn(other.entry.invalid.as_deref()));
+            let mark = withdrawn(shared.withdrawn.as_deref());
             let mark = mark.map(|mark| format!(", which is {mark}")).unwrap_or_default();
             caveats.push(format!(
                 "{which} also in {} (source {}){mark}. Where runs are taken together {are} once, {place}.",
@@ -459,7 +458,7 @@ pub(crate) fn row(
 }
 
 fn copies(shared: store::SharedEpisodes) -> RunCopies {
-    let store::SharedEpisodes { run, source, episodes, counted_there } = shared;
+    let store::SharedEpisodes { run, source, episodes, counted_there, .. } = shared;
     RunCopies { run, source, episodes, counted_there }
 }
 

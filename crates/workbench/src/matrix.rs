@@ -9,6 +9,7 @@ use analysis::bootstrap::{Resampling, bootstrap_mean};
 use analysis::clusters::InScenario;
 use analysis::matrix::{Margin, MatrixRun, matrix};
 use analysis::pass_rate::pass_rate;
+use model::by_sentence;
 use store::{RunEntry, RunFilter};
 
 use crate::Workbench;
@@ -18,7 +19,7 @@ use crate::api::{
 };
 use crate::benchmarks;
 use crate::compare::coverage::by_job;
-use crate::compare::doubts::{Number, Part};
+use crate::compare::doubts::{self, Number, Part};
 use crate::compare::horizon::held_down;
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
@@ -231,7 +232,8 @@ fn withdrawn(entries: &mut Vec<RunEntry>) -> Vec<String> {
     let sentences = entries
         .iter()
         .filter_map(|run| {
-            Some(format!("{} is withdrawn ({}), and not in this matrix.", run.slug, run.invalid.as_ref()?))
+            let mark = doubts::withdrawn(run.invalid.as_deref())?;
+            Some(format!("{} is {mark}, and not in this matrix.", run.slug))
         })
         .collect();
     entries.retain(|run| run.invalid.is_none());
@@ -337,19 +339,13 @@ pub(crate) fn doubts(matrix: &Matrix) -> Vec<String> {
     let name = |lines: &[MatrixLine], at: u32| {
         lines.get(at as usize).and_then(|line| line.name.clone()).unwrap_or_else(|| "unknown".to_owned())
     };
-    let mut doubts_of: Vec<(String, Vec<String>)> = Vec::new();
-    for cell in matrix.cells.iter().flatten().filter(|cell| !cell.doubts.is_empty()) {
-        let cell_name =
-            format!("{} × {}", name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model));
-        for doubt in &cell.doubts {
-            match doubts_of.iter_mut().find(|(known, _)| known == doubt) {
-                Some((_, cells)) => cells.push(cell_name.clone()),
-                None => doubts_of.push((doubt.clone(), vec![cell_name.clone()])),
-            }
-        }
-    }
-    let all = matrix.cells.iter().flatten().count();
-    (doubts_of.into_iter())
+    let cell_name = |cell: &MatrixCell| {
+        format!("{} × {}", name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model))
+    };
+    let cells = || matrix.cells.iter().flatten();
+    let each = cells().flat_map(|cell| cell.doubts.iter().map(|doubt| (doubt.as_str(), cell_name(cell))));
+    let all = cells().count();
+    (by_sentence(each).into_iter())
         .map(|(doubt, cells)| match cells.len() {
             n if n > 1 && n == all => format!("* All cells: {doubt}"),
             _ => format!("* {}: {doubt}", cells.join(", ")),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, median, pValue, passRateInWords, percent, percentInterval, points, range, rangeOf, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
+import { ago, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, median, pValue, passRateInWords, percent, percentInterval, plannedOfMissing, points, range, rangeOf, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
@@ -15,6 +15,12 @@ test("durations carry over", () => {
 test("small costs do not become nothing", () => {
   expect([0, 0.003, 0.05, 0.0999, 1.5, 1204.5].map(dollars)).toEqual(["$0.00", "$0.003", "$0.050", "$0.10", "$1.50", "$1,204.50"]);
   expect(dollars(0.0000004)).toBe("$4e-7");
+});
+
+test("what is withdrawn is not missing", () => {
+  expect(plannedOfMissing({ episodes: 20, planned_episodes: 24, withdrawn_episodes: 4 })).toBe(null);
+  expect(plannedOfMissing({ episodes: 20, planned_episodes: 26, withdrawn_episodes: 4 })).toBe(22);
+  expect(plannedOfMissing({ episodes: 20, planned_episodes: null, withdrawn_episodes: 0 })).toBe(null);
 });
 
 test("the simulated model takes no money, and an unknown cost is no zero", () => {

@@ -78,6 +78,12 @@ export function costInWords(usd: number | null, simulated: boolean, over?: { rea
   return { text: (over !== undefined && over.known < over.of ? "≥ " : "") + dollars(usd), unknown: false };
 }
 
+/** How many episodes were planned, if some are missing; those that are withdrawn are not. */
+export function plannedOfMissing(run: { readonly episodes: number; readonly planned_episodes: number | null; readonly withdrawn_episodes: number }): number | null {
+  const planned = run.planned_episodes === null ? 0 : run.planned_episodes - run.withdrawn_episodes;
+  return planned > run.episodes ? planned : null;
+}
+
 /** `2026-06-17` of an RFC 3339 time. */
 export function date(rfc3339: string): string {
   return /^\d{4}-\d\d-\d\d/.exec(rfc3339)?.[0] ?? rfc3339;

@@ -4,7 +4,7 @@ import type { PassRate } from "../host/bindings/PassRate";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
-import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, passRateInWords, percent, percentInterval, rangeOf, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, passRateInWords, percent, percentInterval, plannedOfMissing, rangeOf, thin, tokensTotal } from "../parts/format";
 import type { Stat } from "../parts/stat";
 
 /** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
@@ -71,6 +71,12 @@ export type StripWidth = "compact" | "narrow" | "wide";
 /** The end reasons of these, all of them, for a tip. */
 const allReasons = (ends: readonly EndCount[]): string | undefined => reasonsInWords(ends, Infinity) || undefined;
 
+/** `of 26`, if some of the planned episodes are missing. */
+function missingInWords(row: RunRow): string | null {
+  const planned = plannedOfMissing(row);
+  return planned === null ? null : `of ${count(planned)}`;
+}
+
 /** A run of one turn: pass rate, pass@k and pass^k in place of stamina, events and turns. */
 function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
   const ended = (is: (end: EndCount) => boolean): EndCount[] => row.end_reasons.filter(is);
@@ -78,7 +84,7 @@ function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
   const stopped = ended((e) => e.ending === "censored" && e.reason !== "passed_all");
   const most = wide ? 3 : 1;
   const k = rate.pass_at_k.length;
-  const of = words(row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : null, withdrawn(row));
+  const of = words(missingInWords(row), withdrawn(row));
   const list: Stat[] = [
     { explain: "episodes", key: "Trials", value: count(row.episodes), small: words(of, counted(rate.tasks, "task")), title: words(row.partial, "scored: passed, or failed for a reason that counts as a failure") },
     { explain: "pass_rate", key: "Pass rate", value: percent(rate.value), small: rate.value === null ? "no trial is scored" : `95 % CI ${percentInterval(rate.ci_low, rate.ci_high)}`, unknown: rate.value === null, title: passRateInWords(rate) },
@@ -101,7 +107,7 @@ function staminaStats(row: RunRow, room: StripWidth): Stat[] {
   const wide = room === "wide";
   const s = row.stamina;
   const turns = row.planned_turns === null ? "turns unknown" : rangeOf(row.planned_turns, "turn");
-  const missing = row.planned_episodes !== null && row.planned_episodes > row.episodes ? `of ${count(row.planned_episodes)}` : null;
+  const missing = missingInWords(row);
   const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
   const most = wide ? 3 : 1;
   return [

@@ -108,14 +108,7 @@ enum AfterStep {
 
 /// Whether a step that did not pass for this reason gets another attempt: not where something outside has ended it.
 pub(super) fn is_tried_again(reason: EndReason) -> bool {
-    !matches!(
-        reason,
-        EndReason::Endpoint
-            | EndReason::Environment
-            | EndReason::Budget
-            | EndReason::Cancelled
-            | EndReason::Unfinished
-    )
+    !crate::live::is_resumable(reason)
 }
 
 /// That the container of a trial is asked for before it is opened.

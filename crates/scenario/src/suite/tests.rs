@@ -122,12 +122,12 @@ fn a_suite_is_kept_as_long_as_it_demands_the_same() {
     (field.key, field.name) = ("bought_at".to_owned(), "bought_at".to_owned());
     changed.entity_mut("parts").expect("it is there").fields.push(field);
     let next = suite(SEED, &changed, Some(&read));
-    let of = |mark: Mark| {
+    let ids = |mark: Mark| {
         next.cases.iter().filter(|case| case.mark == mark).map(|case| case.id.as_str()).collect::<Vec<_>>()
     };
-    assert_eq!(of(Mark::New), ["parts.bought_at.null", "parts.bought_at.wrong_type"]);
+    assert_eq!(ids(Mark::New), ["parts.bought_at.null", "parts.bought_at.wrong_type"]);
     assert_eq!(
-        of(Mark::Changed),
+        ids(Mark::Changed),
         [
             "repair_orders.extend.effect.create_parts",
             "parts.create.minimal",

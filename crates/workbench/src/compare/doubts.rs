@@ -1,6 +1,6 @@
 //! What makes a mean, a pass rate or a sum less sure than it looks, in a few words each: said where the number stands.
 
-use model::{CensoringPolicy, EndReason, Ending, PassRate, counted};
+use model::{CensoringPolicy, EndReason, Ending, PassRate, by_sentence, counted, runs_in_words};
 use store::{EpisodeEntry, RunEntry};
 
 use super::coverage;
@@ -157,27 +157,17 @@ pub(crate) fn grouped<'a, I>(
 where
     I: Iterator<Item = &'a String>,
 {
-    let mut found: Vec<(&str, Vec<usize>)> = Vec::new();
-    for (at, member) in members.iter().enumerate() {
-        for sentence in sentences(member) {
-            let sentence = sentence.trim_end_matches('.');
-            match found.iter_mut().find(|(one, _)| *one == sentence) {
-                // A doubt may be a caveat, too.
-                Some((_, places)) if places.last() == Some(&at) => {}
-                Some((_, places)) => places.push(at),
-                None => found.push((sentence, vec![at])),
-            }
-        }
-    }
-    let named = |(sentence, places): (&str, Vec<usize>)| {
+    let each = (members.iter().enumerate())
+        .flat_map(|(at, member)| sentences(member).map(move |sentence| (sentence.trim_end_matches('.'), at)));
+    let named = |(sentence, mut places): (&str, Vec<usize>)| {
+        // A doubt may be a caveat, too.
+        places.dedup();
         let names: Vec<String> = places.iter().map(|at| members[*at].marked()).collect();
-        match &names[..] {
-            all if all.len() == members.len() && all.len() > 1 => format!("Each of them: {sentence}"),
-            [one, rest @ ..] if rest.len() > 2 => {
-                format!("{one} and {}: {sentence}", counted(rest.len() as u64, "more run"))
-            }
-            names => format!("{}: {sentence}", names.join(", ")),
+        if names.len() == members.len() && names.len() > 1 {
+            format!("Each of them: {sentence}")
+        } else {
+            format!("{}: {sentence}", runs_in_words(&names))
         }
     };
-    found.into_iter().map(named).collect()
+    by_sentence(each).into_iter().map(named).collect()
 }

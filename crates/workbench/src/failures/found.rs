@@ -9,8 +9,8 @@ use super::digest::{Case, EpisodeFailures, Made, RunFailures};
 use crate::Workbench;
 use crate::api::{ApiError, FailureGrouping, FailureScope, FailuresRequest, Member};
 use crate::benchmarks;
-use crate::compare::copies;
 use crate::compare::members::{self, Pool};
+use crate::compare::{copies, doubts};
 use crate::sessions::no_stamina;
 
 /// Stands for an unknown harness among the keys of groups.
@@ -185,8 +185,8 @@ impl Workbench {
         let withdrawn = every
             .filter(|run| own(&run))
             .filter_map(|run| {
-                let reason = run.invalid.as_deref()?.trim_end_matches('.');
-                Some(format!("{} is withdrawn ({reason}), and not in these failures.", run.slug))
+                let mark = doubts::withdrawn(run.invalid.as_deref())?;
+                Some(format!("{} is {mark}, and not in these failures.", run.slug))
             })
             .collect();
         Ok(Asked { members, benchmark, benchmarks, withdrawn })
