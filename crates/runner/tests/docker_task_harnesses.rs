@@ -16,7 +16,7 @@ mod common;
 mod tasks_of_harbor;
 
 use common::{episodes, keep};
-use tasks_of_harbor::{REWARD, settings, task};
+use tasks_of_harbor::{REWARD, inputs, settings, task};
 
 /// A test for each harness, since they share nothing and each takes a minute; and the names of all of them.
 macro_rules! of_each {
@@ -106,7 +106,11 @@ async fn plays_a_task_in_its_image(agent: &str) {
             "{agent}: its transcript is read: {attempt:?}"
         );
         assert!(!attempt.extra.contains_key("session_restarted"), "{agent}: {attempt:?}");
-    } // Where it does not start, it is refused by name before anything is asked of a model; a half of a start is none.
+    }
+    // Both steps ask for the same: what the second one sends more is what its session says of the first.
+    let most = [1, 2].map(|turn| inputs(&folder, "scenario_0", turn).into_iter().max().unwrap());
+    assert!(most[1] > most[0], "{agent}: {most:?}");
+    // Where it does not start, it is refused by name before anything is asked of a model; a half of a start is none.
     let musl: &Episode = episode_of("b_musl");
     println!("{agent} without glibc: {} steps passed, {:?}", musl.stamina(), musl.exception);
     if musl.stamina() == 2 {

@@ -24,6 +24,14 @@ pub(crate) fn settings(folder: &Path, tasks: &Path, more: &[&str]) -> runner::se
     runner::settings::resolve(&[], &list).unwrap()
 }
 
+/// What each request of a step put into the model, in the order in which they ended.
+pub(crate) fn inputs(folder: &Path, episode: &str, turn: u64) -> Vec<u64> {
+    let log = fs::read_to_string(folder.join(".stamina/gateway.jsonl")).unwrap();
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let of_step = lines.filter(|line| line["episode"] == episode && line["turn"] == turn);
+    of_step.filter_map(|line| line["tokens"]["input"].as_u64()).collect()
+}
+
 /// Writes a task whose steps are pairs of a solution and a test.
 pub(crate) fn task(at: &Path, name: &str, toml: &str, steps: &[(&str, &str)]) {
     let folder = at.join(name);
