@@ -35,7 +35,8 @@ describe("strip of numbers", () => {
     expect(find(row, "Mean stamina, τ = 9")).toMatchObject({ value: "4.32", small: "95 % CI 2.85–5.79" });
     const same = { ...row, stamina: { ...row.stamina, ci_low: null, ci_high: null, median: "not_reached" as const } };
     expect(find({ ...row, stamina: { ...row.stamina, clustered: true } }, "Mean")).toMatchObject({ small: "95 % CI 2.85–5.79, by scenario" });
-    expect(find({ ...row, withdrawn_episodes: 2 }, "Episodes")).toMatchObject({ small: "of 26, 2 withdrawn, 5–15 turns" });
+    expect(find({ ...row, episodes: 23, withdrawn_episodes: 2 }, "Episodes")).toMatchObject({ small: "of 24, 2 withdrawn, 5–15 turns" });
+    expect(find({ ...row, episodes: 24, withdrawn_episodes: 2 }, "Episodes")).toMatchObject({ small: "2 withdrawn, 5–15 turns" });
     expect(find(same, "Mean")?.small).toBe("95 % CI n/a (no variation)");
     expect(find(same, "Median")).toMatchObject({ value: "not reached", unknown: true });
     expect(find({ ...row, stamina: { ...row.stamina, mean: null } }, "Mean")).toMatchObject({ value: "unknown", small: "nobody at risk" });
