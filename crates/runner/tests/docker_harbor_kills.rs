@@ -147,9 +147,9 @@ fn trials_that_are_killed_in_the_middle_of_their_chains_end_as_undisturbed_ones(
 
     let found = episodes(&folder);
     assert_eq!(verdicts(&found[0]), vec![vec![Verdict::Passed]; 3], "{:?}", found[0]);
-    assert_eq!(found[0].end_reason, Some(EndReason::PassedAll));
+    assert_eq!(found[0].end().1, EndReason::PassedAll);
     assert_eq!(verdicts(&found[1]), [[Verdict::Failed; 2]], "{:?}", found[1]);
-    assert_eq!(found[1].end_reason, Some(EndReason::TestsFailed));
+    assert_eq!(found[1].end().1, EndReason::TestsFailed);
     for scenario in 0..2 {
         let record = folder.join(format!(".stamina/state/scenario_{scenario}/snapshot.json"));
         assert!(!record.exists(), "a trial that is over keeps no snapshot");
