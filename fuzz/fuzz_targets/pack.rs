@@ -8,12 +8,13 @@ use std::sync::Arc;
 use files::Tree;
 use fuzz::{CASES, Sample};
 use libfuzzer_sys::fuzz_target;
-use scenario::client::run_in_process;
 use scenario::ir::Schema;
 use scenario::pack::Pack;
 use scenario::reference::World;
 use scenario::suite::Suite;
-use scenario::{code, mutants, text};
+use scenario::{code, text};
+use validation::client::run_in_process;
+use validation::mutants;
 
 /// The sample, and its original content.
 struct Whole {

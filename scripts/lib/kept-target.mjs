@@ -9,7 +9,7 @@ import path from "node:path";
 import { atEnd, output } from "./process.mjs";
 import { kept } from "./tools.mjs";
 
-/** Beyond this, what no lock file names any more is most of it, and the folder begins anew. */
+/** Beyond this, crates that no lock file names any more are most of it, and the folder begins anew. */
 const MOST_BYTES = 12e9;
 
 /** Takes the kept folder of this compiler for this program and those that it starts, unless another check is using it. */
@@ -24,7 +24,7 @@ export function useKeptTarget() {
     if (other !== folder && user(path.join(other, "in-use-by")) === null) rmSync(other, { recursive: true, force: true });
   }
   if (bytes(folder) > MOST_BYTES) rmSync(path.join(folder, "debug"), { recursive: true, force: true });
-  forgetOwnCrates(folder);
+  forget(folder, ownCrates());
   process.env.CARGO_TARGET_DIR = folder;
 }
 
@@ -63,12 +63,22 @@ function lock(file) {
   return false;
 }
 
-function forgetOwnCrates(folder) {
-  const { packages } = JSON.parse(output("cargo", ["metadata", "--locked", "--no-deps", "--format-version", "1"]));
-  const own = packages.map(({ name }) => name);
+const ownCrates = () => JSON.parse(output("cargo", ["metadata", "--locked", "--no-deps", "--format-version", "1"])).packages.map(({ name }) => name);
+
+/** Removes what cargo remembers of these crates, and what it compiled of them: each clone has programs of its own, and a few checks would fill the folder. */
+export function forget(folder, own) {
   const remembered = path.join(folder, "debug/.fingerprint");
   if (!existsSync(remembered)) return;
+  const hash = /-([0-9a-f]{16})(?:\.|$)/;
+  const forgotten = new Set();
   for (const entry of readdirSync(remembered)) {
-    if (own.includes(entry.replace(/-[0-9a-f]{16}$/, ""))) rmSync(path.join(remembered, entry), { recursive: true, force: true });
+    if (!own.includes(entry.replace(hash, ""))) continue;
+    forgotten.add(hash.exec(entry)?.[1]);
+    rmSync(path.join(remembered, entry), { recursive: true, force: true });
+  }
+  for (const place of ["deps", "examples", "build"].map((name) => path.join(folder, "debug", name)).filter((one) => existsSync(one))) {
+    for (const entry of readdirSync(place)) {
+      if (forgotten.has(hash.exec(entry)?.[1])) rmSync(path.join(place, entry), { recursive: true, force: true });
+    }
   }
 }

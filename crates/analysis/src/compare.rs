@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::bootstrap::{Bootstrapped, ResampledMeans, Resampling, bootstrap_mean};
 use crate::clusters::{InScenario, has_repeats, observations};
 use crate::difference::{
-    Difference, Ratio, clustered_difference, clustered_ratio, common_tau, mean_difference, mean_ratio,
+    Estimate, clustered_difference, clustered_ratio, common_tau, mean_difference, mean_ratio,
 };
 use crate::holm::holm;
 use crate::logrank::{LogRank, fitting_log_rank, stratified_log_rank};
@@ -57,7 +57,7 @@ pub const SMALL: usize = 40;
 /// One run of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunStamina {
-    /// Mean stamina (Greenwood), n, events, censored, median, over the common τ.
+    /// Mean stamina (Greenwood) over the common τ; n, events, censored and median of the whole run.
     pub summary: StaminaSummary,
     /// The mean with its interval by cluster bootstrap.
     pub bootstrap: Option<Bootstrapped>,
@@ -83,11 +83,11 @@ pub struct Pair {
     /// The log-rank test by permutation, for few episodes.
     pub permutation: Option<Permutation>,
     /// Difference of mean stamina (Greenwood, or by a jackknife over scenarios).
-    pub difference: Option<Difference>,
+    pub difference: Option<Estimate>,
     /// The same by cluster bootstrap.
     pub difference_bootstrap: Option<Bootstrapped>,
     /// Ratio of mean stamina (log scale; Greenwood, or by a jackknife over scenarios).
-    pub ratio: Option<Ratio>,
+    pub ratio: Option<Estimate>,
     /// On shared scenarios; `None` = none are shared.
     pub paired: Option<Paired>,
 }

@@ -3,35 +3,23 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 use crate::Z_95;
 use crate::clusters::{InScenario, observations};
 use crate::distribution::{normal_two_sided, student_975, student_two_sided};
 use crate::survival::{MAX_TURNS, Observation, RestrictedMean, restricted_mean};
 
-/// A difference of mean stamina, in turns.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Difference {
-    /// The first minus the second.
+/// An estimate with its 95 % interval and p-value. No interval and no p where there is no variation.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+pub struct Estimate {
+    /// The estimate.
     pub value: f64,
-    /// Lower end of the 95 % interval; `None` = no variation.
+    /// Lower end.
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
-    /// Two-sided p-value of "no difference"; `None` = no variation.
-    pub p: Option<f64>,
-}
-
-/// A ratio of mean stamina.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Ratio {
-    /// The first divided by the second.
-    pub value: f64,
-    /// Lower end of the 95 % interval; `None` = no variation, or the ratio is 0.
-    pub ci_low: Option<f64>,
-    /// Upper end.
-    pub ci_high: Option<f64>,
-    /// Two-sided p-value of "the ratio is 1".
+    /// Two-sided.
     pub p: Option<f64>,
 }
 
@@ -85,13 +73,13 @@ fn known_to(observations: &[Observation]) -> Option<u32> {
 /// [−τ, τ], the test the normal one: survRM2's RMST difference (Uno et al. 2014, J. Clin. Oncol. 32:2380), which is the
 /// same for our sums because both start at turn 1. A group with equal episodes adds no variance. If both groups are
 /// such, or a group has one episode, there is no interval. `None` = a mean is not defined.
-pub fn mean_difference(a: &[Observation], b: &[Observation], tau: u32) -> Option<Difference> {
+pub fn mean_difference(a: &[Observation], b: &[Observation], tau: u32) -> Option<Estimate> {
     let (a, b) = (Side::from_observations(a, tau)?, Side::from_observations(b, tau)?);
     let value = a.mean - b.mean;
     let limit = f64::from(tau);
     let variance = a.variance.zip(b.variance).map(|(a, b)| a + b);
     let se = variance.filter(|v| *v > 0.0).map(f64::sqrt);
-    Some(Difference {
+    Some(Estimate {
         value,
         ci_low: se.map(|se| (value - Z_95 * se).max(-limit)),
         ci_high: se.map(|se| (value + Z_95 * se).min(limit)),
@@ -104,7 +92,7 @@ pub fn mean_difference(a: &[Observation], b: &[Observation], tau: u32) -> Option
 /// The interval is symmetric on the log scale, with the delta method's variance Var(a)/a² + Var(b)/b² (survRM2's ratio
 /// of RMST). It is the ratio of means Σ_{t=1..τ} S(t). RMST(τ + 1) of textbooks is larger by 1 in both, so their
 /// ratio is nearer to 1. `None` = a mean is not defined, or that of `b` is 0.
-pub fn mean_ratio(a: &[Observation], b: &[Observation], tau: u32) -> Option<Ratio> {
+pub fn mean_ratio(a: &[Observation], b: &[Observation], tau: u32) -> Option<Estimate> {
     let (a, b) = (Side::from_observations(a, tau)?, Side::from_observations(b, tau)?);
     if b.mean <= 0.0 {
         return None;
@@ -115,7 +103,7 @@ pub fn mean_ratio(a: &[Observation], b: &[Observation], tau: u32) -> Option<Rati
         (Some(x), Some(y)) if value > 0.0 && x + y > 0.0 => Some((x + y).sqrt()),
         _ => None,
     };
-    Some(Ratio {
+    Some(Estimate {
         value,
         ci_low: se.map(|se| value * (-Z_95 * se).exp()),
         ci_high: se.map(|se| value * (Z_95 * se).exp()),
@@ -130,11 +118,11 @@ pub fn mean_ratio(a: &[Observation], b: &[Observation], tau: u32) -> Option<Rati
 /// was at risk in, where θ₍g₎ is the difference without scenario g. Interval and p are Student's with G − 1 degrees of
 /// freedom, the interval clipped to [−τ, τ]. There is none with one scenario, without variation, or if a group has
 /// no episode at risk without some scenario. `None` as for [`mean_difference`].
-pub fn clustered_difference(a: &[InScenario], b: &[InScenario], tau: u32) -> Option<Difference> {
+pub fn clustered_difference(a: &[InScenario], b: &[InScenario], tau: u32) -> Option<Estimate> {
     let limit = f64::from(tau);
     let spread = Jackknife::new(a, b, tau, |a, b| Some(a - b))?;
     let value = spread.value;
-    Some(Difference {
+    Some(Estimate {
         value,
         ci_low: spread.half_width().map(|half| (value - half).max(-limit)),
         ci_high: spread.half_width().map(|half| (value + half).min(limit)),
@@ -144,12 +132,12 @@ pub fn clustered_difference(a: &[InScenario], b: &[InScenario], tau: u32) -> Opt
 
 /// The ratio of mean stamina if episodes of a scenario depend on each other: the jackknife of [`clustered_difference`] on the
 /// log scale. `None` as for [`mean_ratio`].
-pub fn clustered_ratio(a: &[InScenario], b: &[InScenario], tau: u32) -> Option<Ratio> {
+pub fn clustered_ratio(a: &[InScenario], b: &[InScenario], tau: u32) -> Option<Estimate> {
     let mean = |group: &[InScenario]| restricted_mean(&observations(group), tau).mean;
     let value = mean(a).zip(mean(b)).filter(|(_, b)| *b > 0.0).map(|(a, b)| a / b)?;
     let spread = Jackknife::new(a, b, tau, |a, b| (a > 0.0 && b > 0.0).then(|| (a / b).ln()));
     let half = spread.as_ref().and_then(Jackknife::half_width);
-    Some(Ratio {
+    Some(Estimate {
         value,
         ci_low: half.map(|half| value * (-half).exp()),
         ci_high: half.map(|half| value * half.exp()),

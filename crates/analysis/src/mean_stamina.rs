@@ -85,7 +85,7 @@ pub struct StaminaSummary {
     pub events: u32,
     /// Episodes that were censored.
     pub censored: u32,
-    /// Median stamina in turns passed, see [`median_stamina`].
+    /// Median stamina in turns passed over the whole curve, for any τ; see [`median_stamina`].
     #[serde(default)]
     pub median: Median,
 }
@@ -96,14 +96,17 @@ pub fn summarize(observations: &[Observation], planned: Option<u32>) -> StaminaS
 }
 
 /// Summarizes a run over a τ that is given: runs that are compared share one.
+///
+/// Only the mean depends on τ. The median is read off the whole curve: a curve that falls to 0.5 after τ has reached it.
 pub fn summarize_over(observations: &[Observation], tau: u32) -> StaminaSummary {
     let events = observations.iter().filter(|o| o.ending == Ending::Event).count() as u32;
     let n = observations.len() as u32;
+    let last = observations.iter().map(|o| o.last_at_risk()).max().unwrap_or(0);
     StaminaSummary {
         restricted_mean: restricted_mean(observations, tau),
         n,
         events,
         censored: n - events,
-        median: median_stamina(&kaplan_meier(observations, tau)),
+        median: median_stamina(&kaplan_meier(observations, last)),
     }
 }

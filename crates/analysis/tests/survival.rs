@@ -5,7 +5,7 @@ use analysis::band::kaplan_meier_by_scenario;
 use analysis::clusters::InScenario;
 use analysis::survival::{
     MAX_TURNS, Median, Observation, SurvivalPoint, anyone_at_risk, kaplan_meier, known_until, median,
-    median_stamina, natural_tau, restricted_mean, summarize,
+    median_stamina, natural_tau, restricted_mean, summarize, summarize_over,
 };
 use model::{CensoringPolicy, EndReason, Ending};
 use proptest::prelude::*;
@@ -179,6 +179,19 @@ fn one_episode() {
         (Some(9.0), None, 9)
     );
     assert_eq!((s.n, s.events, s.censored, s.median), (1, 0, 1, Median::NotReached));
+}
+
+#[test]
+fn a_median_does_not_depend_on_the_horizon_of_the_mean() {
+    // S(1) to S(4) are 1, S(5) is 1/4: three of four passed 4 turns and failed the fifth.
+    let episodes = failed(&[5, 5, 5, 9]);
+    for tau in [1, 2, 4, 5, 9] {
+        let s = summarize_over(&episodes, tau);
+        assert_eq!((s.median, s.restricted_mean.tau), (Median::Reached(4), tau), "τ = {tau}");
+    }
+    let stopped = [failed(&[5]), censored(&[2, 2, 9])].concat();
+    assert_eq!(summarize_over(&stopped, 2).median, Median::Reached(4), "one of two at risk fails at turn 5");
+    assert_eq!(summarize_over(&censored(&[3, 9]), 2).median, Median::NotReached);
 }
 
 #[test]

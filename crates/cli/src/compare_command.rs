@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use model::counted;
+use model::{amount_in_dollars, counted};
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{ApiError, ChiSquare, ComparedMember, ComparedPair, Comparison, Pairs};
@@ -238,8 +238,8 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
 fn cost(member: &ComparedMember) -> String {
     let (known, of) = (member.spent.cost_known, member.stamina.n);
     match member.spent.cost_usd {
-        Some(sum) if known < of => format!("≥ {sum:.2} (known for {known} of {of})"),
-        sum => number(sum, 2),
+        Some(sum) if known < of => format!("≥ {} (known for {known} of {of})", amount_in_dollars(sum)),
+        sum => sum.map_or_else(unknown, amount_in_dollars),
     }
 }
 
@@ -259,7 +259,7 @@ fn staminas_text(members: &[ComparedMember]) -> String {
                 cost(m),
                 m.spent.cost_per_survived_turn.map_or_else(
                     || m.spent.instead_of_cost_per_survived_turn().to_owned(),
-                    |cost| format!("{cost:.2}"),
+                    amount_in_dollars,
                 ),
             ]
         })

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use model::counted;
+use model::{counted, dollars};
 use runner::live;
 use serde_json::json;
 use workbench::api::{
@@ -153,15 +153,13 @@ fn spend(run: &LiveRunDetail, is_live: bool) -> String {
         Ok(words) => return words,
         Err(usd) => usd,
     };
-    let budget = run.budget.usd.map_or_else(String::new, |most| format!(" of ${most:.2}"));
+    let budget = run.budget.usd.map_or_else(String::new, |most| format!(" of {}", dollars(most)));
     let at_end = run
         .forecast
         .filter(|_| is_live)
         .and_then(|forecast| forecast.cost_usd)
-        .map_or_else(String::new, |cost| {
-            format!(", {} at this pace", range(cost, |usd| format!("${usd:.2}")))
-        });
-    format!("cost ${usd:.2}{budget}{at_end}")
+        .map_or_else(String::new, |cost| format!(", {} at this pace", range(cost, dollars)));
+    format!("cost {}{budget}{at_end}", dollars(usd))
 }
 
 fn range((low, high): (f64, f64), words: impl Fn(f64) -> String) -> String {
@@ -181,11 +179,11 @@ fn cells_of(episode: &LiveEpisode, simulated: bool) -> Vec<String> {
     let is_over = episode.phase == LivePhase::Over;
     let begun = episode.turn > 0;
     let tokens = match (episode.tokens.input, episode.tokens.output) {
-        (Some(input), Some(output)) => short((input + output) as f64),
+        (Some(input), Some(output)) => short(input as f64 + output as f64),
         _ => unknown(),
     };
     let cost = match cost_of(episode.cost_usd, simulated) {
-        Err(usd) => format!("${usd:.2}"),
+        Err(usd) => dollars(usd),
         Ok(_) if simulated => "none".to_owned(),
         Ok(_) => unknown(),
     };
@@ -294,6 +292,14 @@ mod tests {
     }
 
     #[test]
+    fn a_small_budget_is_not_nothing() {
+        let mut small = run(false);
+        small.row.cost_usd = Some(0.003);
+        small.budget.usd = Some(0.004);
+        assert!(status_text(&small).contains("cost $0.003 of $0.004, "), "{}", status_text(&small));
+    }
+
+    #[test]
     fn a_simulated_run_has_no_cost_and_a_finished_one_no_forecast() {
         let mut simulated = run(true);
         simulated.row.cost_usd = None;
@@ -308,6 +314,11 @@ mod tests {
         let text = status_text(&over);
         assert!(text.contains("failed: the disk is full") && text.contains("cost unknown"), "{text}");
         assert!(!text.contains("at this pace"), "{text}");
+        // A record that somebody else wrote may hold any number.
+        let mut endless = run(false);
+        endless.episodes[0].tokens =
+            model::Tokens { input: Some(u64::MAX), cached: None, output: Some(u64::MAX) };
+        assert!(status_text(&endless).contains("scenario_1"));
         over.tokens_per_second = LiveSpeed::default();
         assert!(!status_text(&over).contains("speed"), "unknown");
     }

@@ -6,8 +6,8 @@
 
 use std::io::Write as _;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use runner::Event;
@@ -79,7 +79,7 @@ impl EventWriter {
 
     /// After [`EventWriter::finish`] messages are dropped.
     fn send(&self, message: Message) {
-        if let Some(writer) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        if let Some(writer) = model::lock(&self.0).as_ref() {
             // The thread ends only when the sender is dropped.
             let _ = writer.messages.send(message);
         }
@@ -87,9 +87,7 @@ impl EventWriter {
 
     /// Waits until everything is written. A reader that exited is no failure: the run was stopped for it.
     pub(crate) fn finish(&self) -> Result<(), ApiError> {
-        let Some(WriterThread { messages, thread }) =
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
-        else {
+        let Some(WriterThread { messages, thread }) = model::lock(&self.0).take() else {
             return Ok(());
         };
         drop(messages);

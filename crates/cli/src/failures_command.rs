@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use model::counted;
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{
@@ -135,6 +136,7 @@ fn repair_json(repair: &Repair) -> Value {
         "median_attempts": repair.median_attempts.time(),
         "at_attempt": repair.at_attempt.iter().map(|(attempt, n)| json!({ "attempt": attempt, "turns": n })).collect::<Vec<_>>(),
         "stretches": repair.stretches,
+        "stretches_unknown": repair.stretches_unknown,
         "stretches_repaired": repair.stretches_repaired,
         "repaired_in_same_turn": repair.repaired_in_same_turn,
         "median_turns": repair.median_turns.time(),
@@ -246,15 +248,19 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         })
     ));
     if repair.stretches > 0 {
-        text.push_str(&format!(
-            "Stretches in which a test failed: {}, of which {} ended with a pass, {} of these in the same turn (median of all {})\n",
-            repair.stretches,
-            repair.stretches_repaired,
-            repair.repaired_in_same_turn,
-            repair.median_turns.in_words(
-                |n| if n == 1 { "1 turn".to_owned() } else { format!("{n} turns") }
-            )
-        ));
+        let unknown = repair.stretches_unknown;
+        let median = repair.median_turns.in_words(|turns| counted(turns.into(), "turn"));
+        let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
+            (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
+                "of which {repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn (median of the {known} {median}); how the other {unknown} ended is unknown: passed tests are not described",
+                known = repair.stretches - unknown
+            ),
+            (Some(repaired), Some(in_same_turn)) => format!(
+                "of which {repaired} ended with a pass, {in_same_turn} of these in the same turn (median of all {median})"
+            ),
+            _ => "how many ended with a pass is unknown: passed tests are not described".to_owned(),
+        };
+        text.push_str(&format!("Stretches in which a test failed: {}, {ends}\n", repair.stretches));
     }
     if failures.benchmarks.len() > 1 {
         let others = failures

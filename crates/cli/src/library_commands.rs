@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use model::{PassRate, by_sentence, counted, runs_in_words};
+use model::{PassRate, by_sentence, counted, dollars, runs_in_words};
 use serde_json::Value;
 use workbench::Workbench;
 use workbench::api::{
@@ -126,9 +126,9 @@ fn runs_text(rows: &[RunRow]) -> String {
             }
             line.push(row.cost_usd.map_or_else(unknown, |cost| match row.cost_known {
                 known if known < row.episodes => {
-                    format!("≥ ${cost:.2} (known for {known} of {})", row.episodes)
+                    format!("≥ {} (known for {known} of {})", dollars(cost), row.episodes)
                 }
-                _ => format!("${cost:.2}"),
+                _ => dollars(cost),
             }));
             line
         })
@@ -149,10 +149,13 @@ fn episodes(row: &RunRow) -> String {
     planned(row).map_or_else(|| row.episodes.to_string(), |planned| format!("{} of {planned}", row.episodes))
 }
 
-/// The number of scored trials of a run of one turn, and how many were planned if trials are missing.
+/// The number of scored trials of a run of one turn; if trials are missing, also how many there are of those that were planned.
 fn trials(row: &RunRow, rate: &PassRate) -> String {
     let scored = rate.trials;
-    planned(row).map_or_else(|| scored.to_string(), |planned| format!("{scored} of {planned} planned"))
+    planned(row).map_or_else(
+        || scored.to_string(),
+        |planned| format!("{scored} ({} of {planned} read)", row.episodes),
+    )
 }
 
 /// A star beside a number that is less sure than it looks; the lines below the table say why.

@@ -69,6 +69,7 @@ fn session_json(row: &SessionRow, metrics: &[String]) -> Value {
         "episode": row.episode,
         "repeat": row.repeat,
         "counts": row.counts,
+        "invalid": row.invalid,
         "status": row.figures.status,
         "never_started": row.never_started,
         "category": row.figures.category,
@@ -181,7 +182,11 @@ fn sessions_text(all: &Sessions) -> String {
         .iter()
         .map(|row| {
             let figures = &row.figures;
-            let twice = if row.counts { "" } else { " (retried)" };
+            let twice = match (row.counts, &row.invalid) {
+                (_, Some(_)) => " (withdrawn)",
+                (true, None) => "",
+                (false, None) => " (retried)",
+            };
             vec![
                 format!("{}{twice}", row.scenario),
                 figures.status.clone().unwrap_or_else(unknown),

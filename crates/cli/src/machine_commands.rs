@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
+use model::plain_line;
 use serde_json::{Value, json};
 use workbench::api::ApiError;
 use workbench::runs::{self, ImageNews, bytes};
@@ -18,13 +19,13 @@ pub(crate) fn images(command: &ImagesCommand, as_json: bool) -> Result<ExitCode,
     let outcomes: Mutex<Vec<Value>> = Mutex::default();
     let on_news = |news: ImageNews<'_>| match news {
         ImageNews::Progress(..) => {}
-        ImageNews::Line(line) => note(&plain(line)),
+        ImageNews::Line(line) => note(line),
         ImageNews::Outcome(outcome) => {
             if as_json {
-                outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(json!(outcome));
+                model::lock(&outcomes).push(json!(outcome));
             } else {
                 let word = if outcome.ok { "ok" } else { "does not work" };
-                print(&format!("{}: {word}: {}\n", outcome.name, plain(&outcome.message)));
+                print(&format!("{}: {word}: {}\n", outcome.name, plain_line(&outcome.message)));
             }
         }
     };
@@ -42,10 +43,6 @@ pub(crate) fn images(command: &ImagesCommand, as_json: bool) -> Result<ExitCode,
         print_json(&Value::Array(outcomes));
     }
     result.map(|()| ExitCode::SUCCESS)
-}
-
-fn plain(line: &str) -> String {
-    line.replace(|c: char| c.is_control() && c != '\t', "\u{fffd}")
 }
 
 fn list_images(as_json: bool) -> Result<ExitCode, ApiError> {

@@ -159,7 +159,7 @@ fn no_cost(settings: &RunSettings) -> Option<&'static str> {
 
 /// The estimate of a run, as lines of text.
 pub(crate) fn estimated(e: &RunEstimate, settings: &RunSettings) -> String {
-    let usd = || range(e.cost_usd, |usd| format!("${usd:.2}"));
+    let usd = || range(e.cost_usd, model::dollars);
     let rows = [
         ("turns", format!("{} (at most {} attempts)", e.turns, e.attempts_at_most)),
         ("time", range(e.seconds, duration)),

@@ -1,6 +1,6 @@
 //! The progress of long work, reported at intervals.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::print::note;
@@ -19,7 +19,7 @@ impl ProgressThrottle {
 
     /// Writes the line if an interval has passed since the last one.
     pub(crate) fn report(&self, line: impl Fn() -> String) {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = model::lock(&self.0);
         if last.elapsed() >= INTERVAL {
             *last = Instant::now();
             note(&line());

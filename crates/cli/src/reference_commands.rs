@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use scenario::client::{CaseResult, CaseStatus};
 use scenario::ir::{SCHEMA_CAP, Schema};
 use serde_json::json;
+use validation::client::{CaseResult, CaseStatus};
 use workbench::api::ApiError;
 
 use crate::numbers::rounded_seconds;
@@ -134,8 +134,8 @@ pub(crate) fn test_server(
         ControlFlow::Continue(())
     };
     let options =
-        scenario::client::Options { total: Some(SUITE_TIME), ..scenario::client::Options::default() };
-    scenario::client::run_http(url, &suite, &options, &mut on_case).map_err(|error| {
+        validation::client::Options { total: Some(SUITE_TIME), ..validation::client::Options::default() };
+    validation::client::run_http(url, &suite, &options, &mut on_case).map_err(|error| {
         ApiError::new("server.url", error.to_string()).hint("For example --url http://127.0.0.1:8000")
     })?;
     let seconds = begun.elapsed().as_secs_f64();

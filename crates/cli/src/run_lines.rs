@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use model::{TurnState, counted};
+use model::{TurnState, counted, dollars, plain_line};
 use runner::{Event, Finish};
 use unicode_width::UnicodeWidthChar;
 use workbench::api::{LiveEpisode, LivePhase, LiveRunDetail};
@@ -90,7 +90,7 @@ fn columns() -> usize {
 
 /// The line of an event; `None` for events without one.
 fn line(event: &Event, simulated: bool) -> Option<String> {
-    let usd = |cost: Option<f64>| cost_of(cost, simulated).unwrap_or_else(|usd| format!("${usd:.4}"));
+    let usd = |cost: Option<f64>| cost_of(cost, simulated).unwrap_or_else(dollars);
     match event {
         Event::Started { output_dir, agent, model, simulated, episodes, turns, resumed, .. } => {
             let verb = if *resumed { "resumed" } else { "started" };
@@ -147,7 +147,8 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
         Event::Finished { how, episodes, average_score, spent, endpoint, .. } => {
             let score =
                 average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
-            let cost = cost_of(spent.cost_usd, simulated).unwrap_or_else(|usd| format!("cost ${usd:.2}"));
+            let cost =
+                cost_of(spent.cost_usd, simulated).unwrap_or_else(|usd| format!("cost {}", dollars(usd)));
             let episodes = counted(u64::from(*episodes), "episode");
             let at_endpoint = endpoint
                 .and_then(|attempts| endpoint_attempts(attempts.retried, attempts.lost))
@@ -242,7 +243,7 @@ fn lines(run: &LiveRunDetail, columns: usize) -> Vec<String> {
         lines.push(format!("… and {} more", playing.len() - MOST_LINES));
     }
     let row = &run.row;
-    let cost = cost_of(row.cost_usd, row.simulated).unwrap_or_else(|usd| format!("${usd:.2}"));
+    let cost = cost_of(row.cost_usd, row.simulated).unwrap_or_else(dollars);
     let text = format!(
         "{} of {} over, {} decided, {}, {}, {cost}",
         row.episodes.0,
@@ -258,8 +259,8 @@ fn lines(run: &LiveRunDetail, columns: usize) -> Vec<String> {
 /// Cuts a line to the width of the terminal, because a wrapped line cannot be redrawn. Replaces control characters.
 fn fitted(text: &str, columns: usize) -> String {
     let mut width = 0;
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+    plain_line(text)
+        .chars()
         .take_while(|c| {
             width += c.width().unwrap_or(0);
             width < columns

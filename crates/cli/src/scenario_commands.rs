@@ -8,10 +8,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use llm_sampler::{Counts, Tally};
+use model::counted;
 use scenario::pack::{self, Manifest, Target};
-use scenario::validate::{self, Report};
 use serde_json::json;
 use settings::{Config, Generation, resolve};
+use validation::validate::{self, Report};
 use workbench::api::ApiError;
 use workbench::sampler::Chosen;
 
@@ -359,11 +360,6 @@ fn report_text(report: &Report) -> String {
         }
     }
     text
-}
-
-/// `1 turn`, `2 turns`.
-fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn percent(part: u64, whole: u64) -> String {

@@ -11,6 +11,9 @@ use workbench::api::{ApiError, ListRuns, Withdraw};
 use crate::library_commands::{all_runs, find_run};
 use crate::print::{note, print, print_json};
 
+/// The largest table of marks that is read.
+const LARGEST_TABLE: u64 = 64 << 20;
+
 /// The arguments of `stamina withdraw`.
 pub(crate) struct WithdrawOptions {
     pub(crate) runs: Vec<String>,
@@ -102,9 +105,10 @@ fn marks_in_library(workbench: &Workbench, mut marks: Vec<Mark>) -> Result<Vec<M
         all_runs(workbench, &ListRuns::default())?.into_iter().map(|run| run.id).collect();
     marks.retain(|mark| {
         let is_here = ids.contains(&mark.run)
-            && mark.episode.as_ref().is_none_or(|episode| {
-                workbench.find_episode(&mark.run, episode).is_ok_and(|found| found == *episode)
-            });
+            && mark
+                .episode
+                .as_ref()
+                .is_none_or(|episode| workbench.has_episode(&mark.run, episode).unwrap_or(false));
         if !is_here {
             note(&format!("{} is not in this library; its mark is ignored", mark.name()));
         }
@@ -120,7 +124,10 @@ fn read_marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
             "Export one with `stamina table library --out runs.csv`; it has the columns run_id and invalid",
         )
     };
-    let mut reader = csv::Reader::from_path(table).map_err(|error| wrong(error.to_string()))?;
+    // It may be somebody else's: a device has no end.
+    let bytes =
+        files::beneath::read_named_file(table, LARGEST_TABLE).map_err(|error| wrong(error.to_string()))?;
+    let mut reader = csv::Reader::from_reader(bytes.as_slice());
     let headings = reader.headers().map_err(|error| wrong(error.to_string()))?.clone();
     let place = |name: &str| headings.iter().position(|heading| heading == name);
     let column = |name: &str| place(name).ok_or_else(|| wrong(format!("it has no column {name}")));
@@ -136,11 +143,19 @@ fn read_marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
             episode => episode.map(str::to_owned),
         };
         if !run.is_empty() && !reason.trim().is_empty() {
-            marks.insert((run.to_owned(), episode), reason.to_owned());
+            marks.insert((run.to_owned(), episode), without_guard(reason).to_owned());
         }
     }
     Ok(marks
         .into_iter()
         .map(|((run, episode), reason)| Mark { run, episode, reason: Some(reason) })
         .collect())
+}
+
+/// A text without the apostrophe that an export puts before what a spreadsheet would calculate.
+fn without_guard(text: &str) -> &str {
+    match text.strip_prefix('\'') {
+        Some(rest) if rest.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']) => rest,
+        _ => text,
+    }
 }

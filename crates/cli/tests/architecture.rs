@@ -254,6 +254,20 @@ fn sources(folder: &Path, all: &mut String) {
     }
 }
 
+#[test]
+fn the_exact_layout_of_staminabench_guesses_nothing() {
+    let format = root().join("crates/ingest/src/formats/staminabench");
+    let mut exact = String::new();
+    sources(&format.join("exact"), &mut exact);
+    for file in
+        ["exact.rs", "bounded_json.rs", "file_head.rs", "json_fields.rs", "test_logs.rs", "warnings.rs"]
+    {
+        exact.push_str(&std::fs::read_to_string(format.join(file)).expect(file));
+    }
+    assert!(exact.contains("schema_version") && exact.len() > 10_000, "other files");
+    assert!(!exact.contains("heuristic::"), "the exact layout names what guesses");
+}
+
 /// The tests that docs/security.md names, each with its section.
 fn promised() -> BTreeSet<(String, String)> {
     let text = std::fs::read_to_string(root().join("docs/security.md")).expect("docs/security.md");

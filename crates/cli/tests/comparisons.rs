@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use test_folders::copy;
 
 fn fixtures(name: &str) -> String {
     let repository: PathBuf =
@@ -260,19 +261,6 @@ fn matrix_and_failures_have_stable_keys() {
     has(&failures["cases"][0]["failing"][0], &["test", "class", "history", "passed_in_turn", "since_turn"]);
     let without = library.json(&["failures", "staminabench.own"]);
     assert!(without.get("cases").is_none(), "only when asked for");
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder");
-    for entry in std::fs::read_dir(from).expect("a folder to copy") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        if entry.file_type().expect("a type").is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).expect("a copy");
-        }
-    }
 }
 
 #[test]

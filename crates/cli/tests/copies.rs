@@ -67,6 +67,42 @@ fn a_run_is_not_tested_against_its_copy() {
     assert_eq!(compared["overlaps"].as_array().map(Vec::len), Some(1));
 }
 
+/// A table whose durations are rounded: what two models did alike in 12.5 seconds are two observations.
+#[test]
+fn episodes_of_two_models_that_took_equally_long_are_no_copies() {
+    let library = TestHome::new();
+    let mut text = "run,harness,model,scenario,turn,attempt,passed,seconds\n".to_owned();
+    for model in ["m-a", "m-b"] {
+        for (scenario, passed) in [("s1", true), ("s2", false), ("s3", true)] {
+            writeln!(text, "of-{model},h,{model},{scenario},1,1,{passed},12.5").expect("a row");
+        }
+    }
+    let folders = ["one", "two"].map(|name| library.path(name));
+    for folder in &folders {
+        std::fs::create_dir(folder).expect("a folder");
+        std::fs::write(folder.join("t.csv"), &text).expect("a table");
+    }
+    library.ingest(&folders[0]);
+    let runs = sorted_runs(&library);
+    assert_eq!(runs.len(), 2);
+    let compared = library.json(&["compare", &runs[0], &runs[1]]);
+    assert_eq!(
+        (&compared["pairs"][0]["in_both"], &compared["overlaps"]),
+        (&json!(0), &json!([])),
+        "{compared}"
+    );
+    let in_cells = || {
+        let matrix = library.json(&["matrix"]);
+        matrix["cells"].as_array().expect("cells").iter().map(|cell| cell["n"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(in_cells(), [3, 3]);
+    assert_eq!(library.json(&["failures"])["attempts"], 2);
+    // The same table again has the same episodes, in runs of the same names.
+    library.ingest(&folders[1]);
+    assert_eq!(library.run_ids().len(), 4);
+    assert_eq!(in_cells(), [3, 3]);
+}
+
 #[test]
 fn which_one_counts_is_shown_and_can_be_chosen() {
     let library = with_a_copy();

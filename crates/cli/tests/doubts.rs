@@ -65,4 +65,18 @@ fn a_number_that_is_less_sure_says_so_wherever_it_stands() {
         let caption = home.json(&["figure", figure, &run, "--out", out])["caption"].to_string();
         assert!(caption.contains(stopped) && caption.contains(repeats), "{figure}: {caption}");
     }
+    // What has no such interval says nothing of it.
+    let sums: [(&str, &[&str]); 2] = [("bars", &["--measure", "score"]), ("first-failures", &[])];
+    for (figure, measure) in sums {
+        let out = home.path(&format!("{figure}-of-sums.svg"));
+        let mut arguments = vec!["figure", figure, &run, "--out", out.to_str().expect("UTF-8")];
+        arguments.extend(measure);
+        let caption = home.json(&arguments)["caption"].to_string();
+        assert!(
+            caption.contains(stopped) && !caption.contains("interval by scenario"),
+            "{figure}: {caption}"
+        );
+    }
+    let spent = home.text(&["table", "spent", &run]);
+    assert!(spent.contains(stopped) && !spent.contains("interval by scenario"), "{spent}");
 }

@@ -205,6 +205,42 @@ fn preflight_says_what_the_endpoint_can_do_and_what_the_harness_lacks() {
     assert!(check(&found, "abilities").is_none() && check(&found, "model").is_none());
 }
 
+/// A harness of the user's is compared with the endpoint by what its file says that it needs, as the built-in ones are.
+#[test]
+fn preflight_says_what_a_harness_file_lacks() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let url = format!("endpoint.base_url={}", stand_in(llama_cpp));
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../data/harnesses/examples/pi.toml");
+    let text = std::fs::read_to_string(example).expect("the example");
+    let sentence_of = |text: &str| {
+        std::fs::write(folder.path().join("own.toml"), text).expect("a file");
+        let args = [
+            "preflight",
+            "--json",
+            "--values",
+            "agent=CUSTOM",
+            "harness_file=own.toml",
+            "output_dir=r",
+            &url,
+            "custom.model_id=small",
+        ];
+        let found = parsed(&stamina(folder.path(), &args));
+        let abilities = check(&found, "abilities").expect("the check");
+        (abilities["state"].clone(), abilities["sentence"].as_str().unwrap_or_default().to_owned())
+    };
+    let (state, sentence) = sentence_of(&text);
+    assert_eq!(state, "warn");
+    // 5,500 bytes are 1,375 tokens.
+    for words in ["pi works by tool calls", "requires --jinja", "pi needs about 1375 for its first request"] {
+        assert!(sentence.contains(words), "{words}: {sentence}");
+    }
+    // A file that says nothing of it is compared with nothing.
+    let needs = "[needs]\ntools = true\nstreams = true\nfirst_request_bytes = 5500\n";
+    assert!(text.contains(needs), "{text}");
+    let (_, sentence) = sentence_of(&text.replace(needs, ""));
+    assert!(!sentence.contains("tool calls") && !sentence.contains("first request"), "{sentence}");
+}
+
 /// Whether the server of [`restarted`] was started anew without its tools, and with another model.
 static WITHOUT_TOOLS: AtomicBool = AtomicBool::new(false);
 static OTHER_MODEL: AtomicBool = AtomicBool::new(false);

@@ -16,6 +16,8 @@ fn repository() -> PathBuf {
 /// An entry of "Explain this number".
 struct Entry {
     key: String,
+    /// Where its inputs are looked at.
+    inputs: String,
     command: String,
     language: String,
     code: String,
@@ -37,6 +39,7 @@ fn entries() -> Vec<Entry> {
             let (language, code) = code.split_once('\n').expect("a language");
             Entry {
                 key: entry.split('`').next().unwrap_or_default().to_owned(),
+                inputs: between(entry, "\nInputs: ", ","),
                 command: between(&between(entry, "\nInputs: ", "\n"), ", `", "`"),
                 language: language.to_owned(),
                 code: code.to_owned(),
@@ -64,6 +67,11 @@ impl Library {
     fn new(source: &Path, run: &str, reference: &str) -> Self {
         let home = TestHome::new();
         home.ingest(source);
+        Self::of_home(home, run, reference)
+    }
+
+    /// The same of what a home has in its library.
+    fn of_home(home: TestHome, run: &str, reference: &str) -> Self {
         let ids = home.run_ids();
         let id = |end: &str| {
             ids.iter().find(|id| id.ends_with(end)).unwrap_or_else(|| panic!("{end} in {ids:?}")).clone()
@@ -107,8 +115,12 @@ impl Library {
             let mut args = words[1..].to_vec();
             let out = args.pop().expect("a file");
             let out = self.home.path(out);
-            let out = out.to_str().expect("UTF-8");
-            args.push(out);
+            if args.last() == Some(&">") {
+                args.pop();
+                std::fs::write(&out, self.home.text(&args)).expect("a file");
+                continue;
+            }
+            args.push(out.to_str().expect("UTF-8"));
             self.home.text(&args);
         }
         let code = filled(&entry.code);
@@ -149,6 +161,39 @@ fn has_r(package: &str) -> bool {
 
 fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// The numbers of a name in several objects, without unknown ones.
+fn known(rows: &[Value], name: &str) -> Vec<f64> {
+    rows.iter().map(|row| &row[name]).filter(|value| !value.is_null()).map(number).collect()
+}
+
+/// Whether numbers are the same but for the last digits.
+fn are_near(computed: &[f64], expected: &[f64]) -> bool {
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9 * b.abs().max(1.0);
+    computed.len() == expected.len() && computed.iter().zip(expected).all(near)
+}
+
+/// Runs every entry whose inputs are looked at in one place, with what its placeholders stand for, and compares it with what
+/// the app says.
+fn check_all_of(
+    inputs: &str,
+    library: &Library,
+    filled: &dyn Fn(&str) -> Vec<(&'static str, &'static str)>,
+    mut expected: BTreeMap<&str, Vec<f64>>,
+) {
+    let mut wrong = Vec::new();
+    for entry in entries().into_iter().filter(|entry| entry.inputs == inputs) {
+        let key = entry.key.as_str();
+        let expected =
+            expected.remove(key).unwrap_or_else(|| panic!("{key} is explained, and nothing here runs it"));
+        let computed = library.computed(&entry, &filled(key));
+        if expected.is_empty() || !are_near(&computed, &expected) {
+            wrong.push(format!("{key}: {computed:?}, and the app says {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(expected.is_empty(), "no longer explained: {:?}", expected.keys());
 }
 
 /// Runs of one turn: one trial a task, and two.
@@ -233,6 +278,11 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let pair = &pairs[0];
     let classes = sample.rows(&["failures", run]);
     let class = classes.iter().find(|row| row["class"] == "endpoint").expect("ends of the endpoint");
+    let failures_of = |library: &Library| {
+        let asked = serde_json::json!({ "members": [{ "by": "run", "run": library.run }], "scope": "first" });
+        library.home.json(&["rpc", "get_failures", &asked.to_string()])
+    };
+    let failures = failures_of(&sample);
     let repairs = sample.rows(&["repair-times", run]).remove(0);
     let disagreements = sample.rows(&["disagreements", reference, run]);
     let disagreement = disagreements
@@ -267,6 +317,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("early_censored", one(&as_failed["early_censored"])),
         ("margin", one(&margin["mean_stamina"])),
         ("best_worst_ratio", one(&spread["ratio"])),
+        ("failed_attempts", one(&failures["attempts"])),
         ("failure_share", one(&class["share"])),
         ("failure_share_ci", vec![number(&class["ci_low"]), number(&class["ci_high"])]),
         ("repaired", one(&repairs["share"])),
@@ -285,6 +336,10 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     assert!(history.iter().sum::<f64>() > 0.0, "{origins:?}");
     let stretches = described.rows(&["repair-times", &described.run]).remove(0);
     let stretches = ["stretches", "stretches_repaired"].map(|name| number(&stretches[name])).to_vec();
+    let flips = known(&described.rows(&["flips", &described.run]), "flips");
+    let mut published = described.rows(&["published", &described.run]);
+    published.retain(|row| row["model"] == "GLM-5" && row["metric"] == "mean turns passed");
+    assert!(!flips.is_empty() && published.len() > 1, "{flips:?} {published:?}");
     let crashed = described.rows(&["failures", &described.run]);
     let crashed = crashed.iter().find(|row| row["class"] == "crashed").expect("one crashed");
     let crashed = one(&crashed["tests"]);
@@ -338,14 +393,20 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         ("pass_at_k", (&double, vec![at(&double, "pass_at_k")])),
         ("pass_hat_k", (&double, vec![at(&double, "pass_hat_k")])),
         ("failure_history", (&described, history)),
+        ("flips", (&described, flips)),
+        ("published", (&described, known(&published, "value"))),
+        ("published_retries", (&described, known(&published, "retries"))),
         ("stretches", (&described, stretches)),
         ("failing_tests", (&described, crashed)),
+        ("described_tests", (&described, one(&failures_of(&described)["tests"]))),
     ]);
 
     let mut wrong = Vec::new();
     for entry in entries() {
         let key = entry.key.as_str();
-        if entry.language != "python" {
+        if entry.language != "python"
+            || matches!(entry.inputs.as_str(), "live" | "sessions" | "prices" | "report")
+        {
             continue;
         }
         let (library, expected) = match (expected.remove(key), others.get(key)) {
@@ -356,7 +417,8 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
         let class = if key == "failing_tests" { "crashed" } else { "endpoint" };
         let more = [
             ("HARNESS", "loopy"),
-            ("MODEL", "m-large"),
+            ("MODEL", if key.starts_with("published") { "GLM-5" } else { "m-large" }),
+            ("METRIC", "mean turns passed"),
             ("K", "2"),
             ("R", "0"),
             ("CLASS", class),
@@ -373,13 +435,162 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
             "survival" => computed.truncate(expected.len()),
             _ => {}
         }
-        let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9 * b.abs().max(1.0);
-        if computed.len() != expected.len() || !computed.iter().zip(&expected).all(near) {
+        if !are_near(&computed, &expected) {
             wrong.push(format!("{key}: {computed:?}, and the app says {expected:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(expected.is_empty(), "no longer explained: {:?}", expected.keys());
+}
+
+#[test]
+fn numbers_of_sessions_are_what_the_lines_of_their_explanations_give() {
+    let recorded = repository().join("tests/fixtures/locobench/recorded");
+    let library = Library::new(&recorded, "gpt-4o", "gpt-4.1");
+    let all = library.home.json(&["locobench", &library.run]);
+    let means = &all["means"]["all"];
+    let mean = |kind: &str, name: &str| vec![number(&means[kind][name]["mean"])];
+    let mut sessions = all["sessions"].as_array().expect("sessions").clone();
+    sessions.retain(|session| session["counts"] == true);
+    let running = all["running"].as_array().expect("steps");
+    let expected = BTreeMap::from([
+        ("session_count", vec![number(&means["scenarios"])]),
+        ("session_imported", mean("imported", "execution_success_rate")),
+        ("session_compat", mean("compat", "execution_success_rate")),
+        ("session_corrected", mean("corrected", "files_written")),
+        ("comprehension", mean("imported", "comprehension")),
+        ("efficiency", mean("imported", "efficiency")),
+        ("tool_success", mean("corrected", "tool_success")),
+        ("read_before_write", mean("corrected", "read_before_write")),
+        ("session_phases", known(&sessions, "phases")),
+        ("session_turns", known(&sessions, "turns")),
+        ("session_answered", known(&sessions, "answered")),
+        ("session_calls", known(&sessions, "tool_calls")),
+        ("still_running", known(running, "share")),
+    ]);
+    let metric =
+        |key: &str| if key == "session_corrected" { "files_written" } else { "execution_success_rate" };
+    check_all_of("sessions", &library, &|key| vec![("METRIC", metric(key))], expected);
+}
+
+/// Changes what a run of two episodes of three turns has left behind: as if it had a price and an endpoint, and was not over.
+fn continue_as_if_paid(home: &TestHome) {
+    let change = |file: &str, with: &dyn Fn(&mut Value)| {
+        let file = home.path(&format!("results/.stamina/{file}"));
+        let mut state: Value =
+            serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("a state");
+        with(&mut state);
+        std::fs::write(&file, state.to_string()).expect("a file");
+    };
+    // As if one episode had two turns left, its last event were at 1,800,000,000 seconds since 1970, and both had a price: 0.5
+    // dollars for one turn and 0.6 for three. The run has spent 0.15 on attempts that were dropped.
+    change("episodes/scenario_0.json", &|episode| {
+        episode["phase"] = "agent".into();
+        episode["cells"] = serde_json::json!(["passed"]);
+        episode["turn"] = 2.into();
+        episode["spent"]["cost_usd"] = 0.5.into();
+        episode["last_event_at"] = "2027-01-15T08:00:00Z".into();
+    });
+    change("episodes/scenario_1.json", &|episode| episode["spent"]["cost_usd"] = 0.6.into());
+    change("run.json", &|run| {
+        run["spent"]["cost_usd"] = 1.25.into();
+        run["endpoint"] = serde_json::json!({ "retried": 3, "lost": 1 });
+    });
+    // As if the endpoint had written two answers, one twice as fast as the other, and failed three tries. They are of the future, so
+    // that a slow machine does not make them old.
+    let streamed = |second: u32, faults: &[u16], first: f64, rest: f64| {
+        let request = serde_json::json!({
+            "episode": "scenario_1", "turn": 1, "attempt": 1, "at": format!("2100-01-01T00:00:{second:02}Z"), "number": 900 + second,
+            "route": "POST /v1/chat/completions", "model": null, "cost_usd": null, "seconds": 30.0, "status": 200, "retries": 0,
+            "tokens": { "input": 3100, "cached": 100, "output": 180 }, "faults": faults, "stream": { "first": first, "rest": rest }
+        });
+        format!("{request}\n")
+    };
+    let log = home.path("results/.stamina/gateway.jsonl");
+    let before = std::fs::read_to_string(&log).unwrap_or_default();
+    let after = before + &streamed(1, &[429, 0], 20.0, 2.0) + &streamed(2, &[429], 10.0, 1.0);
+    std::fs::write(&log, after).expect("a file");
+}
+
+#[test]
+fn numbers_of_a_run_that_is_played_are_what_the_lines_of_their_explanations_give() {
+    let home = TestHome::new();
+    let output = home.stamina(&[
+        "run",
+        "--json",
+        "--values",
+        "agent=MOCK",
+        "output_dir=results",
+        "restful_server_gen_iterative.n_scenarios=2",
+        "restful_server_gen_iterative.num_changes_per_turn=1",
+        "restful_server_gen_iterative.n_turns=3",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", app::text(&output.stderr));
+    continue_as_if_paid(&home);
+
+    let library = Library::of_home(home, "run", "run");
+    let folder = library.home.path("results").to_str().expect("UTF-8").to_owned();
+    let live =
+        library.home.json(&["rpc", "get_live_run", &serde_json::json!({ "folder": folder }).to_string()]);
+    let range =
+        |value: &Value| value.as_array().expect("two numbers").iter().map(number).collect::<Vec<f64>>();
+    // 1.25 + 2 · (0.2 + 0.1 · 0.3), and with 0.9: a turn costs 0.2 or 0.5 dollars. Nothing is forecast here, as nobody plays the run.
+    let pace = vec![1.71, 2.19];
+    let mut faults: Vec<f64> = live["faults"].as_array().expect("faults").iter().flat_map(range).collect();
+    faults.extend(["endpoint_retried", "endpoint_lost"].map(|name| number(&live["row"][name])));
+    assert!(are_near(&faults, &[0.0, 1.0, 429.0, 2.0, 3.0, 1.0]), "{faults:?}");
+    let speed = |part: &str| ["median", "p10"].map(|of| number(&live["tokens_per_second"][part][of]));
+    let speeds = [speed("answer"), speed("prompt")].concat();
+    // 90 and 180 tokens a second of answers, 150 and 300 of prompts.
+    assert!(are_near(&speeds, &[135.0, 99.0, 225.0, 165.0]), "{speeds:?}");
+    let rows = library.rows(&["progress", "results"]);
+    let run = library.rows(&["played"]).remove(0);
+    let of_run = |names: &[&str]| names.iter().map(|name| number(&run[name])).collect::<Vec<f64>>();
+    assert!(are_near(&of_run(&["turns_decided", "episodes_over"]), &[4.0, 1.0]), "{run}");
+    let expected = BTreeMap::from([
+        ("turns_done", of_run(&["turns_decided", "turns"])),
+        ("episodes_done", of_run(&["episodes_over", "episodes"])),
+        ("current_turn", known(&rows, "turn")),
+        ("current_attempt", known(&rows, "attempt")),
+        ("elapsed", known(&rows, "seconds")),
+        ("live_tokens", vec![of_run(&["input_tokens", "output_tokens"]).iter().sum::<f64>()]),
+        ("live_cost", vec![known(&rows, "cost_usd").iter().sum::<f64>()]),
+        ("pace_cost", pace),
+        ("endpoint_faults", faults),
+        ("tokens_per_second", speeds),
+        ("last_event", vec![42.0]),
+        ("time_left", known(&rows, "eta_seconds")),
+    ]);
+    check_all_of("live", &library, &|_| vec![("FOLDER", "results"), ("NOW", "1800000042")], expected);
+}
+
+#[test]
+fn prices_are_what_the_lines_of_their_explanation_give() {
+    let library = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
+    let asked = r#"{"put": [{"model": "acme-one", "input": 1.25, "cached": 0.125, "cache_write": null, "output": 10}], "remove": []}"#;
+    library.home.json(&["rpc", "set_prices", asked]);
+    let expected = BTreeMap::from([("price", vec![1.25, 0.125, 1.25, 10.0])]);
+    check_all_of("prices", &library, &|_| vec![("MODEL", "acme-one")], expected);
+}
+
+#[test]
+fn counts_of_an_import_report_are_what_the_lines_of_their_explanations_give() {
+    let library = Library::new(&repository().join("tests/fixtures/staminabench"), "own", "nested_folders");
+    let state = library.home.json(&["rpc", "app_state", "{}"]);
+    let asked = serde_json::json!({
+        "source": state["sources"][0]["id"], "treatment": null, "code": null, "run": null, "offset": 0, "limit": 1
+    });
+    let report = library.home.json(&["rpc", "import_report", &asked.to_string()]);
+    let all_of =
+        |value: &Value, names: &[&str]| names.iter().map(|name| number(&value[name])).collect::<Vec<_>>();
+    let counts = all_of(&report, &["runs", "episodes", "turns", "not_reached", "files_read"]);
+    let runs = library.home.json(&["runs"]).as_array().expect("runs").len();
+    assert!(are_near(&counts[..1], &[runs as f64]) && counts[1] > 0.0 && counts[4] > 0.0, "{counts:?}");
+    let expected = BTreeMap::from([
+        ("source_counts", counts),
+        ("source_warnings", all_of(&report["source"]["severities"], &["notes", "repairs", "warnings"])),
+    ]);
+    check_all_of("report", &library, &|_| vec![("FOLDER", "staminabench")], expected);
 }
 
 #[test]

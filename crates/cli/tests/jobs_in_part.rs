@@ -429,3 +429,34 @@ fn parts_of_a_job_are_no_different_scenarios_in_the_matrix() {
     let failures = library.json(&["failures"]);
     assert_eq!(failures["not_comparable"], json!([]), "{failures}");
 }
+
+/// The score of a group is over the trials that count, as its pass rate is: of a trial in two sources one, of a withdrawn one none.
+#[test]
+fn the_score_of_a_group_is_over_the_trials_that_count() {
+    let library = TestHome::new();
+    let trials = of_agent("agent-a");
+    // Tasks a, b and c pass twice, once and never.
+    let rewards = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
+    for (source, its) in [("p", 0..3), ("q", 2..6)] {
+        let at = library.path(source).join("job-x");
+        job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
+        for number in its {
+            trials[number].write(&at, "the-job", rewards[number], true);
+        }
+        library.ingest(&library.path(source));
+    }
+    let score_and_rate = || {
+        let member = library.json(&["compare", "harness:agent-a"])["runs"][0].clone();
+        (member["score"].as_f64().expect("a score"), member["pass_rate"]["value"].as_f64().expect("a rate"))
+    };
+    let is_near = |found: (f64, f64), right: (f64, f64)| {
+        assert!((found.0 - right.0).abs() < 1e-9 && (found.1 - right.1).abs() < 1e-9, "{found:?} {right:?}");
+    };
+    // Both parts are one job: 100, 50 and 0 of its tasks, not the mean of 100 and 25.
+    is_near(score_and_rate(), (50.0, 0.5));
+    let of_runs = planned(&library);
+    let (of_p, in_both) = (of_runs[0].0.as_str(), trials[2].name());
+    library.text(&["withdraw", of_p, "--trial", &in_both, "--reason", "wrong image"]);
+    // Of task b the trial that failed is left, also in q.
+    is_near(score_and_rate(), (100.0 / 3.0, 2.0 / 5.0));
+}

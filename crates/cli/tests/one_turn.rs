@@ -259,6 +259,18 @@ fn what_is_exported_of_one_turn_is_about_pass_rates() {
     assert!(scores.contains("Pass rate") && !scores.contains("Mean stamina"), "{scores}");
     let spread = csv(&["table", "spread"], "spread.md");
     assert!(spread.contains("Pass rate of the best") && !spread.contains("1 turn"), "{spread}");
+    // Of task d only one has a pass rate; in a and of the two others together they are even.
+    let paired = csv(&["table", "paired", a, b], "paired.md");
+    assert!(paired.contains("Pass rate by scenario") && paired.contains("on average +0.0 pp"), "{paired}");
+    assert!(paired.contains("over 3 shared scenarios.") && !paired.contains("turn"), "{paired}");
+    let svg = csv(&["figure", "paired", a, b], "paired.svg");
+    assert!(
+        svg.contains("Pass rate (%)") && svg.contains("passes more often in 1, less often in 1"),
+        "{svg}"
+    );
+    assert!(!svg.contains("Stamina (turns") && !svg.contains("0.00 turns"), "{svg}");
+    let rows = csv(&["figure", "paired", a, b], "paired.csv");
+    assert!(rows.contains("b,0,") && rows.contains(",100,"), "{rows}");
 }
 
 #[test]
@@ -334,6 +346,40 @@ fn a_run_that_never_began_follows_the_others() {
     let rates: Vec<&Value> =
         matrix["cells"].as_array().expect("cells").iter().map(|cell| &cell["pass_rate"]["value"]).collect();
     assert!(rates.contains(&&json!(0.5)), "{matrix}");
+}
+
+/// A run of which every trial is withdrawn has none that says how many turns it plays, and leaves the pass rate of the others.
+#[test]
+fn a_run_without_a_trial_that_counts_follows_the_others() {
+    let home = TestHome::new();
+    write_job(&home.path("job-a"), "model-a", &[("a", &[Passed]), ("b", &[Failed])]);
+    write_job(&home.path("job-b"), "model-b", &[("a", &[Passed])]);
+    for job in ["job-a", "job-b"] {
+        home.json(&["ingest", home.path(job).to_str().expect("UTF-8")]);
+    }
+    let runs = home.json(&["runs"]);
+    let of_model = |model: &str| {
+        let found = runs.as_array().expect("runs").iter().find(|run| run["model"] == model);
+        found.and_then(|run| run["id"].as_str()).expect("an id").to_owned()
+    };
+    let (a, b) = (of_model("model-a"), of_model("model-b"));
+    home.text(&["withdraw", &b, "--trial", "a__model-b0", "--reason", "wrong image"]);
+    let compared = home.json(&["compare", &a, &b]);
+    assert_eq!(compared["of_one_turn"], true, "{compared}");
+    near(&compared["runs"][0]["pass_rate"]["value"], 0.5);
+    assert!(compared["runs"][1]["pass_rate"]["value"].is_null(), "{compared}");
+    assert_eq!(home.json(&["matrix"])["of_one_turn"], true);
+}
+
+/// Trials that are not scored are there: what is missing of a job is counted without them.
+#[test]
+fn a_job_in_part_says_what_is_there_beside_what_is_scored() {
+    let home = TestHome::new();
+    write_job(&home.path("job"), "model-a", &[("a", &[Passed, Failed]), ("b", &[Stopped, Failed])]);
+    fs::remove_dir_all(home.path("job/b__model-a1")).expect("to remove a trial");
+    home.json(&["ingest", home.path("job").to_str().expect("UTF-8")]);
+    let listed = home.text(&["runs"]);
+    assert!(listed.contains(" 2 (3 of 4 read) ") && !listed.contains("2 of 4"), "{listed}");
 }
 
 /// A cost that is known for some trials is no whole one, in the text of a comparison either; nor is what a task takes.

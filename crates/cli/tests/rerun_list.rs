@@ -80,6 +80,32 @@ fn a_harbor_job_gives_censored_unreadable_and_missing_trials() {
     assert!(library.text(&["rerun-list", &run]).contains("1 trial more planned and not there"));
 }
 
+/// A job that was copied while it ran, and the job when it was done: nobody needs to run again what has ended since.
+#[test]
+fn a_trial_that_ended_after_its_copy_was_made_is_not_run_again() {
+    let whole = fixtures().join("harbor/jobs/failures-k1");
+    let folder = tempfile::tempdir().expect("a folder");
+    let copied = folder.path().join("copied-early");
+    copy(&whole, &copied);
+    let trial = copied.join("theme_v1_w1_notes_regression__FbTCbSY");
+    fs::remove_file(trial.join("result.json")).expect("removed");
+    fs::remove_dir_all(trial.join("steps")).expect("removed");
+    let library = library_of(&[&copied]);
+    let run = library.run_ids().remove(0);
+    let list = || trials(&library.json(&["rerun-list", &run]));
+    let censored = ("theme_v1_w1_notes_regression".to_owned(), true, "censored".to_owned());
+    let alone = list();
+    assert!(alone.contains(&censored), "{alone:?}");
+    library.ingest(&whole);
+    let rest: Vec<_> = alone.iter().filter(|listed| **listed != censored).cloned().collect();
+    assert_eq!(list(), rest);
+    assert_eq!(rest.len(), 2);
+    // A run that is withdrawn says nothing of it.
+    let other = library.run_ids().into_iter().find(|id| *id != run).expect("the whole job");
+    library.json(&["withdraw", &other, "--reason", "wrong image"]);
+    assert_eq!(list(), alone);
+}
+
 #[test]
 fn a_run_of_tb_and_one_of_staminabench_are_told_in_their_own_words() {
     let library = library_of(&[&fixtures().join("terminal_bench/run-a")]);
@@ -92,7 +118,7 @@ fn a_run_of_tb_and_one_of_staminabench_are_told_in_their_own_words() {
         .map(|c| c["flags"].as_str().expect("flags"))
         .collect();
     // Both trials of task-c are censored, and both of task-e are missing.
-    assert_eq!(flags, ["--dataset set-a==0.1.1 --task-id task-c --task-id task-e --n-attempts 2"]);
+    assert_eq!(flags, ["--dataset 'set-a==0.1.1' --task-id task-c --task-id task-e --n-attempts 2"]);
     assert_eq!(trials(&list).len(), 4);
 
     let folder = tempfile::tempdir().expect("a folder");

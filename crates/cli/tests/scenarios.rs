@@ -1,12 +1,12 @@
 //! The commands of the scenario engine: the real program, in processes of its own.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use scenario::pack::{Manifest, Pack};
 use serde_json::Value;
+use test_folders::contents;
 
 const SMALL: [&str; 3] = [
     "restful_server_gen_iterative.n_scenarios=2",
@@ -27,24 +27,6 @@ fn json(args: &[&str]) -> Value {
 fn generate(out: &Path) -> Value {
     let out = out.to_str().expect("UTF-8");
     json(&[&["generate", "--out", out, "--values"], SMALL.as_slice()].concat())
-}
-
-/// Every file below a folder.
-fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(at) = folders.pop() {
-        for entry in std::fs::read_dir(at).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let bytes = std::fs::read(&path).expect("a file");
-                found.insert(path.strip_prefix(folder).expect("below").to_owned(), bytes);
-            }
-        }
-    }
-    found
 }
 
 /// A reference server in a process of its own.

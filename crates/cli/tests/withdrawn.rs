@@ -111,6 +111,26 @@ fn the_mark_travels_with_an_exported_table() {
     let output = other.0.stamina(&["withdraw", "--from", strange.to_str().expect("UTF-8")]);
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("it has no column run_id"));
+    let output = other.0.stamina(&["withdraw", "--from", "/dev/zero"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("not a regular file"), "{}", text(&output.stderr));
+}
+
+/// What a spreadsheet would calculate has an apostrophe in the file.
+#[test]
+fn a_reason_that_looks_like_a_formula_comes_back_as_it_was() {
+    let library = Library::with_two_runs();
+    let run = library.marks().remove(1).0;
+    let table = library.0.path("runs.csv");
+    let table = table.to_str().expect("UTF-8");
+    for reason in ["-O2 build", "=wrong image", "@home, not here", "'-x' was set", "'quoted'"] {
+        let reason_of = format!("--reason={reason}");
+        library.0.json(&["withdraw", &run, &reason_of]);
+        assert!(library.0.stamina(&["table", "library", "--out", table]).status.success());
+        library.0.json(&["withdraw", &run, "--undo"]);
+        library.0.json(&["withdraw", "--from", table]);
+        assert_eq!(library.marks()[1].1.as_deref(), Some(reason));
+    }
 }
 
 /// The episodes of a run, each by id with its mark.
@@ -231,10 +251,10 @@ fn the_mark_of_a_trial_travels_with_the_tidy_table() {
 fn a_run_of_which_a_trial_is_withdrawn_is_no_smaller() {
     let home = TestHome::new();
     home.ingest(&folders::fixtures().join("evocode"));
-    let partial = || {
+    let partial = |name: Option<&str>| {
         let runs = home.json(&["runs"]);
         let run = (runs.as_array().expect("runs").iter())
-            .find(|run| run["partial"].is_string())
+            .find(|run| run["partial"].is_string() && name.is_none_or(|name| run["id"] == name))
             .expect("a run with tasks that are only counted")
             .clone();
         let text = run["partial"].as_str().expect("a text").to_owned();
@@ -245,8 +265,89 @@ fn a_run_of_which_a_trial_is_withdrawn_is_no_smaller() {
             all.to_owned(),
         )
     };
-    let (run, read, all) = partial();
+    let (run, read, all) = partial(None);
     let trial = home.json(&["show", &run])["episodes"][0]["episode"].as_str().expect("an id").to_owned();
     home.json(&["withdraw", &run, "--trial", &trial, "--reason", "another image"]);
-    assert_eq!(partial(), (run, read - 1, all));
+    assert_eq!(partial(Some(&run)), (run.clone(), read - 1, all));
+}
+
+/// A folder's name says nothing of a run: who renames it takes no mark away.
+#[test]
+fn a_mark_stays_with_a_run_and_a_trial_whose_folder_is_renamed() {
+    let home = TestHome::new();
+    let source = home.path("results");
+    folders::copy(&folders::fixtures().join("world/docker-words"), &source);
+    home.ingest(&source);
+    let run = || home.json(&["runs"])[0].clone();
+    let id = || run()["id"].as_str().expect("an id").to_owned();
+    let before = id();
+    home.json(&["withdraw", &before, "--reason", "wrong image"]);
+    fs::rename(source.join("job-a"), source.join("renamed")).expect("to rename it");
+    home.ingest(&source);
+    assert_ne!(id(), before);
+    assert_eq!(run()["invalid"], "wrong image");
+    home.json(&["withdraw", &id(), "--undo"]);
+    home.json(&["withdraw", &id(), "--trial", "good", "--reason", "network down"]);
+    fs::rename(source.join("renamed"), source.join("again")).expect("to rename it");
+    home.ingest(&source);
+    assert_eq!((&run()["invalid"], run()["withdrawn_episodes"].as_u64()), (&Value::Null, Some(1)));
+}
+
+#[test]
+fn a_withdrawn_session_is_in_no_figure_of_its_run() {
+    let home = TestHome::new();
+    home.ingest(&folders::fixtures().join("locobench"));
+    let run = home.run_ids().into_iter().find(|id| id.contains("anthropic")).expect("a run of one session");
+    let figures = |run: &str| home.json(&["locobench", run]);
+    let before = figures(&run);
+    let [session] = before["sessions"].as_array().expect("sessions").as_slice() else { panic!("{before}") };
+    assert_eq!((&session["counts"], &session["invalid"]), (&true.into(), &Value::Null));
+    let name = session["scenario"].as_str().expect("a name").to_owned();
+    let refused = home.stamina(&["withdraw", &run, "--trial", "", "--reason", "wrong image"]);
+    assert_eq!(refused.status.code(), Some(1), "no name is no trial");
+    home.json(&["withdraw", &run, "--trial", &name, "--reason", "wrong image"]);
+    let after = figures(&run);
+    let session = &after["sessions"][0];
+    assert_eq!((&session["counts"], &session["invalid"]), (&false.into(), &"wrong image".into()));
+    assert!(after["cautions"].to_string().contains("1 withdrawn session left out of all means"), "{after}");
+    let shown = home.text(&["locobench", &run]);
+    // Its own line stays, with the mark.
+    let others = || shown.lines().filter(|line| !line.contains("(withdrawn)"));
+    assert_eq!(others().count(), shown.lines().count() - 1, "{shown}");
+    assert!(others().all(|line| !line.contains("0.775") && !line.contains("0.855")), "{shown}");
+    assert!(home.text(&["runs"]).contains("1 withdrawn session left out"));
+}
+
+/// The first repeat of a task has the name of the task for an id: the others say how to name it.
+#[test]
+fn each_repeat_of_a_task_can_be_named() {
+    let home = TestHome::new();
+    home.ingest(&folders::fixtures().join("harbor/jobs/oracle-k2"));
+    let run = home.run_ids().remove(0);
+    let withdraw =
+        |trial: &str| home.stamina(&["withdraw", &run, "--trial", trial, "--reason", "wrong image"]);
+    let refused = text(&withdraw("theme_t2_w2_ledger_report").stderr);
+    let names = refused.split("Name one of: ").nth(1).unwrap_or_else(|| panic!("{refused}")).trim();
+    let names: Vec<&str> = names.split(", ").collect();
+    assert_eq!(names.len(), 2, "{refused}");
+    for name in names {
+        let done = withdraw(name);
+        assert!(done.status.success(), "{name}: {}", text(&done.stderr));
+    }
+    let withdrawn = || home.json(&["runs"])[0]["withdrawn_episodes"].as_u64();
+    assert_eq!(withdrawn(), Some(2));
+    // In an exported table each has its id.
+    let table = home.path("episodes.csv");
+    let table = table.to_str().expect("UTF-8");
+    home.text(&["table", "episodes", &run, "--out", table]);
+    for (trial, _) in episodes(&home, &run) {
+        home.json(&[
+            "rpc",
+            "withdraw",
+            &format!("{{\"runs\": [\"{run}\"], \"episodes\": [\"{trial}\"], \"reason\": null}}"),
+        ]);
+    }
+    assert_eq!(withdrawn(), Some(0));
+    home.text(&["withdraw", "--from", table]);
+    assert_eq!(withdrawn(), Some(2));
 }

@@ -135,6 +135,26 @@ fn what_was_stopped_from_outside_is_counted_apart() {
     assert_eq!(counts, ["3", "1", "1", "0", "1"], "{csv}");
 }
 
+/// EvoCode-Bench publishes the failing tests and no others.
+#[test]
+fn how_many_tests_passed_again_is_unknown_where_no_source_names_those_that_pass() {
+    let library = TestHome::new();
+    library.ingest(&folders::fixtures().join("evocode"));
+    let repair = library.json(&["failures"])["repair"].clone();
+    assert_eq!(repair["stretches"], 3, "{repair}");
+    for unknown in ["stretches_repaired", "repaired_in_same_turn", "median_turns"] {
+        assert!(repair[unknown].is_null(), "{unknown}: {repair}");
+    }
+    let shown = library.text(&["failures"]);
+    assert!(shown.contains("test failed: 3, how many ended with a pass is unknown: passed"), "{shown}");
+    let table = library.text(&["table", "repairs"]);
+    assert!(table.contains("ended with a pass is unknown") && !table.contains("0 ended"), "{table}");
+    // No turn was tried again, so that none could pass later.
+    let times = library.json(&["table", "repair-times"]);
+    let rows = times["rows"].as_array().expect("rows");
+    assert!(!rows.is_empty() && rows.iter().all(|row| row["share"].is_null()), "{times}");
+}
+
 #[test]
 fn settings_that_are_sets_are_the_same_in_any_order() {
     let library = library_of("set-order");
@@ -143,4 +163,26 @@ fn settings_that_are_sets_are_the_same_in_any_order() {
     let named = compared["differences"].to_string();
     assert!(!named.contains("exclude_exceptions"), "{named}");
     assert_eq!(compared["comparability"], "no_effect");
+}
+
+/// The same beside episodes of which it is known.
+#[test]
+fn stretches_whose_end_is_unknown_are_not_taken_for_never_repaired() {
+    let library = TestHome::new();
+    library.ingest(&folders::fixtures().join("staminabench/own"));
+    let repair = || {
+        let ids = library.run_ids();
+        let named: Vec<&str> = std::iter::once("failures").chain(ids.iter().map(String::as_str)).collect();
+        (library.json(&named)["repair"].clone(), library.text(&named))
+    };
+    let (known, _) = repair();
+    assert!(known["stretches"].as_u64() > Some(0) && known["stretches_unknown"] == 0, "{known}");
+    library.ingest(&folders::fixtures().join("evocode"));
+    let (all, shown) = repair();
+    assert_eq!(all["stretches_unknown"], 3, "{all}");
+    assert_eq!(all["stretches"].as_u64(), known["stretches"].as_u64().map(|n| n + 3), "{all}");
+    for same in ["stretches_repaired", "repaired_in_same_turn", "median_turns"] {
+        assert!(!known["stretches_repaired"].is_null() && all[same] == known[same], "{same}: {all}, {known}");
+    }
+    assert!(shown.contains("how the other 3 ended is unknown: passed tests are not described"), "{shown}");
 }

@@ -159,6 +159,19 @@ fn tokens_that_nobody_counted_are_unknown_and_a_sum_says_of_how_many_it_is() {
     assert_eq!(known, 2, "{run}");
 }
 
+/// An episode that says its tokens and cost for a part of its turns says them of a part: the sums lack the rest.
+#[test]
+fn an_episode_with_an_attempt_without_tokens_is_none_whose_tokens_are_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = "run,harness,model,scenario,turn,attempt,passed,tokens_in,tokens_out,cost_usd\n\
+                 r,h,m,s1,1,1,true,100,5,0.25\nr,h,m,s1,2,1,true,,,\nr,h,m,s2,1,1,true,50,2,0.5\n";
+    fs::write(folder.path().join("t.csv"), table).expect("a table");
+    let run = Library::from_source(folder.path()).run();
+    let known = serde_json::json!({ "known": 1, "of": 2 });
+    assert_eq!((&run["tokens_known"], &run["cost_known"]), (&known, &known), "{run}");
+    assert_eq!((&run["tokens"]["input"], &run["cost_usd"]), (&150.into(), &0.5.into()), "{run}");
+}
+
 /// A trial whose result cannot be read has ended: an event of the verifier, and not a trial that is still running.
 #[test]
 fn a_result_that_cannot_be_read_is_no_running_trial() {

@@ -105,6 +105,7 @@ fn kinds() -> Vec<(&'static str, Figure)> {
         (
             "paired, 100 scenarios",
             Figure::Paired(Paired {
+                of_rates: false,
                 a: SeriesLabel::new("a", 0),
                 b: SeriesLabel::new("b", 1),
                 pairs: (0..100)

@@ -84,17 +84,12 @@ pub(crate) fn value_text(row: &BarRow, unit: Option<&str>) -> String {
     )
 }
 
+/// The sources of published values, each once.
 pub(crate) fn published(data: &Bars) -> Vec<String> {
-    let mut sources: Vec<String> = Vec::new();
-    for source in data.rows.iter().flat_map(|r| &r.published).map(|p| clean(&p.source)) {
-        if !sources.contains(&source) {
-            sources.push(source);
-        }
-    }
-    sources
+    footnotes::each_once(data.rows.iter().flat_map(|row| &row.published).map(|p| clean(&p.source)))
 }
 
-/// Room for the mark of published values in a note.
+/// What the hollow marks are; empty = there are none.
 pub(crate) fn published_note(sources: &[String]) -> String {
     if sources.is_empty() {
         String::new()

@@ -38,7 +38,8 @@ pub fn short_caption(spec: &FigureSpec) -> String {
     sentences(parts.into_iter())
 }
 
-/// `13 runs, n = 325`, from the data of the figure, else from its method.
+/// `13 runs, n = 325`, from the data of the figure, else from its method. A matrix counts cells, which pool runs; of classes of
+/// failures the method may have the sum of all runs, so only episodes are counted.
 fn total(figure: &Figure, method: &Method) -> Option<String> {
     let (runs, each): (usize, Vec<u32>) = match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => (1, vec![data.summary.n]),
@@ -51,8 +52,12 @@ fn total(figure: &Figure, method: &Method) -> Option<String> {
         Figure::Table(_) => return None,
         _ => (method.counts.len(), method.counts.iter().map(|counts| counts.n).collect()),
     };
-    let n = each.iter().fold(0_u32, |all, n| all.saturating_add(*n));
-    (runs > 0).then(|| format!("{}, n = {}", counted(runs as u32, "run", "runs"), count(n)))
+    let n = count(each.iter().fold(0_u32, |all, n| all.saturating_add(*n)));
+    (runs > 0).then(|| match figure {
+        Figure::Matrix(_) => format!("{}, n = {n}", counted(runs as u32, "cell", "cells")),
+        Figure::FailureShares(_) => format!("n = {n} episodes"),
+        _ => format!("{}, n = {n}", counted(runs as u32, "run", "runs")),
+    })
 }
 
 /// The table of a figure as it is printed and drawn. A note below the other notes describes how its numbers were computed. A
@@ -168,7 +173,8 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
         }
         Figure::Paired(data) => {
             let what = format!(
-                "Stamina by scenario, {a} and {b}, Δ: {b} − {a}",
+                "{} by scenario, {a} and {b}, Δ: {b} − {a}",
+                if data.of_rates { "Pass rate (%)" } else { data.measure() },
                 a = full_name(&data.a),
                 b = full_name(&data.b)
             );
@@ -302,7 +308,7 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
             let mean = data.mean.map(|mean| {
                 let p = mean.p.map(|_| format!(", {}", p_value(mean.p))).unwrap_or_default();
                 let ci = interval(mean.ci_low, mean.ci_high, 2);
-                format!(", mean Δ {} {ci} turns{p}", decimal(mean.value, 2))
+                format!(", mean Δ {} {ci} {}{p}", decimal(mean.value, 2), data.unit())
             });
             let mut parts = vec![format!("{pairs}{}", mean.unwrap_or_default())];
             parts.extend(counts(&of_all));

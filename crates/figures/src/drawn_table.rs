@@ -120,7 +120,7 @@ pub(crate) fn draw(table: &Table, layout: &Layout, theme: Theme) -> Drawing {
 }
 
 /// A text in one line, without letters that have no glyph.
-fn one_line(text: &str) -> String {
+fn drawn_text(text: &str) -> String {
     if text.trim().is_empty() { String::new() } else { clean(text) }
 }
 
@@ -129,9 +129,9 @@ fn as_set(table: &Table, most: usize) -> Vec<Column> {
     columns(table, most)
         .into_iter()
         .map(|column| Column {
-            heading: one_line(&column.heading),
+            heading: drawn_text(&column.heading),
             right: column.right,
-            texts: column.texts.iter().map(|text| one_line(text)).collect(),
+            texts: column.texts.iter().map(|text| drawn_text(text)).collect(),
         })
         .collect()
 }
@@ -258,7 +258,8 @@ fn plan(table: &Table, sheet: &Sheet) -> Plan {
     let width = blocks.iter().map(|block| block.width).fold(0.0, f64::max).max(0.4 * room);
     let left = PAD + (room - width) / 2.0;
     let note_texts = table.notes.iter().map(String::as_str).chain(shortened.then_some(SHORTENED));
-    let notes: Vec<String> = note_texts.flat_map(|note| broken(&one_line(note), width, note_size)).collect();
+    let notes: Vec<String> =
+        note_texts.flat_map(|note| broken(&drawn_text(note), width, note_size)).collect();
     let below =
         if notes.is_empty() { 0.0 } else { 0.5 * note_size + notes.len() as f64 * line_height(note_size) };
     let height_of = |rows: usize| blocks.iter().map(|block| block_height(block, rows, size)).sum::<f64>();

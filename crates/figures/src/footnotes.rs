@@ -1,5 +1,7 @@
 //! Lines of text under a plot: unknown numbers, and sources of published numbers.
 
+use std::collections::HashSet;
+
 use plotters::style::RGBColor;
 
 use crate::display_names::fit;
@@ -9,6 +11,12 @@ use crate::marks::{Anchor, Canvas};
 
 /// Most lines of one note.
 const MOST_LINES: usize = 6;
+
+/// Texts, each once, in the order in which they are met: equal sources share one note.
+pub(crate) fn each_once(texts: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    texts.into_iter().filter(|text| seen.insert(text.clone())).collect()
+}
 
 /// Breaks a text between words into lines of at most `width`. A text with too many lines ends with an ellipsis.
 pub(crate) fn wrap(text: &str, width: f64, size: f64) -> Vec<String> {
@@ -89,6 +97,12 @@ pub(crate) fn draw(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn equal_texts_are_there_once_in_the_order_of_the_first() {
+        let texts = ["b", "a", "b", "", "a", ""].map(str::to_owned);
+        assert_eq!(each_once(texts), ["b", "a", ""]);
+    }
 
     #[test]
     fn notes_break_between_words_and_end() {

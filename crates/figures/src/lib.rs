@@ -7,7 +7,7 @@
 //! 2. the file of the kind (`survival`, `differences`, `matrix`, …): its layout, measured with IBM Plex Sans in `font`;
 //! 3. plotters: the elements;
 //! 4. `backend`: the backend of plotters, which records a `scene` at a hundredth of a pixel;
-//! 5. `svg`, and `export::pgf` for LaTeX: the scene as a file.
+//! 5. `svg`, and `export::latex` for LaTeX: the scene as a file.
 //!
 //! A drawing also has areas for pointers, and the figure in words for screen readers. `docs/figures.md` describes specs.
 //!
@@ -40,6 +40,7 @@ mod footnotes;
 mod frame;
 mod grayscale;
 mod labels;
+mod latex_text;
 mod legend;
 mod line_breaks;
 mod marks;
@@ -61,12 +62,12 @@ mod survival_comparison;
 mod svg;
 mod swatch;
 pub mod table;
-mod tex;
 mod theme;
 pub mod venue;
 mod web_font;
 
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 use scene::Scene;
 
@@ -107,18 +108,19 @@ pub struct Drawing {
     pub summary: String,
 }
 
-/// The values at one turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// One place of a figure that stands for data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[ts(rename = "FigureHit")]
 pub struct Hit {
-    /// The turn, from 1.
+    /// The turn.
     pub turn: u32,
-    /// Left edge of its column.
+    /// Left edge in px.
     pub x0: f64,
-    /// Right edge.
+    /// Right edge in px.
     pub x1: f64,
-    /// y of the data: the curve, the top of the bar.
+    /// y of the data in px.
     pub y: f64,
-    /// The values in words, one line each: `alive after: 0.36`.
+    /// What stands there, in words, one line each.
     pub lines: Vec<String>,
 }
 

@@ -10,46 +10,21 @@ use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::decimal;
 use crate::sheet::{Described, PAD, Sheet};
-use crate::spec::{Layout, Margin, Matrix, MatrixCell};
+use crate::spec::{Layout, Matrix, MatrixCell};
 use crate::swatch::hollow_diamond;
-use crate::theme::{Theme, grey, luminance};
+use crate::theme::{Theme, grey};
 use crate::{Drawing, Mark};
 
 mod color_bar;
+mod colors;
+mod means;
 mod turned;
 mod wording;
 
+use self::colors::{ink_on, ramp};
+use self::means::draw_means;
 pub(crate) use self::turned::{laid_out, too_narrow};
-use self::wording::{Wording, in_one_line, mean_in_one_line, widest_line};
-
-/// Cividis (Nuñez, Anderton and Renslow 2018) at equal steps: rising lightness, the same for the color-blind.
-const CIVIDIS: [RGBColor; 9] = [
-    RGBColor(0x00, 0x22, 0x4E),
-    RGBColor(0x12, 0x35, 0x70),
-    RGBColor(0x3B, 0x49, 0x6C),
-    RGBColor(0x57, 0x5D, 0x6D),
-    RGBColor(0x70, 0x71, 0x73),
-    RGBColor(0x8A, 0x86, 0x78),
-    RGBColor(0xA5, 0x9C, 0x74),
-    RGBColor(0xC3, 0xB3, 0x69),
-    RGBColor(0xFE, 0xE8, 0x38),
-];
-
-/// The color of a share from 0 to 1.
-fn ramp(share: f64) -> RGBColor {
-    let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-    let place = share * (CIVIDIS.len() - 1) as f64;
-    let i = (place as usize).min(CIVIDIS.len() - 2);
-    let part = place - i as f64;
-    let (from, to) = (CIVIDIS[i], CIVIDIS[i + 1]);
-    let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
-    RGBColor(mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
-}
-
-/// White or black, the one with more contrast.
-pub(crate) fn ink_on(color: RGBColor) -> RGBColor {
-    if luminance(color) > 0.179 { RGBColor(0, 0, 0) } else { RGBColor(255, 255, 255) }
-}
+use self::wording::{Wording, in_one_line, widest_line};
 
 /// The text of a cell without a run. If it does not fit, the frame is empty and a note explains it.
 pub(crate) const NO_RUN: &str = "no run";
@@ -266,13 +241,8 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
 }
 
 fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
-    let mut sources: Vec<String> = Vec::new();
-    for published in data.cells.iter().flat_map(|c| &c.published) {
-        let source = clean(&published.source);
-        if !sources.contains(&source) {
-            sources.push(source);
-        }
-    }
+    let published = data.cells.iter().flat_map(|cell| &cell.published);
+    let sources = footnotes::each_once(published.map(|published| clean(&published.source)));
     let mut sentences: Vec<String> = wording.note().map(str::to_owned).into_iter().collect();
     let shown = data.cells.iter().filter(|c| no_run_fits(column, size) || !c.is_published_only()).count();
     let missing = shown < data.rows.len() * data.columns.len();
@@ -386,100 +356,6 @@ fn draw_missing(sheet: &Sheet, canvas: &Canvas<'_>, area: Area, size: f64) {
     }
 }
 
-fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
-    let Plan { size, big, .. } = *plan;
-    canvas.part("means");
-    for mean in means(data, plan) {
-        let middle = f64::midpoint(mean.area.left, mean.area.right);
-        let mut base = mean.base(plan);
-        if plan.whole(&mean.text, big) {
-            canvas.text(&mean.text, (middle, base), Anchor::Middle, big, sheet.tokens.label);
-        }
-        for line in mean.lines.iter().filter(|line| plan.whole(line, size)) {
-            base += 1.2 * size;
-            canvas.text(line, (middle, base), Anchor::Middle, size, sheet.tokens.muted);
-        }
-    }
-}
-
-/// The mean of a row or a column beside the cells.
-pub(crate) struct MeanOfLine {
-    pub(crate) area: Area,
-    pub(crate) text: String,
-    /// The text under it: its number of cells, if some are missing, and whether some are simulated.
-    pub(crate) lines: Vec<String>,
-}
-
-impl MeanOfLine {
-    /// Base line of the mean.
-    pub(crate) fn base(&self, plan: &Plan) -> f64 {
-        let middle = f64::midpoint(self.area.top, self.area.bottom);
-        match self.lines.len() {
-            0 => middle + 0.35 * plan.big,
-            lines => middle - (lines as f64 - 1.0) * 0.6 * plan.size,
-        }
-    }
-}
-
-/// The text under the mean of a row or column: its number of cells, if some are missing, and whether some are simulated. It is
-/// shorter if there is little room.
-fn margin_lines(margin: &Margin, of: u32, simulated: Option<&str>, width: f64, size: f64) -> Vec<String> {
-    if margin.mean.is_none() {
-        return Vec::new();
-    }
-    let mut lines = Vec::new();
-    if margin.cells < of {
-        let whole = format!("{} of {of}", margin.cells);
-        let fits = text_width(&whole, size) <= width;
-        lines.push(if fits { whole } else { format!("{}/{of}", margin.cells) });
-    }
-    lines.extend(simulated.map(str::to_owned));
-    lines
-}
-
-/// The means of rows and of columns, if there are any.
-pub(crate) fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
-    let [of_rows, of_columns] = played_lines(data);
-    let width = plan.column - 0.4 * plan.size;
-    let mean = |margin: &Margin, area: Area, of: usize, in_line: &dyn Fn(&MatrixCell) -> bool| {
-        let some_simulated = data.cells.iter().any(|c| c.simulated && c.mean.is_some() && in_line(c));
-        let lines =
-            margin_lines(margin, of as u32, some_simulated.then(|| plan.simulated()), width, plan.size);
-        let text = margin.mean.map_or_else(|| NO_RUN.to_owned(), |m| decimal(m, 1));
-        if plan.wording == Wording::Line {
-            return MeanOfLine { area, text: mean_in_one_line(&text, &lines), lines: Vec::new() };
-        }
-        MeanOfLine { area, text, lines }
-    };
-    let mut means = Vec::new();
-    if plan.means[0] {
-        for (r, margin) in (0..plan.rows).zip(&data.row_means) {
-            let area = plan.cell(r, plan.columns);
-            means.push(mean(margin, area, of_columns, &|cell| cell.row as usize == r));
-        }
-    }
-    if plan.means[1] {
-        for (c, margin) in (0..plan.columns).zip(&data.column_means) {
-            let area = plan.cell(plan.rows, c);
-            means.push(mean(margin, area, of_rows, &|cell| cell.column as usize == c));
-        }
-    }
-    means
-}
-
-/// How many rows and columns have a run: the denominators of means. Lines with only published numbers enter no mean.
-fn played_lines(data: &Matrix) -> [usize; 2] {
-    let played = |line: fn(&MatrixCell) -> u32, lines: usize| {
-        (0..lines as u32)
-            .filter(|l| {
-                let mut cells = data.cells.iter().filter(|c| line(c) == *l).peekable();
-                cells.peek().is_none() || cells.any(|c| !c.is_published_only())
-            })
-            .count()
-    };
-    [played(|c| c.row, data.rows.len()), played(|c| c.column, data.columns.len())]
-}
-
 fn said_cell(data: &Matrix, row: usize, column: usize, cell: Option<&MatrixCell>) -> Vec<String> {
     let mut lines = vec![format!("{} × {}", clean(&data.rows[row]), clean(&data.columns[column]))];
     let Some(cell) = cell else {
@@ -514,24 +390,4 @@ fn summary(data: &Matrix) -> String {
         }
     }
     sentences.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::theme::lightness;
-
-    #[test]
-    fn the_ramp_rises_in_lightness_and_its_ink_stands_out() {
-        let contrast = |a, b| {
-            let (a, b) = (luminance(a), luminance(b));
-            (f64::max(a, b) + 0.05) / (f64::min(a, b) + 0.05)
-        };
-        let colors: Vec<RGBColor> = (0..=100).map(|i| ramp(f64::from(i) / 100.0)).collect();
-        for pair in colors.windows(2) {
-            assert!(lightness(pair[1]) >= lightness(pair[0]) - 0.3, "{pair:?}");
-        }
-        assert!(colors.iter().all(|c| contrast(ink_on(*c), *c) >= 4.5));
-        assert_eq!(ramp(f64::NAN), ramp(0.0));
-    }
 }

@@ -36,7 +36,8 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
     let styles = [&data.a, &data.b].map(|l| Style::of_label(l, sheet.tokens));
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         legend::draw(&sheet, canvas, plan.legend_top, &[(&data.a, styles[0]), (&data.b, styles[1])]);
-        sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, "Stamina (turns passed)");
+        let name = if data.of_rates { "Pass rate (%)" } else { "Stamina (turns passed)" };
+        sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, name);
         canvas.part("y-axis");
         let left = plan.axis.ends().0;
         canvas.line(&[(left, plan.top), (left, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.axis));
@@ -219,18 +220,29 @@ fn summary(data: &Paired) -> String {
     let bounds = pairs.iter().filter(|(_, p)| p.a_censored || p.b_censored).count() as u32;
     let mut sentences = vec![
         format!(
-            "Stamina of {} and {} on {} that both have.",
+            "{} of {} and {} on {} that both have.",
+            data.measure(),
             full_name(&data.a),
             full_name(&data.b),
             counted(pairs.len() as u32, "scenario", "scenarios")
         ),
-        format!(
-            "{} lasts longer in {}, shorter in {}, as long in {}.",
-            full_name(&data.b),
-            count(longer),
-            count(shorter),
-            count(equal)
-        ),
+        if data.of_rates {
+            format!(
+                "{} passes more often in {}, less often in {}, as often in {}.",
+                full_name(&data.b),
+                count(longer),
+                count(shorter),
+                count(equal)
+            )
+        } else {
+            format!(
+                "{} lasts longer in {}, shorter in {}, as long in {}.",
+                full_name(&data.b),
+                count(longer),
+                count(shorter),
+                count(equal)
+            )
+        },
     ];
     if bounds > 0 {
         sentences.push(format!("In {} a value is a lower bound (censored).", count(bounds)));
@@ -238,11 +250,12 @@ fn summary(data: &Paired) -> String {
     if let Some(mean) = &data.mean {
         let p = mean.p.map(|_| format!(", {}", p_value(mean.p))).unwrap_or_default();
         sentences.push(format!(
-            "Mean difference, {} − {}: {} {} turns{p}.",
+            "Mean difference, {} − {}: {} {} {}{p}.",
             full_name(&data.b),
             full_name(&data.a),
             decimal(mean.value, 2),
-            interval(mean.ci_low, mean.ci_high, 2)
+            interval(mean.ci_low, mean.ci_high, 2),
+            data.unit()
         ));
     }
     sentences.join(" ")

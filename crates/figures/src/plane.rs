@@ -2,6 +2,7 @@
 
 use crate::Drawing;
 use crate::display_names::{clean, full_name};
+use crate::footnotes::each_once;
 use crate::number::{decimal, interval};
 use crate::scatter::{self, Dot, Scatter};
 use crate::spec::{Layout, Plane, PlanePoint, Scale};
@@ -39,12 +40,7 @@ pub(crate) fn draw(data: &Plane, layout: &Layout, theme: Theme) -> Drawing {
 pub(crate) fn under(data: &Plane) -> String {
     let unknown: Vec<String> =
         data.points.iter().filter(|p| p.place().is_none()).map(|p| full_name(&p.label)).collect();
-    let mut sources: Vec<String> = Vec::new();
-    for source in data.points.iter().filter_map(|p| p.source.as_deref()).map(clean) {
-        if !sources.contains(&source) {
-            sources.push(source);
-        }
-    }
+    let sources = each_once(data.points.iter().filter_map(|p| p.source.as_deref()).map(clean));
     let mut parts = Vec::new();
     if !unknown.is_empty() {
         parts.push(format!("Unknown: {}.", unknown.join(", ")));

@@ -87,29 +87,16 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
 }
 
 pub(crate) fn published_notes(data: &Retries) -> String {
-    let mut sources: Vec<String> = Vec::new();
-    for published in &data.published {
-        let source = clean(&published.source);
-        if !sources.contains(&source) {
-            sources.push(source);
-        }
-    }
+    let sources = footnotes::each_once(data.published.iter().map(|published| clean(&published.source)));
     let names: Vec<String> =
         published_names(data).iter().enumerate().map(|(i, name)| format!("{}: {name}", letter(i))).collect();
     let note = published_note(&sources);
     if note.is_empty() { note } else { format!("{note} ({})", names.join(", ")) }
 }
 
-/// The sources of published marks, each once.
+/// The names of published marks, each once.
 fn published_names(data: &Retries) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for published in &data.published {
-        let name = full_name(&published.label);
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    footnotes::each_once(data.published.iter().map(|published| full_name(&published.label)))
 }
 
 /// a, b, …, z, a1, b1, …

@@ -1,5 +1,5 @@
 //! What a figure consists of after its layout: paths, circles and texts, each in its place. Every picture of a figure,
-//! as SVG (`svg`) and as LaTeX (`export::pgf`), is written from it.
+//! as SVG (`svg`) and as LaTeX (`export::latex`), is written from it.
 //!
 //! Lengths are whole hundredths of a px on the screen and of a pt in print, from the left upper corner, y downwards.
 

@@ -6,7 +6,8 @@ mod kinds;
 
 use cases::many;
 use figures::{
-    Bands, EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, Theme, caption, draw, short_caption,
+    Bands, EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, SharesForm, Theme, caption, draw,
+    short_caption,
 };
 
 /// A method with all possible parts of a caption.
@@ -256,6 +257,23 @@ fn a_short_caption_counts_and_names_nobody() {
         assert!(short.ends_with('.') && !short.contains(".."), "{name}: {short}");
         assert!(matches!(spec.figure, Figure::Table(_)) || short.contains("n = "), "{name}: {short}");
     }
+}
+
+#[test]
+fn a_short_caption_counts_cells_and_episodes_where_runs_are_pooled() {
+    let short = |figure: Figure, counts: Vec<EpisodeCounts>| {
+        short_caption(
+            &FigureSpec::new(figure, Layout::print(234.0), Theme::Print)
+                .with_method(Method { counts, ..Method::default() }),
+        )
+    };
+    // Four cells of a matrix, one of which may pool several runs.
+    let cells = ["a × x", "a × y", "b × x", "b × y"].map(|name| counts(name, 20, 17)).to_vec();
+    let of_cells = short(many::matrix(2, 2), cells);
+    assert!(of_cells.contains("4 cells, n = 80") && !of_cells.contains("run"), "{of_cells}");
+    // Of many runs the method has the sum.
+    let of_runs = short(many::failures(3, 2, SharesForm::Auto), vec![counts("13 runs", 325, 300)]);
+    assert!(of_runs.contains("n = 325 episodes") && !of_runs.contains("1 run"), "{of_runs}");
 }
 
 #[test]

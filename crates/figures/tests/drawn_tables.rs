@@ -150,7 +150,7 @@ fn names_that_differ_stay_different_and_what_is_shortened_is_said() {
 #[test]
 fn what_does_not_fit_a_page_is_refused_with_advice() {
     let long = spec(tables::runs(1_000), "icml");
-    for format in Format::ALL {
+    for &format in Format::ALL {
         let made = export(&long, format);
         if !format.is_picture() {
             assert!(!made.unwrap().bytes.is_empty(), "{format:?}");
@@ -179,7 +179,7 @@ fn a_table_without_rows_or_columns_is_one_all_the_same() {
     let empty = draw(&spec(tables::runs(0), "icml"));
     assert!(written(&empty).contains("Norows"), "{}", written(&empty));
     let nothing = spec(Figure::Table(Table::new("t", "T", Vec::new())), "icml");
-    for format in Format::ALL {
+    for &format in Format::ALL {
         assert!(export(&nothing, format).is_ok(), "{format:?}");
     }
 }

@@ -16,7 +16,7 @@ fn spec(figure: Figure) -> FigureSpec {
 fn every_file_of_every_kind_gives_the_same_bytes_again() {
     for (name, figure) in kinds::all() {
         let spec = spec(figure);
-        for format in Format::ALL {
+        for &format in Format::ALL {
             let file = export(&spec, format).unwrap();
             assert!(!file.bytes.is_empty(), "{name} {format:?}");
             assert!(export(&spec, format).unwrap() == file, "{name} {format:?} twice");
@@ -33,10 +33,10 @@ fn every_file_of_every_kind_gives_the_same_bytes_again() {
 #[test]
 fn any_file_gives_any_other() {
     let spec = FigureSpec { theme: Theme::Grey, ..spec(Figure::Survival(cases::normal())) };
-    let files = Format::ALL.map(|format| export(&spec, format).unwrap());
+    let files: Vec<_> = Format::ALL.iter().map(|format| export(&spec, *format).unwrap()).collect();
     for from in files.iter().filter(|f| !f.bytes.starts_with(b"run,")) {
         let carried = spec_in(&from.bytes).unwrap();
-        for (format, file) in Format::ALL.into_iter().zip(&files) {
+        for (&format, file) in Format::ALL.iter().zip(&files) {
             assert!(export(&carried, format).unwrap() == *file, "{format:?}");
         }
     }
@@ -60,7 +60,7 @@ fn hostile_names_neither_break_nor_forge_a_file() {
         let figures = [Figure::Survival(run.clone()), kinds::named(name)];
         for figure in figures {
             let spec = spec(figure);
-            for format in Format::ALL {
+            for &format in Format::ALL {
                 let file = export(&spec, format).unwrap();
                 if format != Format::Csv {
                     assert_eq!(spec_in(&file.bytes).unwrap(), spec, "{name:?} {format:?}");
@@ -104,7 +104,7 @@ fn what_has_no_spec_is_told_so() {
     }
     // A cut file gives its complete spec, or none, but never another one.
     let whole = spec(Figure::Survival(cases::normal()));
-    for format in Format::ALL {
+    for &format in Format::ALL {
         let file = export(&whole, format).unwrap().bytes;
         let (mut given, mut refused) = (0, 0);
         for cut in (0..file.len()).step_by(file.len() / 40 + 1) {

@@ -758,6 +758,16 @@ fn a_matrix_has_the_scale_of_its_colors() {
         let words: Vec<String> = texts(&drawing).into_iter().map(|text| text.text).collect();
         assert!(words.contains(&"0".to_owned()) && words.contains(&format!("{most:.1}")), "{words:?}");
     }
+    // Colors overlap: edges that only touched would let the paper shine through.
+    let svg = draw(&FigureSpec::new(figure, Layout::panel(600.0), Theme::Light)).svg;
+    let bar = svg.split("color-bar").nth(1).and_then(|part| part.split("</g>").next()).expect("a bar");
+    let value = |rect: &str, name: &str| -> f64 {
+        let text = rect.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next());
+        text.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{name} in {rect}"))
+    };
+    let colors: Vec<(f64, f64)> =
+        bar.split("<rect").skip(1).map(|rect| (value(rect, " x"), value(rect, " width"))).collect();
+    assert!(colors.windows(2).all(|two| two[0].0 + two[0].1 > two[1].0 + 1.0), "{colors:?}");
     // Without a mean above 0 there is no scale.
     for cell in &mut data.cells {
         cell.mean = cell.mean.map(|_| 0.0);

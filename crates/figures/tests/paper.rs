@@ -41,6 +41,8 @@ fn pdfs_have_their_fonts_their_text_their_size_and_no_more() {
         let path = folder.path().join("figure.pdf");
         let wide = Preset::parse(preset).unwrap().width();
         fs::write(&path, &file.bytes).unwrap();
+        // The version that pdfLaTeX writes: of a later one it warns.
+        assert!(file.bytes.starts_with(b"%PDF-1.5"), "{name}: {:?}", file.bytes.get(..8));
 
         let info = plain("pdfinfo", &path);
         let size = info.lines().find_map(|l| l.strip_prefix("Page size:")).unwrap().trim();

@@ -120,15 +120,31 @@ fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
 }
 
 /// Opens a regular file at an absolute path that passes no link. `flags` are those of `open(2)`; a pipe or device is
-/// refused without waiting for it. A new file can be read and written by its owner, and read by others.
+/// refused without waiting for it, and for writing a file that has another name as well (a hard link): what is written would
+/// stand there, too. A new file can be read and written by its owner, and read by others.
 pub fn open_file(path: &Path, flags: OFlags) -> io::Result<File> {
     // openat2 refuses a mode where nothing can be made.
     let new = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::ROTH;
     let mode = if flags.contains(OFlags::CREATE) { new } else { Mode::empty() };
-    let handle = open(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY, mode)?;
+    // It is made empty once it is known which file it is.
+    let opening = flags.difference(OFlags::TRUNC) | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let handle = open(path, opening, mode)?;
     let stat = fs::fstat(&handle)?;
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Ok(File::from(handle)),
+        FileType::RegularFile if flags.intersects(OFlags::WRONLY | OFlags::RDWR) && stat.st_nlink > 1 => {
+            Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is a hard link: the file has another name, and what is written here would change it there. Copy the folder with its \
+                 contents",
+            ))
+        }
+        FileType::RegularFile => {
+            let file = File::from(handle);
+            if flags.contains(OFlags::TRUNC) {
+                file.set_len(0)?;
+            }
+            Ok(file)
+        }
         FileType::Directory => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")),
     }
@@ -286,6 +302,29 @@ mod tests {
         remove_file(&folder.join("a/file")).unwrap();
         assert_eq!(std::fs::read_to_string(outside.path().join("file")).unwrap(), "theirs");
         assert_eq!(std::fs::read_dir(outside.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
+    fn a_file_with_another_name_is_read_and_not_written() {
+        let room = tempfile::tempdir().unwrap();
+        let folder = resolved(room.path());
+        let (theirs, ours) = (folder.join("theirs"), folder.join("ours"));
+        std::fs::write(&theirs, "theirs").unwrap();
+        std::fs::hard_link(&theirs, &ours).unwrap();
+        let all = [
+            OFlags::WRONLY | OFlags::TRUNC,
+            OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
+            OFlags::RDWR | OFlags::APPEND | OFlags::CREATE,
+        ];
+        for flags in all {
+            let refused = open_file(&ours, flags).unwrap_err();
+            assert!(refused.to_string().contains("hard link"), "{refused}");
+        }
+        assert_eq!(read_file(&ours, 10).unwrap(), b"theirs");
+        std::fs::remove_file(&theirs).unwrap();
+        drop(open_file(&ours, OFlags::WRONLY | OFlags::TRUNC).unwrap());
+        assert_eq!(read_file(&ours, 10).unwrap(), b"");
     }
 
     #[test]

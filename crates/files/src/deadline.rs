@@ -11,8 +11,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender, TryRecvError};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
+
+use model::lock;
 
 /// The longest that an answer is waited for. A disk that spins up, or a busy server, answers within it.
 pub const LIMIT: Duration = Duration::from_secs(5);
@@ -31,10 +33,6 @@ static IDLE: Mutex<Vec<SyncSender<Question>>> = Mutex::new(Vec::new());
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 /// Places that did not answer in time, with the number of their questions that are still open.
 static OVERDUE: LazyLock<Mutex<HashMap<PathBuf, usize>>> = LazyLock::new(Mutex::default);
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// Asks a file system about a place, and waits for the answer for at most [`LIMIT`].
 ///

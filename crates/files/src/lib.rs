@@ -16,6 +16,7 @@ mod stamp;
 mod tolerant;
 mod tree_warnings;
 mod zip;
+mod zip_writer;
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -33,6 +34,7 @@ pub use self::stamp::Stamp;
 pub use self::tolerant::BEYOND_64_BITS;
 pub use self::tree_warnings::MetWarnings;
 pub use self::zip::ZipLimits;
+pub use self::zip_writer::{PackedEntry, Packer, ZipWriter};
 
 /// What an entry is. Links, devices and whatever else lies there are not entries: they are warned of and left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,37 +5,22 @@
 //! `null`: unknown. Half of a character becomes U+FFFD. Of a name that an object has twice the last one counts, as for
 //! Python and JavaScript.
 //!
-//! Only a file that the strict parser refused comes here. It is looked through once ([`Findings::of`]) and then parsed
+//! Only a file that the strict parser refused comes here. It is looked through once ([`Findings::from_reader`]) and then parsed
 //! through [`Mended`]; both stream, so memory is bounded by the bounds below, whatever the file holds.
 
 mod bytes;
+mod findings;
 mod members;
 
-use std::fmt;
 use std::io::{self, Read};
 use std::ops::Range;
 
 use self::bytes::Mender;
+pub use self::findings::BEYOND_64_BITS;
+pub(super) use self::findings::Findings;
 use self::members::Members;
 
-/// 2^64: numbers from here on are taken for unknown. Nothing that is counted or measured here comes near.
-pub const BEYOND_64_BITS: f64 = 18_446_744_073_709_551_616.0;
 const PIECE: usize = 16 << 10;
-
-/// What of a file is no strict JSON.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Findings {
-    /// `NaN`, `Infinity`, `-Infinity`.
-    pub(super) not_numbers: u64,
-    /// Numbers whose magnitude is 2^64 or more.
-    pub(super) beyond: u64,
-    /// Halves of characters.
-    pub(super) halves: u64,
-    /// Members of objects whose name comes again in the same object.
-    pub(super) repeated: u64,
-    /// Where those members stand: sorted, apart from each other.
-    superseded: Vec<Range<u64>>,
-}
 
 impl Findings {
     /// Looks a file through, up to what no parser takes anyway: a file full of harm is not looked at to its end.
@@ -56,41 +41,6 @@ impl Findings {
         mender.end(&mut out);
         let (repeated, superseded) = members.superseded();
         Ok(Self { repeated, superseded, ..mender.found })
-    }
-
-    /// Whether there is nothing to put right.
-    pub(super) fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-impl fmt::Display for Findings {
-    /// `2 values are NaN or infinite (unknown), 1 name stands twice in its object (the last one counts)`
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let some = |count: u64, one: &str, many: &str| match count {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {many}")),
-        };
-        let parts = [
-            some(
-                self.not_numbers,
-                "value is NaN or infinite (unknown)",
-                "values are NaN or infinite (unknown)",
-            ),
-            some(self.beyond, "number is beyond 64 bits (unknown)", "numbers are beyond 64 bits (unknown)"),
-            some(
-                self.repeated,
-                "name stands twice in its object (the last one counts)",
-                "names stand twice in their object (the last one counts)",
-            ),
-            some(
-                self.halves,
-                "half of a character is read as “\u{fffd}”",
-                "halves of characters are read as “\u{fffd}”",
-            ),
-        ];
-        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use model::{Severity, Warning, WarningCounts};
 
@@ -69,11 +69,11 @@ impl TreeWarnings {
     }
 
     pub(super) fn add(&self, warning: Warning) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).add(warning);
+        model::lock(&self.0).add(warning);
     }
 
     pub(super) fn met(&self) -> MetWarnings {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        model::lock(&self.0).clone()
     }
 
     /// The listed ones; where there are more, the last one stands for them.

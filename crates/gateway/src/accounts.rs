@@ -95,12 +95,12 @@ impl Account {
     fn add(&mut self, cost: &RequestCost, price: Option<&Price>) {
         let usd = cost.usd(price);
         self.running.settle(cost.machine_seconds);
-        self.spent.requests += u64::from(cost.answered);
+        self.spent.requests = self.spent.requests.saturating_add(u64::from(cost.answered));
         self.spent.tokens = self.spent.tokens.plus(cost.tally.tokens);
         self.spent.known_usd += usd.unwrap_or(0.0);
         self.unknown |= cost.accepted && usd.is_none();
         if cost.is_unmetered() {
-            self.spent.unmetered += 1;
+            self.spent.unmetered = self.spent.unmetered.saturating_add(1);
             self.spent.guess = self.spent.guess.plus(cost.guess(price));
         }
     }
@@ -112,9 +112,8 @@ impl Account {
 
     /// Tokens and US dollars that budgets count, of requests that have finished.
     fn counted(&self) -> Guess {
-        let tokens = self.spent.tokens;
         Guess {
-            tokens: tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0) + self.spent.guess.tokens,
+            tokens: self.spent.reported_tokens().saturating_add(self.spent.guess.tokens),
             usd: self.spent.known_usd + self.spent.guess.usd,
         }
     }
@@ -296,6 +295,8 @@ impl Accounts {
 
 #[cfg(test)]
 mod tests {
+    use model::Tokens;
+
     use super::*;
 
     /// Two requests in flight must not both find the same rest of a budget.
@@ -316,6 +317,30 @@ mod tests {
         accounts.release(&mut two, "scenario_1", most);
         assert!(!accounts.reserve(&mut one, "scenario_0", most, false));
         assert!(accounts.reserve(&mut one, "scenario_0", most, true), "no request waits forever");
+    }
+
+    #[test]
+    // docs/security.md: A resume
+    fn what_a_record_says_was_spent_before_cannot_lift_a_budget() {
+        let budget = Budget { tokens: Some(1000), usd: Some(5.0), seconds: None };
+        let reached = |spent: Spent| {
+            let budgets = Budgets { run: budget, ..Budgets::default() };
+            let accounts = Accounts::new(budgets, None, spent.without_negatives(), BTreeMap::new());
+            accounts.spent_budget(None, "scenario_0", Instant::now()).is_some()
+        };
+        let tokens = Tokens { input: Some(u64::MAX), cached: None, output: Some(2) };
+        let most = Spent { tokens, requests: u64::MAX, unmetered: u64::MAX, ..Spent::default() };
+        assert!(reached(most), "their sum is no small number");
+        assert!(!reached(Spent::default()));
+        let guess = Guess { tokens: 0, usd: -1e300 };
+        let debts =
+            Spent { known_usd: 5.0, cost_usd: Some(-1e300), guess, seconds: -1.0, ..Spent::default() };
+        assert!(reached(debts), "a guess below zero makes nothing less");
+        let owed = Spent { known_usd: -1e300, ..debts }.without_negatives();
+        assert_eq!((owed.known_usd, owed.cost_usd, owed.guess.usd, owed.seconds), (0.0, Some(0.0), 0.0, 0.0));
+        let mut account = Account::resumed(most);
+        account.add(&RequestCost { answered: true, ..RequestCost::estimated(4, 4) }, None);
+        assert_eq!(account.spent.requests, u64::MAX);
     }
 
     #[test]

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::lock;
 use tokio::sync::watch;
 
 use crate::attempt_state::AttemptState;
 use crate::fault_attribution::EndpointFault;
 use crate::fault_attribution::table::EndedBy;
 use crate::in_flight::close_attempt;
-use crate::lock::lock;
 use crate::record::{AttemptSummary, Spent, StopReason, Waiting};
 use crate::state::GatewayState;
 

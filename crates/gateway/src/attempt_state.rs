@@ -4,12 +4,12 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use model::lock;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
 
 use crate::accounts::Account;
 use crate::fault_attribution::stall_tracker::StallTracker;
-use crate::lock::lock;
 use crate::oracle::Task;
 use crate::record::{AttemptKey, AttemptSummary, Record, Scope, StopReason, Waiting};
 use crate::recorder::Recorder;

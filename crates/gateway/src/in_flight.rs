@@ -10,6 +10,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::lock;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
@@ -19,7 +20,6 @@ use crate::cost::RequestCost;
 use crate::fault_attribution::stall_tracker::{Finished, Unanswered};
 use crate::fault_attribution::table::{self, AnswerState, Decision};
 use crate::hash;
-use crate::lock::lock;
 use crate::log::{RequestBegun, RequestFaulted, is_answer};
 use crate::record::{AttemptKey, Guess, Record, StopReason, Termination, Waiting};
 use crate::request::RequestKind;

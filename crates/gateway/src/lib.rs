@@ -30,7 +30,6 @@ mod in_flight;
 pub mod keys;
 mod listener;
 mod listing;
-mod lock;
 mod log;
 pub mod oracle;
 mod overflow;

@@ -8,10 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use model::lock;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-
-use crate::lock::lock;
 
 /// Connections of one container at once. Each takes a file of this process, and agents must not use them up.
 const MOST_CONNECTIONS: u32 = 128;

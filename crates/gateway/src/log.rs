@@ -240,8 +240,8 @@ fn add(spent: &mut Spent, record: &Record) {
     let known_sum = spent.cost_usd.or((spent.requests == 0 && spent.unmetered == 0).then_some(0.0));
     spent.cost_usd = known_sum.zip(record.cost_usd).map(|(sum, cost)| sum + cost);
     spent.known_usd += record.cost_usd.unwrap_or(0.0);
-    spent.requests += u64::from(answered);
-    spent.unmetered += u64::from(record.unmetered);
+    spent.requests = spent.requests.saturating_add(u64::from(answered));
+    spent.unmetered = spent.unmetered.saturating_add(u64::from(record.unmetered));
     spent.guess = spent.guess.plus(record.guess);
     spent.tokens = spent.tokens.plus(record.tokens);
 }

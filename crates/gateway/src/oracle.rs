@@ -18,13 +18,14 @@ mod side_requests;
 mod solutions;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use model::Tokens;
 use scenario::change::Change;
 use scenario::ir::Schema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use ts_rs::TS;
 
 use self::conversation::Conversation;
 use self::fault_injection::InjectedFault;
@@ -77,9 +78,10 @@ impl Default for Ability {
     }
 }
 
-/// What the servers of the simulated model are written in.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The stack of the servers that the simulated model writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
+#[ts(rename = "FormStack")]
 pub enum Stack {
     /// `server.py` with Flask.
     #[default]
@@ -286,12 +288,12 @@ impl Oracle {
         let find = |found: &VecDeque<(ServerKey, Arc<[File; 2]>)>| {
             found.iter().find(|(one, _)| one.is_same(&key)).map(|(_, files)| Arc::clone(files))
         };
-        if let Some(files) = find(&self.servers.lock().unwrap_or_else(PoisonError::into_inner)) {
+        if let Some(files) = find(&model::lock(&self.servers)) {
             return Some(files);
         }
         let files =
             Arc::new(server_files::files(&*defects::schema(&self.ability, task)?, self.ability.stack));
-        let mut found = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = model::lock(&self.servers);
         found.push_back((key, Arc::clone(&files)));
         while found.len() > CACHED_SERVERS {
             found.pop_front();

@@ -183,6 +183,27 @@ pub struct Spent {
     pub seconds: f64,
 }
 
+impl Spent {
+    /// The same without amounts below zero.
+    ///
+    /// A record that somebody else wrote may hold them, and with them no budget would ever be reached.
+    #[must_use]
+    pub fn without_negatives(self) -> Self {
+        Self {
+            cost_usd: self.cost_usd.map(|usd| usd.max(0.0)),
+            known_usd: self.known_usd.max(0.0),
+            guess: Guess { usd: self.guess.usd.max(0.0), ..self.guess },
+            seconds: self.seconds.max(0.0),
+            ..self
+        }
+    }
+
+    /// Input and output tokens together, where they are reported.
+    pub fn reported_tokens(&self) -> u64 {
+        self.tokens.input.unwrap_or(0).saturating_add(self.tokens.output.unwrap_or(0))
+    }
+}
+
 /// What the gateway observed of an attempt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AttemptSummary {

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
+use model::lock;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 use tokio::time::Instant;
 
 use crate::accounts::{Account, Accounts};
 use crate::cost::RequestCost;
-use crate::lock::lock;
 use crate::log::{RequestBegun, RequestFaulted, RequestLog};
 use crate::record::{Guess, Record, Spent, StopReason};
 

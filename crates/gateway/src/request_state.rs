@@ -2,11 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use model::Tokens;
+use model::{Tokens, lock};
 use tokio::time::Instant;
 
 use crate::clock;
-use crate::lock::lock;
 use crate::record::{Guess, StreamTimes};
 use crate::request::RequestKind;
 use crate::usage::Meter;

@@ -4,6 +4,7 @@
 //! request wait), from then on it writes.
 
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 use crate::record::{Record, StreamTimes};
 
@@ -24,7 +25,8 @@ pub struct Speeds {
 }
 
 /// A speed over several requests, in tokens a second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
+#[ts(rename = "TokenSpeed")]
 pub struct Speed {
     /// Half of the requests were slower.
     pub median: f64,
@@ -32,12 +34,14 @@ pub struct Speed {
     pub p10: f64,
 }
 
-/// How fast an endpoint is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// How fast an endpoint is, in tokens a second (`docs/metrics.md`, "Runs of one's own").
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
+#[ts(rename = "LiveSpeed")]
 pub struct TokensPerSecond {
-    /// It reads prompts, cached tokens left out. `None` = unknown.
+    /// It reads prompts; `None` = unknown.
+    // Cached tokens are left out.
     pub prompt: Option<Speed>,
-    /// It writes answers. `None` = unknown.
+    /// It writes answers; `None` = unknown.
     pub answer: Option<Speed>,
 }
 

@@ -4,9 +4,10 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use model::lock;
+
 use crate::attempt_state::AttemptState;
 use crate::fault_attribution::FaultAttribution;
-use crate::lock::lock;
 use crate::oracle::Task;
 use crate::record::{AttemptKey, Scope};
 use crate::recorder::Recorder;

@@ -9,21 +9,9 @@ use crate::secret::Secret;
 /// Longest text in a message or record, in characters.
 const LONGEST_LINE: usize = 300;
 
-/// A text on one line of at most 300 characters, with control characters escaped.
+/// A text on one line of at most 300 characters.
 pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::new();
-    for (count, character) in text.trim().chars().enumerate() {
-        if count == LONGEST_LINE {
-            line.push('…');
-            break;
-        }
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    line
+    model::one_line(text, LONGEST_LINE)
 }
 
 /// The message and the code of an API's error object, on one line.

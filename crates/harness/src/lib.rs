@@ -1,5 +1,8 @@
 //! The command-line programs of agents: how each is called, continued and read.
 //!
+//! Each is a TOML file in `data/harnesses`, in the format that users write (`docs/harnesses.md`), except the mock agent.
+//! `outcomes` has code for what the format cannot say.
+//!
 //! A [`Harness`] turns a [`Call`] (request and session) into an [`Invocation`] (command, environment, files in HOME). It
 //! turns the result of the command ([`Ended`]) into an [`Outcome`] (session, steps, usage, end). It starts no process. It
 //! reads only the given bytes, and HOME through a [`files::Tree`] that confines it. All of this is hostile, because an agent
@@ -10,73 +13,29 @@
 //! **Success** needs the success mark of the harness and at least one model request at the gateway. The exit code alone
 //! never decides it.
 
-/// The constants of a built-in harness: name, title, recipe of its image, version, API, probe.
-macro_rules! facts {
-    ($name:literal, $title:literal, $recipe:literal, $version:literal, $api:ident, [$($probe:literal),+]) => {
-        fn name(&self) -> &'static str {
-            $name
-        }
-
-        fn title(&self) -> &'static str {
-            $title
-        }
-
-        fn image(&self) -> &'static str {
-            concat!("stamina/", $recipe, ":", $version)
-        }
-
-        fn version(&self) -> &'static str {
-            $version
-        }
-
-        fn api(&self) -> crate::Api {
-            crate::Api::$api
-        }
-
-        fn probe(&self) -> Vec<String> {
-            [$($probe),+].map(str::to_owned).into()
-        }
-    };
-}
-
+mod built_in;
 mod call_end;
-mod claude_code;
-mod codex;
-mod custom;
 mod growing_lines;
-mod kimi_cli;
-mod kimi_code;
+mod harness_file;
 mod lines;
-mod mini_swe;
 mod mock;
 mod needs;
-mod opencode;
-mod openhands;
-mod qwen_code;
+mod outcomes;
 mod readers;
 mod record;
 mod shell;
 mod text;
 mod usage;
-mod vibe;
 
 use std::collections::BTreeMap;
 
 use model::{EndReason, Step, Tokens};
 use serde::{Deserialize, Serialize};
 
-pub use self::claude_code::ClaudeCode;
-pub use self::codex::Codex;
-pub use self::custom::{Custom, FILE_CAP, load};
-pub use self::kimi_cli::KimiCli;
-pub use self::kimi_code::KimiCode;
-pub use self::mini_swe::MiniSwe;
+pub use self::built_in::{all, find};
+pub use self::harness_file::{FILE_CAP, HarnessFile, load};
 pub use self::mock::Mock;
-pub use self::needs::{Needs, needs};
-pub use self::opencode::OpenCode;
-pub use self::openhands::OpenHands;
-pub use self::qwen_code::QwenCode;
-pub use self::vibe::Vibe;
+pub use self::needs::Needs;
 
 /// HOME of the agent inside a container.
 pub const HOME: &str = "/agent";
@@ -113,10 +72,6 @@ impl Endpoint {
     /// Whether the harness finds its endpoint itself.
     pub fn is_direct(&self) -> bool {
         self.base_url.is_empty()
-    }
-
-    fn v1(&self) -> String {
-        format!("{}/v1", self.base_url)
     }
 }
 
@@ -290,6 +245,10 @@ pub trait Harness: Send + Sync {
     }
     /// A command that prints the version. It checks whether an image works.
     fn probe(&self) -> Vec<String>;
+    /// What it requires from an endpoint in addition to its API; `None` = unknown.
+    fn needs(&self) -> Option<Needs> {
+        None
+    }
     /// The command for a call.
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError>;
     /// Whether a session can be continued. If its first call never started it, the next call starts another one.
@@ -301,23 +260,6 @@ pub trait Harness: Send + Sync {
     fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome;
 }
 
-static ALL: [&dyn Harness; 10] =
-    [&MiniSwe, &OpenHands, &OpenCode, &QwenCode, &KimiCli, &KimiCode, &Vibe, &ClaudeCode, &Codex, &Mock];
-
-/// The built-in harnesses.
-pub fn all() -> &'static [&'static dyn Harness] {
-    &ALL
-}
-
-/// The built-in harness of a name, in any case (`OPENCODE` is `opencode`).
-pub fn find(name: &str) -> Result<&'static dyn Harness, HarnessError> {
-    let wanted = name.trim().to_lowercase();
-    all().iter().copied().find(|h| h.name() == wanted).ok_or_else(|| HarnessError::Unknown {
-        name: text::message(name),
-        known: all().iter().map(|h| h.name()).collect::<Vec<_>>().join(", "),
-    })
-}
-
 /// The session after a call: one more call, with the new id, else the earlier one.
 fn next_session(before: Option<&Session>, id: Option<String>) -> Session {
     let mut session = before.cloned().unwrap_or_default();
@@ -326,6 +268,8 @@ fn next_session(before: Option<&Session>, id: Option<String>) -> Session {
     session
 }
 
+/// Key in the memory of a session: its id is unknown, and the last session in HOME may be an earlier one.
+const AMBIGUOUS: &str = "ambiguous";
 /// Key in the memory of a session: the file of its trajectory in HOME. It is missing for the usual file.
 const SESSION_FILE: &str = "trajectory";
 

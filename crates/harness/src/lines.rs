@@ -94,6 +94,14 @@ pub(crate) fn count_at(value: &Value, keys: &[&str]) -> Option<u64> {
         .or_else(|| value.as_f64().filter(|f| *f >= 0.0 && f.fract() == 0.0 && *f < 9e15).map(|f| f as u64))
 }
 
+/// The status of HTTP at a path of keys: a number, or a text that begins with one of three digits (`401 Incorrect API key`).
+pub(crate) fn status_at(value: &Value, keys: &[&str]) -> Option<u64> {
+    count_at(value, keys).or_else(|| {
+        let digits = text_at(value, keys)?.split(|c: char| !c.is_ascii_digit()).next()?;
+        digits.parse::<u64>().ok().filter(|status| (100..600).contains(status))
+    })
+}
+
 /// The text of a message: the text itself, or the texts of its parts (`[{"type": "text", "text": …}]`), one per line.
 pub(crate) fn message_text(content: &Value) -> String {
     match content {
@@ -127,6 +135,22 @@ mod tests {
         assert_eq!(lines(out).count(), 5);
         let python = b"{\"a\": NaN, \"b\": \"\\ud83d\"}";
         assert_eq!(objects(python).next(), Some(serde_json::json!({"a": null, "b": "\u{fffd}"})));
+    }
+
+    #[test]
+    fn a_status_is_a_number_or_begins_a_text() {
+        for (value, status) in [
+            (serde_json::json!(429), Some(429)),
+            (serde_json::json!("401 Incorrect API key"), Some(401)),
+            (serde_json::json!("503"), Some(503)),
+            (serde_json::json!("HTTP 500"), None),
+            (serde_json::json!("4096 tokens are too many"), None),
+            (serde_json::json!("42 of 100"), None),
+            (serde_json::json!(""), None),
+            (serde_json::json!(null), None),
+        ] {
+            assert_eq!(status_at(&serde_json::json!({ "a": value }), &["a"]), status);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::lines::{objects, text_at};
 use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::{Command, prompt_path};
-use crate::{Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
 
 const SCRIPT: &str = include_str!("mock_agent.py");
 const SCRIPT_FILE: &str = ".stamina/mock_agent.py";
@@ -19,7 +19,29 @@ const SESSION_FILE: &str = ".stamina/mock_session.json";
 pub struct Mock;
 
 impl Harness for Mock {
-    facts!("mock", "mock agent", "base", "1", ChatCompletions, ["python3", "--version"]);
+    fn name(&self) -> &'static str {
+        "mock"
+    }
+
+    fn title(&self) -> &'static str {
+        "mock agent"
+    }
+
+    fn image(&self) -> &'static str {
+        "stamina/base:1"
+    }
+
+    fn version(&self) -> &'static str {
+        "1"
+    }
+
+    fn api(&self) -> Api {
+        Api::ChatCompletions
+    }
+
+    fn probe(&self) -> Vec<String> {
+        ["python3", "--version"].map(str::to_owned).into()
+    }
 
     fn invocation(&self, call: &Call<'_>) -> Result<Invocation, HarnessError> {
         if call.endpoint.is_direct() {

@@ -1,7 +1,10 @@
 //! What harnesses require from an endpoint in addition to their API.
 
+use serde::Deserialize;
+
 /// What a harness requires from an endpoint in addition to its API.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Needs {
     /// It acts through tool calls, so a model without tool calls does nothing.
     pub tools: bool,
@@ -18,30 +21,12 @@ impl Needs {
     }
 }
 
-/// What a built-in harness requires, as measured with its pinned version. `None` for other harnesses and the mock agent.
-pub fn needs(name: &str) -> Option<Needs> {
-    let (streams, kilobytes) = match name {
-        "mini_swe" => (false, 4),
-        "openhands" => (false, 37),
-        "opencode" => (true, 32),
-        "qwen_code" => (true, 78),
-        "kimi_cli" | "claude_code" => (true, 51),
-        "kimi_code" => (true, 86),
-        "vibe" => (true, 34),
-        "codex" => (true, 41),
-        _ => return None,
-    };
-    Some(Needs { tools: true, streams, first_request_bytes: kilobytes * 1000 })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn the_requirements_of_every_agent_with_an_image_are_known() {
         for harness in crate::all() {
-            assert_eq!(needs(harness.name()).is_none(), harness.name() == "mock", "{}", harness.name());
+            assert_eq!(harness.needs().is_none(), harness.name() == "mock", "{}", harness.name());
         }
     }
 
@@ -73,7 +58,7 @@ mod tests {
     #[test]
     fn the_page_about_local_models_lists_the_requirements() {
         let known = crate::all().iter().filter_map(|harness| {
-            let needs = needs(harness.name())?;
+            let needs = harness.needs()?;
             let streams = if needs.streams { "yes" } else { "no" };
             Some((harness.title().to_owned(), with_comma(needs.first_request_tokens()), streams.to_owned()))
         });

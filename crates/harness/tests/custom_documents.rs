@@ -20,7 +20,7 @@ first = ["documents", "{prompt_file}", "{session}"]
 from = "caller"
 "#;
 
-fn custom_harness(rest: &str) -> harness::Custom {
+fn custom_harness(rest: &str) -> harness::HarnessFile {
     let room = tempfile::tempdir().unwrap();
     let file = room.path().join("documents.toml");
     std::fs::write(&file, format!("{HEAD}{rest}")).unwrap();

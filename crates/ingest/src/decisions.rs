@@ -1,25 +1,15 @@
 //! The decision tables that turn what a runner recorded into an end reason, to be listed and moved by a policy.
 //!
-//! Harbor's exceptions have one ([`crate::readers`]), the failure modes of the first Terminal-Bench another. A row's name is
+//! Harbor's exceptions have one, the failure modes of the first Terminal-Bench another (`crates/ingest/src/attribution`). A row's name is
 //! kept with each end that it decided about ([`model::DECIDED_BY`]).
 
-/// One row of a table at one stage.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decision {
-    /// Its name, which a policy moves it by: `NonZeroAgentExitCodeError, agent`.
-    pub row: String,
-    /// Which exceptions it is about.
-    pub exceptions: String,
-    /// When they came.
-    pub stage: &'static str,
-    /// What it gives by default, in words.
-    pub rule: String,
-}
+pub use crate::attribution::decision::Decision;
+use crate::attribution::{exception_decisions, terminal_bench_table};
 
 /// Every row of every table.
 pub fn decisions() -> Vec<Decision> {
-    let mut all = crate::readers::attribution::decisions();
-    all.extend(crate::formats::terminal_bench::decisions());
+    let mut all = exception_decisions::decisions();
+    all.extend(terminal_bench_table::decisions());
     all
 }
 

@@ -9,6 +9,7 @@ use model::Warning;
 
 use crate::format::{Format, Sniff};
 use crate::formats::table::{self, Near};
+use crate::noise::is_noise;
 use crate::unread::{self, Found};
 use files::{Tree, join};
 
@@ -126,8 +127,31 @@ pub fn discover(tree: &Tree) -> Result<Discovery, NotRecognized> {
     discover_among(tree, crate::formats::all())
 }
 
+/// Whether a format begins anywhere: the search goes no further than the first place.
+///
+/// Errors: nothing was found in all of it.
+pub fn is_recognized(tree: &Tree) -> Result<(), NotRecognized> {
+    search(tree, crate::formats::all(), Extent::FirstPlace).map(drop)
+}
+
 /// Looks for some formats.
 pub fn discover_among(tree: &Tree, formats: &[&'static dyn Format]) -> Result<Discovery, NotRecognized> {
+    search(tree, formats, Extent::All)
+}
+
+/// How far a search goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    All,
+    FirstPlace,
+}
+
+/// Looks for some formats, as far as that.
+pub(crate) fn search(
+    tree: &Tree,
+    formats: &[&'static dyn Format],
+    extent: Extent,
+) -> Result<Discovery, NotRecognized> {
     let mut search = Search {
         tree,
         formats,
@@ -148,6 +172,9 @@ pub fn discover_among(tree: &Tree, formats: &[&'static dyn Format]) -> Result<Di
             }
             search.seen.folders += 1;
             let (below, files) = search.look(&folder);
+            if extent == Extent::FirstPlace && !search.found.places.is_empty() {
+                return Ok(search.found);
+            }
             only_a_wrapper &= files == 0 && below.len() == 1;
             next.extend(below);
         }
@@ -254,9 +281,4 @@ impl Search<'_> {
         }
         Err(self.seen)
     }
-}
-
-/// Folders that never hold results and often hold very many files.
-pub(crate) fn is_noise(name: &str) -> bool {
-    name.starts_with('.') || matches!(name, "node_modules" | "__pycache__" | "__MACOSX" | "venv" | "target")
 }

@@ -102,6 +102,9 @@ pub struct Part {
     pub stamp: u64,
 }
 
+/// Most episodes of a run that are said to have been planned.
+pub(crate) const MOST_PLANNED: u64 = 100_000;
+
 /// A scenario that was to be played in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {

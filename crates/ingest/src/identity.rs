@@ -4,8 +4,8 @@
 //! ([`of_contents`]): what was tried, what came of it, what it used and when. Only episodes that were measured closely have such
 //! an identity: two that passed the same turns, even in the same minute, need not be the same.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 
 use files::Stamp;
 use model::{Attempt, Episode, Timing, Tokens, Verdict, Warning};
@@ -36,8 +36,14 @@ pub fn of_published(name: &str, episode: &Episode) -> String {
 ///
 /// Names of folders and files are no part of it. The repeat is: repeats may come out alike.
 pub fn of_contents(episode: &Episode) -> Option<String> {
-    let is_close = measured_to_the_fraction(episode) || is_timed(episode) && used(episode) >= MANY_TOKENS;
-    is_close.then(|| format!("of-{:016x}", contents(Stamp::new(), episode).finish()))
+    is_close(episode).then(|| format!("of-{:016x}", contents(Stamp::new(), episode).finish()))
+}
+
+/// The same for an episode that was measured less closely: one of a run of another name may come out alike, and is another one.
+/// `None` where [`of_contents`] tells it, or no duration has a fraction of a second.
+pub fn of_run_and_contents(run: &str, episode: &Episode) -> Option<String> {
+    let is_of_run = !is_close(episode) && !parts_of_seconds(episode).is_empty();
+    is_of_run.then(|| format!("of-{:016x}", contents(Stamp::new().text("run").text(run), episode).finish()))
 }
 
 /// The identity of an episode by how it began, for sources that write while they play: a copy that was made meanwhile is the
@@ -112,6 +118,8 @@ pub(crate) fn once_each<T>(
 
 /// From here on a count of tokens tells episodes apart that began in the same second.
 const MANY_TOKENS: u64 = 1_000;
+/// So many different durations tell episodes apart, even if each is rounded to a tenth of a second.
+const MANY_DURATIONS: usize = 3;
 
 fn timings(episode: &Episode) -> impl Iterator<Item = &Timing> {
     let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts).map(|attempt| &attempt.timing);
@@ -124,16 +132,28 @@ fn has_fraction(time: &str) -> bool {
         .is_some_and(|(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).any(|digit| digit != b'0'))
 }
 
-/// Whether any time in it is more exact than a second.
-fn measured_to_the_fraction(episode: &Episode) -> bool {
-    let of_second = |time: &Option<String>| time.as_deref().is_some_and(has_fraction);
-    let part = |seconds: Option<f64>| seconds.is_some_and(|seconds| seconds.fract() != 0.0);
-    timings(episode).any(|timing| {
-        of_second(&timing.started_at)
-            || of_second(&timing.finished_at)
-            || part(timing.agent_seconds)
-            || part(timing.test_seconds)
-    })
+/// Whether it was measured so closely that no other episode comes out alike: a time of the day with a fraction of a second, a
+/// duration that is not rounded, or several that are. One rounded duration (`12.5`) is shared by many; with a time of the day, or
+/// with many tokens, it is not.
+fn is_close(episode: &Episode) -> bool {
+    let is_exact_time = |time: &Option<String>| time.as_deref().is_some_and(has_fraction);
+    let parts = parts_of_seconds(episode);
+    let counts = [is_timed(episode), !parts.is_empty(), used(episode) >= MANY_TOKENS];
+    timings(episode).any(|timing| is_exact_time(&timing.started_at) || is_exact_time(&timing.finished_at))
+        || parts.len() >= MANY_DURATIONS
+        || parts.iter().any(|seconds| is_unrounded(f64::from_bits(*seconds)))
+        || counts.iter().filter(|counts| **counts).count() > 1
+}
+
+/// The durations in it that have a fraction of a second, as bits, each once.
+fn parts_of_seconds(episode: &Episode) -> BTreeSet<u64> {
+    let all = timings(episode).flat_map(|timing| [timing.agent_seconds, timing.test_seconds]).flatten();
+    all.filter(|seconds| seconds.is_finite() && seconds.fract() != 0.0).map(f64::to_bits).collect()
+}
+
+/// Whether a duration is more exact than a thousandth of a second.
+fn is_unrounded(seconds: f64) -> bool {
+    (seconds * 1e3 - (seconds * 1e3).round()).abs() > 1e-5
 }
 
 /// Whether it says when any of it began or ended.
@@ -250,6 +270,45 @@ mod tests {
         assert!(!known(Some("2026-01-01T10:00:00.000Z"), None));
         assert!(known(Some("2026-01-01T10:00:00Z"), Some(48_213)));
         assert!(known(Some("2026-01-01T10:00:00.004Z"), None));
+    }
+
+    #[test]
+    fn one_rounded_duration_is_shared_by_many() {
+        let with = |durations: &[f64], started, input| {
+            let mut episode = episode("a", started, input);
+            let attempt = episode.turns[0].attempts[0].clone();
+            episode.turns[0].attempts = durations
+                .iter()
+                .map(|seconds| {
+                    let mut attempt = attempt.clone();
+                    attempt.timing.agent_seconds = Some(*seconds);
+                    attempt
+                })
+                .collect();
+            episode
+        };
+        let is_known =
+            |durations: &[f64], started, input| of_contents(&with(durations, started, input)).is_some();
+        for (durations, known) in [
+            (&[12.5][..], false),
+            (&[60.125], false),
+            (&[12.5, 12.5, 12.5], false),
+            (&[12.5, 13.5], false),
+            (&[12.5, 13.5, 0.25], true),
+            (&[12.482_391], true),
+            (&[1_800.0], false),
+        ] {
+            assert_eq!(is_known(durations, None, None), known, "{durations:?}");
+        }
+        assert!(is_known(&[12.5], Some("2026-01-01T10:00:00Z"), None));
+        assert!(is_known(&[12.5], None, Some(48_213)));
+        assert!(!is_known(&[12.0], None, Some(48_213)));
+        // It is the same only in a run of that name.
+        let rounded = with(&[12.5], None, None);
+        assert_eq!(of_run_and_contents("a", &rounded), of_run_and_contents("a", &rounded.clone()));
+        assert_ne!(of_run_and_contents("a", &rounded), of_run_and_contents("b", &rounded));
+        assert_eq!(of_run_and_contents("a", &with(&[12.0], None, None)), None);
+        assert_eq!(of_run_and_contents("a", &with(&[12.482_391], None, None)), None, "its contents tell it");
     }
 
     #[test]

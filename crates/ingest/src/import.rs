@@ -21,7 +21,7 @@ use model::{CachedInput, Episode, Run, Tokens, Warning};
 use store::limits::GRID_TURNS;
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
-use crate::discover::{FoundFormat, NotRecognized, Place, discover_among};
+use crate::discover::{Discovery, FoundFormat, NotRecognized, Place, discover_among};
 use crate::format::{Format, Part, PartReader, Report, Survey};
 use crate::identity;
 use crate::readers::clock;
@@ -34,6 +34,9 @@ const WAITING: usize = 0;
 
 /// Most warnings of the parts of a source that are listed. Whoever lists them has all in memory.
 const MOST_WARNINGS: u32 = 100_000;
+
+/// The code of what is said of cached tokens that were added to the input.
+const CACHE_ADDED: &str = "tokens.cache_added";
 
 /// Why an import did not finish.
 #[derive(Debug, thiserror::Error)]
@@ -90,6 +93,19 @@ pub fn import_among(
 ) -> Result<Imported, ImportError> {
     tree.set_hash_key(store.hash_key()?);
     let found = discover_among(tree, formats)?;
+    Ok(import_found(tree, store, source, found, progress, stop)?)
+}
+
+/// Like [`import`], of places that were found in this tree before.
+pub fn import_found(
+    tree: &Tree,
+    store: &Store,
+    source: SourceId,
+    found: Discovery,
+    progress: &dyn Fn(u32, u32),
+    stop: &AtomicBool,
+) -> Result<Imported, StoreError> {
+    tree.set_hash_key(store.hash_key()?);
     let mut imported = Imported { found: found.by_format(), ..Imported::default() };
     imported.formats = imported.found.iter().map(|format| format.id).collect();
     imported.format_names = imported.found.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
@@ -110,6 +126,7 @@ pub fn import_among(
     runs.iter().try_for_each(|(place, runs)| put_runs(store, source, place, runs))?;
     store.settle_identities()?;
     store.leave_out_copies(source)?;
+    store.settle_withdrawn(source)?;
     store.limit_warnings(source, MOST_WARNINGS)?;
     store.settle_cached_input()?;
     store.sum_runs(source)?;
@@ -193,12 +210,12 @@ fn survey<'a>(
     let by_place = surveys.iter().map(|(place, survey)| (place.at.as_str(), survey.as_ref())).collect();
     let stays_out = left_out::stays_out(&left_out, known, &by_place, stored_stamp);
     store.keep_left_out(source, &stays_out.runs)?;
+    let unsurveyed: HashSet<&str> =
+        surveys.iter().filter(|(_, survey)| survey.is_none()).map(|(place, _)| place.at.as_str()).collect();
+    let before = known.keys().chain(left_out.parts.keys());
+    keep.extend(before.filter(|(at, _)| unsurveyed.contains(at.as_str())).cloned());
     for (place, survey) in surveys {
-        let Some(mut survey) = survey else {
-            let before = known.keys().chain(left_out.parts.keys());
-            keep.extend(before.filter(|(at, _)| *at == place.at).cloned());
-            continue;
-        };
+        let Some(mut survey) = survey else { continue };
         survey.runs.retain(|run| !stays_out.runs.contains(&(place.at.clone(), run.key.clone())));
         put_runs(store, source, place, &survey.runs)?;
         runs.push((place, survey.runs));
@@ -229,7 +246,7 @@ fn survey_all(tree: &Tree, places: &[Place]) -> Vec<Option<(Survey, Report)>> {
                         let survey = place.format.survey(tree, &place.at, &mut report);
                         (survey, report)
                     }));
-                    done.lock().unwrap_or_else(PoisonError::into_inner)[index] = surveyed.ok();
+                    model::lock(&done)[index] = surveyed.ok();
                 }
             });
         }
@@ -331,7 +348,7 @@ struct PlaceReader {
 
 impl PlaceReaders {
     fn of_place(&self, tree: &Tree, place: &Place) -> Arc<dyn PartReader> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = model::lock(&self.0);
         if let Some(kept) = &*last
             && (&kept.place.at, kept.place.format.id()) == (&place.at, place.format.id())
         {
@@ -371,6 +388,7 @@ fn read_jobs(
         report.warn_all(warnings);
         report.count(further);
         let mut beyond: Option<(String, u32)> = None;
+        let mut is_said = report.warnings.iter().any(|warning| warning.code == CACHE_ADDED);
         let episodes = readings.into_iter().map(|reading| {
             let mut episode = reading.episode;
             // Every planned turn is a row of a page and a cell of a score, whether it was played or not.
@@ -381,9 +399,12 @@ fn read_jobs(
                 attempt.tokens = attempt.tokens.without_part_of_unknown();
             }
             episode.tokens = episode.tokens.map(Tokens::without_part_of_unknown);
-            say_added(job.place, &episode, &mut report);
+            if !is_said {
+                is_said = say_added(job.place, &episode, &mut report);
+            }
             if episode.identity.is_none() {
-                episode.identity = identity::of_contents(&episode);
+                episode.identity = identity::of_contents(&episode)
+                    .or_else(|| identity::of_run_and_contents(&reading.run, &episode));
             }
             (reading.run, episode)
         });
@@ -401,25 +422,23 @@ fn read_jobs(
     }
 }
 
-/// Says of a part that cached tokens were added to the input, where its reader has not.
-fn say_added(place: &Place, episode: &Episode, report: &mut Report) {
-    const CODE: &str = "tokens.cache_added";
-    if report.warnings.iter().any(|warning| warning.code == CODE) {
-        return;
-    }
+/// Says once of a part that cached tokens were added to the input, where its reader has not; whether this episode is a reason.
+fn say_added(place: &Place, episode: &Episode, report: &mut Report) -> bool {
     let of_attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
     let mut counts = of_attempts
         .map(|attempt| (attempt.tokens, attempt.cached_input))
         .chain(episode.tokens.map(|tokens| (tokens, episode.cached_input)))
         .filter(|(_, basis)| *basis == CachedInput::Added);
-    if let Some((Tokens { input: Some(input), cached: Some(cached), .. }, _)) = counts.next() {
-        let what = format!(
-            "Input {}, cached {cached} in {}: the input is counted without cached tokens. They are added (input {input} here), at every attempt of the run.",
-            input.saturating_sub(cached),
-            episode.key
-        );
-        report.warn(Warning::repaired(&place.at, CODE, what));
-    }
+    let Some((Tokens { input: Some(input), cached: Some(cached), .. }, _)) = counts.next() else {
+        return false;
+    };
+    let what = format!(
+        "Input {}, cached {cached} in {}: the input is counted without cached tokens. They are added (input {input} here), at every attempt of the run.",
+        input.saturating_sub(cached),
+        episode.key
+    );
+    report.warn(Warning::repaired(&place.at, CACHE_ADDED, what));
+    true
 }
 
 fn count(number: usize) -> u32 {

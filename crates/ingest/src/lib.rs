@@ -8,12 +8,14 @@
 //! [`discover`](discover::discover) finds the places ([`unread`] names what other programs wrote where there are none), [`import`](import::import) brings them into the store and is
 //! called again whenever [`watch`](watch::watch) tells of a change; [`view`] reads what is only looked at.
 
+mod attribution;
 pub mod decisions;
 pub mod discover;
 pub mod format;
 pub mod formats;
 pub mod identity;
 pub mod import;
+mod noise;
 pub mod readers;
 pub mod unread;
 pub mod view;

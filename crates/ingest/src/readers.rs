@@ -1,7 +1,6 @@
 //! Readers of the files that several formats share: test outputs and transcripts. No format logic, no tree.
 
 pub mod atif;
-pub(crate) mod attribution;
 pub mod clock;
 pub mod ctrf;
 pub(crate) mod grader;

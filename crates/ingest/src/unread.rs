@@ -4,14 +4,16 @@
 //! names in a folder, the form of a JSON document, the first bytes of a file. How much is looked at is bounded, whatever
 //! the folder holds.
 
+mod kind;
 mod sign;
 mod table;
 
 use files::{Entry, Tree, join};
 
-use crate::discover::is_noise;
+use crate::noise::is_noise;
 use crate::readers::outline::Outline;
 
+use self::kind::Kind;
 use self::sign::Sign;
 
 /// Most folders that are looked into.
@@ -28,21 +30,6 @@ const HEAD: u64 = 1 << 20;
 const BYTES: u64 = 64 << 20;
 /// Bytes that are read first; they decide whether more are read.
 const FIRST: u64 = 512;
-
-/// Something that another program writes.
-struct Kind {
-    /// Stable word in JSON.
-    id: &'static str,
-    /// What one is, as a sentence goes on: `a log of Inspect`.
-    one: &'static str,
-    /// What several are.
-    many: &'static str,
-    /// How the sentence ends, of one: `which is not read`.
-    not_read: &'static str,
-    /// What to open instead.
-    open: &'static str,
-    signs: &'static [Sign],
-}
 
 /// Results of another program, and where the first of them lies.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,7 @@ pub use text::{DEFAULT_LIMIT, MAX_LIMIT, TextPage, escape, text_page};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::format::Planned;
+use crate::format::{MOST_PLANNED, Planned};
 use crate::readers::atif;
 use crate::readers::json::Node;
 
@@ -23,8 +23,6 @@ use files::{ReadError, Tree};
 
 /// Largest JSON file in which a text is looked up.
 const JSON_BYTES: u64 = 256 << 20;
-/// Most episodes of a run that are said to have been planned.
-pub(crate) const MOST_PLANNED: u64 = 100_000;
 
 /// The text that a JSON pointer (RFC 6901) names in a file: a string, or a message in parts. What is longer than
 /// [`crate::readers::json::TEXT_CAP`] is cut, and says so.

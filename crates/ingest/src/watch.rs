@@ -106,7 +106,7 @@ struct State {
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        model::lock(&self.state)
     }
 
     fn set_mode(&self, look: &Look) {

@@ -9,6 +9,7 @@ use files::Tree;
 use ingest::import::import;
 use model::Ending;
 use store::{EpisodeEntry, RunFilter, RunId, SourceId, Store, WarningFilter};
+use test_folders::copy;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures")
@@ -36,19 +37,6 @@ fn runs(store: &Store) -> Vec<RunId> {
 fn duplicates(store: &Store, source: SourceId) -> Vec<String> {
     let page = store.warnings(source, &WarningFilter::default(), 0, 100).unwrap();
     page.warnings.into_iter().filter(|w| w.code == "part.duplicate").map(|w| w.path).collect()
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 fn keys(episodes: &[EpisodeEntry]) -> Vec<(&str, u32)> {

@@ -27,8 +27,11 @@ fn sources(folder: &Path, out: &mut String) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             sources(&path, out);
-        } else if path.file_name().unwrap() != "tests.rs" && !path.ends_with("attribution/table.rs") {
-            // (That table names packages of Python.)
+        } else if path.file_name().unwrap() != "tests.rs"
+            && !path.ends_with("attribution/exception_table.rs")
+            && !path.ends_with("attribution/exception_packages.rs")
+        {
+            // (These two name packages of Python.)
             let text = std::fs::read_to_string(&path).unwrap();
             // Tests name codes and much else.
             out.push_str(text.split("#[cfg(test)]\nmod tests").next().unwrap_or(""));

@@ -14,6 +14,7 @@ use ingest::format::{Format, Part, Report, Sniff};
 use ingest::formats::evocode::EvoCode;
 use model::{EndReason, Episode, Request, Run, TestOutcome, TurnState, Verdict};
 use proptest::prelude::*;
+use test_folders::copy;
 
 struct Read {
     runs: Vec<Run>,
@@ -267,19 +268,6 @@ fn the_published_table_is_reproduced() {
     assert_eq!(read.report.warnings.len(), 708);
     let opus = read.runs.iter().find(|r| r.key == "Claude-Opus-4.8").unwrap();
     assert_eq!(opus.settings.get("reasoning_effort").and_then(|v| v.as_str()), Some("xhigh"));
-}
-
-fn copy(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            std::fs::create_dir_all(&target).unwrap();
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 /// Whatever becomes of one file, the task of the other is read as it was.

@@ -11,6 +11,7 @@ use ingest::formats::harbor::Harbor;
 use ingest::formats::staminabench::StaminaBench;
 use model::GraderPlace::{self, RewardFile, Tests, VerifierLogs};
 use serde_json::{Value, json};
+use test_folders::copy;
 
 /// What each attempt of the first episode names, and the codes of the warnings.
 fn places(format: &impl Format, path: &Path) -> (Vec<Option<Vec<GraderPlace>>>, Vec<String>) {
@@ -24,19 +25,6 @@ fn places(format: &impl Format, path: &Path) -> (Vec<Option<Vec<GraderPlace>>>, 
     let named =
         attempts.map(|attempt| attempt.grader_places.as_ref().map(|places| places.iter().copied().collect()));
     (named.collect(), report.warnings.into_iter().map(|warning| warning.code).collect())
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::copy(entry.path(), to).unwrap();
-        }
-    }
 }
 
 #[test]

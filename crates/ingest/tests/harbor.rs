@@ -14,6 +14,7 @@ use ingest::format::{Format, Part, Report, Sniff};
 use ingest::formats::harbor::Harbor;
 use model::{ArtifactKind, Baseline, Counting, EndReason, Episode, Request, Run, StepKind, Verdict};
 use proptest::prelude::*;
+use test_folders::copy;
 
 #[derive(Default)]
 struct Read {
@@ -83,19 +84,6 @@ fn score(episode: &Episode) -> (f64, f64) {
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor")
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 fn edit(path: &Path, from: &str, to: &str) {

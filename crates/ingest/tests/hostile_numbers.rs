@@ -13,6 +13,7 @@ use ingest::format::Report;
 use ingest::import::import;
 use model::Episode;
 use store::{RunFilter, Store, WarningFilter};
+use test_folders::copy;
 
 /// The most memory that this process ever held, in MiB.
 fn peak() -> u64 {
@@ -123,16 +124,4 @@ fn more_planned_trials_than_a_list_can_have_are_unknown() {
     metadata["n_attempts"] = 4_000_000_000_u32.into();
     fs::write(&path, metadata.to_string()).unwrap();
     assert!(planned().is_none());
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().flatten() {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }

@@ -325,6 +325,40 @@ fn a_line_that_stands_twice_is_two_sessions_and_a_record_in_two_files_is_one() {
     assert_eq!(read.codes(), ["locobench.duplicate"]);
 }
 
+/// The program takes `content or contents or ''`, so that a null is a text without a letter, and no missing text.
+#[test]
+fn the_files_of_a_transcript_have_the_text_that_the_program_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let conversations = folder.path().join("conversations_a-b");
+    fs::create_dir(&conversations).unwrap();
+    let compat_of = |parameters: &str| {
+        let info = r#"{"agent_name": "a-b", "scenario_id": "s", "session_id": "i", "total_turns": 1}"#;
+        let log = format!(
+            r#"[{{"turn": 1, "tool_call": {{"tool_name": "t", "function_name": "write_file", "parameters": {{"path": "a.py", {parameters}}}}}}}]"#
+        );
+        let text = format!(
+            r#"{{"evaluation_info": {info}, "scenario_context": {{}}, "conversation_history": [], "session_data": {{"tool_usage_log": {log}}}}}"#
+        );
+        fs::write(conversations.join("a-b_s_20260101_000000.json"), text).unwrap();
+        figures(&read(folder.path()).episodes["a-b"][0]).compat
+    };
+    let text = "def f():\\n    for x in y: print(x)\\n";
+    let written = compat_of(&format!(r#""content": "{text}""#));
+    for parameters in [
+        format!(r#""content": null, "contents": "{text}""#),
+        format!(r#""content": 0, "contents": "{text}""#),
+        format!(r#""contents": "{text}""#),
+    ] {
+        assert_eq!(compat_of(&parameters), written, "{parameters}");
+    }
+    let empty = compat_of(r#""content": """#);
+    assert!(empty.is_some() && written.is_some() && empty != written);
+    for parameters in [r#""content": null"#, r#""content": false, "contents": []"#, r#""x": 1"#] {
+        assert_eq!(compat_of(parameters), empty, "{parameters}");
+    }
+    assert_ne!(compat_of(r#""content": ["x"]"#), empty, "a list is no text");
+}
+
 #[test]
 fn what_is_no_record_is_left_out_and_said() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,9 @@
 //! Sessions that go on from step to step (`--resume-trajectory`), and jobs that went on after an interruption.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::float_cmp,
+    reason = "a test fails by panicking, in its helpers too; seconds are whole"
+)]
 
 use std::fs;
 use std::path::Path;
@@ -127,6 +131,53 @@ fn a_step_has_what_it_spent_itself() {
         assert_eq!(counted, calls.map(|n| (Some(n), Some(n))), "{why}");
         assert_eq!(library.codes("tokens.session"), codes, "{why}");
     }
+}
+
+/// The agent of a step was ended before it said what it had used: what the next step counts includes it, and counts once.
+#[test]
+fn a_step_that_says_nothing_hides_none_of_the_others() {
+    let library = Library::new();
+    let steps = [([100, 40, 10], 0.25, true), ([300, 140, 30], 0.75, true), ([600, 240, 60], 1.5, true)];
+    play(&library.job(), "codex", true, false, &steps);
+    let file = library.job().join("task__AAAAAA1/result.json");
+    let mut result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    result["step_results"][1]["agent_result"] = json!({ "n_input_tokens": null, "cost_usd": null });
+    write(&file, &result);
+    let found: Vec<_> = library.attempts().iter().map(|a| (a.tokens, a.cost_usd)).collect();
+    let counts = |input, cached, output| Tokens { input: Some(input), cached, output };
+    assert_eq!(
+        found,
+        [
+            (counts(100, Some(40), Some(10)), Some(0.25)),
+            // Its trajectory says the input of the whole session.
+            (counts(200, None, None), None),
+            (counts(300, Some(200), Some(50)), Some(1.25)),
+        ]
+    );
+    assert_eq!(library.codes("tokens.session"), ["tokens.session_totals"]);
+}
+
+/// A rate is over the turns of which the number is known.
+#[test]
+fn the_time_of_two_steps_is_not_that_of_three() {
+    let library = Library::new();
+    let steps = [([100, 40, 10], 0.25, false), ([100, 40, 10], 0.25, false), ([100, 40, 10], 0.25, false)];
+    play(&library.job(), "codex", false, false, &steps);
+    let file = library.job().join("task__AAAAAA1/result.json");
+    let mut result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    for (step, second) in [(0, 40), (2, 50)] {
+        result["step_results"][step]["agent_execution"] = json!({
+            "started_at": "2026-01-01T10:00:00Z", "finished_at": format!("2026-01-01T10:00:{second}Z"),
+        });
+    }
+    // An end before its begin.
+    result["step_results"][1]["agent_execution"] =
+        json!({ "started_at": "2026-01-01T10:00:09Z", "finished_at": "2026-01-01T10:00:00Z" });
+    write(&file, &result);
+    let run = library.read();
+    let play = library.store.episode_turns(run.id).unwrap().remove(0);
+    assert_eq!((play.used.seconds.sum, play.used.seconds.turns), (90.0, 2));
+    assert_eq!(play.agent_seconds, Some(90.0), "what is known of the whole");
 }
 
 #[test]

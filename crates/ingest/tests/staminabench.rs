@@ -68,20 +68,8 @@ fn stamps(path: &Path) -> BTreeMap<String, u64> {
 
 /// A copy of a fixture that may be changed.
 fn copy(name: &str) -> tempfile::TempDir {
-    fn all(from: &Path, to: &Path) {
-        std::fs::create_dir_all(to).unwrap();
-        for entry in std::fs::read_dir(from).unwrap() {
-            let entry = entry.unwrap();
-            let to = to.join(entry.file_name());
-            if entry.file_type().unwrap().is_dir() {
-                all(&entry.path(), &to);
-            } else {
-                std::fs::copy(entry.path(), to).unwrap();
-            }
-        }
-    }
     let folder = tempfile::tempdir().unwrap();
-    all(&fixture(name), folder.path());
+    test_folders::copy(&fixture(name), folder.path());
     folder
 }
 
@@ -169,6 +157,16 @@ fn zips_read_as_the_folders_they_hold() {
             assert_eq!(from_zip.episodes, from_folder.episodes, "{shape}");
         }
     }
+}
+
+#[test]
+fn titles_of_turns_have_no_marks_of_markdown() {
+    let folder = copy("own");
+    edit(&folder.path().join("scenario_0/trajectory.json"), |t| {
+        t.replacen("Loans can be renewed twice.", "Adds the field `renewals` to **loans**.", 1)
+    });
+    let turn = &read(folder.path()).episodes[0].turns[1];
+    assert_eq!(turn.title.as_deref(), Some("Adds the field renewals to loans."));
 }
 
 #[test]
@@ -1034,6 +1032,23 @@ fn a_turn_without_a_verdict_and_values_that_cannot_be_are_said() {
     assert_eq!((&attempt(1).extra["passed"], &attempt(1).extra["total"]), (&7.into(), &5.into()));
     assert_eq!((attempt(2).cost_usd, attempt(2).tokens.is_unknown()), (None, true));
     assert_eq!(attempt(3).tokens.input, Some(7));
+}
+
+#[test]
+fn a_score_that_decides_and_is_not_in_0_to_1_is_said() {
+    let json = r#"{"turns": [{"turn": 1, "score": 62.5}, {"turn": 2, "score": 1}, {"turn": 3, "score": -1},
+        {"turn": 4, "score": 62.5, "success": false}]}"#;
+    let read = written(&[("scenario_0/trajectory.json", json)]);
+    let states: Vec<TurnState> = read.episodes[0].turns.iter().map(Turn::state).collect();
+    assert_eq!(states, [TurnState::Passed, TurnState::Passed, TurnState::Failed, TurnState::Failed]);
+    let messages: Vec<&str> = read
+        .report
+        .warnings
+        .iter()
+        .filter(|w| w.code == "reward.range")
+        .map(|w| w.message.split_inclusive(',').next().unwrap_or_default())
+        .collect();
+    assert_eq!(messages, ["Turn 1 attempt 1: The reward is 62.5,", "Turn 3 attempt 1: The reward is -1,"]);
 }
 
 #[test]

@@ -17,33 +17,16 @@ mod scenario;
 #[path = "../examples/synthesize/transcript.rs"]
 mod transcript;
 
-use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use files::Tree;
 use ingest::import::import;
 use library::{Made, Size};
 use store::{RunFilter, Store, WarningFilter};
+use test_folders::contents;
 
 const SIZE: Size = Size { runs: 3, scenarios: 4, turns: 15, varied: false, seed: 7, threads: 2 };
-
-fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let mut found = BTreeMap::new();
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(at) = open.pop() {
-        for entry in fs::read_dir(at).unwrap().flatten() {
-            if entry.file_type().unwrap().is_dir() {
-                open.push(entry.path());
-            } else {
-                let name = entry.path().strip_prefix(folder).unwrap().to_str().unwrap().to_owned();
-                found.insert(name, fs::read(entry.path()).unwrap());
-            }
-        }
-    }
-    found
-}
 
 #[test]
 fn the_same_request_gives_the_same_bytes_on_any_number_of_threads() {

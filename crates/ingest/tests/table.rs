@@ -108,6 +108,65 @@ fn a_row_is_an_attempt() {
 }
 
 #[test]
+fn no_turns_may_be_planned_and_no_attempts_may_not() {
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER},planned_turns,attempt_limit\na,h,m,s1,,,,0,0\na,h,m,s2,1,1,true,0,0\na,h,m,s3,,,,,0\n"
+        ),
+    );
+    // Whoever had nothing to do has done all of it.
+    let nothing = read.episode("a", "s1");
+    assert_eq!((nothing.planned_turns, nothing.end()), (Some(0), (None, EndReason::PassedAll)));
+    let unknown = read.episode("a", "s3");
+    assert_eq!((unknown.planned_turns, unknown.end()), (None, (Some(1), EndReason::Unfinished)));
+    assert_eq!(read.runs[0].attempt_limit, None);
+    let warnings = read.warnings();
+    let has_warning =
+        |code: &str, what: &str| warnings.iter().any(|(c, message)| *c == code && message.starts_with(what));
+    assert!(
+        has_warning("value.not_usable", "Row 2 says attempt_limit “0”, which is no integer from 1."),
+        "{warnings:?}"
+    );
+    assert!(has_warning("table.contradiction", "Row 3 is turn 1, and planned_turns says 0."), "{warnings:?}");
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+}
+
+#[test]
+fn a_row_that_says_another_thing_of_its_run_is_named() {
+    let read = table(
+        "t.csv",
+        "run,harness,model,scenario,turn,attempt,passed,benchmark,benchmark_name,runner,runner_version,simulated,attempt_limit,invalid,run_started_at\n\
+         a,h,,s1,1,1,1,one,,,,yes,3,,\n\
+         a,h,m,s2,1,1,1,one,One,r,2,true,3.0,wrong image,2026-01-02T00:00:00Z\n\
+         a,h,m,s3,1,1,1,two,One,r,3,no,4,wrong image,\n\
+         b,,m,s1,1,1,1,,,,,,,,\n\
+         b,oracle,m,s2,1,1,1,,,,,,,,\n",
+    );
+    let run = &read.runs[0];
+    assert_eq!((run.benchmark.key.as_str(), run.benchmark.name.as_str()), ("one", "One"));
+    assert_eq!((run.model.as_deref(), run.invalid.as_deref()), (Some("m"), Some("wrong image")));
+    assert_eq!(run.runner, Some(("r".to_owned(), Some("2".to_owned()))));
+    assert_eq!((run.simulated, run.attempt_limit, run.started_at.is_some()), (true, Some(3), true));
+    // A baseline is known by its harness, wherever that stands.
+    assert_eq!(read.runs[1].baseline, Some(model::Baseline::Oracle));
+    let named: Vec<String> = (read.warnings().iter())
+        .map(|(code, message)| {
+            format!("{code} {}", message.split(" of a run of which ").next().unwrap_or_default())
+        })
+        .collect();
+    assert_eq!(
+        named,
+        [
+            "table.contradiction Row 4 says benchmark “two”",
+            "table.contradiction Row 4 says runner_version “3”",
+            "table.contradiction Row 4 says simulated “no”",
+            "table.contradiction Row 4 says attempt_limit “4”",
+        ]
+    );
+}
+
+#[test]
 fn every_way_to_write_one_gives_the_same() {
     let rows = "a,h,\"m, \"\"x\"\"\",s 1,1,1,true,0.5\na,h,\"m, \"\"x\"\"\",s 1,2,1,false,NaN\n";
     let plain = table("t.csv", format!("{HEADER},cost_usd\n{rows}"));

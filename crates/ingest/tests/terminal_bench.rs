@@ -13,6 +13,7 @@ use files::Tree;
 use ingest::format::{Format, Report, Sniff};
 use ingest::formats::terminal_bench::TerminalBench;
 use model::{ArtifactKind, Baseline, EndReason, Episode, Request, Run, TestOutcome, Tokens, Verdict};
+use test_folders::copy;
 
 struct Read {
     run: Run,
@@ -58,19 +59,6 @@ impl Read {
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/terminal_bench/run-a")
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 const ENDS: [(&str, u32, Verdict, EndReason, bool); 8] = [

@@ -201,7 +201,7 @@ fn is_nothing(value: &Value) -> bool {
 
 /// A place in an answer for messages: `` `entity/fields/2/max` ``. Its names are shortened, because the model chose them.
 fn place(at: &str) -> String {
-    let at: String = at.trim_start_matches('/').chars().filter(|c| !c.is_control()).take(80).collect();
+    let at = model::one_line(at.trim_start_matches('/'), 80);
     if at.is_empty() { "the answer".to_owned() } else { format!("`{at}`") }
 }
 

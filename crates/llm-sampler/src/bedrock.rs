@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use crate::dialect::{Bound, Dialect, Form, Learned, keeps_to_form};
 use crate::model::{
-    Call, ERROR_CHARS, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain,
+    Call, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain, error_line,
 };
 
 /// The region if neither the settings nor the environment name one.
@@ -127,11 +127,7 @@ impl Bedrock {
                     .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
                 let reason = refused.err().meta().message().unwrap_or("no message");
                 let code = refused.err().meta().code().unwrap_or("error");
-                let what: String = format!("{status} {code}: {reason}")
-                    .chars()
-                    .filter(|c| !c.is_control())
-                    .take(ERROR_CHARS)
-                    .collect();
+                let what = error_line(&format!("{status} {code}: {reason}"));
                 match refused.err() {
                     ConverseError::ModelTimeoutException(_) => Failure::TimedOut,
                     ConverseError::ThrottlingException(_)
@@ -164,17 +160,7 @@ fn without_credentials(error: &(dyn Error + 'static)) -> Option<String> {
     while let Some(inner) = cause.and_then(Error::source) {
         cause = Some(inner);
     }
-    let cause: String = cause
-        .map(|cause| {
-            cause
-                .to_string()
-                .trim_end_matches('.')
-                .chars()
-                .filter(|c| !c.is_control())
-                .take(ERROR_CHARS)
-                .collect()
-        })
-        .unwrap_or_default();
+    let cause = cause.map(|cause| error_line(cause.to_string().trim_end_matches('.'))).unwrap_or_default();
     let why = if cause.is_empty() { String::new() } else { format!(": {cause}") };
     Some(match failed {
         CredentialsError::CredentialsNotLoaded(_) => {

@@ -4,7 +4,7 @@
 //! One answer changes nothing for later questions if it is prose instead of the form, or too large for the endpoint. Several
 //! such answers in a row do.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use crate::ask::ATTEMPTS;
 
@@ -116,7 +116,7 @@ impl Learned {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        model::lock(&self.0)
     }
 
     /// Starts a question with the present dialect.

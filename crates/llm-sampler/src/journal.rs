@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use scenario::sample::{Answer, SampleError};
 use serde::{Deserialize, Serialize};
@@ -127,12 +127,12 @@ impl Journal {
 
     /// Whether there is a file: an answer was written, now or earlier.
     pub fn is_begun(&self) -> bool {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        model::lock(&self.file).is_some()
     }
 
     /// Removes the file, because the answers are in the pack now.
     pub fn remove(&self) -> io::Result<()> {
-        match self.file.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        match model::lock(&self.file).take() {
             Some(_) => std::fs::remove_file(&self.path),
             None => Ok(()),
         }
@@ -148,7 +148,7 @@ impl Journal {
         let failed = |error: io::Error| {
             SampleError::Endpoint(format!("{} cannot be written: {error}", self.path.display()))
         };
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = model::lock(&self.file);
         let file = match &mut *file {
             Some(file) => file,
             none => {

@@ -84,6 +84,11 @@ pub(crate) const FORM_NAME: &str = "answer";
 /// Most characters of a message of an endpoint.
 pub(crate) const ERROR_CHARS: usize = 400;
 
+/// A message of an endpoint in one line.
+pub(crate) fn error_line(text: &str) -> String {
+    model::one_line(text, ERROR_CHARS - 1)
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -106,7 +111,7 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
         }
         cause = error.source();
     }
-    text.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
+    error_line(&text)
 }
 
 /// A call in flight.

@@ -231,7 +231,7 @@ fn taken<T: Open, R>(
     if let Some(odd) =
         given.keys().find(|key| *key != "choice" && places.iter().all(|(label, ..)| label != *key))
     {
-        let odd: String = odd.chars().filter(|c| !c.is_control()).take(60).collect();
+        let odd = model::one_line(odd, 60);
         return Err(format!("`{odd}` is nothing that belongs there"));
     }
     let mut open = drawn.clone();

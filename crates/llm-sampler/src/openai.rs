@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::Unready;
 use crate::dialect::{Bound, Dialect, Form, Learned, keeps_to_form};
 use crate::model::{
-    Call, ERROR_CHARS, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain,
+    Call, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain, error_line,
 };
 
 /// The base URL of `OpenAI`.
@@ -196,7 +196,7 @@ impl OpenAi {
             OpenAIError::JSONDeserialize(error, _) => {
                 // The error quotes the response.
                 let what = self.without_key(format!("the reply is not a chat completion: {error}"));
-                Failure::Garbled(what.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect())
+                Failure::Garbled(error_line(&what))
             }
             other => Failure::Final(self.without_key(chain(&other))),
         }
@@ -400,8 +400,7 @@ fn error_text(body: &[u8], key: &str) -> String {
         Some(code.map_or_else(|| message.to_owned(), |code| format!("{message} ({code})")))
     });
     let message_text = without_key(message_text.unwrap_or_else(|| text.into_owned()), key);
-    let line: String = message_text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().filter(|c| !c.is_control()).take(ERROR_CHARS).collect()
+    error_line(&message_text)
 }
 
 fn sent(error: &reqwest::Error) -> Failure {
@@ -411,6 +410,7 @@ fn sent(error: &reqwest::Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::ERROR_CHARS;
 
     #[test]
     fn no_part_of_a_key_stays_at_the_cut_of_an_error() {

@@ -1,7 +1,7 @@
 //! How many answers of a model were accepted and refused, and how many the seed filled instead.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The counts so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,12 +49,12 @@ impl Tally {
 
     /// The counts so far.
     pub fn counts(&self) -> Counts {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).0
+        model::lock(&self.counts).0
     }
 
     /// The counts by purpose: `first`, `change`.
     pub fn by_purpose(&self) -> BTreeMap<String, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+        model::lock(&self.counts).1.clone()
     }
 
     /// Counts an answer, with the number of its attempt, from 1.
@@ -74,7 +74,7 @@ impl Tally {
 
     fn count(&self, purpose: &str, add: impl Fn(&mut Counts)) {
         let now = {
-            let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counts = model::lock(&self.counts);
             add(&mut counts.0);
             if !counts.1.contains_key(purpose) {
                 counts.1.insert(purpose.to_owned(), Counts::default());

@@ -4,13 +4,29 @@
 //! them to a count that lacks them, and records beside the count how it knew.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use ts_rs::TS;
 
 use crate::Tokens;
 
 /// Why the input tokens of an attempt, or of a whole episode, include the cached ones.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    TS,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum CachedInput {
     /// The source includes them, or there are none.
     #[default]
@@ -25,16 +41,11 @@ pub enum CachedInput {
 
 impl CachedInput {
     /// Every value.
-    pub const ALL: [Self; 4] = [Self::Included, Self::Assumed, Self::Added, Self::AddedByRun];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The word in the database.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Included => "included",
-            Self::Assumed => "assumed",
-            Self::Added => "added",
-            Self::AddedByRun => "added_by_run",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// What the counts prove. More cached than input tokens can only be separate counts; other cached tokens may be.
@@ -50,7 +61,7 @@ impl CachedInput {
 
     /// The inverse of [`CachedInput::as_str`].
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|value| value.as_str() == word)
+        word.parse().ok()
     }
 }
 
@@ -97,7 +108,7 @@ mod tests {
             |input| Tokens { input, cached: Some(5), output: Some(7) }.without_part_of_unknown().cached;
         assert_eq!((part(Some(10)), part(None)), (Some(5), None));
         for value in CachedInput::ALL {
-            assert_eq!(CachedInput::parse(value.as_str()), Some(value));
+            assert_eq!(CachedInput::parse(value.as_str()), Some(*value));
         }
     }
 }

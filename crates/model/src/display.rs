@@ -27,11 +27,64 @@ pub fn runs_in_words<T: AsRef<str>>(names: &[T]) -> String {
     }
 }
 
-/// Whether a character controls a terminal or the direction of writing. Line breaks and tabs do not count.
+/// Whether a character controls a terminal or the direction of writing, or shows nothing where a reader would look for it:
+/// separators of lines, marks and spaces without width. Line breaks and tabs do not count, nor do the joiners, which Persian
+/// and emoji need.
 pub fn is_display_control(c: char) -> bool {
-    let turns =
-        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    turns || c.is_control() && c != '\n' && c != '\t'
+    let is_unseen = matches!(
+        c,
+        '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+    );
+    is_unseen || c.is_control() && c != '\n' && c != '\t'
+}
+
+/// A text in which display controls are escaped: `\u{1b}`. Line breaks and tabs stay.
+pub fn escape_controls(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_display_control(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// A text from outside as one line of at most `most` characters: white space becomes one blank, display controls are escaped,
+/// and `…` stands behind a cut.
+pub fn one_line(text: &str, most: usize) -> String {
+    let mut out = String::new();
+    let (mut left, mut is_blank) = (most, false);
+    for c in text.chars() {
+        if c.is_whitespace() {
+            is_blank = !out.is_empty();
+            continue;
+        }
+        let is_escaped = is_display_control(c);
+        let width = usize::from(is_blank) + if is_escaped { c.escape_unicode().count() } else { 1 };
+        if width > left {
+            out.push('…');
+            break;
+        }
+        left -= width;
+        if std::mem::take(&mut is_blank) {
+            out.push(' ');
+        }
+        if is_escaped {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// A line of a log from outside, of at most `most` characters before they are escaped, which are display controls and line
+/// breaks. Tabs and blanks stay, without those at its end.
+pub fn log_line(line: &str, most: usize) -> String {
+    let line: String = line.trim_end().chars().take(most).collect();
+    escape_controls(&line).replace('\n', "\\u{a}")
 }
 
 /// A text from outside as one line that cannot control the display. Each display control, line break and tab becomes U+FFFD.
@@ -56,5 +109,28 @@ mod tests {
             "a\u{fffd}  key  none\u{fffd}b\u{fffd}[2J\u{fffd}c"
         );
         assert_eq!(plain_line("Grüße, 世界"), "Grüße, 世界");
+    }
+
+    #[test]
+    fn a_line_of_a_log_stays_one_line_with_its_tabs() {
+        assert_eq!(log_line("  a\tb\n\u{1b}[2Jc\r\n", 99), "  a\tb\\u{a}\\u{1b}[2Jc");
+        assert_eq!(log_line("éé\n", 1), "é");
+    }
+
+    #[test]
+    fn controls_are_escaped_and_joiners_stay() {
+        let text = "a\tb\n\u{1b}[2J\u{202e}\u{feff}\u{200b} 👩\u{200d}💻";
+        assert_eq!(escape_controls(text), "a\tb\n\\u{1b}[2J\\u{202e}\\u{feff}\\u{200b} 👩\u{200d}💻");
+    }
+
+    #[test]
+    fn a_text_becomes_one_line_within_its_bound() {
+        assert_eq!(one_line(" a\n\t b\u{1b}[2J \n", 100), "a b\\u{1b}[2J");
+        assert_eq!(one_line(&"é".repeat(600), 500), format!("{}…", "é".repeat(500)));
+        assert_eq!((one_line("ééé", 3).as_str(), one_line("ééé", 2).as_str()), ("ééé", "éé…"));
+        // An escape is whole or not there, and a blank is not the last character.
+        assert_eq!(one_line("ab\u{1b}c", 7), "ab…");
+        assert_eq!(one_line("ab cd", 3), "ab…");
+        assert_eq!(one_line(" \n", 9), "");
     }
 }

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use ts_rs::TS;
 
 use crate::{Episode, Extra};
@@ -25,19 +26,21 @@ pub enum Ending {
 }
 
 macro_rules! end_reasons {
-    ($($(#[$doc:meta])* $variant:ident = $word:literal, $label:literal, $default:ident;)+) => {
+    ($($(#[$doc:meta])* $variant:ident = $label:literal, $default:ident;)+) => {
         /// Why an attempt or an episode ended.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+        #[derive(EnumString, IntoStaticStr, VariantArray)]
         #[serde(rename_all = "snake_case")]
+        #[strum(serialize_all = "snake_case")]
         pub enum EndReason { $($(#[$doc])* $variant,)+ }
 
         impl EndReason {
             /// Every reason, in the order in which the policy table lists them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            pub const ALL: &'static [Self] = Self::VARIANTS;
 
             /// The stable word in the database, in JSON and in links.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
+            pub fn as_str(self) -> &'static str {
+                self.into()
             }
 
             /// The label that people read.
@@ -55,54 +58,54 @@ macro_rules! end_reasons {
 
 end_reasons! {
     /// The agent passed every planned turn.
-    PassedAll = "passed_all", "passed all", Censored;
+    PassedAll = "passed all", Censored;
     /// The tests ran and at least one did not pass.
-    TestsFailed = "tests_failed", "tests failed", Event;
+    TestsFailed = "tests failed", Event;
     /// The attempt ended without a pass before any test ran.
-    BuildFailed = "build_failed", "build failed", Event;
+    BuildFailed = "build failed", Event;
     /// The agent's server did not start or did not respond.
-    ServerFailed = "server_failed", "server failed", Event;
+    ServerFailed = "server failed", Event;
     /// The agent used up its time.
-    AgentTimeout = "agent_timeout", "agent timeout", Event;
+    AgentTimeout = "agent timeout", Event;
     /// The agent reached the limit of one attempt on tokens, dollars or time.
-    AttemptBudget = "attempt_budget", "attempt budget", Event;
+    AttemptBudget = "attempt budget", Event;
     /// The agent or its harness raised an error, or exited with one.
-    AgentError = "agent_error", "agent error", Event;
+    AgentError = "agent error", Event;
     /// The agent exceeded the model's context window.
-    ContextOverflow = "context_overflow", "context overflow", Event;
+    ContextOverflow = "context overflow", Event;
     /// The harness could not parse a tool call of the model.
-    ToolCallFormat = "tool_call_format", "tool-call format", Event;
+    ToolCallFormat = "tool-call format", Event;
     /// The harness stopped the agent because it repeated itself.
-    LoopDetected = "loop_detected", "loop detected", Event;
+    LoopDetected = "loop detected", Event;
     /// The agent ended its own harness, for example with a broad `pkill`.
-    KilledItself = "killed_itself", "killed itself", Event;
+    KilledItself = "killed itself", Event;
     /// The agent declared that it gives up.
-    GaveUp = "gave_up", "gave up", Event;
+    GaveUp = "gave up", Event;
     /// The agent ended its turn without changing anything.
-    NoChange = "no_change", "no change", Event;
+    NoChange = "no change", Event;
     /// The tests did not finish in time. The usual cause is that the agent's server hangs.
-    VerifierTimeout = "verifier_timeout", "verifier timeout", Event;
+    VerifierTimeout = "verifier timeout", Event;
     /// The verifier left no readable verdict. The usual cause is code of the agent that breaks the tests.
-    VerifierError = "verifier_error", "verifier error", Event;
+    VerifierError = "verifier error", Event;
     /// The source records that the turn was due, but no verdict.
-    NoVerdict = "no_verdict", "no verdict", Event;
+    NoVerdict = "no verdict", Event;
     /// The model endpoint refused or failed (429, 5xx, authentication).
-    Endpoint = "endpoint", "endpoint", Censored;
+    Endpoint = "endpoint", Censored;
     /// The run or the episode reached a limit on tokens, money or time.
-    Budget = "budget", "budget", Censored;
+    Budget = "budget", Censored;
     /// The container failed to build or start, or was lost.
-    Environment = "environment", "environment", Censored;
+    Environment = "environment", Censored;
     /// A person stopped it.
     // words: ok (the word is stored and exported)
-    Cancelled = "cancelled", "cancelled", Censored;
+    Cancelled = "cancelled", Censored;
     /// The files are incomplete: the run is still running, or was killed.
-    Unfinished = "unfinished", "unfinished", Censored;
+    Unfinished = "unfinished", Censored;
 }
 
 impl EndReason {
     /// The inverse of [`EndReason::as_str`].
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|r| r.as_str() == word)
+        word.parse().ok()
     }
 }
 

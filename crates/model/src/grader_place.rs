@@ -3,11 +3,28 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use ts_rs::TS;
 
 /// A place in the container of a task that belongs to its verifier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    TS,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum GraderPlace {
     /// `/tests`, which holds the suite while it runs.
     Tests,
@@ -19,20 +36,16 @@ pub enum GraderPlace {
 
 impl GraderPlace {
     /// Every place, in the order of display.
-    pub const ALL: [Self; 3] = [Self::Tests, Self::VerifierLogs, Self::RewardFile];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The stable word in the database and in exports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Tests => "tests",
-            Self::VerifierLogs => "verifier_logs",
-            Self::RewardFile => "reward_file",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// The inverse of [`GraderPlace::as_str`].
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|place| place.as_str() == word)
+        word.parse().ok()
     }
 
     /// The label that people read.
@@ -123,7 +136,7 @@ mod tests {
     #[test]
     fn stored_words_round_trip() {
         for place in GraderPlace::ALL {
-            assert_eq!(GraderPlace::parse(place.as_str()), Some(place));
+            assert_eq!(GraderPlace::parse(place.as_str()), Some(*place));
             assert_eq!(serde_json::json!(place), place.as_str());
         }
         assert_eq!(GraderPlace::parse("home"), None);

@@ -10,42 +10,52 @@
 //! Unknown is a value: whatever a source may omit is an `Option`. `None` is shown as "unknown", never as 0.
 
 mod ansi;
+mod attempt;
 mod cached_input;
 pub mod case_lines;
 mod display;
 mod end_reason;
 mod episode;
 mod grader_place;
+mod lock;
 mod median;
-mod moment;
+pub mod moment;
+mod money;
 mod pass_rate;
 mod round_scores;
 mod run;
 mod session;
+mod shell;
+mod stamina;
 mod transcript;
 mod verdict;
 mod warning;
 mod warning_codes;
 
 pub use ansi::strip_ansi;
+pub use attempt::{
+    Artifact, ArtifactKind, Attempt, Counting, Extra, TestOutcome, TestResult, Timing, Tokens,
+};
 pub use cached_input::CachedInput;
-pub use display::{by_sentence, counted, is_display_control, plain_line, runs_in_words};
+pub use display::{
+    by_sentence, counted, escape_controls, is_display_control, log_line, one_line, plain_line, runs_in_words,
+};
 pub use end_reason::{
     CAUSE, CensoringPolicy, DECIDED_AS, DECIDED_BY, EndReason, Ending, NOT_RECOGNIZED, note_decision,
 };
-pub use episode::{
-    Artifact, ArtifactKind, Attempt, Counting, Episode, Extra, Request, TestOutcome, TestResult, Timing,
-    Tokens, Turn,
-};
+pub use episode::{Episode, Request, Turn};
 pub use grader_place::GraderPlace;
+pub use lock::lock;
 pub use median::Median;
-pub use moment::rfc3339;
+pub use money::{amount_in_dollars, dollars};
 pub use pass_rate::{PassRate, RateInterval};
 pub use round_scores::RoundScores;
 pub use run::{Baseline, Benchmark, LOCOBENCH_AGENT, Reported, Run, TaskTotals, UNTESTED_BENCHMARKS};
 pub use session::{
     COMPREHENSION_METRICS, CorrectedFigures, ImportedFigures, LOCOBENCH_METRICS, LcbaPair, SessionFigures,
 };
+pub use shell::{shell_word, shell_words};
+pub use stamina::Stamina;
 pub use transcript::{Step, StepKind, ToolCall, Transcript};
 pub use verdict::{PASS_REWARD, TurnState, Verdict};
 pub use warning::{Treatment, Warning};

@@ -1,6 +1,7 @@
 //! A run: one harness with one model and its settings.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 use ts_rs::TS;
 
 use crate::Extra;
@@ -50,8 +51,9 @@ impl Benchmark {
 pub const UNTESTED_BENCHMARKS: [&str; 1] = [LOCOBENCH_AGENT];
 
 /// Agents without a model, which bound the possible scores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Baseline {
     /// Applies the reference solution.
     Oracle,
@@ -62,18 +64,12 @@ pub enum Baseline {
 impl Baseline {
     /// The baseline with the name of this harness, if any.
     pub fn of_harness(name: &str) -> Option<Self> {
-        match name {
-            "oracle" => Some(Self::Oracle),
-            "nop" => Some(Self::Nop),
-            _ => None,
-        }
+        name.parse().ok()
     }
+
     /// The stable word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Oracle => "oracle",
-            Self::Nop => "nop",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The verdict of an attempt, and the state of a turn in the episode × turn grid.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 use ts_rs::TS;
 
 /// The least reward of a passed attempt, if the source grades by reward.
@@ -9,8 +10,9 @@ use ts_rs::TS;
 pub const PASS_REWARD: f64 = 0.999;
 
 /// The verdict of the tests on one attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS, EnumString, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Verdict {
     /// Every test passed (reward ≥ [`PASS_REWARD`] if the source grades by reward).
     Passed,
@@ -26,21 +28,13 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word in the database and in links.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Error => "error",
-            Self::Unfinished => "unfinished",
-            Self::NotTested => "not_tested",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// The inverse of [`Verdict::as_str`].
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Passed, Self::Failed, Self::Error, Self::Unfinished, Self::NotTested]
-            .into_iter()
-            .find(|v| v.as_str() == word)
+        word.parse().ok()
     }
 }
 

@@ -1,13 +1,29 @@
 //! Problems that a reader found in a source.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr};
 use ts_rs::TS;
 
 use crate::warning_codes::{Severity, WarningCounts};
 
 /// What the reader did about a problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    TS,
+    EnumString,
+    IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Treatment {
     /// The value was corrected, or completed from another place.
     Repaired,
@@ -19,16 +35,12 @@ pub enum Treatment {
 
 impl Treatment {
     /// The stable word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Repaired => "repaired",
-            Self::Skipped => "skipped",
-            Self::ReadDifferently => "read_differently",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
     /// The inverse of [`Treatment::as_str`].
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Repaired, Self::Skipped, Self::ReadDifferently].into_iter().find(|t| t.as_str() == word)
+        word.parse().ok()
     }
 }
 

@@ -3,11 +3,27 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use strum::{IntoStaticStr, VariantArray};
 use ts_rs::TS;
 
 /// How an entry of the import report affects the numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, TS)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    TS,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Severity {
     /// Information only. Every number is as the source gives it.
     Note,
@@ -150,11 +166,11 @@ const WARNINGS: &[&str] = &[
 
 impl Severity {
     /// Every severity, from the least.
-    pub const ALL: [Self; 3] = [Self::Note, Self::Repair, Self::Warning];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The severity of a code. An unknown code is a warning.
     pub fn from_code(code: &str) -> Self {
-        Self::ALL.into_iter().find(|severity| severity.codes().contains(&code)).unwrap_or(Self::Warning)
+        Self::ALL.iter().copied().find(|severity| severity.codes().contains(&code)).unwrap_or(Self::Warning)
     }
 
     /// The codes of this severity, in alphabetical order.
@@ -167,12 +183,8 @@ impl Severity {
     }
 
     /// The stable word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Repair => "repair",
-            Self::Warning => "warning",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -258,7 +270,7 @@ mod tests {
             for code in severity.codes() {
                 assert_eq!(
                     (Severity::from_code(code), all.iter().filter(|c| *c == code).count()),
-                    (severity, 1),
+                    (*severity, 1),
                     "{code}"
                 );
                 assert!(

@@ -30,8 +30,9 @@ pub(crate) fn so_far(paths: &RunPaths, run: &RunFile) -> Accounts {
 
 /// The account that knows of more; seconds are only in the written one.
 fn larger(written: Spent, logged: Spent) -> Spent {
-    let sum = |spent: &Spent| spent.tokens.input.unwrap_or(0) + spent.tokens.output.unwrap_or(0);
-    let more = (logged.requests, logged.unmetered, sum(&logged))
-        > (written.requests, written.unmetered, sum(&written));
-    if more { Spent { seconds: written.seconds, ..logged } } else { written }
+    let known = |spent: &Spent| (spent.requests, spent.unmetered, spent.reported_tokens());
+    let more = known(&logged) > known(&written);
+    let account = if more { Spent { seconds: written.seconds, ..logged } } else { written };
+    // Somebody else may have written both.
+    account.without_negatives()
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{AttemptSummary, EndedBy, Scope, StopReason, Waiting};
-use harness::{Call, Custom, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
+use harness::{
+    Call, Ended, Endpoint, Exit, Harness, HarnessError, HarnessFile, Invocation, Outcome, Session,
+};
 use model::EndReason;
 use sandbox::{AgentContainer, ContainerEnd, Limits, OpenTask, Owner, Volumes};
 use tokio::sync::watch;
@@ -31,7 +33,7 @@ const SPENDING_INTERVAL: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub(crate) enum Agent {
     BuiltIn(&'static dyn Harness),
-    Own(Arc<Custom>),
+    Own(Arc<HarnessFile>),
 }
 
 impl Agent {

@@ -5,7 +5,7 @@ use model::EndReason;
 
 use crate::agent::AgentCall;
 use crate::attempt::Unrecorded;
-use crate::record::{self, Exception};
+use crate::record::Exception;
 
 /// Most characters of a failure's message that are kept.
 const MESSAGE: usize = 2000;
@@ -91,7 +91,7 @@ fn excused(called: &AgentCall, fault: &EndpointFault, may_retry: bool) -> Option
         Excuse::ForGood => Some(Unrecorded::Endpoint(why)),
         Excuse::Retried => may_retry.then_some(Unrecorded::Endpoint(why)),
         Excuse::RunUnanswered { was_asked } => {
-            let message = called.outcome.message.as_deref().map(|message| record::one_line(message, MESSAGE));
+            let message = called.outcome.message.as_deref().map(|message| model::one_line(message, MESSAGE));
             let message = message
                 .filter(|message| !message.is_empty())
                 .or_else(|| (!was_asked).then(|| silent_end(called)));
@@ -143,7 +143,7 @@ pub(crate) fn reached(called: &AgentCall) -> Result<(), Unrecorded> {
 
 /// A failure for the record.
 pub(crate) fn exception(kind: &str, message: &str) -> Exception {
-    Exception { kind: kind.to_owned(), message: record::one_line(message, MESSAGE) }
+    Exception { kind: kind.to_owned(), message: model::one_line(message, MESSAGE) }
 }
 
 /// The end of an attempt that is given up because of something outside.

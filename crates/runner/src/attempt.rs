@@ -15,8 +15,8 @@ use std::time::Instant;
 use gateway::{AttemptKey, Scope, StopReason, oracle};
 use model::EndReason;
 use sandbox::{Owner, ServerContainer};
-use scenario::client::Verdicts;
 use tokio_util::sync::CancellationToken;
+use validation::client::Verdicts;
 
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall, blocking};
 use crate::agent_end::{AgentEnd, agent_end, budget_spent, reached};

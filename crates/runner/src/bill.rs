@@ -1,10 +1,10 @@
 //! What an attempt cost: by the gateway or, in direct mode, by what the harness reports.
 
 use gateway::{Budgets, Price, Scope, Spent, StopReason};
-use model::Tokens;
+use model::{Tokens, lock};
 
 use crate::agent::AgentCall;
-use crate::run_context::{RunContext, lock};
+use crate::run_context::RunContext;
 
 /// What an attempt cost.
 pub(crate) struct Bill {
@@ -64,8 +64,7 @@ fn direct((tokens, reported): (Tokens, Option<f64>), price: Option<Price>, secon
 pub(crate) fn over(budgets: &Budgets, run: &Spent, episode: &Spent) -> Option<StopReason> {
     [(Scope::Run, budgets.run, run), (Scope::Episode, budgets.episode, episode)].into_iter().find_map(
         |(scope, budget, spent)| {
-            let tokens = spent.tokens.input.unwrap_or(0) + spent.tokens.output.unwrap_or(0);
-            let limit = if budget.tokens.is_some_and(|limit| tokens >= limit) {
+            let limit = if budget.tokens.is_some_and(|limit| spent.reported_tokens() >= limit) {
                 "tokens"
             } else if budget.usd.is_some_and(|limit| spent.known_usd >= limit) {
                 "usd"
@@ -87,11 +86,11 @@ pub(crate) fn plus(one: Spent, other: Spent) -> Spent {
         _ => None,
     };
     Spent {
-        requests: one.requests + other.requests,
+        requests: one.requests.saturating_add(other.requests),
         tokens: one.tokens.plus(other.tokens),
         cost_usd,
         known_usd: one.known_usd + other.known_usd,
-        unmetered: one.unmetered + other.unmetered,
+        unmetered: one.unmetered.saturating_add(other.unmetered),
         guess: one.guess.plus(other.guess),
         seconds: one.seconds + other.seconds,
     }

@@ -205,7 +205,8 @@ async fn reconnected(context: &RunContext, old: &RunConnections) -> Result<RunCo
     let containers = swept(&context.settings, &context.paths).await?;
     let apis = context.harness.apis();
     let before = EarlierSpending::Gateway(old.gateway.as_ref());
-    let gateway = open(&context.settings, &apis, &context.paths, &context.id, before, &containers).await?;
+    let gateway =
+        open(&context.settings, &apis, &context.paths, &context.engine_run, before, &containers).await?;
     Ok(RunConnections { containers, gateway })
 }
 

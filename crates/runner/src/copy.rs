@@ -10,7 +10,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use files::beneath;
 use rustix::fs::{
@@ -31,9 +31,9 @@ const DEEP: u32 = 32;
 static DIVING: Mutex<()> = Mutex::new(());
 
 /// Waits for its turn where it gets deep; nothing elsewhere. Held until it is out of there again.
-fn dive(depth: u32) -> Option<MutexGuard<'static, ()>> {
+pub(crate) fn dive(depth: u32) -> Option<MutexGuard<'static, ()>> {
     // What a panicking holder left is nothing but the lock.
-    (depth == DEEP).then(|| DIVING.lock().unwrap_or_else(PoisonError::into_inner))
+    (depth == DEEP).then(|| model::lock(&DIVING))
 }
 
 /// Lets this process have as many open files as the system allows it: copies of deep trees of several episodes at once need
@@ -91,19 +91,14 @@ pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Cop
     Ok(work.copied)
 }
 
-/// Opens a folder, also one that was locked (mode 000, 500): containers run as the user who owns it.
+/// Opens a folder, also one that was locked (mode 000, 500): containers run as the user who owns it. A link in its place is
+/// refused, and the mode of what it leads to stays: a locked folder is unlocked through a handle of itself.
 pub(crate) fn open_unlocked(path: &Path) -> io::Result<OwnedFd> {
     let folder = match beneath::open_folder(path) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(error) };
-            // Only a folder: the mode of what a link leads to is not changed.
             let parent = beneath::open_folder(parent)?;
-            let stat = statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
-            if FileType::from_raw_mode(stat.st_mode as RawMode) != FileType::Directory {
-                return Err(error);
-            }
-            rustix::fs::chmodat(&parent, name, Mode::RWXU, AtFlags::empty())?;
-            beneath::open_folder(path)?
+            open_folder(parent.as_fd(), &std::ffi::CString::new(name.as_bytes())?)?
         }
         other => other?,
     };
@@ -398,6 +393,21 @@ mod tests {
         assert!(!to.exists() && !from.exists());
         assert!(Path::new("/etc/passwd").exists());
         remove(&from).unwrap();
+    }
+
+    #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
+    fn a_folder_is_unlocked_as_it_is_and_no_link_to_one() {
+        let room = tempfile::tempdir().unwrap();
+        let (folder, link) = (room.path().join("folder"), room.path().join("link"));
+        fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink(&folder, &link).unwrap();
+        let mode = || fs::metadata(&folder).unwrap().permissions().mode() & 0o777;
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o050)).unwrap();
+        open_unlocked(&link).unwrap_err();
+        assert_eq!(mode(), 0o050);
+        open_unlocked(&folder).unwrap();
+        assert_eq!(mode(), 0o750, "the rights of others stay");
     }
 
     #[test]

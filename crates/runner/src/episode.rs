@@ -1,7 +1,6 @@
 //! One episode: turn after turn, attempt after attempt, in one session of the agent.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use gateway::{Scope, StopReason, oracle};
 use model::{EndReason, Verdict};
@@ -15,18 +14,16 @@ use crate::agent_end::{budget_spent, exception};
 use crate::attempt::FinishedAttempt;
 use crate::folders::Folders;
 use crate::live::{Phase, is_resumable};
+use crate::may_begin::{self, CannotStart};
 use crate::outage;
 use crate::record::{AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord};
 use crate::reopen::{self, keep_score};
-use crate::run_context::{Ending, RunContext};
+use crate::run_context::RunContext;
 use crate::scenarios::{TurnData, Turns};
 use crate::settings::EndpointSettings;
 use crate::state::{After, Journal, Planned, SessionState};
 use crate::status::Status;
 use crate::{Event, RunError, clock, kill_points};
-
-/// How often a paused run checks whether it continues.
-const PAUSE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How an episode ended in this part of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,14 +47,6 @@ pub(crate) struct Episode<'a> {
     turns: Turns,
     /// Schemas and changes so far, for the simulated model.
     history: Vec<(Arc<Schema>, Vec<Change>)>,
-}
-
-/// Why no further attempt may begin.
-enum CannotStart {
-    /// The run ends.
-    RunEnds,
-    /// The episode's budget is spent.
-    Budget(StopReason),
 }
 
 /// What comes after an attempt.
@@ -87,7 +76,7 @@ pub(crate) async fn play(context: Arc<RunContext>, planned: Planned) -> Result<E
         keep_score(&context, &planned, &opened.trajectory);
     }
     let mut episode = Episode {
-        owner: Owner { run: context.id.clone(), episode: planned.name.clone() },
+        owner: Owner { run: context.engine_run.clone(), episode: planned.name.clone() },
         turns: context.scenarios.turns(planned.scenario),
         context: &context,
         planned: &planned,
@@ -298,41 +287,13 @@ impl Episode<'_> {
         cells
     }
 
-    /// Waits while the run is paused. False if the run ends.
-    pub(crate) async fn waits_out_a_pause(&self) -> bool {
-        let mut paused = false;
-        loop {
-            if self.context.stop.is_cancelled() {
-                return false;
-            }
-            let pause = self.context.control_requests.borrow().pause;
-            if !pause {
-                self.status.begin();
-                return true;
-            }
-            if !paused {
-                paused = true;
-                self.status.rest();
-                self.status.phase(Phase::Paused, "paused");
-            }
-            tokio::time::sleep(PAUSE_CHECK_INTERVAL).await;
-        }
-    }
-
-    /// Waits while the run is paused, then checks the budgets. Once only: a moment later another one may be spent.
+    /// Waits while the run is paused, then checks the budgets.
     async fn may_begin(&mut self, turn: u32, attempt: u32) -> Result<(), CannotStart> {
-        if !self.waits_out_a_pause().await {
+        if !may_begin::wait_out_a_pause(self.context, &self.status).await {
             return Err(CannotStart::RunEnds);
         }
         self.status.set(|shown| (shown.turn, shown.attempt) = (turn, attempt));
-        match self.context.over(&self.status, &self.planned.name).await {
-            None => Ok(()),
-            Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
-                self.context.end(Ending::Budget(over));
-                Err(CannotStart::RunEnds)
-            }
-            Some(over) => Err(CannotStart::Budget(over)),
-        }
+        may_begin::check_budgets(self.context, &self.status, &self.planned.name).await
     }
 
     pub(crate) fn task(&self, data: &TurnData, attempt: u32) -> Option<oracle::Task> {

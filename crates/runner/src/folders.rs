@@ -3,12 +3,15 @@
 //! Nothing here needs an engine. A snapshot appears under its name when it is complete, with the attempt that it was made
 //! for inside it ([`Label`]).
 
+use std::ffi::CString;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use files::beneath;
-use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, Stat, mkdirat, openat, readlinkat, renameat, statat, unlinkat,
+};
 use rustix::io::Errno;
 use sandbox::Volumes;
 use sandbox::snapshot::open_folder;
@@ -144,8 +147,13 @@ impl Folders {
 
     /// Whether a file of the workspace differs from before the attempt: names, kinds, sizes and times.
     pub(crate) fn changed(&self) -> bool {
+        let opened = |path: &Path| beneath::open_folder(path).ok();
+        let (Some(before), Some(live)) = (opened(&self.before().workspace), opened(&self.live().workspace))
+        else {
+            return true;
+        };
         let mut left = COMPARED;
-        !same(&self.before().workspace, &self.live().workspace, &mut left, 0)
+        !same(before.as_fd(), live.as_fd(), &mut left, 0)
     }
 
     /// Takes away what an episode that is over needs no more: all of them, unless it can be continued.
@@ -177,37 +185,61 @@ fn copy_both(from: &Volumes, to: &Volumes) -> io::Result<()> {
     Ok(())
 }
 
-fn same(one: &Path, other: &Path, left: &mut u32, depth: u32) -> bool {
-    let list = |path: &Path| -> Option<Vec<(std::ffi::OsString, std::fs::Metadata)>> {
-        let mut entries = Vec::new();
-        for entry in std::fs::read_dir(path).ok()? {
-            let entry = entry.ok()?;
-            entries.push((entry.file_name(), entry.metadata().ok()?));
-        }
-        entries.sort_by(|a, b| a.0.cmp(&b.0));
-        Some(entries)
-    };
-    let (Some(mine), Some(theirs)) = (list(one), list(other)) else { return false };
-    let plain = |meta: &std::fs::Metadata| meta.is_dir() || meta.is_file() || meta.is_symlink();
+/// Whether two folders have the same names, kinds, sizes, times and links in them, `left` entries at most. Every step goes through
+/// the handles of the folders above it, and no link is followed; what cannot be looked at is not the same.
+fn same(one: BorrowedFd<'_>, other: BorrowedFd<'_>, left: &mut u32, depth: u32) -> bool {
+    let (Some(mine), Some(theirs)) = (entries(one), entries(other)) else { return false };
     // What a copy leaves out is no difference.
-    let theirs: Vec<_> = theirs.into_iter().filter(|(_, meta)| plain(meta)).collect();
+    let is_copied =
+        |stat: &Stat| matches!(kind(stat), FileType::Directory | FileType::RegularFile | FileType::Symlink);
+    let theirs: Vec<_> = theirs.into_iter().filter(|(_, stat)| is_copied(stat)).collect();
     if mine.len() != theirs.len() || depth > 100 {
         return false;
     }
-    mine.into_iter().zip(theirs).all(|((name, meta), (other_name, other_meta))| {
+    mine.into_iter().zip(theirs).all(|((name, stat), (other_name, other_stat))| {
         *left = left.saturating_sub(1);
-        if *left == 0 || name != other_name || meta.file_type() != other_meta.file_type() {
+        if *left == 0 || name != other_name || kind(&stat) != kind(&other_stat) {
             return false;
         }
-        if meta.is_dir() {
-            return same(&one.join(&name), &other.join(&name), left, depth + 1);
+        if kind(&stat) == FileType::Directory {
+            let _turn = copy::dive(depth);
+            let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            let folder = |at: BorrowedFd<'_>| openat(at, name.as_c_str(), flags, Mode::empty()).ok();
+            let (Some(mine), Some(theirs)) = (folder(one), folder(other)) else { return false };
+            return same(mine.as_fd(), theirs.as_fd(), left, depth + 1);
         }
-        let equal_content = meta.len() == other_meta.len()
-            && (meta.is_symlink() || meta.modified().ok() == other_meta.modified().ok());
-        equal_content
-            && (!meta.is_symlink()
-                || std::fs::read_link(one.join(&name)).ok() == std::fs::read_link(other.join(&name)).ok())
+        if stat.st_size != other_stat.st_size {
+            return false;
+        }
+        if kind(&stat) == FileType::Symlink {
+            let link = |at: BorrowedFd<'_>| readlinkat(at, name.as_c_str(), Vec::new()).ok();
+            return link(one) == link(other);
+        }
+        (stat.st_mtime, stat.st_mtime_nsec) == (other_stat.st_mtime, other_stat.st_mtime_nsec)
     })
+}
+
+fn kind(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
+}
+
+/// What lies in an open folder, by name; `None` where it cannot be read, or is more than is compared.
+fn entries(folder: BorrowedFd<'_>) -> Option<Vec<(CString, Stat)>> {
+    let mut entries = Vec::new();
+    for entry in Dir::read_from(folder).ok()? {
+        let entry = entry.ok()?;
+        let name = entry.file_name();
+        if matches!(name.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        if entries.len() >= COMPARED as usize {
+            return None;
+        }
+        let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        entries.push((name.to_owned(), stat));
+    }
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    Some(entries)
 }
 
 /// Writes a file beneath a folder that an agent owns: links on the way are taken away, not followed.
@@ -249,7 +281,7 @@ pub(crate) fn write_beneath(folder: &Path, path: &str, text: &str) -> Result<(),
 }
 
 fn sub_folder(at: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::Result<OwnedFd> {
-    let entry = std::ffi::CString::new(name)?;
+    let entry = CString::new(name)?;
     match open_folder(at.as_fd(), &entry) {
         Ok(folder) => {
             copy::unlock(&folder)?;
@@ -270,7 +302,7 @@ fn sub_folder(at: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::
 }
 
 /// To the user of containers, which only the root of a host has to (and can).
-fn give(what: std::os::fd::BorrowedFd<'_>, (uid, gid): (u32, u32)) {
+fn give(what: BorrowedFd<'_>, (uid, gid): (u32, u32)) {
     if rustix::process::geteuid().is_root() {
         let (uid, gid) = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));
         let _ = rustix::fs::fchown(what, Some(uid), Some(gid));
@@ -314,6 +346,29 @@ mod tests {
         folders.close(false).unwrap();
         assert_eq!(fs::read_dir(room.path().join("scenario_0")).unwrap().count(), 0);
         folders.close(false).unwrap();
+    }
+
+    #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
+    fn a_workspace_that_is_a_link_counts_as_changed_whatever_it_leads_to() {
+        let room = tempfile::tempdir().unwrap();
+        let folders = Folders::new(room.path().join("s"));
+        folders.make().unwrap();
+        let workspace = folders.live().workspace;
+        fs::create_dir_all(workspace.join("a/b")).unwrap();
+        fs::write(workspace.join("a/b/file"), "x").unwrap();
+        std::os::unix::fs::symlink("b/file", workspace.join("a/link")).unwrap();
+        folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
+        assert!(!folders.changed());
+        fs::remove_file(workspace.join("a/link")).unwrap();
+        std::os::unix::fs::symlink("b/fily", workspace.join("a/link")).unwrap();
+        assert!(folders.changed(), "a link leads elsewhere");
+        folders.restore().unwrap();
+        assert!(!folders.changed());
+        // The same files at the end of a link.
+        fs::rename(&workspace, room.path().join("outside")).unwrap();
+        std::os::unix::fs::symlink(room.path().join("outside"), &workspace).unwrap();
+        assert!(folders.changed());
     }
 
     /// For root nothing is locked, so this process begins itself anew as somebody else.

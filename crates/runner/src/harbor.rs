@@ -1,19 +1,28 @@
 //! Tasks of Harbor, several steps each, played in the order in which Harbor plays them.
 //!
-//! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left; [`trial`] plays a
-//! task in one container from its first step to its last, [`open`] opens that container, [`step`] one of the steps. [`player`] names who plays without a
-//! harness: the reference solution, or nobody; [`call`] calls a harness, [`feedback`] is the feedback between attempts. [`background`] ends what an agent has left running, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent attempts begin from, [`kept`] what a resume continues from; [`repeated`] retries what the endpoint has ended. What is recorded has the layout of every other run (`docs/formats.md`), so that live view,
-//! importer and report are the same.
+//! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left. [`trial`] plays a
+//! task in one container from its first step to its last: [`open`] opens that container, [`take_up`] continues a trial that was
+//! cut off, [`attempts`] plays the attempts at a step, [`step`] one of them with the means of [`in_container`], and [`end`] ends
+//! the trial. [`after_attempt`] decides what follows an attempt. [`player`] names who plays without a harness: the reference
+//! solution, or nobody; [`call`] calls a harness, [`feedback`] is the feedback between attempts. [`background`] ends what an
+//! agent has left running, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent
+//! attempts begin from, [`kept`] what a resume continues from; [`repeated`] retries what the endpoint has ended. What is
+//! recorded ([`recorded`]) has the layout of every other run (`docs/formats.md`), so that live view, importer and report are
+//! the same.
 //!
 //! A task is somebody else's program. Its files are read through a [`files::Tree`], and everything that it executes runs in
 //! its own container.
 
+mod after_attempt;
 mod alone;
 mod archives;
+mod attempts;
 mod background;
 mod call;
+mod end;
 mod feedback;
 mod file;
+mod in_container;
 mod kept;
 mod open;
 mod player;
@@ -23,6 +32,7 @@ mod repeated;
 mod reward;
 mod snapshot;
 mod step;
+mod take_up;
 mod task;
 mod trial;
 
@@ -59,6 +69,8 @@ pub struct TaskImage {
     pub image: Option<String>,
     /// What its recipe does; of an image that is named nothing is built.
     pub recipe: Recipe,
+    /// SHA-256 of the whole text of its recipe, which may be longer than what is shown of it; of no text, where nothing is built.
+    pub recipe_sha256: [u8; 32],
 }
 
 /// The name of a folder or zip of tasks, by which Harbor calls a set of them.

@@ -11,10 +11,10 @@ pub(crate) fn point(_name: &'static str) {}
 #[cfg(debug_assertions)]
 pub(crate) fn point(name: &'static str) {
     use std::collections::HashMap;
-    use std::sync::{Mutex, PoisonError};
+    use std::sync::Mutex;
     static COUNTS: Mutex<Option<HashMap<&str, u64>>> = Mutex::new(None);
     let (all, of_name) = {
-        let mut counts = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut counts = model::lock(&COUNTS);
         let counts = counts.get_or_insert_default();
         let of_name = counts.entry(name).or_default();
         *of_name += 1;

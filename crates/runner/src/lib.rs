@@ -25,6 +25,7 @@ mod folders;
 mod harbor;
 mod kill_points;
 pub mod live;
+mod may_begin;
 pub mod origin;
 mod outage;
 mod prompt;

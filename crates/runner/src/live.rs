@@ -2,12 +2,17 @@
 //!
 //! Works the same for a run of this process, of another, and for one that was killed.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::{Read as _, Seek as _, SeekFrom};
+mod logs;
+mod stuck;
+
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
+use self::logs::{faults, requests, tail, usual_gap};
+use self::stuck::{eta, stuck};
 use crate::state::{RunFile, RunPaths, is_left};
 use crate::{Event, RunError, clock, disk};
 
@@ -110,8 +115,9 @@ pub struct LiveEpisode {
 }
 
 /// What an episode is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
+#[ts(rename = "LivePhase")]
 pub enum Phase {
     /// Waits for its turn among `batch_size`.
     Queued,
@@ -207,17 +213,6 @@ impl LiveEpisode {
         }
     }
 }
-
-/// The least and the most bytes that are read from the end of a log: a busy run writes more in [`FAULTS_SINCE`].
-const TAIL: (u64, u64) = (512 << 10, 8 << 20);
-/// The least number of gaps for a median.
-const ENOUGH_GAPS: usize = 5;
-/// Silence up to this many seconds is normal.
-const LEAST_SILENCE: f64 = 300.0;
-/// Silence longer than this many median gaps is not normal.
-const MANY_GAPS: f64 = 10.0;
-/// How far back faults are counted, in seconds.
-const FAULTS_SINCE: f64 = 600.0;
 
 /// Whether an episode that is over can be continued: something other than its agent or the budget of an attempt ended it. A
 /// resume continues it.
@@ -347,157 +342,6 @@ fn not_passed(paths: &RunPaths) -> Option<NotPassed> {
         let reported = last.exception.as_ref().map(|exception| exception.message.clone());
         Some(NotPassed { turn: current.turn, reason: last.end_reason, message: reported.or_else(tests) })
     })
-}
-
-/// At the pace so far: seconds of a decided turn, times the turns that are left.
-fn eta(episode: &LiveEpisode) -> Option<f64> {
-    if episode.phase == Phase::Over {
-        return None;
-    }
-    let decided = episode.cells.len() as f64;
-    let left = f64::from(episode.turns) - decided;
-    (decided > 0.0).then(|| (episode.seconds / decided * left).max(0.0))
-}
-
-/// Why an episode may be stuck. `asked`: when its oldest open request was sent to the endpoint.
-fn stuck(episode: &LiveEpisode, usual_gap: Option<f64>, asked: Option<&str>) -> Option<String> {
-    if !matches!(episode.phase, Phase::Agent | Phase::Testing | Phase::Preparing | Phase::Waiting) {
-        return None;
-    }
-    let silent = clock::seconds_since(episode.last_event_at.as_deref()?)?;
-    let odd = usual_gap.map_or(LEAST_SILENCE * 2.0, |gap| (gap * MANY_GAPS).max(LEAST_SILENCE));
-    if silent <= odd {
-        return None;
-    }
-    let asked = asked.and_then(clock::seconds_since);
-    match (episode.phase, asked) {
-        (Phase::Waiting, _) => {
-            // The status says what it waits for: the endpoint, or the engine.
-            let what = episode.now.as_deref().map_or_else(String::new, |now| format!(": {now}"));
-            Some(format!(
-                "It has waited for {}{what}.",
-                duration(asked.map_or(silent, |asked| asked.max(silent)))
-            ))
-        }
-        (Phase::Agent, Some(asked)) => {
-            Some(format!("The model's endpoint has not answered a request for {}.", duration(asked)))
-        }
-        _ => {
-            let usually = usual_gap.map_or_else(String::new, |gap| {
-                format!("; one usually comes every {}", duration(gap.max(1.0)))
-            });
-            Some(format!("No sign of life for {}{usually}.", duration(silent)))
-        }
-    }
-}
-
-fn duration(seconds: f64) -> String {
-    if seconds < 90.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", seconds / 60.0) }
-}
-
-/// The median time between signs of life of one episode.
-fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Option<f64> {
-    let mut signs: HashMap<&str, Vec<f64>> = HashMap::new();
-    let of_events = events.iter().filter_map(|event| match event {
-        Event::Turn { at, episode, .. }
-        | Event::Attempt { at, episode, .. }
-        | Event::Episode { at, episode, .. } => Some((episode.as_str(), at.as_str())),
-        _ => None,
-    });
-    let of_requests = requests.iter().map(|request| (request.key.episode.as_str(), request.at.as_str()));
-    for (episode, at) in of_events.chain(of_requests) {
-        signs.entry(episode).or_default().extend(clock::seconds(at));
-    }
-    let mut gaps = Vec::new();
-    for times in signs.values_mut() {
-        times.sort_by(f64::total_cmp);
-        gaps.extend(times.windows(2).map(|pair| pair[1] - pair[0]));
-    }
-    gaps.sort_by(f64::total_cmp);
-    (gaps.len() >= ENOUGH_GAPS).then(|| gaps[gaps.len() / 2])
-}
-
-/// Finished requests, the start of each episode's oldest open one, and failed tries. Requests from before `part`, the start
-/// of this part of the run, are not open: their process was killed.
-fn requests(
-    paths: &RunPaths,
-    part: &str,
-) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::RequestFaulted>) {
-    let (mut ended, mut faulted) = (Vec::new(), Vec::new());
-    let mut begun: HashMap<(gateway::AttemptKey, u64), String> = HashMap::new();
-    for line in tail::<gateway::LogLine>(&paths.gateway_log()) {
-        match line {
-            // The gateway's times compare as texts.
-            gateway::LogLine::Begun(one) if one.at.as_str() < part => {}
-            gateway::LogLine::Begun(one) => {
-                begun.insert((one.key, one.number), one.at);
-            }
-            gateway::LogLine::Faulted(one) => faulted.push(one),
-            gateway::LogLine::Finished(record) => {
-                begun.remove(&(record.key.clone(), record.number));
-                ended.push(*record);
-            }
-        }
-    }
-    let mut open: HashMap<String, String> = HashMap::new();
-    for ((key, _), at) in begun {
-        // The gateway's times compare as texts.
-        open.entry(key.episode).and_modify(|oldest| *oldest = at.clone().min(oldest.clone())).or_insert(at);
-    }
-    (ended, open, faulted)
-}
-
-/// Faults of the last minutes by status, each when it happened, including those of requests with further tries.
-fn faults(requests: &[gateway::Record], faulted: &[gateway::RequestFaulted]) -> Vec<(u16, u32)> {
-    let is_lately = |at: &str| clock::seconds_since(at).is_some_and(|seconds| seconds < FAULTS_SINCE);
-    let reported: HashSet<(&gateway::AttemptKey, u64)> =
-        faulted.iter().map(|fault| (&fault.key, fault.number)).collect();
-    // Faults of requests that finish within the tail of the log may stand before the tail.
-    let of_requests = requests
-        .iter()
-        .filter(|request| is_lately(&request.at) && !reported.contains(&(&request.key, request.number)))
-        .flat_map(|request| request.faults.iter().copied());
-    let by_themselves = faulted.iter().filter(|fault| is_lately(&fault.at)).map(|fault| fault.fault);
-    let mut counts: BTreeMap<u16, u32> = BTreeMap::new();
-    for status in of_requests.chain(by_themselves) {
-        *counts.entry(status).or_default() += 1;
-    }
-    counts.into_iter().collect()
-}
-
-/// The last readable lines of a log: as far back as [`FAULTS_SINCE`], within [`TAIL`].
-fn tail<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
-    let Ok(mut file) = files::beneath::open_file(path, rustix::fs::OFlags::RDONLY) else { return Vec::new() };
-    let length = file.metadata().map_or(0, |meta| meta.len());
-    let mut wanted = TAIL.0;
-    loop {
-        let begin = length.saturating_sub(wanted);
-        let mut bytes = Vec::new();
-        if file.seek(SeekFrom::Start(begin)).is_err()
-            || (&mut file).take(length - begin).read_to_end(&mut bytes).is_err()
-        {
-            return Vec::new();
-        }
-        let mut lines = bytes.split(|byte| *byte == b'\n');
-        if begin > 0 {
-            // The rest of a line that begins before the tail.
-            lines.next();
-            let first = lines.clone().find_map(|line| serde_json::from_slice::<Dated>(line).ok());
-            let reaches_back =
-                first.and_then(|line| clock::seconds_since(&line.at)).is_some_and(|s| s >= FAULTS_SINCE);
-            if !reaches_back && wanted < TAIL.1 {
-                wanted *= 4;
-                continue;
-            }
-        }
-        return lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
-    }
-}
-
-/// What every line of these logs has.
-#[derive(Deserialize)]
-struct Dated {
-    at: String,
 }
 
 #[cfg(test)]

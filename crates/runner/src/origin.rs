@@ -59,6 +59,8 @@ pub struct Record {
     pub image: String,
     /// Scenarios or tasks that it plays, by number, each once.
     pub scenarios: Vec<u32>,
+    /// Turns that it plans, of all of them.
+    pub turns: u64,
 }
 
 /// Reads the record of the run that lies in a folder. Blocks, for at most [`files::deadline::LIMIT`].
@@ -71,7 +73,10 @@ pub fn record(folder: &Path) -> Result<Record, RunError> {
         let harness = begin::load(&run.settings, kept.as_deref())?;
         // What the record calls its harness is not what plays: that goes by the settings.
         let title = harness.title().to_owned();
-        Ok(Record { harness: title, ..of_begun(&paths, &run, harness.text())? })
+        let record = of_begun(&paths, &run, harness.text())?;
+        // Nor is its image, where a harness is copied into the images of tasks: that is the one of the harness itself.
+        let image = if run.settings.tasks.is_some() { harness.image().to_owned() } else { record.image };
+        Ok(Record { harness: title, image, ..record })
     })?
 }
 
@@ -84,6 +89,7 @@ pub(crate) fn of_begun(paths: &RunPaths, run: &RunFile, harness: Option<&str>) -
         settings: run.settings.clone(),
         harness: run.harness.title.clone(),
         image: run.harness.image.clone(),
+        turns: run.episodes.iter().map(|planned| u64::from(planned.turns)).sum(),
     })
 }
 
@@ -121,6 +127,28 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    // docs/security.md: A resume
+    fn a_record_cannot_name_an_image_that_is_not_the_one_that_tasks_get() {
+        let room = tempfile::tempdir().unwrap();
+        let paths = RunPaths::new(room.path());
+        disk::folder(&paths.own()).unwrap();
+        let values = ["agent=CODEX", "benchmark=HARBOR", "tasks=/t", "output_dir=x"].map(str::to_owned);
+        let settings = settings::resolve(&[], &values).unwrap();
+        let word = |word: &str| word.to_owned();
+        let named = HarnessNamed {
+            name: word("codex"),
+            title: word("x"),
+            version: word("1"),
+            image: word("harmless:1"),
+        };
+        let planned = |scenario: u32| Planned { name: format!("scenario_{scenario}"), scenario, turns: 3 };
+        RunFile::new(settings, named, vec![planned(0), planned(2)], None).write(&paths).unwrap();
+        let shown = record(room.path()).unwrap();
+        assert_eq!(shown.image, harness::find("codex").unwrap().image());
+        assert_eq!((shown.scenarios, shown.turns), (vec![0, 2], 6));
+    }
 
     #[test]
     fn whatever_decides_and_the_folder_are_in_the_digest() {

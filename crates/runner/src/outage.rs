@@ -15,16 +15,15 @@ use std::time::Duration;
 use model::EndReason;
 
 use crate::agent::blocking;
+use crate::connections;
 use crate::live::Phase;
+use crate::may_begin::PAUSE_CHECK_INTERVAL;
 use crate::run_context::{Ending, RunContext};
 use crate::settings::EndpointSettings;
 use crate::status::Status;
-use crate::{connections, record};
 
 /// Most consecutive episodes that the endpoint may end in direct mode.
 const IN_A_ROW: u32 = 2;
-/// How often a paused run checks whether it continues.
-const PAUSE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Most characters of an answer that are shown.
 const SHOWN: usize = 160;
 
@@ -106,7 +105,7 @@ async fn answers(context: &RunContext, status: &Arc<Status>) -> bool {
         gateway::preflight(upstream, route, model).await.map(drop).map_err(|error| error.message)
     };
     let show = |why: &str, wait: Duration| {
-        let why = record::one_line(&context.scrub.text(why), SHOWN);
+        let why = model::one_line(&context.scrub.text(why), SHOWN);
         let text = format!("waits for the endpoint, which is asked again in {} s: {why}", wait.as_secs());
         status.phase(Phase::Waiting, &text);
     };

@@ -1,13 +1,13 @@
 //! The prompts of an agent: the request of a turn, and feedback on an attempt that did not pass.
 //!
 //! Everything is bounded ([`FEEDBACK`]), because some harnesses take their prompt as one argument and because a model's
-//! context is limited. Messages of tests quote the agent's own server; `scenario::client` cleans them.
+//! context is limited. Messages of tests quote the agent's own server; `validation::client` cleans them.
 
 use std::fmt::Write as _;
 
 use model::EndReason;
 use sandbox::Stacks;
-use scenario::client::{CaseResult, CaseStatus, Verdicts};
+use validation::client::{CaseResult, CaseStatus, Verdicts};
 
 use crate::settings::Feedback;
 
@@ -188,16 +188,7 @@ fn ended(text: &mut String, reason: EndReason) {
 
 /// Escapes control characters except line ends and tabs.
 fn clean(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.trim_end().chars() {
-        match c {
-            '\n' | '\t' => out.push(c),
-            '\r' => {}
-            c if c.is_control() => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
+    model::escape_controls(&text.trim_end().replace('\r', ""))
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ use crate::disk::{self, Durability};
 use crate::scenarios::TurnData;
 use crate::secrets::Scrub;
 
-pub(crate) use self::text::{head_and_tail, one_line};
+pub(crate) use self::text::head_and_tail;
 pub(crate) use self::trajectory::{
     AttemptFiles, AttemptRecord, End, Exception, Resumed, ResumedFrom, Trajectory, TurnFiles, TurnRecord,
 };

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use model::{EndReason, Verdict};
+use model::{EndReason, Verdict, lock};
 
 use crate::agent::blocking;
 use crate::folders::Folders;
 use crate::live::{Phase, is_resumable};
 use crate::record::report::Scored;
 use crate::record::{End, EpisodeFolder, Trajectory};
-use crate::run_context::{RunContext, lock};
+use crate::run_context::RunContext;
 use crate::state::{Journal, Label, Planned, RunPaths, SessionState};
 use crate::status::Status;
 use crate::{Event, RunError, clock};

@@ -17,7 +17,7 @@ use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::TurnData;
 use crate::state::{Journal, Planned};
 use crate::status::Status;
-use crate::{RunError, clock};
+use crate::{RunError, clock, may_begin};
 
 /// How often an attempt is retried because of something outside the agent, before it is given up.
 pub(crate) const REPEATS: u32 = 3;
@@ -59,7 +59,7 @@ pub(crate) async fn wait_before_retry(
     why: &str,
     repeats: u32,
 ) {
-    status.phase(Phase::Waiting, &crate::record::one_line(why, 120));
+    status.phase(Phase::Waiting, &model::one_line(why, 120));
     let now = context.stop.child_token();
     tokio::select! {
         () = tokio::time::sleep(wait_time(repeats)) => {}
@@ -112,7 +112,7 @@ impl Episode<'_> {
         let (mut repeats, mut away) = (0, 0);
         loop {
             // A paused run begins no retries either.
-            if !self.waits_out_a_pause().await {
+            if !may_begin::wait_out_a_pause(self.context, &self.status).await {
                 return Ok(None);
             }
             fulfill_control_requests(self.context, self.planned, &self.status);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use model::EndReason;
+use model::{EndReason, lock};
 use sandbox::Containers;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -12,11 +12,11 @@ use crate::clock::Stopwatch;
 use crate::connections::{self, EarlierSpending};
 use crate::control::ControlRequest;
 use crate::outage::Outage;
-use crate::run_context::{Ending, RunConnections, RunContext, lock};
+use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::Scenarios;
 use crate::secrets::{Scrub, forwarded};
 use crate::state::{Events, Lock, RunFile, RunPaths};
-use crate::{Event, Finish, OnEvent, RunError, accounts, clock, kill_points, origin, scheduler};
+use crate::{Event, Finish, OnEvent, RunError, accounts, clock, disk, kill_points, origin, scheduler};
 
 /// A run whose folder exists and is locked.
 pub(crate) struct Ready {
@@ -55,6 +55,7 @@ pub(crate) async fn run_to_end(
         blocking(move || Ok((accounts::so_far(&paths, &run), run))).await?
     };
     let spent = accounts.run;
+    let engine_run = disk::briefly(|| sandbox::run_of_folder(&run.id, &paths.results));
     let linked = async {
         let containers = connections::swept(&settings, &paths).await?;
         if !settings.asks_model() {
@@ -66,7 +67,7 @@ pub(crate) async fn run_to_end(
                 &settings,
                 &apis,
                 &paths,
-                &run.id,
+                &engine_run,
                 EarlierSpending::Spent(&accounts),
                 &containers,
             )
@@ -83,7 +84,7 @@ pub(crate) async fn run_to_end(
             Ok((gateway, stacks)) => Ok((RunConnections { containers, gateway }, stacks)),
             Err(error) => {
                 // Nothing else removes the networks that were created.
-                connections::clear(&containers, &run.id, &paths).await;
+                connections::clear(&containers, &engine_run, &paths).await;
                 Err(error)
             }
         }
@@ -115,6 +116,7 @@ pub(crate) async fn run_to_end(
         forwarded,
         image: run.harness.image.clone(),
         id: run.id.clone(),
+        engine_run,
         paths,
         settings,
         harness,
@@ -189,7 +191,7 @@ async fn finish(context: &Arc<RunContext>, over: u32) -> Result<Finish, RunError
         Some(Ending::Broken(message)) => Finish::Failed { message },
     };
     let connections: Arc<RunConnections> = context.connections().await;
-    connections::clear(&connections.containers, &context.id, &context.paths).await;
+    connections::clear(&connections.containers, &context.engine_run, &context.paths).await;
     kill_points::point("about to finish");
     let (done, recorded) = (context.clone(), finish.clone());
     let written = blocking(move || {

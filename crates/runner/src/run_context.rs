@@ -1,10 +1,11 @@
 //! What all episodes of a running run share.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gateway::{Gateway, Scope, Spent, StopReason};
+use model::lock;
 use sandbox::{Containers, Stacks};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -38,6 +39,8 @@ pub(crate) struct RunContext {
     pub(crate) settings: RunSettings,
     /// Id of the run.
     pub(crate) id: String,
+    /// What the run has in the engine carries this: a copy of its folder has the same id.
+    pub(crate) engine_run: String,
     pub(crate) harness: Agent,
     /// The image that containers run.
     pub(crate) image: String,
@@ -86,11 +89,6 @@ pub(crate) enum Ending {
     Budget(StopReason),
     /// Something outside is broken.
     Broken(String),
-}
-
-/// Takes a lock. A poisoned one is valid, because every change under it is complete.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl RunContext {
@@ -155,7 +153,8 @@ impl RunContext {
     pub(crate) fn count_endpoint(&self, is_lost: bool) {
         let mut run = lock(&self.run);
         let Some(counts) = &mut run.endpoint else { return };
-        *(if is_lost { &mut counts.lost } else { &mut counts.retried }) += 1;
+        let count = if is_lost { &mut counts.lost } else { &mut counts.retried };
+        *count = count.saturating_add(1);
         let written = disk::briefly(|| disk::write_json(&self.paths.run_file(), &*run, Durability::Buffered));
         if let Err(error) = written {
             tracing::warn!("how many attempts the endpoint cost is written down later: {error}");

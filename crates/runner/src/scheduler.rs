@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::EndReason;
+use model::{EndReason, lock};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
@@ -12,7 +12,7 @@ use crate::agent::blocking;
 use crate::control::{self, ControlRequest};
 use crate::episode::{self, EpisodeEnd};
 use crate::harbor;
-use crate::run_context::{Ending, RunContext, lock};
+use crate::run_context::{Ending, RunContext};
 use crate::scenarios::Scenarios;
 use crate::state::Planned;
 

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sandbox::{Containers, SandboxError, ServerAt, ServerContainer, ServerEnd};
-use scenario::client::{self, CaseResult, CaseStatus, Verdicts};
 use scenario::suite::Suite;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
+use validation::client::{self, CaseResult, CaseStatus, Verdicts};
 
 /// How long a server may take until it listens.
 pub(crate) const READY: Duration = Duration::from_secs(30);

@@ -9,22 +9,27 @@
 //! a container.
 
 mod arguments;
+mod check;
+mod endpoint;
+mod keys;
 mod resolve;
 mod secrets;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod variables;
 mod write;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 pub use gateway::keys::KeySource;
 
 pub use self::arguments::split_arguments;
-pub(crate) use self::resolve::{check, check_record};
+pub(crate) use self::check::{check, check_record};
 pub use self::resolve::{read, resolve};
 pub(crate) use self::secrets::is_secret_name;
 
@@ -73,8 +78,9 @@ pub enum EndpointSettings {
 }
 
 /// What becomes of a step of a task whose agent ran out of time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
+#[ts(rename = "FormTaskTimeout")]
 pub enum TaskTimeout {
     /// Its verifier runs, and the trial goes on, as Harbor does.
     #[default]
@@ -83,9 +89,10 @@ pub enum TaskTimeout {
     Stop,
 }
 
-/// What becomes of the processes in the container of a task that still run when its agent has ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// What becomes of processes that still run in the container of a task when its agent has ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
+#[ts(rename = "FormTaskBackground")]
 pub enum TaskBackground {
     /// They go on while the verifier runs and in later steps, as with Harbor.
     #[default]
@@ -95,14 +102,33 @@ pub enum TaskBackground {
 }
 
 /// What a step of a task is to the session of its harness.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
+#[ts(rename = "FormTaskSession")]
 pub enum TaskSession {
     /// The session of the steps before goes on.
     #[default]
     Continue,
     /// Each step begins a new one, which knows the files and nothing else of the steps before.
     Fresh,
+}
+
+/// Which snapshots of the container of a trial are kept for a resume.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(rename = "FormTaskSnapshots")]
+pub enum TaskSnapshots {
+    /// None: a resume plays the trial from its first step.
+    #[default]
+    None,
+    /// One before each step, of which the last one stays: a resume continues with that step.
+    EachStep,
+}
+
+/// Whether no snapshot is kept. The record of such a run has no word for that, as those of earlier versions.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn keeps_none(snapshots: &TaskSnapshots) -> bool {
+    *snapshots == TaskSnapshots::None
 }
 
 /// A protocol by which tasks are played, by name: it sets what belongs to it.
@@ -147,6 +173,9 @@ pub struct TaskSettings {
     /// Whether the harness's session goes on from step to step.
     #[serde(default)]
     pub session: TaskSession,
+    /// Which snapshots are kept for a resume.
+    #[serde(default, skip_serializing_if = "keeps_none")]
+    pub snapshots: TaskSnapshots,
     /// The protocol that was named, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<TaskProtocol>,
@@ -269,6 +298,12 @@ impl RunSettings {
     /// As `config.yaml`: the README's names, and only what can be read back by [`resolve`]. No key, no secret.
     pub fn to_yaml(&self) -> String {
         write::to_yaml(self)
+    }
+
+    /// Whether the container of a trial is kept before each step: for its attempts, or for a resume only.
+    pub fn keeps_snapshots(&self) -> bool {
+        let is_for_resume = |tasks: &TaskSettings| tasks.snapshots == TaskSnapshots::EachStep;
+        self.tasks.as_ref().is_some_and(|tasks| self.restore_before_try || is_for_resume(tasks))
     }
 
     /// The section of the agent in a configuration: its word in lower case.

@@ -20,32 +20,27 @@
 //! the state for both cases. The label of `before/` names its attempt. So after a kill at any time, these three files say
 //! where to continue.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{Read as _, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+mod events;
+mod journal;
+mod lock;
 
-use files::beneath;
-use rustix::fs::OFlags;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
 use sandbox::Process;
 use scenario::pack::{Generator, PACK_VERSION};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::events::Events;
+pub(crate) use self::journal::{After, Journal, Label, SessionState};
+pub(crate) use self::lock::{Lock, is_left};
 use crate::clock;
 use crate::disk::{self, Durability};
 use crate::settings::RunSettings;
-use crate::{EndpointAttempts, Event, Finish, OnEvent, RunError, live};
+use crate::{EndpointAttempts, Finish, RunError, live};
 
 /// Its name.
 pub(crate) const FOLDER: &str = ".stamina";
-/// Most bytes of a lock that are read: it names a process.
-const LONGEST_LOCK: u64 = 4 << 10;
-/// How long a resume or a removal waits for the lock of a run whose record says that it has ended.
-pub(crate) const LETTING_GO: Duration = Duration::from_secs(20);
-/// How often a wait checks the lock.
-const LOOK: Duration = Duration::from_millis(20);
 /// The version of its files.
 const VERSION: &str = "stamina-run/1";
 
@@ -283,181 +278,8 @@ fn fresh_id(output_dir: &Path) -> String {
     format!("{number:08x}")
 }
 
-/// The lock of a run; whoever has it plays it. Let go of when it is dropped, or its process dies.
-#[derive(Debug)]
-pub(crate) struct Lock {
-    _file: File,
-    own: PathBuf,
-}
-
-/// Folders of runs that this process has let go of: it lives, and plays them no more.
-static LEFT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-/// Whether the process that has played a run last plays it no more, however that came: it is dead, or has let go of it
-/// without writing down how it ended.
-pub(crate) fn is_left(paths: &RunPaths, run: &RunFile) -> bool {
-    let let_go = || {
-        let own = paths.own().canonicalize().unwrap_or_else(|_| paths.own());
-        LEFT.lock().unwrap_or_else(PoisonError::into_inner).contains(&own)
-    };
-    !run.owner.lives() || run.owner == Process::this() && let_go()
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        LEFT.lock().unwrap_or_else(PoisonError::into_inner).insert(std::mem::take(&mut self.own));
-    }
-}
-
-impl Lock {
-    /// Takes the lock, or says who holds it.
-    pub(crate) fn take(paths: &RunPaths) -> Result<Self, RunError> {
-        Self::take_until(paths, || false)
-    }
-
-    /// Takes the lock of a run that is to be resumed or removed. Where its record says how it ended, whoever played it lets go in a moment: the
-    /// record comes first, and is what a person sees. So that moment is waited for, at most [`LETTING_GO`]. Blocks.
-    pub(crate) fn take_over(paths: &RunPaths) -> Result<Self, RunError> {
-        let until = Instant::now() + LETTING_GO;
-        Self::take_until(paths, || {
-            let has_ended = RunFile::read(paths).is_ok_and(|run| run.finish.is_some());
-            has_ended && Instant::now() < until
-        })
-    }
-
-    /// Tries again as long as it is worth `waiting`.
-    fn take_until(paths: &RunPaths, waiting: impl Fn() -> bool) -> Result<Self, RunError> {
-        let path = paths.own().join("lock");
-        let wrong = |error: std::io::Error| disk::at(&path, error);
-        let mut file = beneath::open_file(&path, OFlags::RDWR | OFlags::CREATE).map_err(wrong)?;
-        while file.try_lock().is_err() {
-            if waiting() {
-                std::thread::sleep(LOOK);
-                continue;
-            }
-            let mut text = String::new();
-            let _ = (&mut file).take(LONGEST_LOCK).read_to_string(&mut text);
-            let owner: Option<Process> = serde_json::from_str(&text).ok();
-            return Err(RunError::Running {
-                path: paths.results.clone(),
-                pid: owner.and_then(|owner| owner.pid()).unwrap_or(0),
-            });
-        }
-        let this = serde_json::to_string(&Process::this()).unwrap_or_default();
-        file.set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| file.write_all(this.as_bytes()))
-            .map_err(wrong)?;
-        let own = paths.own().canonicalize().map_err(wrong)?;
-        LEFT.lock().unwrap_or_else(PoisonError::into_inner).remove(&own);
-        Ok(Self { _file: file, own })
-    }
-}
-
-/// What happens, written down and told.
-pub(crate) struct Events {
-    file: Mutex<File>,
-    on_event: OnEvent,
-}
-
-impl Events {
-    pub(crate) fn open(paths: &RunPaths, on_event: OnEvent) -> Result<Self, RunError> {
-        let path = paths.events();
-        let file = beneath::open_file(&path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE);
-        let mut file = file.map_err(|error| disk::at(&path, error))?;
-        // A line that a killed process did not end would swallow the next one.
-        if let Ok(length) = file.seek(std::io::SeekFrom::End(0))
-            && length > 0
-        {
-            let mut last = [0];
-            let _ = file.seek(std::io::SeekFrom::Start(length - 1)).and_then(|_| file.read_exact(&mut last));
-            if last != [b'\n'] {
-                let _ = file.write_all(b"\n");
-            }
-        }
-        Ok(Self { file: Mutex::new(file), on_event })
-    }
-
-    /// Writes an event and calls the listener, even if the write fails: the results do not depend on it.
-    pub(crate) fn tell(&self, event: &Event) {
-        if let Ok(mut line) = serde_json::to_vec(event) {
-            line.push(b'\n');
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(error) = disk::briefly(|| file.write_all(&line)) {
-                tracing::warn!("an event could not be written down: {error}");
-            }
-        }
-        (self.on_event)(event);
-    }
-}
-
-/// Which attempt a snapshot was made for: `before/label.json`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Label {
-    pub(crate) turn: u32,
-    pub(crate) attempt: u32,
-}
-
-/// `journal.json`: what an attempt needs that lies in no volume.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Journal {
-    /// The state before the attempt that was being recorded.
-    pub(crate) before: SessionState,
-    /// The state once the trajectory names it.
-    pub(crate) after: Option<After>,
-}
-
-/// The state after an attempt is recorded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct After {
-    pub(crate) turn: u32,
-    pub(crate) attempt: u32,
-    pub(crate) known: SessionState,
-}
-
-/// The state of an episode between attempts.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct SessionState {
-    /// Of the agent.
-    pub(crate) session: Option<harness::Session>,
-    /// The session when the turn began: attempts that begin from the same snapshot continue it.
-    pub(crate) session_before: Option<harness::Session>,
-    /// Calls of the agent so far, for the names of its logs.
-    pub(crate) calls: u32,
-    /// Whether the harness's program could be started in a call before.
-    pub(crate) worked: bool,
-    /// Feedback on the last attempt, if the next one is a retry.
-    pub(crate) feedback: Option<String>,
-    /// Wall seconds in which the episode was played.
-    pub(crate) seconds: f64,
-    /// Spent so far.
-    pub(crate) spent: gateway::Spent,
-}
-
-impl Journal {
-    /// The valid state, given the last attempt that the trajectory names.
-    pub(crate) fn known(self, last: Option<(u32, u32)>) -> SessionState {
-        match self.after {
-            Some(after) if last == Some((after.turn, after.attempt)) => after.known,
-            _ => self.before,
-        }
-    }
-
-    pub(crate) fn read(state: &Path) -> Result<Self, RunError> {
-        Ok(disk::read_json(&state.join("journal.json"), disk::LARGEST_JSON)?.unwrap_or_default())
-    }
-
-    pub(crate) fn write(&self, state: &Path) -> Result<(), RunError> {
-        disk::write_json(&state.join("journal.json"), self, Durability::Synced)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     /// A run that an older version began did not count what the endpoint cost it.
@@ -484,41 +306,5 @@ mod tests {
             assert_eq!(part(&run)[key], 0, "{key}");
             assert!(part(&old).get(key).is_none(), "{key} is absent");
         }
-    }
-
-    #[test]
-    fn a_lock_is_for_one() {
-        let room = tempfile::tempdir().unwrap();
-        let paths = RunPaths::new(room.path());
-        disk::folder(&paths.own()).unwrap();
-        let lock = Lock::take(&paths).unwrap();
-        let refused = Lock::take(&paths).unwrap_err();
-        assert!(matches!(refused, RunError::Running { pid, .. } if pid == std::process::id()), "{refused}");
-        drop(lock);
-        Lock::take(&paths).unwrap();
-    }
-
-    #[test]
-    fn an_event_after_a_broken_line_stands_on_its_own() {
-        let room = tempfile::tempdir().unwrap();
-        let paths = RunPaths::new(room.path());
-        disk::folder(&paths.own()).unwrap();
-        std::fs::write(paths.events(), "{\"event\":\"tu").unwrap();
-        let events = Events::open(&paths, Arc::new(|_| {})).unwrap();
-        let turn = Event::Turn { at: clock::now(), episode: "scenario_0".into(), turn: 1, of: 2 };
-        events.tell(&turn);
-        let text = std::fs::read_to_string(paths.events()).unwrap();
-        let last: Event = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-        assert_eq!((last, text.lines().count()), (turn, 2));
-    }
-
-    #[test]
-    fn the_journal_follows_the_trajectory() {
-        let known = |calls| SessionState { calls, ..SessionState::default() };
-        let journal =
-            Journal { before: known(4), after: Some(After { turn: 2, attempt: 3, known: known(5) }) };
-        assert_eq!(journal.clone().known(Some((2, 3))).calls, 5);
-        assert_eq!(journal.clone().known(Some((2, 2))).calls, 4);
-        assert_eq!(journal.known(None).calls, 4);
     }
 }

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use model::lock;
 use rustix::fs::OFlags;
 
 use crate::clock::{self, Stopwatch};
 use crate::disk::{self, Durability};
 use crate::live::{AgentLog, EpisodeFile, LiveEpisode, Phase};
-use crate::run_context::lock;
 use crate::secrets::Scrub;
 
 /// The least time between two signs of life that are written.
@@ -130,7 +130,7 @@ impl Status {
             let mut inner = lock(&self.inner);
             inner.logged = fresh.is_ok().then_some(0);
             let EpisodeFile { shown, log, .. } = &mut inner.file;
-            *log = AgentLog { number: log.number + 1, turn: shown.turn, attempt: shown.attempt };
+            *log = AgentLog { number: log.number.wrapping_add(1), turn: shown.turn, attempt: shown.attempt };
             inner.held.clear();
             drop(inner);
         }
@@ -165,7 +165,7 @@ impl Status {
         let full = inner.logged.is_some_and(|logged| begins_anew(logged, output));
         inner.logged = inner.logged.and_then(|logged| self.append(output, logged));
         if full {
-            inner.file.log.number += 1;
+            inner.file.log.number = inner.file.log.number.wrapping_add(1);
         } else if inner.written.elapsed() < WRITE_INTERVAL {
             return;
         }
@@ -173,7 +173,7 @@ impl Status {
         // What it waits for matters more than what it printed before.
         let waits = inner.file.shown.phase == Phase::Waiting;
         if let Some(line) = text.lines().rev().find(|line| !waits && !line.trim().is_empty()) {
-            inner.file.shown.now = Some(crate::record::one_line(line, LONGEST_NOW));
+            inner.file.shown.now = Some(model::one_line(line, LONGEST_NOW));
         }
         inner.file.shown.last_event_at = Some(clock::now());
         self.write(&mut inner);

@@ -23,8 +23,30 @@ use tasks_of_harbor::{REWARD, settings, task};
 
 /// The variable that names the folder in which the process plays a run.
 const PLAYS: &str = "STAMINA_TEST_PLAYS";
-/// The name of the test, by which it starts itself.
-const NAME: &str = "trials_that_are_killed_in_the_middle_of_their_chains_end_as_undisturbed_ones";
+
+/// A test, by whose name the process starts, with the settings of its run.
+struct Kind {
+    name: &'static str,
+    settings: &'static [&'static str],
+    /// Attempts at the first step of the second task.
+    attempts: usize,
+}
+
+/// Attempts begin from snapshots.
+const TRIES: Kind = Kind {
+    name: "trials_that_are_killed_in_the_middle_of_their_chains_end_as_undisturbed_ones",
+    settings: &["agent=ORACLE", "batch_size=1", "attempt_limit=2", "restore_before_try=true"],
+    attempts: 2,
+};
+/// Snapshots are for a resume only.
+const PLAIN: Kind = Kind {
+    name: "plain_chains_that_keep_snapshots_for_a_resume_end_as_undisturbed_ones",
+    settings: &["agent=ORACLE", "batch_size=1", "harbor.snapshots=each_step"],
+    attempts: 1,
+};
+
+/// Stands for the number of attempts at the first step of the second task.
+const OF_LAST_ATTEMPT: &str = "LAST";
 
 /// Where the process kills itself, one start after the other: the point, and what a resume finds.
 const KILLS: [(&str, &str); 15] = [
@@ -41,7 +63,7 @@ const KILLS: [(&str, &str); 15] = [
     ("trial ended:1", "an end, with snapshots"),
     ("snapshots about to go:1", "the same, in the middle of a resume"),
     ("record of snapshots gone:1", "snapshots without a record"),
-    ("step recorded:2", "the attempt of the second task that ends its chain"),
+    ("step recorded:LAST", "the attempt of the second task that ends its chain"),
     ("record of snapshots gone:1", "its end"),
 ];
 
@@ -62,7 +84,7 @@ fn tasks(at: &Path) {
 }
 
 /// Begins the run, or continues it; exits with its code.
-fn play(room: &Path) -> ! {
+fn play(room: &Path, kind: &Kind) -> ! {
     // One worker: the trials begin in the order of their tasks, and the points are passed in the same order each time.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let folder = room.join("run");
@@ -72,8 +94,7 @@ fn play(room: &Path) -> ! {
             let known = runner::origin::identity(&folder).unwrap();
             runner::resume(folder, Vec::new(), known, on_event).await
         } else {
-            let more = ["agent=ORACLE", "batch_size=1", "attempt_limit=2", "restore_before_try=true"];
-            runner::run(settings(&folder, &room.join("tasks"), &more), on_event).await
+            runner::run(settings(&folder, &room.join("tasks"), kind.settings), on_event).await
         };
         finish.unwrap().code()
     });
@@ -81,9 +102,9 @@ fn play(room: &Path) -> ! {
 }
 
 /// Starts the process that plays; the code with which it ended. `None` = it was killed.
-fn start(room: &Path, kill_at: Option<&str>) -> Option<i32> {
+fn start(room: &Path, kind: &Kind, kill_at: Option<&str>) -> Option<i32> {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([NAME, "--exact", "--ignored", "--nocapture"]).env(PLAYS, room);
+    command.args([kind.name, "--exact", "--ignored", "--nocapture"]).env(PLAYS, room);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     if let Some(point) = kill_at {
         command.env("STAMINA_KILL_AT", point);
@@ -128,8 +149,19 @@ fn verdicts(episode: &Episode) -> Vec<Vec<Verdict>> {
 #[ignore = "needs a container engine"]
 // docs/security.md: Tasks of Harbor
 fn trials_that_are_killed_in_the_middle_of_their_chains_end_as_undisturbed_ones() {
+    ends_as_undisturbed(&TRIES);
+}
+
+#[test]
+#[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
+fn plain_chains_that_keep_snapshots_for_a_resume_end_as_undisturbed_ones() {
+    ends_as_undisturbed(&PLAIN);
+}
+
+fn ends_as_undisturbed(kind: &Kind) {
     if let Some(room) = std::env::var_os(PLAYS) {
-        play(Path::new(&room));
+        play(Path::new(&room), kind);
     }
     let kept = KeptIfFailed::new();
     let (room, folder) = (kept.path(), kept.path().join("run"));
@@ -137,18 +169,24 @@ fn trials_that_are_killed_in_the_middle_of_their_chains_end_as_undisturbed_ones(
     let mut before = [Vec::new(), Vec::new()];
     for (number, (point, left)) in KILLS.into_iter().enumerate() {
         let when = format!("after kill {}, at {point} ({left})", number + 1);
-        assert_eq!(start(room, Some(point)), None, "it ended {when}; a release build has no such points");
+        let point = point.replace(OF_LAST_ATTEMPT, &kind.attempts.to_string());
+        assert_eq!(
+            start(room, kind, Some(&point)),
+            None,
+            "it ended {when}; a release build has no such points"
+        );
         keeps_what_is_recorded(&folder, &mut before, &when);
     }
-    assert_eq!(before, [vec![1, 1, 1], vec![2]]);
-    assert_eq!(start(room, None), Some(0));
+    let all = [vec![1, 1, 1], vec![kind.attempts]];
+    assert_eq!(before, all);
+    assert_eq!(start(room, kind, None), Some(0));
     keeps_what_is_recorded(&folder, &mut before, "at the end");
-    assert_eq!(before, [vec![1, 1, 1], vec![2]], "nothing is played after an end");
+    assert_eq!(before, all, "nothing is played after an end");
 
     let found = episodes(&folder);
     assert_eq!(verdicts(&found[0]), vec![vec![Verdict::Passed]; 3], "{:?}", found[0]);
     assert_eq!(found[0].end().1, EndReason::PassedAll);
-    assert_eq!(verdicts(&found[1]), [[Verdict::Failed; 2]], "{:?}", found[1]);
+    assert_eq!(verdicts(&found[1]), [vec![Verdict::Failed; kind.attempts]], "{:?}", found[1]);
     assert_eq!(found[1].end().1, EndReason::TestsFailed);
     for scenario in 0..2 {
         let record = folder.join(format!(".stamina/state/scenario_{scenario}/snapshot.json"));

@@ -169,22 +169,30 @@ fn chain(tasks: &Path) {
 #[ignore = "needs a container engine"]
 // docs/security.md: Tasks of Harbor
 async fn a_resume_continues_a_trial_from_its_last_snapshot() {
+    const TRIES: &str = "harbor.protocol=mt_at_k";
+    const PLAIN: &str = "harbor.snapshots=each_step";
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("tasks");
     chain(&tasks);
     let begun = |episode: &Episode| -> Vec<Option<String>> {
         episode.turns.iter().map(|turn| turn.attempts[0].timing.started_at.clone()).collect()
     };
-    for (name, is_removed) in [("kept", false), ("removed", true)] {
+    for (name, more, is_removed) in [
+        ("kept", TRIES, false),
+        ("removed", TRIES, true),
+        ("plain", PLAIN, false),
+        ("plain_removed", PLAIN, true),
+    ] {
         let folder = room.path().join(name);
-        let tries = ["agent=ORACLE", "harbor.protocol=mt_at_k"];
-        let first_part = runner::run(settings(&folder, &tasks, &tries), stop_after(&folder, 2)).await;
+        let settings = settings(&folder, &tasks, &["agent=ORACLE", more]);
+        let first_part = runner::run(settings, stop_after(&folder, 2)).await;
         assert_eq!(first_part.unwrap(), Finish::Stopped);
         let before = begun(&episodes(&folder)[0]);
         assert_eq!(before.len(), 2, "stopped in its third step");
         // The end of the run has removed everything but what a resume continues from.
         let kept = leftovers(&folder).await;
         assert!(!kept.is_empty() && kept.iter().all(|left| left.kind == "image" && left.is_kept), "{kept:?}");
+        assert!(more == TRIES || kept.len() == 1, "a plain chain has its last one only: {kept:?}");
         let engine = sandbox::Engine::connect().await.unwrap();
         engine.sweep().await.unwrap();
         assert_eq!(leftovers(&folder).await.len(), kept.len(), "a sweep leaves it");
@@ -207,6 +215,86 @@ async fn a_resume_continues_a_trial_from_its_last_snapshot() {
         assert_eq!(leftovers(&folder).await, [], "a trial that is over keeps none");
         assert!(!folder.join(".stamina/state/scenario_0/snapshot.json").exists());
     }
+}
+
+/// Copies the files of a folder as they are just now.
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (kind, to) = (entry.file_type().unwrap(), to.join(entry.file_name()));
+        if kind.is_dir() {
+            copy_folder(&entry.path(), &to);
+        } else if kind.is_file() {
+            // One that was replaced meanwhile is there again in a moment, and not needed here.
+            let _ = fs::copy(entry.path(), to);
+        }
+    }
+}
+
+/// The copy has the run and the episodes of the original. What it finds of them in the engine is not its own to remove.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+// docs/security.md: The records of a run (`.stamina/`)
+async fn a_copy_of_a_folder_that_is_resumed_beside_the_original_ends_none_of_its_containers() {
+    let room = tempfile::tempdir().unwrap();
+    let (tasks, folder, copy) =
+        (room.path().join("tasks"), room.path().join("run"), room.path().join("copy"));
+    let judge = format!("[ $(wc -l < /app/played) = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}");
+    task(&tasks, "long", "", &[("echo x >> /app/played; sleep 30", &judge)]);
+    let (on_event, _) = keep();
+    let original = tokio::spawn(runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event));
+    let containers = async |count: usize| {
+        while !original.is_finished() {
+            if folder.join(".stamina/run.json").exists() {
+                let left = leftovers(&folder).await;
+                let found = left.iter().filter(|left| left.kind == "container").count();
+                if found >= count {
+                    return;
+                }
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        panic!("the original ended before there were {count} containers");
+    };
+    containers(1).await;
+    copy_folder(&folder, &copy);
+    let (on_event, _) = keep();
+    let looked_at = runner::origin::identity(&copy).unwrap();
+    let resuming = tokio::spawn(runner::resume(copy.clone(), Vec::new(), looked_at, on_event));
+    containers(2).await;
+    let control_request = runner::control::ControlRequest { stop: true, ..Default::default() };
+    runner::control::write(&copy, &control_request).unwrap();
+    assert_eq!(resuming.await.unwrap().unwrap(), Finish::Stopped);
+    assert_eq!(original.await.unwrap().unwrap(), Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    assert_eq!((last(&episode).verdict, resumes(&episode)), (Verdict::Passed, Vec::new()), "{episode:?}");
+    assert_eq!(leftovers(&folder).await, [], "and both have removed their own");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_resume_of_attempts_that_build_on_each_other_begins_their_step_again() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("tasks");
+    let judge =
+        |lines: u32| format!("[ $(wc -l < /app/played) = {lines} ] && echo 1 {REWARD} || echo 0 {REWARD}");
+    // The second step needs two attempts, and its second one takes a moment, in which the run is stopped.
+    let slow = "echo x >> /app/played; [ $(wc -l < /app/played) -lt 3 ] || sleep 3";
+    task(&tasks, "built", "", &[("echo x >> /app/played", &judge(1)), (slow, &judge(3))]);
+    let folder = room.path().join("run");
+    let more = ["agent=ORACLE", "harbor.protocol=ours", "attempt_limit=3", "harbor.snapshots=each_step"];
+    let first_part = runner::run(settings(&folder, &tasks, &more), stop_after(&folder, 2)).await;
+    assert_eq!(first_part.unwrap(), Finish::Stopped);
+    assert_eq!(resumed(&folder, &[]).await, Finish::Finished);
+    let episode = episodes(&folder).remove(0);
+    assert_eq!(resumes(&episode), [("snapshot".to_owned(), "cancelled".to_owned(), 2, 2)]);
+    let verdicts: Vec<Vec<Verdict>> = episode
+        .turns
+        .iter()
+        .map(|turn| turn.attempts.iter().map(|attempt| attempt.verdict).collect())
+        .collect();
+    assert_eq!(verdicts, [vec![Verdict::Passed], vec![Verdict::Failed, Verdict::Passed]], "{episode:?}");
+    assert_eq!(leftovers(&folder).await, []);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

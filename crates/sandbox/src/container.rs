@@ -16,7 +16,7 @@ use bollard::query_parameters::{
 use futures_util::{Stream, StreamExt};
 
 use crate::engine::{failed, status};
-use crate::owner::{key, labels};
+use crate::owner::{key, labels, run_id, run_of_labels};
 use crate::volumes::container_user;
 use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, Volumes};
 
@@ -269,7 +269,7 @@ impl Engine {
     /// the same folders.
     pub(crate) async fn remove_stale(&self, owner: &Owner, kind: &str) -> Result<(), SandboxError> {
         let wanted = vec![
-            format!("{}={}", key("run"), owner.run),
+            format!("{}={}", key("run"), run_id(&owner.run)),
             format!("{}={}", key("episode"), owner.episode),
             format!("{}={kind}", key("kind")),
         ];
@@ -280,8 +280,14 @@ impl Engine {
         };
         let found =
             self.docker.list_containers(Some(options)).await.map_err(failed("look for containers"))?;
-        for id in found.into_iter().filter_map(|found| found.id) {
-            self.remove_container(&id).await?;
+        for container in found {
+            // A copy of the folder has the same id.
+            let labels = container.labels.unwrap_or_default();
+            if run_of_labels(|name| labels.get(name)) == owner.run
+                && let Some(id) = container.id
+            {
+                self.remove_container(&id).await?;
+            }
         }
         Ok(())
     }

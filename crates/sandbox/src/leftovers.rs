@@ -14,7 +14,7 @@ use sha2::Digest as _;
 
 use crate::engine::{failed, status};
 use crate::firewall;
-use crate::owner::{Process, key, plain};
+use crate::owner::{Process, key, plain, run_id, run_of_labels};
 use crate::{Engine, LABEL, Leftover, Owner, SandboxError};
 
 /// What the names of snapshots of the containers of tasks begin with.
@@ -32,7 +32,12 @@ pub fn snapshot_name(owner: &Owner, kept_by: &Path, step: u32) -> String {
     let hash = sha2::Sha256::digest(kept_by_label(Some(kept_by)).as_bytes());
     let mut begin = [0; 8];
     begin.copy_from_slice(&hash[..8]);
-    format!("{SNAPSHOTS}{}-{}-{:016x}-{step}", owner.run, owner.episode, u64::from_be_bytes(begin))
+    format!("{SNAPSHOTS}{}-{}-{:016x}-{step}", run_id(&owner.run), owner.episode, u64::from_be_bytes(begin))
+}
+
+/// The name of the same with earlier versions, which a copy of a results folder had as well: its label tells which folder it is of.
+fn earlier_snapshot_name(owner: &Owner, step: u32) -> String {
+    format!("{SNAPSHOTS}{}-{}-{step}", run_id(&owner.run), owner.episode)
 }
 
 impl Engine {
@@ -42,32 +47,51 @@ impl Engine {
     }
 
     /// Takes the snapshots of an episode's container away that this file keeps; that there are none is fine. Those of a copy of
-    /// its folder stay.
+    /// its folder stay. Nothing is asked about other runs, so a folder of theirs that does not answer delays nothing.
     pub async fn remove_snapshots(&self, owner: &Owner, kept_by: &Path) -> Result<(), SandboxError> {
-        let mut found = self.labeled(&format!("{}={}", key("run"), owner.run)).await?;
+        let mut found = self.labeled(&of_run(&owner.run)).await?;
         found.retain(|left| left.kind == "image" && is_kept_by(&left.labels, owner, kept_by));
         self.remove(&found).await
     }
 
-    /// The id of a snapshot of an episode's container that is kept by this file. `None` = it is not there, or it is of another
-    /// episode or of another folder.
+    /// Removes one snapshot by its name; that it is not there is fine.
+    ///
+    /// Errors: what the engine says, also of an image from which an open container was made.
+    pub async fn remove_snapshot(&self, image: &str) -> Result<(), SandboxError> {
+        if snapshot(image).is_none() {
+            return Ok(());
+        }
+        // Not by force: Podman would remove the container with it.
+        let options = RemoveImageOptions::default();
+        match self.docker.remove_image(image, Some(options), None).await {
+            Ok(_) => Ok(()),
+            Err(error) if status(&error) == Some(404) => Ok(()),
+            Err(error) => Err(failed("remove a snapshot")(error)),
+        }
+    }
+
+    /// The name of the snapshot of an episode's container before a step, if the image of this id is there and is kept by this file.
+    /// One of an earlier version has another name.
     pub async fn kept_snapshot(
         &self,
-        image: &str,
         owner: &Owner,
         kept_by: &Path,
+        step: u32,
+        id: &str,
     ) -> Result<Option<String>, SandboxError> {
-        if snapshot(image).is_none() {
-            return Ok(None);
+        for name in [snapshot_name(owner, kept_by, step), earlier_snapshot_name(owner, step)] {
+            let found = match self.docker.inspect_image(&name).await {
+                Ok(found) => found,
+                Err(error) if status(&error) == Some(404) => continue,
+                Err(error) => return Err(failed("look at a snapshot")(error)),
+            };
+            let labels = found.config.and_then(|config| config.labels).unwrap_or_default();
+            let labels: BTreeMap<String, String> = labels.into_iter().collect();
+            if found.id.as_deref() == Some(id) && is_kept_by(&labels, owner, kept_by) {
+                return Ok(Some(name));
+            }
         }
-        let found = match self.docker.inspect_image(image).await {
-            Ok(found) => found,
-            Err(error) if status(&error) == Some(404) => return Ok(None),
-            Err(error) => return Err(failed("look at a snapshot")(error)),
-        };
-        let labels = found.config.and_then(|config| config.labels).unwrap_or_default();
-        let labels: BTreeMap<String, String> = labels.into_iter().collect();
-        Ok(found.id.filter(|_| is_kept_by(&labels, owner, kept_by)))
+        Ok(None)
     }
 
     async fn labeled(&self, label: &str) -> Result<Vec<Leftover>, SandboxError> {
@@ -167,7 +191,7 @@ impl Engine {
                 self.docker.remove_image(id, Some(options), None).await.map(drop)
             }
             "network" => {
-                self.networks.lock().await.drop_run(&leftover.run);
+                self.networks.lock().await.drop_run(&run_in_folder(leftover));
                 self.docker.remove_network(id).await
             }
             _ => {
@@ -193,19 +217,21 @@ impl Engine {
             .await?
             .into_iter()
             .filter(|leftover| leftover.in_use)
-            .map(|leftover| leftover.run)
+            .map(|leftover| run_in_folder(&leftover))
             .collect();
-        left.retain(|leftover| leftover.kind == "container" || !busy.contains(&leftover.run));
+        left.retain(|leftover| leftover.kind == "container" || !busy.contains(&run_in_folder(leftover)));
         let removed = self.remove(&left).await;
         // Whatever could not be removed: rules go where no container is left that they keep from this machine.
         let containers = self.leftovers().await?.into_iter().filter(|leftover| leftover.kind == "container");
-        let guarded: HashSet<String> = containers.map(|leftover| plain(&leftover.run)).collect();
+        let guarded: HashSet<String> = containers.map(|leftover| plain(&run_in_folder(&leftover))).collect();
         quietly(move || firewall::sweep(&guarded)).await;
         removed.map(|()| left)
     }
 
     pub(crate) async fn clear(&self, run: &str) -> Result<(), SandboxError> {
-        let mut left = self.labeled(&format!("{}={run}", key("run"))).await?;
+        let of_id = of_run(run);
+        let mut left = self.labeled(&of_id).await?;
+        left.retain(|leftover| run_in_folder(leftover) == run);
         // The id stands in a file of the results folder: another run that is alive may have the same.
         let ours = Process::this().label().to_owned();
         left.retain(|leftover| {
@@ -214,13 +240,18 @@ impl Engine {
         });
         let removed = self.remove(&left).await;
         self.forget_relays(run).await;
-        let still = self.labeled(&format!("{}={run}", key("run"))).await?;
-        if !still.iter().any(|leftover| leftover.kind == "container") {
+        let still = self.labeled(&of_id).await?;
+        if !still.iter().any(|leftover| leftover.kind == "container" && run_in_folder(leftover) == run) {
             let run = run.to_owned();
             quietly(move || firewall::unguard(&run)).await;
         }
         removed
     }
+}
+
+/// The label of everything of a run, in whichever folder it is played: its id, also with earlier versions.
+fn of_run(run: &str) -> String {
+    format!("{}={}", key("run"), run_id(run))
 }
 
 /// Whether a container or an image with our labels was made by this program: the recipe of a task may set labels, which its image and every
@@ -250,7 +281,10 @@ pub(crate) fn kept_on_label(file: Option<&Path>) -> String {
 /// Whether labels are those of a snapshot of an episode's container that a file keeps.
 fn is_kept_by(labels: &BTreeMap<String, String>, owner: &Owner, kept_by: &Path) -> bool {
     let says = |name: &str, value: &str| labels.get(&key(name)).is_some_and(|label| label == value);
-    says("run", &owner.run) && says("episode", &owner.episode) && says(KEPT_BY, &kept_by_label(Some(kept_by)))
+    // Whatever the number of its device is by now: the path of the file tells the folder.
+    says("run", run_id(&owner.run))
+        && says("episode", &owner.episode)
+        && says(KEPT_BY, &kept_by_label(Some(kept_by)))
 }
 
 /// Says of each snapshot whether the file that names it is there.
@@ -313,6 +347,11 @@ fn is_mount_root(path: &Path) -> bool {
     }
 }
 
+/// The run of a leftover in its folder, as [`crate::run_of_folder`] names it.
+fn run_in_folder(leftover: &Leftover) -> String {
+    run_of_labels(|name| leftover.labels.get(name))
+}
+
 /// The step before which a snapshot was made, from its name; 0 of what is none.
 fn step_of(leftover: &Leftover) -> u32 {
     let tag = snapshot(&leftover.name).filter(|_| leftover.kind == "image");
@@ -349,100 +388,4 @@ fn leftover(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn image(name: &str) -> Leftover {
-        leftover("image", Some(name.to_owned()), None, None).unwrap()
-    }
-
-    #[test]
-    // docs/security.md: Tasks of Harbor
-    fn what_a_recipe_labels_as_ours_is_not_ours() {
-        assert!(is_ours("image", "stamina-snapshot:0f3a5c77-scenario_0-2"));
-        assert!(is_ours("image", "localhost/stamina-snapshot:0f3a5c77-scenario_0-2"));
-        assert!(is_ours("container", "stamina-0f3a5c77-scenario_0-task-1"));
-        for image in ["stamina-task:0a1b", "docker.io/somebody/image:latest", "stamina/base:1"] {
-            assert!(!is_ours("image", image), "{image}");
-        }
-        assert!(!is_ours("container", "quirky_hopper"));
-    }
-
-    #[test]
-    // docs/security.md: Tasks of Harbor
-    fn a_snapshot_stays_while_the_file_that_names_it_is_there() {
-        let room = tempfile::tempdir().unwrap();
-        let file = room.path().join("snapshot.json");
-        let is_kept = |kind: &str, name: &str, file: &str| {
-            super::is_kept(kind, name, &BTreeMap::from([(key(KEPT_BY), file.to_owned())]))
-        };
-        let (name, path) = ("stamina-snapshot:0f3a5c77-scenario_0-2", kept_by_label(Some(&file)));
-        assert!(!is_kept("image", name, &path), "its file is gone");
-        std::fs::write(&file, "{}").unwrap();
-        assert!(is_kept("image", name, &path));
-        assert!(is_kept("image", "localhost/stamina-snapshot:0f3a5c77-scenario_0-2", &path));
-        // A recipe may set labels, but not names; a container is none, and a folder is no file.
-        assert!(!is_kept("image", "somebody/image:1", &path) && !is_kept("container", name, &path));
-        for other in ["", "snapshot.json", &kept_by_label(Some(room.path()))] {
-            assert!(!is_kept("image", name, other), "{other}");
-        }
-        assert!(!super::is_kept("image", name, &BTreeMap::new()), "one of before");
-    }
-
-    #[test]
-    // docs/security.md: Tasks of Harbor
-    fn a_snapshot_whose_folder_cannot_be_looked_at_is_not_gone() {
-        let room = tempfile::tempdir().unwrap();
-        let file = room.path().join("run/.stamina/state/scenario_0/snapshot.json");
-        assert!(is_gone(&file, None), "there is no such folder");
-        // Neither a folder without rights nor a broken disk says that something is not there. Whoever tests may look everywhere, so
-        // that a chain of links stands for both.
-        let (a, b) = (room.path().join("a"), room.path().join("b"));
-        std::os::unix::fs::symlink(&a, &b).unwrap();
-        std::os::unix::fs::symlink(&b, &a).unwrap();
-        let unknown = a.join("snapshot.json");
-        assert!(!matches!(
-            std::fs::metadata(&unknown).unwrap_err().kind(),
-            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-        ));
-        assert!(!is_gone(&unknown, None));
-        // A disk that is not mounted any more: its root is an empty folder, or not there.
-        assert!(!is_gone(&file, Some(room.path())));
-        assert!(!is_gone(&file, Some(&room.path().join("media/disk"))));
-        let root = mount_root(&file).unwrap();
-        assert!(file.starts_with(&root) && is_mount_root(&root), "{}", root.display());
-        assert!(is_gone(&file, Some(&root)), "that one is mounted");
-        if cfg!(target_os = "linux") {
-            assert_eq!(mount_root(Path::new("/proc/self/none/file")), Some(PathBuf::from("/proc")));
-        }
-    }
-
-    #[test]
-    // docs/security.md: Tasks of Harbor
-    fn a_copy_of_a_folder_has_snapshots_of_its_own() {
-        let owner = Owner { run: "0f3a5c77".to_owned(), episode: "scenario_3".to_owned() };
-        let [original, copy] = ["/runs/a", "/runs/b"].map(|run| Path::new(run).join("snapshot.json"));
-        let name = snapshot_name(&owner, &original, 4);
-        assert!(name.starts_with("stamina-snapshot:0f3a5c77-scenario_3-"), "{name}");
-        assert_eq!((name.clone(), step_of(&image(&name))), (snapshot_name(&owner, &original, 4), 4));
-        assert_ne!(name, snapshot_name(&owner, &copy, 4), "it takes no name away");
-        let labels = [("run", "0f3a5c77"), ("episode", "scenario_3"), (KEPT_BY, "/runs/a/snapshot.json")];
-        let labels: BTreeMap<String, String> =
-            labels.into_iter().map(|(name, value)| (key(name), value.to_owned())).collect();
-        assert!(is_kept_by(&labels, &owner, &original));
-        assert!(!is_kept_by(&labels, &owner, &copy), "what the original keeps is not the copy's to remove");
-        let other = Owner { episode: "scenario_30".to_owned(), ..owner };
-        assert!(!is_kept_by(&labels, &other, &original));
-    }
-
-    #[test]
-    fn snapshots_of_later_steps_stand_on_those_of_earlier_ones() {
-        let snapshot = |step: u32| image(&format!("stamina-snapshot:0f3a5c77-scenario_3-{step}"));
-        let mut all = [snapshot(2), snapshot(10), image("stamina-snapshot:odd"), snapshot(1)];
-        all.sort_by_key(|left| Reverse(step_of(left)));
-        let steps: Vec<u32> = all.iter().map(step_of).collect();
-        assert_eq!(steps, [10, 2, 1, 0]);
-        let container = Leftover { kind: "container".to_owned(), ..snapshot(4) };
-        assert_eq!(step_of(&container), 0);
-    }
-}
+mod tests;

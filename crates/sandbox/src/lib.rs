@@ -35,6 +35,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 pub use engine::{Engine, EngineInfo};
 pub use images::{
@@ -42,18 +43,19 @@ pub use images::{
 };
 pub use leftovers::snapshot_name;
 pub use local::Local;
-pub use owner::Process;
+pub use owner::{Process, run_of_folder};
 pub use task_container::{FileLeft, FilesLeft, OpenTask, Packed, TaskCommand, TaskContainer};
 pub use volumes::container_user;
 
-/// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.episode`, `org.stamina-lab.owner` (pid and start time
-/// of the process that made it, so that another living run's containers are left alone).
+/// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.folder` (a copy of a results folder has the same run),
+/// `org.stamina-lab.episode`, `org.stamina-lab.owner` (pid and start time of the process that made it, so that another living run's
+/// containers are left alone).
 pub const LABEL: &str = "org.stamina-lab";
 
 /// Whose container it is; becomes labels and part of names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Owner {
-    /// Id of the run: 8 hex digits.
+    /// The run in its folder, as [`run_of_folder`] names it.
     pub run: String,
     /// `scenario_3`.
     pub episode: String,
@@ -102,11 +104,13 @@ impl Default for Limits {
     }
 }
 
-/// What a container reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What containers reach.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
+#[ts(rename = "FormNetwork")]
 pub enum Reach {
     /// The gateway, by a relay; no internet, no other container, nothing of this machine.
+    #[default]
     Gateway,
     /// The internet as well.
     Open,
@@ -301,7 +305,7 @@ pub struct Leftover {
     /// What the engine knows it by: another one may have its name by the time that it is removed. Volumes have only names.
     #[serde(default)]
     pub id: String,
-    /// Which run made it.
+    /// Id of the run that made it: 8 hex digits.
     pub run: String,
     /// Whether the process that made it still lives.
     pub in_use: bool,

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
@@ -141,24 +141,21 @@ impl Local {
         let kept = Arc::clone(&log);
         let reader = tokio::spawn(async move {
             while let Some((_, piece)) = pieces.recv().await {
-                kept.lock().unwrap_or_else(PoisonError::into_inner).push(&piece);
+                model::lock(&kept).push(&piece);
             }
         });
         let id = format!("process {}", group.id);
-        self.served
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(id.clone(), Served { group, log, reader });
+        model::lock(&self.served).insert(id.clone(), Served { group, log, reader });
         Ok(ServerAt { address: Some(address), id })
     }
 
     pub(crate) fn runs(&self, server: &ServerAt) -> bool {
-        let mut served = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut served = model::lock(&self.served);
         served.get_mut(&server.id).is_some_and(|served| matches!(served.group.child.try_wait(), Ok(None)))
     }
 
     pub(crate) async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
-        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&server.id);
+        let served = model::lock(&self.served).remove(&server.id);
         let Some(mut served) = served else {
             return Ok(ServerEnd::default());
         };
@@ -170,13 +167,13 @@ impl Local {
         let _ = served.group.child.wait().await;
         // Its last lines are still in flight.
         let _ = tokio::time::timeout(Duration::from_secs(2), &mut served.reader).await;
-        let mut log = served.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = model::lock(&served.log);
         Ok(ServerEnd { exited, log: std::mem::replace(&mut *log, Kept::new(0)).into_bytes() })
     }
 
     /// Dropping them kills them.
     pub(crate) fn clear(&self) {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        model::lock(&self.served).clear();
     }
 
     /// A command in the workspace with next to no environment, no standard input, in a process group of its own.

@@ -4,11 +4,52 @@
 //! another one), joined by `:`. What a living process made is in use; what a dead one made is a leftover.
 
 use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
+use sha2::Digest as _;
 
 use crate::LABEL;
+
+/// Stands between the id of a run and what tells its folder. Ids are hexadecimal, so it is in none; engines take it in every name.
+const FOLDER: char = 'x';
+
+/// A run as containers, networks and volumes carry it: its id, and which folder it is played in. A copy of a results folder has the
+/// id of the original, which may be played beside it, also by the same process. Blocks.
+///
+/// The folder is known by its device and inode, so that it may be renamed; one that cannot be looked at, by its path.
+pub fn run_of_folder(id: &str, folder: &Path) -> String {
+    let identity = match std::fs::metadata(folder) {
+        Ok(found) => format!("{} {}", found.dev(), found.ino()),
+        Err(_) => folder.display().to_string(),
+    };
+    let hash = sha2::Sha256::digest(identity.as_bytes());
+    let begin = hash.iter().take(4).fold(0u32, |number, byte| number << 8 | u32::from(*byte));
+    format!("{id}{FOLDER}{begin:08x}")
+}
+
+/// The id of a run in what [`run_of_folder`] gave.
+pub(crate) fn run_id(run: &str) -> &str {
+    parts(run).0
+}
+
+/// Id and folder of a run. Earlier versions gave the id alone.
+fn parts(run: &str) -> (&str, Option<&str>) {
+    match run.rsplit_once(FOLDER) {
+        Some((id, folder)) if folder.len() == 8 && folder.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            (id, Some(folder))
+        }
+        _ => (run, None),
+    }
+}
+
+/// The run that these labels are of, as [`run_of_folder`] names it: what earlier versions made has no folder.
+pub(crate) fn run_of_labels<'a>(label: impl Fn(&str) -> Option<&'a String>) -> String {
+    let id = label(&key("run")).map_or("", String::as_str);
+    label(&key("folder")).map_or_else(|| id.to_owned(), |folder| format!("{id}{FOLDER}{folder}"))
+}
 
 /// `org.stamina-lab.run` and its like.
 pub(crate) fn key(name: &str) -> String {
@@ -17,11 +58,15 @@ pub(crate) fn key(name: &str) -> String {
 
 /// The labels of something that belongs to an episode of a run, or (without one) to the run.
 pub(crate) fn labels(run: &str, episode: Option<&str>, kind: &str) -> HashMap<String, String> {
+    let (id, folder) = parts(run);
     let mut labels = HashMap::from([
-        (key("run"), run.to_owned()),
+        (key("run"), id.to_owned()),
         (key("owner"), Process::this().0),
         (key("kind"), kind.to_owned()),
     ]);
+    if let Some(folder) = folder {
+        labels.insert(key("folder"), folder.to_owned());
+    }
     if let Some(episode) = episode {
         labels.insert(key("episode"), episode.to_owned());
     }
@@ -151,6 +196,31 @@ mod tests {
         assert!(Process::of_label("4194304").lives());
         assert!(Process::of_label("x:1:1").lives());
         assert!(Process::of_label("4194305:1:another").lives());
+    }
+
+    #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
+    fn a_copy_of_a_folder_is_another_run_in_the_engine_and_a_renamed_one_the_same() {
+        let room = tempfile::tempdir().unwrap();
+        let [original, copy, renamed] = ["original", "copy", "renamed"].map(|name| room.path().join(name));
+        std::fs::create_dir(&original).unwrap();
+        std::fs::create_dir(&copy).unwrap();
+        let run = run_of_folder("0f3a5c77", &original);
+        assert_eq!(run_id(&run), "0f3a5c77");
+        assert_ne!(run, run_of_folder("0f3a5c77", &copy));
+        assert_ne!(run, run_of_folder("0f3a5c78", &original));
+        std::fs::rename(&original, &renamed).unwrap();
+        assert_eq!(run, run_of_folder("0f3a5c77", &renamed));
+        // Names of engines and comments of the firewall take it as it is.
+        assert!(run.len() == 17 && plain(&run) == run, "{run}");
+        let labels = labels(&run, Some("scenario_3"), "agent");
+        assert_eq!(labels[&key("run")], "0f3a5c77", "who looks for a run by its id finds it");
+        assert_eq!(run_of_labels(|name| labels.get(name)), run);
+        let of_before = HashMap::from([(key("run"), "0f3a5c77".to_owned())]);
+        assert_eq!(run_of_labels(|name| of_before.get(name)), "0f3a5c77");
+        // What earlier versions left has the id only.
+        assert_eq!(run_id("0f3a5c77"), "0f3a5c77");
+        assert_eq!(run_id("0f3a5c77xyz"), "0f3a5c77xyz");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -81,7 +81,7 @@ impl Engine {
             match engine.start_server(&what, &name, &network).await {
                 Ok(at) => Ok((at, guard)),
                 Err(error) => {
-                    engine.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+                    model::lock(&engine.served).remove(&name);
                     // It may be the network that is gone: it is looked for next time.
                     engine.networks.lock().await.forget(&what.owner.run);
                     // Here and now, and not when there is time: it may have been made, and the program may end next.
@@ -133,7 +133,7 @@ impl Engine {
         let kept = Arc::clone(&log);
         let reader = tokio::spawn(async move {
             while let Some(Ok(piece)) = output.next().await {
-                kept.lock().unwrap_or_else(PoisonError::into_inner).push(piece.as_ref());
+                model::lock(&kept).push(piece.as_ref());
             }
         });
         let full = Arc::new(OnceLock::new());
@@ -141,7 +141,7 @@ impl Engine {
             tokio::spawn(watch_disk(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
         let (began, limits) = (Instant::now(), what.limits);
         let served = Served { log, reader, watchman, news, listener, full, began, limits };
-        self.served.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), served);
+        model::lock(&self.served).insert(name.to_owned(), served);
         let found = self.inspect(name).await?;
         let runs = found.as_ref().and_then(|found| found.state.as_ref()?.running).unwrap_or(false);
         let address: Option<IpAddr> = found
@@ -161,7 +161,7 @@ impl Engine {
     }
 
     pub(crate) async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
-        let served = self.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&server.id);
+        let served = model::lock(&self.served).remove(&server.id);
         let state = self.state(&server.id).await;
         let is_lost = match (&state, &served) {
             (Ok(Some(state)), Some(served)) => was_lost(state, served).await,
@@ -195,7 +195,7 @@ impl Engine {
             Some(mut served) => {
                 // The output ends with the container; a moment for its last lines.
                 let _ = tokio::time::timeout(Duration::from_secs(2), &mut served.reader).await;
-                let mut log = served.log.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut log = model::lock(&served.log);
                 std::mem::replace(&mut *log, Kept::new(0)).into_bytes()
             }
             None => Vec::new(),
@@ -261,7 +261,7 @@ impl Drop for Unclaimed {
         };
         let engine = self.engine.clone();
         runtime.spawn(async move {
-            engine.served.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            model::lock(&engine.served).remove(&name);
             if let Err(error) = engine.remove_container(&name).await {
                 tracing::warn!(%error, name, "a server container was left behind");
             }

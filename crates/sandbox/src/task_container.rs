@@ -10,7 +10,7 @@ mod archive;
 mod exec;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bollard::body_full;
 use bollard::models::{
@@ -181,7 +181,7 @@ impl Engine {
         let (engine, name) = (self.clone(), name.to_owned());
         tokio::spawn(async move {
             let full = disk::watch_layer(&engine, &name, limit).await;
-            *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(full);
+            *model::lock(&ended) = Some(full);
             if let Err(error) = engine.stop(&name, std::time::Duration::ZERO).await {
                 tracing::warn!(%error, name, "a container over its disk limit could not be stopped");
             }
@@ -317,7 +317,7 @@ impl OpenTask {
 
     /// Why the container was ended from outside, if it was.
     fn full(&self) -> Option<Full> {
-        self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        model::lock(&self.ended).clone()
     }
 
     /// Runs a command to its end; see [`TaskCommand`].

@@ -12,7 +12,7 @@ use bollard::Docker;
 use bollard::models::{ContainerCreateBody, NetworkCreateRequest, VolumeCreateRequest};
 use bollard::query_parameters::CreateContainerOptions;
 use common::{Place, image, text};
-use sandbox::{ContainerExit, Containers, Engine, LABEL, SandboxError};
+use sandbox::{ContainerExit, Containers, Engine, ExtraArgs, LABEL, SandboxError, TaskContainer};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
@@ -292,4 +292,91 @@ fn relay(real: &Path, through: &Path) -> CancellationToken {
 /// The engine itself, as whoever meddles with it has it.
 fn docker() -> Docker {
     Docker::connect_with_defaults().unwrap()
+}
+
+/// A copy of a results folder has the run and the episodes of the original, and both may be played by one process.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+// docs/security.md: The records of a run (`.stamina/`)
+async fn a_copy_of_a_folder_ends_no_container_of_the_original() {
+    let (mut original, mut copy) = (Place::new().await, Place::new().await);
+    let id = original.owner.run.clone();
+    for place in [&mut original, &mut copy] {
+        place.owner.run = sandbox::run_of_folder(&id, place.dir.path());
+    }
+    let stop = CancellationToken::new();
+    let (send, mut live) = tokio::sync::mpsc::channel(16);
+    let what = original.shell("echo ready; sleep 200");
+    original.prepare().await;
+    let (containers, stopped) = (Containers::Engine(original.engine.clone()), stop.clone());
+    let playing = tokio::spawn(async move { containers.agent(&what, stopped, Some(send)).await });
+    assert_eq!(text(&live.recv().await.unwrap()), "ready\n");
+
+    // All that a resume of the copy takes away: before its containers, between them, and at its end.
+    copy.prepare().await;
+    let end = copy.run(&copy.shell("echo played")).await;
+    assert_eq!(text(&end.stdout), "played\n");
+    copy.containers.release(&copy.owner).await.unwrap();
+    copy.containers.clear(&copy.owner.run).await.unwrap();
+    let left: Vec<_> = original.engine.leftovers().await.unwrap();
+    let of_run: Vec<_> = left.into_iter().filter(|left| left.run == id).collect();
+    let folder = |left: &sandbox::Leftover| left.labels[&format!("{LABEL}.folder")].clone();
+    assert!(of_run.iter().all(|left| original.owner.run.ends_with(&folder(left))), "{of_run:?}");
+    let containers = of_run.iter().filter(|left| left.kind == "container").count();
+    assert_eq!(containers, 2, "the agent of the original and its relay: {of_run:?}");
+    assert!(!playing.is_finished(), "it works on");
+
+    // What is left of the original itself is stale to it.
+    original.containers.ready(&original.owner, sandbox::Reach::Gateway, &ExtraArgs::default()).await.unwrap();
+    let ended = playing.await.unwrap();
+    assert!(ended.is_err() || ended.is_ok_and(|end| end.exit.code != Some(0)), "its container was removed");
+    original.containers.clear(&original.owner.run).await.unwrap();
+    let left = original.engine.leftovers().await.unwrap();
+    assert!(left.iter().all(|left| left.run != id), "{left:?}");
+}
+
+/// Earlier versions named a snapshot after run, episode and step only.
+#[tokio::test]
+#[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
+async fn a_snapshot_of_an_earlier_version_is_found_listed_and_removed() {
+    let mut place = Place::new().await;
+    let id = place.owner.run.clone();
+    let kept_by = place.dir.path().join("snapshot.json");
+    std::fs::write(&kept_by, "{}").unwrap();
+    let what = TaskContainer {
+        owner: place.owner.clone(),
+        image: image(),
+        env: Vec::new(),
+        limits: Place::limits(),
+        reach: sandbox::Reach::Gateway,
+        kept_by: Some(kept_by.clone()),
+    };
+    let container = place.engine.open_task(&what).await.unwrap();
+    let name = format!("stamina-snapshot:{id}-scenario_0-2");
+    let image_id = container.snapshot(&name).await.unwrap();
+    container.close().await.unwrap();
+
+    // The version of now, in the same folder.
+    place.owner.run = sandbox::run_of_folder(&id, place.dir.path());
+    let found = async |step: u32, id: &str, file: &Path| {
+        place.engine.kept_snapshot(&place.owner, file, step, id).await.unwrap()
+    };
+    assert_eq!(found(2, &image_id, &kept_by).await, Some(name.clone()));
+    assert_eq!(found(3, &image_id, &kept_by).await, None, "of another step");
+    assert_eq!(found(2, "sha256:0", &kept_by).await, None, "of another image");
+    let elsewhere = place.dir.path().join("copy.json");
+    assert_eq!(found(2, &image_id, &elsewhere).await, None, "a copy has no part in it");
+    let of_run = async || {
+        let left = place.engine.leftovers().await.unwrap().into_iter();
+        left.filter(|left| left.run == id && left.kind == "image").collect::<Vec<_>>()
+    };
+    let listed = of_run().await;
+    assert!(listed.len() == 1 && listed[0].is_kept, "{listed:?}");
+    place.engine.remove_snapshots(&place.owner, &elsewhere).await.unwrap();
+    assert_eq!(of_run().await.len(), 1);
+    std::fs::remove_file(&kept_by).unwrap();
+    assert!(!of_run().await[0].is_kept, "a sweep takes it once its file is gone");
+    place.engine.remove_snapshots(&place.owner, &kept_by).await.unwrap();
+    assert_eq!(of_run().await, []);
 }

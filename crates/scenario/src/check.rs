@@ -9,7 +9,7 @@ mod analytics;
 mod conventions;
 mod entities;
 mod fields;
-pub(crate) mod guards;
+pub mod guards;
 pub(crate) mod removed;
 pub mod values;
 

@@ -20,7 +20,7 @@ pub fn flask(schema: &Schema) -> String {
 }
 
 /// The suite as one pytest file, which needs `pytest` and `requests`. It has one test per case, named after the id of the
-/// case ([`test_name`]), and tests the server at `BASE_URL`. The verdict of each case is that of [`crate::client`].
+/// case ([`test_name`]), and tests the server at `BASE_URL`. The verdict of each case is that of `validation::client`.
 pub fn pytest(suite: &Suite) -> String {
     pytest::write(suite)
 }

@@ -8,25 +8,21 @@
 //! - [`reference`](mod@reference) is a server that interprets the schema.
 //! - [`code`] writes a Flask server and a pytest suite.
 //! - [`pack`] writes scenarios to disk and reads them.
-//! - [`client`] runs a suite against any server.
-//! - [`mutants`] and [`validate`] check that the suites detect faults.
 //!
-//! `docs/scenarios.md` defines each part of a schema.
+//! `docs/scenarios.md` defines each part of a schema. What runs suites against servers, and so validates packs, is in
+//! `validation`, which uses this crate.
 
 pub mod change;
 pub mod check;
-pub mod client;
 pub mod code;
 pub mod config;
 pub mod draw;
 pub mod ir;
-pub mod mutants;
 pub mod pack;
 pub mod reference;
 pub mod sample;
 pub mod suite;
 pub mod text;
-pub mod validate;
 pub mod vocabulary;
 
 /// The source of the random choices of a scenario.

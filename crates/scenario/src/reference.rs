@@ -77,17 +77,6 @@ impl World {
         Self { schema, plan, flaws: flaws.into_iter().fold(0, |bits, flaw| bits | flaw.bit()), tables }
     }
 
-    /// The same server with flaws, without records. Cheaper than [`World::flawed`]: the schema is not compiled again.
-    #[must_use]
-    pub fn with_flaws(&self, flaws: BTreeSet<Flaw>) -> Self {
-        Self {
-            schema: Arc::clone(&self.schema),
-            plan: Arc::clone(&self.plan),
-            flaws: flaws.into_iter().fold(0, |bits, flaw| bits | flaw.bit()),
-            tables: vec![Table::default(); self.plan.entities.len()],
-        }
-    }
-
     /// What it interprets.
     pub fn schema(&self) -> &Arc<Schema> {
         &self.schema

@@ -54,8 +54,6 @@ pub use self::generate::suite;
 pub(crate) use self::generate::{Before, Next, next_suite};
 pub use self::proof::{Unstated, unstated};
 pub(crate) use self::reading::SuiteFile;
-#[cfg(test)]
-pub(crate) use self::reading::from_value;
 pub(crate) use self::reads::Blocks;
 pub(crate) use self::shorthand::{Like, Shorthand};
 pub(crate) use self::written::SuiteFiles;

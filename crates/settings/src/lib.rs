@@ -11,6 +11,7 @@
 //! This crate knows no run. What settings mean together, and what is refused because of others, is `runner::settings`. To add a
 //! setting: one row here, its field and its meaning there, its field in the form (`FormSettings` of `workbench`).
 
+mod declarations;
 pub mod docs;
 mod error;
 mod generation;
@@ -18,16 +19,15 @@ mod harness_words;
 pub mod protocols;
 mod resolve;
 mod setting;
-mod table;
 mod takes;
 #[cfg(test)]
 mod tests;
 pub mod yaml;
 
+pub use self::declarations::{all, fields, keys};
 pub use self::error::ConfigError;
 pub use self::generation::{Benchmark, Generation, MODEL};
 pub use self::harness_words::{AGENTS, is_free_section, is_harness_section, is_player};
 pub use self::resolve::{Config, ConfigFile, LeftOut, read, resolve};
 pub use self::setting::{Choice, DefaultValue, FormSection, Key, KeyName, Need, Setting};
-pub use self::table::{all, fields, keys};
 pub use self::takes::Takes;

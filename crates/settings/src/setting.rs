@@ -1,5 +1,9 @@
 //! What is known of a setting without running anything.
 
+use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
+use ts_rs::TS;
+
 use super::{Benchmark, Takes};
 
 /// One setting of a run.
@@ -60,7 +64,8 @@ pub enum DefaultValue {
 }
 
 /// A section of the form.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum FormSection {
     /// The harness and its model.
     Agent,
@@ -76,8 +81,10 @@ pub enum FormSection {
     Advanced,
 }
 
-/// What has to be so for a setting to do anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What has to be so for a field to do anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+#[ts(rename = "FieldNeed")]
 pub enum Need {
     /// Scenarios are played. Tasks bring their images, their length and their requests, and give no feedback.
     Scenarios,
@@ -170,15 +177,8 @@ impl Setting {
 
 impl FormSection {
     /// Its word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Agent => "agent",
-            Self::Scenarios => "scenarios",
-            Self::Loop => "loop",
-            Self::Limits => "limits",
-            Self::Results => "results",
-            Self::Advanced => "advanced",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -6,10 +6,10 @@
 use std::time::{Duration, Instant};
 
 use model::{
-    Artifact, ArtifactKind, Attempt, Benchmark, Episode, Request, Run, TestOutcome, TestResult, Tokens, Turn,
-    Verdict,
+    Artifact, ArtifactKind, Attempt, Benchmark, Episode, Request, Run, Stamina, TestOutcome, TestResult,
+    Tokens, Turn, Verdict,
 };
-use store::{PartRead, RunFilter, RunOrder, Store, Summary, WarningFilter};
+use store::{PartRead, RunFilter, RunSort, Store, Summary, WarningFilter};
 
 /// A small generator with the same numbers every time (splitmix64).
 struct Numbers(u64);
@@ -133,7 +133,10 @@ fn go(runs: u64, episodes: u64, turns: u32) -> Result<(), Box<dyn std::error::Er
     for stale in store.stale_runs()? {
         let episodes = store.episodes(stale.run)?;
         let mean = episodes.iter().map(|e| f64::from(e.stamina)).sum::<f64>() / episodes.len() as f64;
-        store.put_summary(&stale, &Summary { mean: Some(mean), ..Summary::default() })?;
+        store.put_summary(
+            &stale,
+            &Summary { stamina: Stamina { mean: Some(mean), ..Stamina::default() }, ..Summary::default() },
+        )?;
     }
     println!("summaries in {:.2?}", begin.elapsed());
     let begin = Instant::now();
@@ -152,10 +155,8 @@ fn go(runs: u64, episodes: u64, turns: u32) -> Result<(), Box<dyn std::error::Er
 
     let slugs: Vec<String> =
         store.list_runs(&RunFilter::default())?.rows.into_iter().map(|(_, row)| row.slug).collect();
-    let orders = [RunOrder::Stamina, RunOrder::Model, RunOrder::Tokens, RunOrder::Cost];
-    measure("library", 100, |n| {
-        store.list_runs(&RunFilter { order: orders[n % 4], ..RunFilter::default() })
-    })?;
+    let orders = [RunSort::Stamina, RunSort::Model, RunSort::Tokens, RunSort::Cost];
+    measure("library", 100, |n| store.list_runs(&RunFilter { sort: orders[n % 4], ..RunFilter::default() }))?;
     measure("library, filtered", 100, |_| {
         store.list_runs(&RunFilter { text: "model-3 bench".into(), ..RunFilter::default() })
     })?;

@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use model::lock;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::interned::Interned;
@@ -152,11 +153,6 @@ impl Store {
         }
         result
     }
-}
-
-/// A panic while the lock was held has already rolled its transaction back, so the connection is still usable.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn set_up_writer(conn: &Connection) -> Result<()> {

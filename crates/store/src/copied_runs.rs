@@ -6,13 +6,14 @@
 //!
 //! What is left out is not read again before its place or that of its original changes: [`LeftOut`] says what it is.
 
+use std::array::from_fn;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use model::Warning;
 use rusqlite::Connection;
 
-use crate::copies::{ATTEMPTS, HAS_NO_END, IS_OPEN, IS_SNAPSHOT};
+use crate::copies::{GAP_TERMS, GAPS};
 use crate::schema::Migration;
 use crate::withdrawn::VALID;
 use crate::{Result, RunId, SourceId, Store, runs, warnings};
@@ -61,8 +62,8 @@ pub struct LeftOut {
     pub parts: HashMap<(String, String), u64>,
 }
 
-/// How complete a copy of a trial is: the lesser, the better.
-type Gaps = (bool, Reverse<u32>, bool, bool);
+/// What a copy of a trial lacks, in the terms of [`GAPS`]: the lesser, the better.
+type Gaps = [i64; GAP_TERMS];
 
 /// A run that shares trials with another one of its source.
 struct SharingRun {
@@ -85,9 +86,7 @@ struct SharingRun {
 impl SharingRun {
     /// A run comes after every run that it is a copy of: one of more trials, or of the same ones in a better copy.
     fn order(&self) -> impl Ord + use<> {
-        let count = |has: fn(&Gaps) -> bool| self.shared.values().filter(|gaps| has(gaps)).count();
-        let attempts: u64 = self.shared.values().map(|gaps| u64::from(gaps.1.0)).sum();
-        let gaps = (count(|gaps| gaps.0), Reverse(attempts), count(|gaps| gaps.2), count(|gaps| gaps.3));
+        let gaps: Gaps = from_fn(|term| self.shared.values().map(|gaps| gaps[term]).sum());
         (
             Reverse(self.trials),
             gaps,
@@ -116,9 +115,7 @@ pub(crate) fn leave_out(conn: &Connection, source: SourceId) -> Result<()> {
     found.sort_by_key(SharingRun::order);
     let mut kept_with: HashMap<&str, Vec<&SharingRun>> = HashMap::new();
     for run in &found {
-        let any_trial = run.shared.keys().next().map_or("", String::as_str);
-        let candidates = kept_with.get(any_trial).map_or(&[][..], Vec::as_slice);
-        if let Some(original) = candidates.iter().find(|other| run.is_copy_of(other)) {
+        if let Some(original) = candidates(run, &kept_with).iter().find(|other| run.is_copy_of(other)) {
             delete(conn, source, run, original)?;
         } else {
             for trial in run.shared.keys() {
@@ -127,6 +124,16 @@ pub(crate) fn leave_out(conn: &Connection, source: SourceId) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The runs that one may be a copy of: those with its rarest trial, because they have all its trials. A trial that very many runs
+/// have says little, and comparing all of them with each other would take time that grows with the square of their number.
+fn candidates<'a, 'b>(
+    run: &SharingRun,
+    kept_with: &'b HashMap<&str, Vec<&'a SharingRun>>,
+) -> &'b [&'a SharingRun] {
+    let with_trial = |trial: &String| kept_with.get(trial.as_str()).map_or(&[][..], Vec::as_slice);
+    run.shared.keys().map(with_trial).min_by_key(|runs| runs.len()).unwrap_or_default()
 }
 
 fn delete(conn: &Connection, source: SourceId, run: &SharingRun, original: &SharingRun) -> Result<()> {
@@ -171,10 +178,12 @@ fn depends_on_others(conn: &Connection, run: &SharingRun, original: &SharingRun)
 /// The runs of a source with trials that another one of them has, too. Withdrawn runs, and runs with withdrawn trials, are
 /// none of them: their marks say something of all copies.
 fn sharing_runs(conn: &Connection, source: SourceId) -> Result<Vec<SharingRun>> {
-    let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
+    /// The column of the first gap.
+    const FIRST_GAP: usize = 10;
+    let gaps = GAPS.join(", ");
     let mut find = conn.prepare_cached(&format!(
         "SELECT run.id, run.place, run.key, run_slug.preferred, run.harness IS NULL, size.episodes, episode.identity,
-           {is_open}, {ATTEMPTS}, {is_snapshot}, {HAS_NO_END}, run.model IS NULL, run.slug, {IS_MARKED}
+           run.model IS NULL, run.slug, {IS_MARKED}, {gaps}
          FROM run JOIN run_slug ON run_slug.id = run.slug JOIN episode ON episode.run = run.id
            JOIN (SELECT own.run AS run, count(*) AS episodes FROM episode AS own JOIN run AS its ON its.id = own.run
              WHERE its.source = ?1 GROUP BY own.run) AS size ON size.run = run.id
@@ -194,14 +203,17 @@ fn sharing_runs(conn: &Connection, source: SourceId) -> Result<Vec<SharingRun>> 
                 place: row.get(1)?,
                 key: row.get(2)?,
                 preferred: row.get(3)?,
-                unknown: (row.get(4)?, row.get(11)?),
-                slug: row.get(12)?,
-                is_marked: row.get(13)?,
+                unknown: (row.get(4)?, row.get(7)?),
+                slug: row.get(8)?,
+                is_marked: row.get(9)?,
                 trials: row.get(5)?,
                 shared: HashMap::new(),
             });
         }
-        let gaps: Gaps = (row.get(7)?, Reverse(row.get(8)?), row.get(9)?, row.get(10)?);
+        let mut gaps: Gaps = [0; GAP_TERMS];
+        for (term, gap) in gaps.iter_mut().enumerate() {
+            *gap = row.get(FIRST_GAP + term)?;
+        }
         if let Some(run) = found.last_mut() {
             run.shared.insert(row.get(6)?, gaps);
         }
@@ -324,6 +336,40 @@ mod tests {
         let warnings = store.warnings(source, &WarningFilter::default(), 0, 10).unwrap().warnings;
         assert!(warnings.iter().all(|warning| warning.code == "part.duplicate"), "{warnings:?}");
         (stay, warnings.into_iter().map(|warning| warning.path).collect())
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn a_trial_that_all_runs_have_is_no_reason_to_compare_all_of_them() {
+        let run = |id: RunId| SharingRun {
+            id,
+            place: format!("p{id}"),
+            key: "r".into(),
+            preferred: 0,
+            unknown: (true, true),
+            is_marked: false,
+            slug: id,
+            trials: 2,
+            // One that all have, and one that each shares with its neighbor.
+            shared: HashMap::from([
+                ("all".to_owned(), [0; GAP_TERMS]),
+                (format!("{}", id / 2), [0; GAP_TERMS]),
+            ]),
+        };
+        let kept: Vec<SharingRun> = (0..1000).map(|id| run(2 * id)).collect();
+        let mut kept_with: HashMap<&str, Vec<&SharingRun>> = HashMap::new();
+        for run in &kept {
+            for trial in run.shared.keys() {
+                kept_with.entry(trial).or_default().push(run);
+            }
+        }
+        for id in [1, 777, 1999] {
+            let copy = run(id);
+            let found: Vec<RunId> = candidates(&copy, &kept_with).iter().map(|run| run.id).collect();
+            assert_eq!(found, [id - 1]);
+            assert!(copy.is_copy_of(candidates(&copy, &kept_with)[0]));
+        }
+        assert!(candidates(&run(2000), &kept_with).is_empty(), "nobody has its other trial");
     }
 
     #[test]

@@ -17,10 +17,12 @@ use std::sync::LazyLock;
 
 use model::Warning;
 use rusqlite::{Connection, OptionalExtension};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 use crate::identities::IS_UNREADABLE;
 use crate::schema::Migration;
-use crate::withdrawn::{VALID, VALID_EPISODE};
+use crate::withdrawn::{VALID, VALID_EPISODE, reason_of};
 use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, copied_runs, episodes, runs, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -46,28 +48,30 @@ pub struct EpisodeCopy {
     pub withdrawn: Option<String>,
 }
 
-/// How many episodes a run shares with another.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Trials that a run has in common with another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[ts(rename = "RunCopies")]
 pub struct SharedEpisodes {
-    /// Slug of the other run.
+    /// Id of the other run.
     pub run: String,
     /// Name of its source.
     pub source: String,
-    /// Episodes in both.
+    /// Episodes that both have.
     pub episodes: u32,
-    /// How many of these count in the other run.
+    /// How many of them count in the other run; the others do in this one.
     pub counted_there: u32,
     /// Why a user has withdrawn the other run; `None` = it is not.
+    #[serde(skip)]
     pub withdrawn: Option<String>,
 }
 
 /// SQL: whether an `episode` was copied before it had a readable result. A copy with a result is preferred.
-pub(crate) static IS_SNAPSHOT: LazyLock<String> =
+static IS_SNAPSHOT: LazyLock<String> =
     LazyLock::new(|| format!("(episode.end_reason = 'unfinished' OR {IS_UNREADABLE})"));
 
 /// SQL: whether a resume can continue an `episode`: it was copied before its end, or something outside ended it. A resume
 /// also removes the last attempt. A copy that no resume continues is preferred, even to one with more attempts.
-pub(crate) static IS_OPEN: LazyLock<String> = LazyLock::new(|| {
+static IS_OPEN: LazyLock<String> = LazyLock::new(|| {
     format!(
         // words: ok (the stored word)
         "(episode.end_reason IN ('unfinished', 'endpoint', 'environment', 'budget', 'cancelled') OR {IS_UNREADABLE})"
@@ -75,12 +79,28 @@ pub(crate) static IS_OPEN: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// SQL: the number of attempts of an `episode`. Of two copies, the shorter one was made earlier.
-pub(crate) const ATTEMPTS: &str =
+const ATTEMPTS: &str =
     "(SELECT count(*) FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id)";
 
 /// SQL: whether an `episode` does not say when it ended. A copy that was made between the verdict and the result has the
 /// verdict, and neither this time nor tokens and cost.
-pub(crate) const HAS_NO_END: &str = "(episode.finished_at IS NULL)";
+const HAS_NO_END: &str = "(episode.finished_at IS NULL)";
+
+/// How many terms [`GAPS`] has.
+pub(crate) const GAP_TERMS: usize = 4;
+
+/// SQL: what a copy of an `episode` lacks by itself, whatever run it is in: rules 3 to 6 in their order. Each is an integer, and
+/// the lesser, the better.
+pub(crate) static GAPS: LazyLock<[String; GAP_TERMS]> =
+    LazyLock::new(|| [IS_OPEN.clone(), format!("-{ATTEMPTS}"), IS_SNAPSHOT.clone(), HAS_NO_END.to_owned()]);
+
+/// SQL: which copy of an `episode` counts, with its `run`, `run_slug` and the `size` of its run: all rules in their order. Each
+/// is an integer, and the lesser, the better. The copies of no two runs are equal in all of them.
+static RANK: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let of_run = ["-run_slug.preferred", "run.harness IS NULL"];
+    let gaps = GAPS.iter().map(String::as_str);
+    of_run.into_iter().chain(gaps).chain(["-size.episodes", "run.source", "run.id"]).collect()
+});
 
 /// SQL: a table of the number of episodes of each run.
 const SIZES: &str = "(SELECT run, count(*) AS episodes FROM episode GROUP BY run)";
@@ -91,48 +111,50 @@ const SIZES_OF_COPIES: &str = "(SELECT run, count(*) AS episodes FROM episode WH
 
 /// Every group of copies, with the copy that counts first. If one copy is withdrawn, none counts.
 static RANKED: LazyLock<String> = LazyLock::new(|| {
-    let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
+    let rank = RANK.join(", ");
     format!(
         "SELECT episode.identity, episode.run, episode.id, NOT ({VALID_EPISODE}) AS is_withdrawn FROM episode
     JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
     JOIN source ON source.id = run.source AND source.closed_at IS NULL JOIN {SIZES} AS size ON size.run = run.id
   WHERE episode.identity IN
     (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
-  ORDER BY episode.identity, is_withdrawn DESC, run_slug.preferred DESC, run.harness IS NULL, {is_open},
-    {ATTEMPTS} DESC, {is_snapshot}, {HAS_NO_END}, size.episodes DESC, run.source, run.id, episode.key, episode.id"
+  ORDER BY episode.identity, is_withdrawn DESC, {rank}, episode.key, episode.id"
     )
 });
 
-/// The episodes that a run (`?1`) shares with others, as pairs in the order of [`RANKED`].
+/// The episodes that a run (`?1`) shares with others, as pairs in the order of [`RANKED`]. A withdrawn run counts after all
+/// others.
 static SHARED: LazyLock<String> = LazyLock::new(|| {
-    let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
+    let terms: Vec<String> = RANK.iter().enumerate().map(|(i, term)| format!("{term} AS rank_{i}")).collect();
+    let terms = terms.join(", ");
+    let order = |copy: &str| {
+        let ranks: Vec<String> = (0..RANK.len()).map(|i| format!("{copy}.rank_{i}")).collect();
+        format!("({copy}.is_withdrawn, {})", ranks.join(", "))
+    };
+    let (its, mine) = (order("its"), order("mine"));
     format!(
         "WITH copy AS (
-    SELECT episode.identity, episode.run, run.source, run_slug.preferred, {is_open} AS is_open,
-      {is_snapshot} AS is_snapshot, {HAS_NO_END} AS has_no_end, size.episodes AS size,
-      run.harness IS NULL AS is_nameless, {ATTEMPTS} AS attempts, {VALID} AS counts
+    SELECT episode.identity, episode.run, NOT ({VALID}) AS is_withdrawn, {terms}
     FROM episode JOIN run ON run.id = episode.run JOIN run_slug ON run_slug.id = run.slug
       JOIN {SIZES_OF_COPIES} AS size ON size.run = run.id
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
-  SELECT other_slug.slug, source.name, count(DISTINCT mine.identity), count(DISTINCT iif(
-      (its.counts, its.preferred, -its.is_nameless, -its.is_open, its.attempts, -its.is_snapshot, -its.has_no_end, its.size,
-        -its.source, -its.run)
-        > (mine.counts, mine.preferred, -mine.is_nameless, -mine.is_open, mine.attempts, -mine.is_snapshot, -mine.has_no_end,
-        mine.size, -mine.source, -mine.run),
-      mine.identity, NULL)), (SELECT reason FROM withdrawn WHERE withdrawn.run = other.slug)
+  SELECT other_slug.slug, source.name, count(DISTINCT mine.identity),
+    count(DISTINCT iif({its} < {mine}, mine.identity, NULL)),
+    {}
   FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
     JOIN source ON source.id = other.source AND source.closed_at IS NULL
-  WHERE mine.run = ?1 GROUP BY other.id ORDER BY 3 DESC, 1"
+  WHERE mine.run = ?1 GROUP BY other.id ORDER BY 3 DESC, 1",
+        reason_of!("other")
     )
 });
 
 /// The episodes of a source that another of its parts gives to the same run, each with that part: the first by its place,
-/// preferably one that is withdrawn (whoever copies its folder does not take the mark away), then one with a result. The query
-/// reads each episode once, for any number of copies.
+/// preferably one that is withdrawn (whoever copies its folder does not take the mark away), then the one that lacks least. The
+/// query reads each episode once, for any number of copies.
 static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
-    let (is_open, is_snapshot) = (&*IS_OPEN, &*IS_SNAPSHOT);
+    let gaps = GAPS.join(", ");
     format!(
         "SELECT id, run, part, path, first, depends_on_others FROM (
     SELECT episode.id AS id, episode.run AS run, part.id AS part, trim(part.place || '/' || part.key, '/') AS path,
@@ -142,7 +164,7 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
     WHERE run.source = ?1 AND episode.identity IN
       (SELECT identity FROM episode WHERE identity IS NOT NULL GROUP BY identity HAVING count(*) > 1)
     WINDOW same AS (PARTITION BY episode.run, episode.identity
-      ORDER BY {VALID_EPISODE}, {is_open}, {ATTEMPTS} DESC, {is_snapshot}, {HAS_NO_END}, part.place, part.key))
+      ORDER BY {VALID_EPISODE}, {gaps}, part.place, part.key))
   WHERE number > 1"
     )
 });

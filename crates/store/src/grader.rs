@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use model::GraderPlace;
 
 use crate::values::no_word;
+use crate::withdrawn::VALID_EPISODE;
 use crate::{Result, RunId, Store};
 
 /// How many attempts of a run name places of the verifier of their task.
@@ -45,11 +46,14 @@ pub(crate) fn places(words: &str) -> Result<BTreeSet<GraderPlace>> {
 }
 
 impl Store {
-    /// How many attempts of a run name places of the verifier of their task, with the first `most` of them.
+    /// How many attempts of a run name places of the verifier of their task, with the first `most` of them. Those of withdrawn
+    /// episodes do not count.
     pub fn grader_mentions(&self, run: RunId, most: u32) -> Result<GraderMentions> {
         self.read(|conn| {
-            let of_run = "FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
-                 WHERE episode.run = ?1";
+            let of_run = format!(
+                "FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
+                 WHERE episode.run = ?1 AND {VALID_EPISODE}"
+            );
             let counts = format!(
                 "SELECT count(*), count(grader_places), count(nullif(grader_places, '')) {of_run}"
             );
@@ -71,5 +75,45 @@ impl Store {
             })?;
             Ok(GraderMentions { attempts, known, naming, first: first.collect::<Result<_>>()? })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Attempt, Benchmark, Episode, Run, Turn, Verdict};
+
+    use super::*;
+    use crate::{PartRead, RunFilter};
+
+    #[test]
+    fn attempts_of_withdrawn_episodes_do_not_count() {
+        let store = Store::in_memory().unwrap();
+        let source = store.put_source("/data/a", "a", false).unwrap();
+        let benchmark = Benchmark { key: "b".into(), name: "B".into() };
+        store.put_runs(source, "", "harbor", &[Run::unknown("r", benchmark)]).unwrap();
+        let episodes: Vec<(String, Episode)> = ["x", "y"]
+            .into_iter()
+            .map(|name| {
+                let mut episode = Episode::new(name, name);
+                let mut turn = Turn::new(1);
+                let mut attempt = Attempt::new(1, Verdict::Passed);
+                attempt.grader_places = Some(BTreeSet::from([GraderPlace::Tests]));
+                turn.attempts.push(attempt);
+                episode.turns.push(turn);
+                ("r".to_owned(), episode)
+            })
+            .collect();
+        let part =
+            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+        store.put_part(source, &part).unwrap();
+        let run = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
+        let naming = || {
+            let mentions = store.grader_mentions(run.id, 10).unwrap();
+            (mentions.attempts, mentions.naming, mentions.first.len())
+        };
+        assert_eq!(naming(), (2, 2, 2));
+        let trial = store.all_episodes(run.id).unwrap().remove(0).slug;
+        store.withdraw_episodes(&run.slug, &[trial], Some("wrong image")).unwrap();
+        assert_eq!(naming(), (1, 1, 1));
     }
 }

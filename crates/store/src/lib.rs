@@ -57,17 +57,18 @@ pub use episodes::{EpisodeEntry, EpisodeRecord};
 pub use error::StoreError;
 pub use grader::{GraderMention, GraderMentions};
 pub use identities::OTHER_IDENTITY;
-pub use library::{Facet, Facets, GroupBy, GroupEntry, LibraryCounts, RunFilter, RunList, RunOrder};
+pub use library::{Facets, GroupEntry, LibraryCounts, RunFilter, RunGrouping, RunList, RunSort};
 pub use not_kept::NotKept;
 pub use parts::PartRead;
 pub use runs::{EpisodeTimes, JOB_ID, RunEntry, RunRecord};
-pub use search::{Match, MatchKind, Matches, around, episode_name};
+pub use search::{MatchKind, SearchHit, SearchHits, around, episode_name};
 pub use sessions::SessionEntry;
 pub use sources::{ClosedSource, Source, SourceCounts};
 pub use summaries::{StaleRun, Summary, Totals};
 pub use texts::{TextCandidate, TextClaim, TextOwner, TextsKnown, TextsRead, UnindexedEpisode, add_words};
-pub use turns::TurnEntry;
-pub use warnings::{CodeCount, WarningFilter, WarningPage};
+pub use turns::TurnRow;
+pub use views::SavedView;
+pub use warnings::{WarningFilter, WarningGroup, WarningPage};
 
 /// Number of a source in the store.
 pub type SourceId = i64;

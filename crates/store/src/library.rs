@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use model::WarningCounts;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 use crate::runs::{self, read_entry};
 use crate::values::{range, words};
@@ -20,9 +22,10 @@ fn has_severe() -> String {
     )
 }
 
-/// Columns by which runs are sorted. Unknown values are last in both directions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum RunOrder {
+/// Columns by which runs are sorted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum RunSort {
     /// Mean stamina.
     #[default]
     Stamina,
@@ -36,7 +39,7 @@ pub enum RunOrder {
     Source,
     /// Number of episodes.
     Episodes,
-    /// Most planned turns.
+    /// Planned turns.
     Turns,
     /// Score.
     Score,
@@ -48,9 +51,10 @@ pub enum RunOrder {
     Date,
 }
 
-/// How runs are grouped.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum GroupBy {
+/// By what runs are grouped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
+pub enum RunGrouping {
     /// By benchmark.
     #[default]
     Benchmark,
@@ -60,14 +64,16 @@ pub enum GroupBy {
     Model,
     /// By source.
     Source,
-    /// One group.
+    /// Not grouped: one group.
     None,
 }
 
-/// Which runs, in which order. Empty lists do not filter.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Asks for the runs of all opened sources. Empty lists and `None` do not filter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[serde(default)]
+#[ts(rename = "ListRuns")]
 pub struct RunFilter {
-    /// Words that must all occur, in any case, in id, model, harness, benchmark, source, tags or note.
+    /// Words that all occur in id, model, harness, benchmark, source, tags or note.
     pub text: String,
     /// Only these sources.
     pub sources: Vec<SourceId>,
@@ -79,23 +85,25 @@ pub struct RunFilter {
     pub models: Vec<String>,
     /// Only runs with all of these tags.
     pub tags: Vec<String>,
-    /// Leaves out baselines and simulated runs.
+    /// `false` leaves out baselines and simulated runs.
     pub real_only: bool,
-    /// Leaves out withdrawn runs.
+    /// Leaves out withdrawn runs. No host asks for that.
+    #[serde(skip)]
     pub valid_only: bool,
     /// Only runs with import warnings that may make a number wrong.
     pub with_warnings: bool,
-    /// Only runs with at least so many episodes.
+    /// At least so many episodes.
     pub min_episodes: Option<u32>,
     /// The column.
-    pub order: RunOrder,
+    pub sort: RunSort,
     /// From low to high.
     pub ascending: bool,
-    /// How to group.
-    pub group: GroupBy,
-    /// First row of the page.
+    /// By what to group.
+    pub group: RunGrouping,
+    /// First row to give.
     pub offset: u32,
-    /// Most rows of the page; 0 = all.
+    // That 0 means 500 is so for hosts; [`Store::list_runs`] returns all rows.
+    /// Most rows to give; 0 = 500.
     pub limit: u32,
 }
 
@@ -125,31 +133,22 @@ pub struct GroupEntry {
     pub tau: Option<(u32, u32)>,
     /// Greatest mean stamina of its runs, or greatest upper end of their intervals.
     pub most_stamina: Option<f64>,
+    /// Of harness, turns, score, tokens, cost and date those that are known of at least one of its runs.
+    pub known: Vec<RunSort>,
 }
 
-/// A value to filter by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facet {
-    /// The value; `""` = unknown.
-    pub value: String,
-    /// What a person reads; empty = unknown.
-    pub label: String,
-    /// Runs that the other filters leave.
-    pub runs: u32,
-}
-
-/// Possible values of the filters, most frequent first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Values to filter by: (value, label, runs).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Facets {
     /// Benchmarks.
-    pub benchmarks: Vec<Facet>,
-    /// Harnesses.
-    pub harnesses: Vec<Facet>,
-    /// Models.
-    pub models: Vec<Facet>,
-    /// Pairs of harness and model (`""` = unknown) of the matching runs, by model and harness: harness, model, runs.
+    pub benchmarks: Vec<(String, String, u32)>,
+    /// Harnesses; value `""` = unknown.
+    pub harnesses: Vec<(String, String, u32)>,
+    /// Models; value `""` = unknown.
+    pub models: Vec<(String, String, u32)>,
+    /// Harnesses with models among the runs that match, `""` = unknown: (harness, model, runs).
     pub cells: Vec<(String, String, u32)>,
-    /// Tags of the matching runs, by name.
+    /// Tags of the runs that match: (tag, runs).
     pub tags: Vec<(String, u32)>,
 }
 
@@ -170,7 +169,7 @@ pub struct LibraryCounts {
     pub tags: Vec<(String, u32)>,
 }
 
-impl RunOrder {
+impl RunSort {
     /// The compared expression. Texts are compared without regard to case.
     const fn expression(self) -> &'static str {
         match self {
@@ -193,7 +192,7 @@ impl RunOrder {
     }
 }
 
-impl GroupBy {
+impl RunGrouping {
     /// The common value of a group, as text, and its label (NULL = unknown, or not grouped).
     const fn expressions(self) -> (&'static str, &'static str) {
         match self {
@@ -291,34 +290,55 @@ impl Condition {
 /// Runs that are neither baseline nor simulated.
 const REAL: &str = "run.baseline IS NULL AND NOT run.simulated";
 
+/// Columns that may be unknown, each with what is not NULL where it is known of a run.
+const MAY_BE_UNKNOWN: [(RunSort, &str); 6] = [
+    (RunSort::Harness, "nullif(run.harness, '')"),
+    (RunSort::Turns, "run_totals.planned_max"),
+    (RunSort::Score, "run_summary.score"),
+    (RunSort::Tokens, "coalesce(run_totals.input_tokens, run_totals.output_tokens)"),
+    // That a simulated run costs nothing is known.
+    (RunSort::Cost, "iif(run.simulated, 1, run_totals.cost_usd)"),
+    (RunSort::Date, "run.started_at"),
+];
+
 /// Every group with its key.
 fn groups(conn: &Connection, filter: &RunFilter, condition: &Condition) -> Result<Vec<(String, GroupEntry)>> {
     let (key, title) = filter.group.expressions();
     // Stamina is not defined for a run without tests.
     let tested = format!("run.benchmark NOT IN ('{}')", model::UNTESTED_BENCHMARKS.join("', '"));
+    let known = MAY_BE_UNKNOWN.map(|(_, value)| format!("count({value})")).join(", ");
     let sql = format!(
         "SELECT {key} AS group_key, min({title}) AS group_title, count(*), min(iif({tested}, run_totals.planned_min, NULL)),
            max(iif({tested}, run_totals.planned_max, NULL)), min(iif({tested}, run_summary.tau, NULL)),
-           max(iif({tested}, run_summary.tau, NULL)), max(coalesce(run_summary.ci_high, run_summary.mean))
+           max(iif({tested}, run_summary.tau, NULL)), max(coalesce(run_summary.ci_high, run_summary.mean)),
+           {known}
          FROM {} WHERE {} GROUP BY 1 ORDER BY group_title IS NULL, group_title COLLATE NOCASE, group_key",
         runs::FROM,
         condition.sql
     );
     let mut find = conn.prepare_cached(&sql)?;
     let rows = find.query_map(params_from_iter(&condition.values), |row| {
+        let mut known = Vec::new();
+        for (column, (order, _)) in (8_usize..).zip(MAY_BE_UNKNOWN) {
+            if row.get::<_, u32>(column)? > 0 {
+                known.push(order);
+            }
+        }
         let entry = GroupEntry {
             title: row.get(1)?,
             runs: row.get(2)?,
             planned_turns: range(row, 3)?,
             tau: range(row, 5)?,
             most_stamina: row.get(7)?,
+            known,
         };
         Ok((row.get(0)?, entry))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-fn facet(conn: &Connection, filter: &RunFilter, column: Column) -> Result<Vec<Facet>> {
+/// The values of a column with their labels, most frequent first.
+fn facet(conn: &Connection, filter: &RunFilter, column: Column) -> Result<Vec<(String, String, u32)>> {
     let condition = Condition::from_filter(filter, Some(column));
     let (value, label) = column.expressions();
     let sql = format!(
@@ -329,7 +349,9 @@ fn facet(conn: &Connection, filter: &RunFilter, column: Column) -> Result<Vec<Fa
     );
     let mut find = conn.prepare_cached(&sql)?;
     let rows = find.query_map(params_from_iter(&condition.values), |row| {
-        Ok(Facet { value: row.get(0)?, label: row.get(1)?, runs: row.get(2)? })
+        let label: String = row.get(1)?;
+        let label = if label.is_empty() { "unknown".to_owned() } else { label };
+        Ok((row.get(0)?, label, row.get(2)?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
@@ -367,11 +389,14 @@ fn list(conn: &Connection, filter: &RunFilter) -> Result<RunList> {
     let numbers: HashMap<&str, u32> = groups.iter().map(|(key, _)| key.as_str()).zip(0..).collect();
 
     let (key, title) = filter.group.expressions();
-    let order = filter.order.expression();
+    let order = filter.sort.expression();
     let direction = if filter.ascending { "ASC" } else { "DESC" };
-    // Means over different horizons are not comparable: stamina sorts within each benchmark.
-    let within = match filter.order {
-        RunOrder::Stamina => "run.benchmark_name COLLATE NOCASE, run.benchmark, ",
+    // Means over different horizons are not comparable: stamina sorts within each benchmark and number of planned turns, the
+    // longest first.
+    let within = match filter.sort {
+        RunSort::Stamina => {
+            "run.benchmark_name COLLATE NOCASE, run.benchmark, coalesce(run_totals.planned_max, 0) DESC, "
+        }
         _ => "",
     };
     let limit = if filter.limit == 0 { "-1".to_owned() } else { filter.limit.to_string() };

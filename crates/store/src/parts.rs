@@ -77,6 +77,13 @@ UPDATE part SET stamp = NULL WHERE id IN
 ALTER TABLE part ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
 ",
     },
+    Migration {
+        version: 24,
+        sql: "
+-- one rounded duration tells no copies from here on, and tokens of a part are not those of the whole: all is read again
+UPDATE part SET stamp = NULL;
+",
+    },
 ];
 
 /// The result of reading one part.

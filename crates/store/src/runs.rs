@@ -147,6 +147,10 @@ pub struct RunRecord {
     pub run: Run,
 }
 
+/// SQL: the id of a run's job, as [`RunEntry::job`] has it.
+static JOB: LazyLock<String> =
+    LazyLock::new(|| format!("iif(run.format = 'harbor', CAST(run.extra ->> '$.{JOB_ID}' AS TEXT), NULL)"));
+
 /// The columns that [`read_entry`] reads, from the tables of [`FROM`].
 pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -156,10 +160,12 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
   run.started_at, run.finished_at, run.reported,
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.slug ORDER BY tag)),
   coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id),
-  (SELECT reason FROM withdrawn WHERE withdrawn.run = run.slug), {},
-  iif(run.format = 'harbor', CAST(run.extra ->> '$.{JOB_ID}' AS TEXT), NULL), {}, {}",
+  {}, {},
+  {}, {}, {}",
         warnings::by_severity(),
+        withdrawn::reason_of!("run"),
         withdrawn::EPISODES_OF_RUN,
+        *JOB,
         not_kept::EPISODES_OF_RUN,
         not_kept::unlisted("not_kept.run = run.id")
     )
@@ -430,6 +436,18 @@ impl Store {
                 .query_row([run], |row| row.get(0))
                 .optional()?;
             Ok(found.unwrap_or(0))
+        })
+    }
+
+    /// The runs of open sources that are of the job of this id ([`JOB_ID`]).
+    pub fn runs_of_job(&self, job: &str) -> Result<Vec<RunEntry>> {
+        self.read(|conn| {
+            let (columns, summary) = (&*COLUMNS, summaries::COLUMNS);
+            let of_job =
+                format!("SELECT {columns}, {summary} FROM {FROM} WHERE {} = ?1 ORDER BY run.id", *JOB);
+            let mut find = conn.prepare_cached(&of_job)?;
+            let runs = find.query_and_then([job], read_entry)?;
+            runs.collect()
         })
     }
 

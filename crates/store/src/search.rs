@@ -6,6 +6,8 @@
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 use model::TestResult;
 
@@ -45,7 +47,8 @@ const REQUESTS_PER_EPISODE: u32 = 50;
 const AROUND: usize = 80;
 
 /// What a search found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum MatchKind {
     /// A run, by model, harness, benchmark, source, tag or note.
     Run,
@@ -57,37 +60,39 @@ pub enum MatchKind {
     Failure,
 }
 
-/// One hit.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Match {
-    /// What it is.
+/// One hit of a search.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct SearchHit {
+    /// What it is: `run`, `episode`, `request`, `failure`.
+    #[ts(type = "string")]
     pub kind: MatchKind,
-    /// First line: names of the run, scenario, title of the turn or id of the test.
+    /// First line.
     pub title: String,
-    /// Second line. For requests and failures, the text around the first found word.
+    /// Second line; for text hits the surrounding words.
     pub detail: String,
-    /// Slug of the run.
+    /// Id of the run.
     pub run: String,
-    /// Slug of the episode.
+    /// Id of the episode.
     pub episode: Option<String>,
     /// The turn.
     pub turn: Option<u32>,
     /// The attempt.
     pub attempt: Option<u32>,
-    /// Id of the test.
+    /// The test.
     pub test: Option<String>,
     /// How many other places have the same text (a request of many runs is one hit).
+    #[serde(skip)]
     pub also: u32,
-    /// Whether the run has a simulated model.
+    /// Whether a simulated model stood in in that run.
     pub simulated: bool,
 }
 
 /// Hits of a search.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Matches {
-    /// Best first: runs, episodes, requests, failures.
-    pub hits: Vec<Match>,
-    /// Whether all text is indexed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct SearchHits {
+    /// Best first.
+    pub hits: Vec<SearchHit>,
+    /// Whether the text of every source is searchable yet.
     pub complete: bool,
 }
 
@@ -130,7 +135,7 @@ fn all_in(expression: &str, words: &[String]) -> (String, Vec<Value>) {
     (sql, words.iter().cloned().map(Value::from).collect())
 }
 
-fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match>> {
+fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
     let names = "run.folded || coalesce((SELECT folded FROM note WHERE note.run = run.slug), '') || char(10)
        || coalesce((SELECT group_concat(folded, char(10)) FROM tag WHERE tag.run = run.slug), '')";
     let (condition, values) = all_in(names, words);
@@ -148,18 +153,18 @@ fn run_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match
         // A baseline has one name for both.
         names.dedup();
         let slug: String = row.get(0)?;
-        Ok(Match {
+        Ok(SearchHit {
             title: if names.is_empty() { slug.clone() } else { names.join(" · ") },
             detail: format!("{benchmark} · {source}"),
             simulated: row.get(5)?,
-            ..Match::new(MatchKind::Run, slug)
+            ..SearchHit::new(MatchKind::Run, slug)
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// A scenario of many runs is one hit.
-fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<Match>> {
+fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
     let (condition, values) = all_in("episode.folded", words);
     // SQLite takes the other columns from the row that has the least slug.
     let sql = format!(
@@ -171,13 +176,13 @@ fn episode_hits(conn: &Connection, words: &[String], limit: u32) -> Result<Vec<M
     let rows = find.query_map(params_from_iter(values), |row| {
         let scenario: String = row.get(2)?;
         let title: Option<String> = row.get(3)?;
-        Ok(Match {
+        Ok(SearchHit {
             title: episode_name(scenario.clone(), title),
             detail: scenario,
             episode: row.get(1)?,
             also: row.get(4)?,
             simulated: row.get(5)?,
-            ..Match::new(MatchKind::Episode, row.get(0)?)
+            ..SearchHit::new(MatchKind::Episode, row.get(0)?)
         })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -195,7 +200,7 @@ pub fn episode_name(scenario: String, title: Option<String>) -> String {
     }
 }
 
-fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
+fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
     // The best texts first, then their places. The other order would read every place of every text.
     let mut best =
         conn.prepare_cached("SELECT rowid FROM request_index WHERE request_index MATCH ?1 ORDER BY rank")?;
@@ -215,14 +220,14 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
                 let title: Option<String> = row.get(3)?;
                 let scenario = episode_name(row.get(4)?, row.get(8)?);
                 let body: String = row.get(5)?;
-                Ok(Match {
+                Ok(SearchHit {
                     title: format!("{scenario} · {}", title.unwrap_or_else(|| format!("turn {turn}"))),
                     detail: around(&body, words),
                     episode: row.get(1)?,
                     turn: Some(turn),
                     also: row.get(6)?,
                     simulated: row.get(7)?,
-                    ..Match::new(MatchKind::Request, row.get(0)?)
+                    ..SearchHit::new(MatchKind::Request, row.get(0)?)
                 })
             })
             .optional()?;
@@ -250,7 +255,7 @@ fn failure_text(test: &TestResult) -> String {
 }
 
 /// The latest first. A rank of tens of thousands of messages that differ in a number takes time and has no meaning.
-fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<Match>> {
+fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) -> Result<Vec<SearchHit>> {
     let sql = format!(
         "SELECT run_slug.slug, episode.slug, turn.number, attempt.number, episode.scenario, attempt.suite,
            attempt.outcomes, attempt.details, run.simulated
@@ -269,7 +274,7 @@ fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
         let tests = turns::tests(conn, &mut suites, row.get(5)?, &outcomes, details.as_deref())?;
         let test = best(&tests, words);
         let (turn, attempt, scenario): (u32, u32, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
-        hits.push(Match {
+        hits.push(SearchHit {
             title: test.map_or_else(|| scenario.clone(), |test| test.id.clone()),
             detail: test.map_or_else(String::new, |test| around(&failure_text(test), words)),
             episode: row.get(1)?,
@@ -277,7 +282,7 @@ fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
             attempt: Some(attempt),
             test: test.map(|test| test.id.clone()),
             simulated: row.get(8)?,
-            ..Match::new(MatchKind::Failure, row.get(0)?)
+            ..SearchHit::new(MatchKind::Failure, row.get(0)?)
         });
     }
     Ok(hits)
@@ -339,7 +344,7 @@ fn index(conn: &Connection, budget: u32) -> Result<bool> {
     Ok(!complete(conn)?)
 }
 
-impl Match {
+impl SearchHit {
     fn new(kind: MatchKind, run: String) -> Self {
         Self {
             kind,
@@ -359,7 +364,7 @@ impl Match {
 impl Store {
     /// Finds names, requests and failing tests with every word. In requests and failing tests, a word may be the start of
     /// a longer one. At most `limit` hits (0 = 20).
-    pub fn search(&self, text: &str, limit: u32) -> Result<Matches> {
+    pub fn search(&self, text: &str, limit: u32) -> Result<SearchHits> {
         let words = words(text);
         let limit = if limit == 0 { HITS } else { limit };
         self.read(|conn| {
@@ -372,7 +377,7 @@ impl Store {
                 hits.extend(request_hits(conn, &phrases, &words, limit)?);
                 hits.extend(failure_hits(conn, &phrases, &words, limit)?);
             }
-            Ok(Matches { hits: share(hits, limit as usize), complete: complete(conn)? })
+            Ok(SearchHits { hits: share(hits, limit as usize), complete: complete(conn)? })
         })
     }
 
@@ -388,7 +393,7 @@ impl Store {
 }
 
 /// At most `limit` hits, divided among the kinds. The next kinds get what one kind does not use.
-fn share(hits: Vec<Match>, limit: usize) -> Vec<Match> {
+fn share(hits: Vec<SearchHit>, limit: usize) -> Vec<SearchHit> {
     if hits.len() <= limit {
         return hits;
     }

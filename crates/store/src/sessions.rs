@@ -5,6 +5,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::schema::Migration;
 use crate::values::{json, parse};
+use crate::withdrawn::EPISODE_REASON;
 use crate::{EpisodeId, Result, RunId, Store};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
@@ -27,6 +28,8 @@ pub struct SessionEntry {
     pub scenario: String,
     /// Repeat of the scenario in the run, from 1.
     pub repeat: u32,
+    /// Why a user withdrew it.
+    pub invalid: Option<String>,
     /// Its figures.
     pub figures: SessionFigures,
 }
@@ -50,18 +53,19 @@ pub(crate) fn figures(conn: &Connection, id: EpisodeId) -> Result<Option<Session
 }
 
 impl Store {
-    /// The sessions of a run that have figures, by slug.
+    /// The sessions of a run that have figures, by slug, also withdrawn ones.
     pub fn sessions(&self, run: RunId) -> Result<Vec<SessionEntry>> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached(
-                "SELECT episode.slug, episode.scenario, episode.repeat, session.figures FROM episode
-                 JOIN session ON session.episode = episode.id WHERE episode.run = ?1 ORDER BY episode.slug",
-            )?;
+            let mut find = conn.prepare_cached(&format!(
+                "SELECT episode.slug, episode.scenario, episode.repeat, session.figures, {EPISODE_REASON} FROM episode
+                 JOIN session ON session.episode = episode.id WHERE episode.run = ?1 ORDER BY episode.slug"
+            ))?;
             find.query_and_then([run], |row| {
                 Ok(SessionEntry {
                     slug: row.get(0)?,
                     scenario: row.get(1)?,
                     repeat: row.get(2)?,
+                    invalid: row.get(4)?,
                     figures: parse(row.get_ref(3)?.as_str().map_err(rusqlite::Error::from)?)?,
                 })
             })?

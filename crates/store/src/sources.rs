@@ -379,9 +379,12 @@ impl Store {
                 interned::delete_unused(&write.tx)?;
                 write.interned.forget();
             }
+            // A mark that moves needs to know when its source was closed.
             write.tx.execute(
                 "DELETE FROM source WHERE closed_at IS NOT NULL
                    AND NOT EXISTS (SELECT 1 FROM run WHERE run.source = source.id)
+                   AND NOT EXISTS (SELECT 1 FROM run_slug WHERE run_slug.path = source.path AND
+                     (run_slug.id IN (SELECT run FROM withdrawn) OR run_slug.id IN (SELECT run FROM withdrawn_episode)))
                    AND id NOT IN (SELECT id FROM source WHERE closed_at IS NOT NULL
                                   ORDER BY closed_at DESC, id DESC LIMIT ?1)",
                 [RECENT],

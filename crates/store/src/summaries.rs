@@ -1,7 +1,7 @@
 //! Summaries: the figures of a run by which the library is sorted. `workbench` computes the statistics, because they depend
 //! on the censoring policy. This module sums episodes, in the transaction that changes them.
 
-use model::{EndReason, Median, PassRate, RoundScores, Tokens};
+use model::{EndReason, Median, PassRate, RoundScores, Stamina, Tokens};
 use rusqlite::{Connection, Row, params};
 
 use crate::schema::Migration;
@@ -115,7 +115,7 @@ ALTER TABLE run_summary ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
 ];
 
 /// The version of the formulas: the version of the program and a number, which rises if a formula changes between versions.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+10");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+12");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,
@@ -132,24 +132,8 @@ pub(crate) const COLUMN_COUNT: usize = 30;
 /// Statistics of a run under the current policy.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// Restricted mean stamina; `None` = nobody was at risk.
-    pub mean: Option<f64>,
-    /// Lower end of its 95 % interval; `None` = no variation.
-    pub ci_low: Option<f64>,
-    /// Upper end.
-    pub ci_high: Option<f64>,
-    /// Whether the interval is by a bootstrap of scenarios, because some have several episodes.
-    pub clustered: bool,
-    /// The horizon in turns.
-    pub tau: u32,
-    /// Episodes.
-    pub n: u32,
-    /// Episodes that ended in an event.
-    pub events: u32,
-    /// Episodes that were censored.
-    pub censored: u32,
-    /// Median stamina.
-    pub median: Median,
+    /// Restricted mean stamina.
+    pub stamina: Stamina,
     /// The score of the benchmark, 0 to 100.
     pub score: Option<f64>,
     /// EvoCode's dataset score, 0 to 100.
@@ -187,7 +171,7 @@ pub struct Totals {
     pub cost_known: u32,
     /// Episodes that an exception with an unrecognized cause ended.
     pub unrecognised: u32,
-    /// Episodes with known input and output tokens.
+    /// Episodes of which every turn has known input and output tokens, or the source gives those of the whole.
     pub tokens_known: u32,
 }
 
@@ -226,7 +210,8 @@ pub(crate) fn read_totals(row: &Row<'_>, at: usize) -> Result<Totals> {
             .map(|(word, count)| Ok((end_reason(&word)?, count)))
             .collect::<Result<_>>()?,
         tokens,
-        cost_usd: cost_usd.filter(|cost| *cost > 0.0 || cost_known == episodes),
+        // Each is finite; a sum need not be.
+        cost_usd: cost_usd.filter(|cost| cost.is_finite() && (*cost > 0.0 || cost_known == episodes)),
         cost_known,
         unrecognised: row.get(at + 9)?,
         tokens_known,
@@ -239,15 +224,18 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
         return Ok(None);
     }
     Ok(Some(Summary {
-        mean: row.get(at + 1)?,
-        ci_low: row.get(at + 2)?,
-        ci_high: row.get(at + 3)?,
-        tau: row.get(at + 4)?,
-        n: row.get(at + 5)?,
-        events: row.get(at + 6)?,
-        censored: row.get(at + 7)?,
-        // The column is NULL in both cases. Without a mean, nobody was at risk.
-        median: Median::new(row.get(at + 8)?, row.get::<_, Option<f64>>(at + 1)?.is_some()),
+        stamina: Stamina {
+            mean: row.get(at + 1)?,
+            ci_low: row.get(at + 2)?,
+            ci_high: row.get(at + 3)?,
+            clustered: row.get(at + 16)?,
+            tau: row.get(at + 4)?,
+            n: row.get(at + 5)?,
+            events: row.get(at + 6)?,
+            censored: row.get(at + 7)?,
+            // The column is NULL in both cases. Without a mean, nobody was at risk.
+            median: Median::new(row.get(at + 8)?, row.get::<_, Option<f64>>(at + 1)?.is_some()),
+        },
         score: row.get(at + 9)?,
         dataset_score: row.get(at + 10)?,
         case_score: row.get(at + 11)?,
@@ -255,14 +243,13 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
         partial: row.get(at + 13)?,
         pass_rate: row.get::<_, Option<String>>(at + 14)?.map(|text| parse(&text)).transpose()?,
         scored: row.get(at + 15)?,
-        clustered: row.get(at + 16)?,
         rounds: row.get::<_, Option<String>>(at + 17)?.map(|text| parse(&text)).transpose()?,
         doubts: parse(&row.get::<_, String>(at + 18)?)?,
     }))
 }
 
 /// Computes the sums of a run over the episodes that count. If none is withdrawn, it reads only the indexes
-/// `episode_totals` and `episode_unrecognised`.
+/// `episode_totals` and `episode_unrecognised`, and where tokens are known, of how many turns they are.
 pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
     let of_run = if withdrawn::has_episodes(conn, run)? {
         format!("run = ?1 AND {}", withdrawn::VALID_EPISODE)
@@ -283,7 +270,8 @@ pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
            iif(count(output_tokens) = 0, NULL, CAST(total(output_tokens) AS INTEGER)),
            sum(cost_usd), count(cost_usd),
            (SELECT count(*) FROM episode WHERE {of_run} AND unrecognised = 1),
-           count(iif(input_tokens IS NULL, NULL, output_tokens))
+           (SELECT count(*) FROM episode JOIN play ON play.episode = episode.id
+            WHERE {of_run} AND input_tokens IS NOT NULL AND output_tokens IS NOT NULL AND tokens_turns = reached_turns)
          FROM episode WHERE {of_run}"
     ))?
     .execute((run, json(&reasons)?))?;
@@ -320,6 +308,7 @@ impl Store {
     /// Stores the summary of a run. If the run or the policy changed after [`Store::stale_runs`] listed it, the run
     /// stays stale. If it was deleted, nothing is stored.
     pub fn put_summary(&self, of: &StaleRun, summary: &Summary) -> Result<()> {
+        let stamina = &summary.stamina;
         self.write(|write| {
             let conn = &write.tx;
             let stored = conn
@@ -330,14 +319,14 @@ impl Store {
                 )?
                 .execute(params![
                     of.run,
-                    summary.mean,
-                    summary.ci_low,
-                    summary.ci_high,
-                    summary.tau,
-                    summary.n,
-                    summary.events,
-                    summary.censored,
-                    summary.median.time(),
+                    stamina.mean,
+                    stamina.ci_low,
+                    stamina.ci_high,
+                    stamina.tau,
+                    stamina.n,
+                    stamina.events,
+                    stamina.censored,
+                    stamina.median.time(),
                     summary.score,
                     summary.dataset_score,
                     summary.case_score,
@@ -348,7 +337,7 @@ impl Store {
                     MADE_BY,
                     summary.pass_rate.as_ref().map(json).transpose()?,
                     summary.scored,
-                    summary.clustered,
+                    stamina.clustered,
                     summary.rounds.as_ref().map(json).transpose()?,
                     json(&summary.doubts)?,
                 ])?;

@@ -11,6 +11,7 @@ use model::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 use crate::connection::Write;
 use crate::episodes::read_timing;
@@ -117,14 +118,14 @@ UPDATE part SET stamp = NULL;
     },
 ];
 
-/// A turn as lists show it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TurnEntry {
+/// One turn in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct TurnRow {
     /// From 1.
     pub number: u32,
     /// A short name.
     pub title: Option<String>,
-    /// Its state in the grid.
+    /// State of its cell.
     pub state: TurnState,
     /// Tests passed at the final attempt.
     pub passed: Option<u32>,
@@ -313,14 +314,14 @@ fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()
 }
 
 /// The turns of an episode, without their attempts.
-pub(crate) fn entries(conn: &Connection, episode: EpisodeId) -> Result<Vec<TurnEntry>> {
+pub(crate) fn entries(conn: &Connection, episode: EpisodeId) -> Result<Vec<TurnRow>> {
     let mut find = conn.prepare_cached(
         "SELECT number, title, state, passed, total, attempts FROM turn WHERE episode = ?1 ORDER BY number, id",
     )?;
     find.query_and_then([episode], |row| {
         let word: String = row.get(2)?;
         let state = word.chars().next().and_then(TurnState::from_letter);
-        Ok(TurnEntry {
+        Ok(TurnRow {
             number: row.get(0)?,
             title: row.get(1)?,
             state: state.ok_or_else(|| no_word("turn state", &word))?,

@@ -1,5 +1,8 @@
 //! Saved views: addresses of the app under names that a user chose. The app decides what an address means.
 
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
 use crate::schema::Migration;
 use crate::{Result, Store};
 
@@ -16,13 +19,23 @@ CREATE TABLE saved_view (
 ",
 }];
 
+/// What the app shows, kept under a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct SavedView {
+    /// As it was given.
+    pub name: String,
+    /// Route and query of the app: `compare?members=…`.
+    pub address: String,
+}
+
 impl Store {
-    /// Names and addresses of the saved views, by name.
-    pub fn views(&self) -> Result<Vec<(String, String)>> {
+    /// The saved views, by name.
+    pub fn views(&self) -> Result<Vec<SavedView>> {
         self.read(|conn| {
             let mut find =
                 conn.prepare_cached("SELECT name, address FROM saved_view ORDER BY folded, name")?;
-            find.query_and_then([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            find.query_and_then([], |row| Ok(SavedView { name: row.get(0)?, address: row.get(1)? }))?
+                .collect()
         })
     }
 
@@ -60,7 +73,8 @@ mod tests {
         store.save_view("All of GLM", "library?model=glm").unwrap();
         store.save_view("weak models", "compare?members=a,c").unwrap();
         store.remove_view("nothing of this name").unwrap();
-        let view = |name: &str, address: &str| (name.to_owned(), address.to_owned());
+        let view =
+            |name: &str, address: &str| SavedView { name: name.to_owned(), address: address.to_owned() };
         assert_eq!(
             store.views().unwrap(),
             [view("All of GLM", "library?model=glm"), view("weak models", "compare?members=a,c")]

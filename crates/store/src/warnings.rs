@@ -2,6 +2,8 @@
 
 use model::{Severity, Treatment, Warning, WarningCounts};
 use rusqlite::{Connection, Row};
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 use crate::limits::{MESSAGE_BYTES, cut};
 use crate::schema::Migration;
@@ -49,16 +51,18 @@ pub struct WarningPage {
     pub matching: u64,
 }
 
-/// Warnings of one code and treatment.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CodeCount {
+/// Warnings of one code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct WarningGroup {
     /// The code.
     pub code: String,
-    /// What the reader did.
+    /// What it means for the numbers.
+    pub severity: Severity,
+    /// What was done.
     pub treatment: Treatment,
-    /// How many, or for how many it stands.
+    /// How many.
     pub count: u64,
-    /// The first of them by path.
+    /// The first of them.
     pub example: Warning,
 }
 
@@ -291,7 +295,7 @@ impl Store {
     }
 
     /// Warnings of a source by code, most frequent first.
-    pub fn warnings_by_code(&self, source: SourceId) -> Result<Vec<CodeCount>> {
+    pub fn warnings_by_code(&self, source: SourceId) -> Result<Vec<WarningGroup>> {
         self.read(|conn| {
             // SQLite takes the other columns from the row with the least path.
             let mut find = conn.prepare_cached(
@@ -300,17 +304,19 @@ impl Store {
             )?;
             let codes = find.query_and_then([source], |row| {
                 let example = read(row, 1)?;
-                Ok(CodeCount {
+                Ok(WarningGroup {
                     code: example.code.clone(),
+                    severity: Severity::from_code(&example.code),
                     treatment: example.treatment,
                     count: whole(row, 0)?,
                     example,
                 })
             })?;
-            let mut codes: Vec<CodeCount> = codes.collect::<Result<_>>()?;
+            let mut codes: Vec<WarningGroup> = codes.collect::<Result<_>>()?;
             if let Some((example, counts)) = not_kept::entry(conn, source, &WarningFilter::default())? {
                 let (code, treatment) = (example.code.clone(), example.treatment);
-                codes.push(CodeCount { code, treatment, count: counts.total(), example });
+                let severity = Severity::from_code(&code);
+                codes.push(WarningGroup { code, severity, treatment, count: counts.total(), example });
             }
             Ok(codes)
         })

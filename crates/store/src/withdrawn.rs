@@ -2,12 +2,15 @@
 //!
 //! A withdrawn run is left out wherever runs are pooled. A withdrawn episode is left out of every number, also of those of
 //! its run. The mark belongs to the slugs of run and episode, so it survives reading again, closing and purging. A trial that was run
-//! again in the place of a withdrawn one has its slug and not its mark: its name and its identity are others.
+//! again in the place of a withdrawn one has its slug and not its mark: its name and its identity are others. So it is with a run
+//! without a trial of the withdrawn one.
+
+use std::collections::HashSet;
 
 use rusqlite::Connection;
 
 use crate::schema::Migration;
-use crate::{EpisodeId, Result, RunId, Store, changes, runs, slugs};
+use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, runs, slugs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -41,6 +44,22 @@ UPDATE withdrawn_episode SET (key, identity) = (SELECT own.key, own.identity FRO
   JOIN run ON run.id = own.run WHERE run.slug = withdrawn_episode.run AND own.slug = withdrawn_episode.episode);
 ",
     },
+    Migration {
+        version: 23,
+        sql: "
+CREATE TABLE withdrawn_trial (
+  -- a withdrawn run
+  run INTEGER NOT NULL REFERENCES run_slug (id) ON DELETE CASCADE,
+  -- identity and key of a trial that it has or had
+  identity TEXT NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (run, identity)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX withdrawn_trial_by_key ON withdrawn_trial (run, key);
+INSERT OR IGNORE INTO withdrawn_trial (run, identity, key) SELECT run.slug, episode.identity, episode.key FROM withdrawn
+  JOIN run ON run.slug = withdrawn.run JOIN episode ON episode.run = run.id WHERE episode.identity IS NOT NULL;
+",
+    },
 ];
 
 /// SQL: whether `mark` (a row of `withdrawn_episode` of the same run) is that of an `episode`.
@@ -51,8 +70,96 @@ macro_rules! is_mark {
     };
 }
 
+/// SQL: whether `withdrawn` (a row) is the mark of this run (an alias of `run`). It is not where the run shares no trial with the
+/// withdrawn ones: it is a new run under that name. What has no identity tells nothing.
+macro_rules! is_mark_of {
+    ($run:literal) => {
+        concat!(
+            "withdrawn.run = ",
+            $run,
+            ".slug AND (NOT EXISTS (SELECT 1 FROM withdrawn_trial AS known WHERE known.run = ",
+            $run,
+            ".slug)
+    OR NOT EXISTS (SELECT 1 FROM episode AS told WHERE told.run = ",
+            $run,
+            ".id AND told.identity IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM episode AS told JOIN withdrawn_trial AS known
+      ON known.run = ",
+            $run,
+            ".slug AND known.identity = told.identity WHERE told.run = ",
+            $run,
+            ".id)
+    OR EXISTS (SELECT 1 FROM episode AS told JOIN withdrawn_trial AS known
+      ON known.run = ",
+            $run,
+            ".slug AND known.key = told.key WHERE told.run = ",
+            $run,
+            ".id))"
+        )
+    };
+}
+
+/// Why this run (an alias of `run`) is withdrawn; NULL = it counts.
+macro_rules! reason_of {
+    ($run:literal) => {
+        concat!("(SELECT reason FROM withdrawn WHERE ", crate::withdrawn::is_mark_of!($run), ")")
+    };
+}
+pub(crate) use {is_mark_of, reason_of};
+
+/// SQL: whether a mark may have come from its run (`gone`, its slug) to a source (`here`): it is of the same source, or of one that
+/// was closed before this one was opened. A copy in a source that stood beside it counts there.
+macro_rules! may_move {
+    () => {
+        "(gone.path = here.path OR EXISTS (SELECT 1 FROM source AS closed
+        WHERE closed.path = gone.path AND closed.closed_at <= here.opened_at))"
+    };
+}
+
+/// The runs of a source all of whose trials were in a withdrawn run that is gone: that run, the reason, the slug of the run. It is
+/// gone where no opened source has a run of its slug with one of its trials.
+const MOVED_RUNS: &str = concat!(
+    "WITH with_its_trials AS MATERIALIZED (
+    SELECT DISTINCT lost.run AS lost, lost.reason AS reason, run.id AS run, run.slug AS slug
+    FROM withdrawn AS lost CROSS JOIN withdrawn_trial AS trial ON trial.run = lost.run
+      CROSS JOIN episode ON episode.identity = trial.identity CROSS JOIN run ON run.id = episode.run
+      JOIN run_slug AS gone ON gone.id = lost.run JOIN source AS here ON here.id = run.source
+    WHERE run.source = ?1 AND run.slug <> lost.run
+      AND NOT EXISTS (SELECT 1 FROM run AS its JOIN source ON source.id = its.source AND source.closed_at IS NULL
+        WHERE its.slug = lost.run
+          AND (EXISTS (SELECT 1 FROM episode AS there JOIN withdrawn_trial AS known
+              ON known.run = lost.run AND known.identity = there.identity WHERE there.run = its.id)
+            OR EXISTS (SELECT 1 FROM episode AS there WHERE there.run = its.id)
+              AND NOT EXISTS (SELECT 1 FROM episode AS there WHERE there.run = its.id AND there.identity IS NOT NULL)))
+      AND NOT EXISTS (SELECT 1 FROM withdrawn WHERE ",
+    is_mark_of!("run"),
+    ") AND ",
+    may_move!(),
+    ")
+  SELECT lost, reason, slug FROM with_its_trials WHERE NOT EXISTS
+    (SELECT 1 FROM episode WHERE episode.run = with_its_trials.run AND NOT EXISTS
+      (SELECT 1 FROM withdrawn_trial AS trial WHERE trial.run = lost AND trial.identity = episode.identity))
+  ORDER BY lost, with_its_trials.run"
+);
+
+/// The trials of a source that are withdrawn in a run that is gone, or no longer has them: that run, the slug of the trial there,
+/// the reason, their run, its slug, their slug.
+const MOVED_TRIALS: &str = concat!(
+    "SELECT lost.run, lost.episode, lost.reason, run.id, run.slug, episode.slug FROM withdrawn_episode AS lost
+    JOIN episode ON episode.identity = lost.identity JOIN run ON run.id = episode.run
+    JOIN run_slug AS gone ON gone.id = lost.run JOIN source AS here ON here.id = run.source
+  WHERE run.source = ?1 AND run.slug <> lost.run
+  AND NOT EXISTS (SELECT 1 FROM run AS its JOIN source ON source.id = its.source AND source.closed_at IS NULL
+    WHERE its.slug = lost.run
+      AND EXISTS (SELECT 1 FROM episode AS there WHERE there.run = its.id AND there.identity = lost.identity))
+  AND NOT EXISTS (SELECT 1 FROM withdrawn_episode AS own WHERE own.run = run.slug AND own.episode = episode.slug)
+  AND ",
+    may_move!(),
+    " ORDER BY lost.run, lost.episode, run.id"
+);
+
 /// A condition on `run`: it is not withdrawn.
-pub(crate) const VALID: &str = "NOT EXISTS (SELECT 1 FROM withdrawn WHERE withdrawn.run = run.slug)";
+pub(crate) const VALID: &str = concat!("NOT EXISTS (SELECT 1 FROM withdrawn WHERE ", is_mark_of!("run"), ")");
 
 /// Why an `episode` is withdrawn; NULL = it counts.
 pub(crate) const EPISODE_REASON: &str = concat!(
@@ -101,6 +208,53 @@ impl Store {
         })
     }
 
+    /// Takes along the marks of runs and trials that are no longer where they were, because a folder was renamed or moved. The mark
+    /// of a run goes to the runs of this source all of whose trials it had, that of a trial to the first run that has it; none goes
+    /// to a source that was open beside its own. Call it when the source is read, and its copies are left out.
+    pub fn settle_withdrawn(&self, source: SourceId) -> Result<()> {
+        self.write(|write| {
+            let conn = &write.tx;
+            // What a resume has added to a withdrawn run is part of it. A run that shares no trial with it is another one.
+            conn.prepare_cached(
+                "INSERT OR IGNORE INTO withdrawn_trial (run, identity, key) SELECT run.slug, episode.identity, episode.key
+                 FROM withdrawn JOIN run ON run.slug = withdrawn.run AND run.source = ?1 JOIN episode ON episode.run = run.id
+                 WHERE episode.identity IS NOT NULL
+                   AND (NOT EXISTS (SELECT 1 FROM withdrawn_trial AS known WHERE known.run = run.slug)
+                     OR EXISTS (SELECT 1 FROM episode AS told JOIN withdrawn_trial AS known
+                       ON known.run = run.slug AND known.identity = told.identity WHERE told.run = run.id))",
+            )?
+            .execute([source])?;
+            let runs: Vec<(i64, String, i64)> = conn
+                .prepare_cached(MOVED_RUNS)?
+                .query_map([source], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+                .collect::<rusqlite::Result<_>>()?;
+            // First every old mark: two runs may have changed their names with each other.
+            for (lost, ..) in &runs {
+                mark(conn, *lost, None)?;
+                changes::log_run(conn, source, *lost)?;
+            }
+            for (_, reason, run) in &runs {
+                mark(conn, *run, Some(reason))?;
+                changes::log_run(conn, source, *run)?;
+            }
+            let trials: Vec<(i64, String, String, RunId, i64, String)> = conn
+                .prepare_cached(MOVED_TRIALS)?
+                .query_map([source], |row| {
+                    Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
+                })?
+                .collect::<rusqlite::Result<_>>()?;
+            let mut moved = HashSet::new();
+            for (lost, there, reason, run, slug, episode) in trials {
+                if moved.insert((lost, there.clone())) {
+                    mark_episode(conn, slug, &episode, Some(&reason))?;
+                    mark_episode(conn, lost, &there, None)?;
+                    runs::touch_and_sum(conn, run)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Marks runs as invalid for this reason, or removes the mark (`None`). Unknown slugs are ignored.
     pub fn withdraw(&self, runs: &[String], reason: Option<&str>) -> Result<()> {
         self.write(|write| {
@@ -135,12 +289,21 @@ impl Store {
 
 /// Marks a run (by the id of its slug), or removes the mark.
 pub(crate) fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<()> {
+    conn.prepare_cached("DELETE FROM withdrawn_trial WHERE run = ?1")?.execute([run])?;
     match reason {
-        Some(reason) => conn
-            .prepare_cached("INSERT OR REPLACE INTO withdrawn (run, reason) VALUES (?1, ?2)")?
-            .execute((run, reason))?,
-        None => conn.prepare_cached("DELETE FROM withdrawn WHERE run = ?1")?.execute([run])?,
-    };
+        Some(reason) => {
+            conn.prepare_cached("INSERT OR REPLACE INTO withdrawn (run, reason) VALUES (?1, ?2)")?
+                .execute((run, reason))?;
+            conn.prepare_cached(
+                "INSERT OR IGNORE INTO withdrawn_trial (run, identity, key) SELECT ?1, episode.identity, episode.key FROM run
+                   JOIN episode ON episode.run = run.id WHERE run.slug = ?1 AND episode.identity IS NOT NULL",
+            )?
+            .execute([run])?;
+        }
+        None => {
+            conn.prepare_cached("DELETE FROM withdrawn WHERE run = ?1")?.execute([run])?;
+        }
+    }
     Ok(())
 }
 
@@ -168,53 +331,4 @@ fn mark_episode(conn: &Connection, run: i64, episode: &str, reason: Option<&str>
 }
 
 #[cfg(test)]
-mod tests {
-    use model::{Benchmark, Episode, Run};
-
-    use crate::{PartRead, RunFilter, SourceId, Store};
-
-    /// Writes the only trial of a run, under this name and with this identity.
-    fn put(store: &Store, source: SourceId, key: &str, identity: Option<&str>) {
-        let mut episode = Episode::new(key, "task");
-        episode.identity = identity.map(str::to_owned);
-        let episodes = [("r".to_owned(), episode)];
-        let part =
-            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
-        store.put_part(source, &part).unwrap();
-    }
-
-    #[test]
-    fn a_trial_that_was_run_again_in_the_place_of_a_withdrawn_one_counts() {
-        let store = Store::in_memory().unwrap();
-        let source = store.put_source("/data/a", "a", false).unwrap();
-        let benchmark = Benchmark { key: "b".into(), name: "B".into() };
-        store.put_runs(source, "", "harbor", &[Run::unknown("r", benchmark)]).unwrap();
-        put(&store, source, "task__1", Some("one"));
-        let run = || store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
-        let slug = store.all_episodes(run().id).unwrap().remove(0).slug;
-        store.withdraw_episodes(&run().slug, std::slice::from_ref(&slug), Some("wrong image")).unwrap();
-        // By slug of the trial: whether it counts, with what the run says of it.
-        let counts = || {
-            let all = store.all_episodes(run().id).unwrap();
-            assert_eq!((all.len(), all[0].slug.as_str()), (1, slug.as_str()));
-            let withdrawn = store.withdrawn_trials(run().id).unwrap().len() as u32;
-            assert_eq!((run().withdrawn_episodes, all[0].invalid.is_some()), (withdrawn, withdrawn > 0));
-            assert_eq!(store.episodes(run().id).unwrap().len() as u32, 1 - withdrawn);
-            withdrawn == 0
-        };
-        assert!(!counts());
-        put(&store, source, "renamed", Some("one"));
-        assert!(!counts(), "its folder was renamed");
-        put(&store, source, "task__1", Some("another way to tell it"));
-        assert!(!counts(), "it is described in another way");
-        put(&store, source, "task__2", None);
-        assert!(!counts(), "nothing tells that it is another one");
-        put(&store, source, "task__2", Some("two"));
-        assert!(counts());
-        // The mark of the new one replaces that of the old one.
-        store.withdraw_episodes(&run().slug, std::slice::from_ref(&slug), Some("again")).unwrap();
-        assert!(!counts());
-        store.withdraw_episodes(&run().slug, std::slice::from_ref(&slug), None).unwrap();
-        assert!(counts());
-    }
-}
+mod tests;

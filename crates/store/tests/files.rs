@@ -192,7 +192,7 @@ fn a_migration_computes_what_episodes_used() {
          ALTER TABLE run_totals DROP COLUMN tokens_known;
          ALTER TABLE run_summary DROP COLUMN pass_rate; ALTER TABLE run_summary DROP COLUMN scored; ALTER TABLE run_summary DROP COLUMN clustered; ALTER TABLE run_summary DROP COLUMN rounds; ALTER TABLE run_summary DROP COLUMN doubts; DROP TABLE installation; DROP TABLE run_origin; DROP TABLE endpoint_abilities;
          ALTER TABLE source DROP COLUMN reader; ALTER TABLE source DROP COLUMN set_aside; ALTER TABLE source DROP COLUMN imported; DROP TABLE column_names;
-         ALTER TABLE run DROP COLUMN unsummed; DROP TABLE withdrawn; DROP TABLE withdrawn_episode; DROP TABLE session;
+         ALTER TABLE run DROP COLUMN unsummed; DROP TABLE withdrawn; DROP TABLE withdrawn_episode; DROP TABLE withdrawn_trial; DROP TABLE session;
          ALTER TABLE part DROP COLUMN left_out; DROP TABLE left_out_run; DROP TABLE not_kept;
          DROP TRIGGER text_of_attempt_deleted; DROP TRIGGER text_of_turn_deleted; DROP TRIGGER text_of_episode_deleted;
          DROP TABLE text_file; DROP TABLE text_claim; ALTER TABLE episode DROP COLUMN text_cost;

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use model::{
     Artifact, ArtifactKind, Attempt, Baseline, Benchmark, CensoringPolicy, EndReason, Ending, Episode,
-    GraderPlace, Request, Run, TestOutcome, TestResult, Tokens, Turn, Verdict, Warning,
+    GraderPlace, Request, Run, Stamina, TestOutcome, TestResult, Tokens, Turn, Verdict, Warning,
 };
 use store::{
-    GraderMention, GraderMentions, GroupBy, MatchKind, PartRead, RunFilter, RunOrder, SourceId, StaleRun,
-    Store, Summary, WarningFilter,
+    GraderMention, GraderMentions, JOB_ID, MatchKind, PartRead, RunFilter, RunGrouping, RunSort, SourceId,
+    StaleRun, Store, Summary, WarningFilter,
 };
 
 fn run(key: &str, model: &str) -> Run {
@@ -75,7 +75,11 @@ fn library() -> (Store, SourceId) {
 
 fn summarize(store: &Store, mean: impl Fn(&StaleRun) -> Option<f64>) {
     for stale in store.stale_runs().unwrap() {
-        let summary = Summary { mean: mean(&stale), tau: 5, score: Some(50.0), ..Summary::default() };
+        let summary = Summary {
+            stamina: Stamina { mean: mean(&stale), tau: 5, ..Stamina::default() },
+            score: Some(50.0),
+            ..Summary::default()
+        };
         store.put_summary(&stale, &summary).unwrap();
     }
 }
@@ -343,7 +347,7 @@ fn summaries_are_stale_when_episodes_or_the_policy_changed() {
     assert_eq!(store.stale_runs().unwrap().len(), 2);
     summarize(&store, |_| Some(3.5));
     assert!(store.stale_runs().unwrap().is_empty());
-    assert_eq!(store.run("results.a").unwrap().unwrap().entry.summary.unwrap().mean, Some(3.5));
+    assert_eq!(store.run("results.a").unwrap().unwrap().entry.summary.unwrap().stamina.mean, Some(3.5));
 
     store.put_runs(source, "", "staminabench", &[run("a", "opus"), run("b", "qwen")]).unwrap();
     assert!(store.stale_runs().unwrap().is_empty(), "nothing changed");
@@ -364,6 +368,33 @@ fn summaries_are_stale_when_episodes_or_the_policy_changed() {
 }
 
 #[test]
+fn stamina_of_runs_of_other_lengths_is_not_sorted_together() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/many", "many", false).unwrap();
+    let runs: Vec<Run> = ["long", "longer", "short", "unknown"].iter().map(|key| run(key, "glm")).collect();
+    store.put_runs(source, "", "staminabench", &runs).unwrap();
+    let episodes: Vec<(&str, Episode)> = vec![
+        ("long", episode("shop", 20, 2)),
+        ("longer", episode("shop", 20, 2)),
+        ("short", episode("shop", 5, 2)),
+    ];
+    put(&store, source, "p", 1, &episodes, &[]);
+    // 5 of 5 turns are neither more nor less than 4 or 8 of 20.
+    summarize(&store, |stale| match stale.slug.as_str() {
+        "many.long" => Some(4.0),
+        "many.longer" => Some(8.0),
+        "many.short" => Some(5.0),
+        _ => None,
+    });
+    for group in [RunGrouping::Benchmark, RunGrouping::None] {
+        let filter = RunFilter { group, ..RunFilter::default() };
+        assert_eq!(slugs(&store, &filter), ["many.longer", "many.long", "many.short", "many.unknown"]);
+        let ascending = RunFilter { ascending: true, ..filter };
+        assert_eq!(slugs(&store, &ascending), ["many.long", "many.longer", "many.short", "many.unknown"]);
+    }
+}
+
+#[test]
 fn runs_are_filtered_sorted_grouped_and_paged() {
     let store = Store::in_memory().unwrap();
     let source = store.put_source("/data/many", "many", false).unwrap();
@@ -380,7 +411,8 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
         })
         .collect();
     store.put_runs(source, "", "staminabench", &runs).unwrap();
-    let episodes: Vec<(&str, Episode)> = vec![("r0", episode("shop", 5, 2)), ("r3", episode("shop", 9, 2))];
+    let episodes: Vec<(&str, Episode)> =
+        vec![("r0", episode("shop", 5, 2)), ("r2", episode("shop", 5, 2)), ("r3", episode("shop", 9, 2))];
     put(&store, source, "p", 1, &episodes, &[]);
     summarize(&store, |stale| match stale.slug.as_str() {
         "many.r0" => Some(2.0),
@@ -396,7 +428,11 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     let order: Vec<_> = list.rows.iter().map(|(group, row)| (*group, row.key.as_str())).collect();
     assert_eq!(order, [(0, "r3"), (0, "r4"), (0, "r5"), (1, "r2"), (1, "r0"), (1, "r1")], "unknown last");
 
-    let flat = RunFilter { group: GroupBy::None, ascending: true, ..RunFilter::default() };
+    // What is unknown of every run of a group is not known of the group; a simulated run has no cost, and that is known.
+    assert_eq!(list.groups[0].known, [RunSort::Harness, RunSort::Turns, RunSort::Score, RunSort::Cost]);
+    assert_eq!(list.groups[1].known, [RunSort::Harness, RunSort::Turns, RunSort::Score]);
+
+    let flat = RunFilter { group: RunGrouping::None, ascending: true, ..RunFilter::default() };
     // Means over different horizons are not compared. One list sorts stamina within each benchmark, unknown last.
     let slugs_in_one_list = ["many.r3", "many.r4", "many.r5", "many.r0", "many.r2", "many.r1"];
     assert_eq!(slugs(&store, &flat), slugs_in_one_list);
@@ -404,20 +440,26 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     assert_eq!(slugs(&store, &page), slugs_in_one_list[1..3]);
     assert_eq!(store.list_runs(&page).unwrap().total, 6);
 
-    for order in [
-        RunOrder::Model,
-        RunOrder::Harness,
-        RunOrder::Benchmark,
-        RunOrder::Source,
-        RunOrder::Episodes,
-        RunOrder::Turns,
-        RunOrder::Score,
-        RunOrder::Tokens,
-        RunOrder::Cost,
-        RunOrder::Date,
+    for sort in [
+        RunSort::Model,
+        RunSort::Harness,
+        RunSort::Benchmark,
+        RunSort::Source,
+        RunSort::Episodes,
+        RunSort::Turns,
+        RunSort::Score,
+        RunSort::Tokens,
+        RunSort::Cost,
+        RunSort::Date,
     ] {
-        for group in [GroupBy::Benchmark, GroupBy::Harness, GroupBy::Model, GroupBy::Source, GroupBy::None] {
-            let filter = RunFilter { order, group, ..RunFilter::default() };
+        for group in [
+            RunGrouping::Benchmark,
+            RunGrouping::Harness,
+            RunGrouping::Model,
+            RunGrouping::Source,
+            RunGrouping::None,
+        ] {
+            let filter = RunFilter { sort, group, ..RunFilter::default() };
             let list = store.list_runs(&filter).unwrap();
             assert_eq!(list.rows.len(), 6);
             assert_eq!(list.groups.iter().map(|g| g.runs).sum::<u32>(), 6);
@@ -425,11 +467,11 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
         }
     }
     let by_model =
-        RunFilter { group: GroupBy::None, order: RunOrder::Model, ascending: true, ..RunFilter::default() };
+        RunFilter { group: RunGrouping::None, sort: RunSort::Model, ascending: true, ..RunFilter::default() };
     assert_eq!(slugs(&store, &by_model)[4..], ["many.r1", "many.r4"], "in any case");
 
     store.annotate(&["many.r1".into()], &["Worth a look".into()], &[], Some("Ärger")).unwrap();
-    let only = |filter: RunFilter| slugs(&store, &RunFilter { group: GroupBy::None, ..filter });
+    let only = |filter: RunFilter| slugs(&store, &RunFilter { group: RunGrouping::None, ..filter });
     let text = |text: &str| only(RunFilter { text: text.into(), ..RunFilter::default() });
     assert_eq!(text("QWEN evocode"), ["many.r4"]);
     assert_eq!(text("worth ärger"), ["many.r1"]);
@@ -438,16 +480,16 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     assert_eq!(only(RunFilter { real_only: true, ..RunFilter::default() }).len(), 4);
     assert_eq!(only(RunFilter { harnesses: vec![String::new()], ..RunFilter::default() }), ["many.r1"]);
     assert_eq!(only(RunFilter { tags: vec!["Worth a look".into()], ..RunFilter::default() }), ["many.r1"]);
-    assert_eq!(only(RunFilter { min_episodes: Some(1), ..RunFilter::default() }).len(), 2);
+    assert_eq!(only(RunFilter { min_episodes: Some(1), ..RunFilter::default() }).len(), 3);
     assert_eq!(only(RunFilter { sources: vec![source + 1], ..RunFilter::default() }).len(), 0);
     assert_eq!(only(RunFilter { with_warnings: true, ..RunFilter::default() }).len(), 0);
 
     // A facet counts the runs that match the other filters, so that its own values stay available.
     let filter = RunFilter { models: vec!["qwen".into()], real_only: true, ..RunFilter::default() };
     let facets = store.list_runs(&filter).unwrap().facets;
-    let models: Vec<_> = facets.models.iter().map(|f| (f.value.as_str(), f.runs)).collect();
+    let models: Vec<_> = facets.models.iter().map(|f| (f.0.as_str(), f.2)).collect();
     assert_eq!(models, [("Opus", 3), ("qwen", 1)]);
-    assert_eq!((facets.harnesses[0].value.as_str(), facets.harnesses.len()), ("", 1));
+    assert_eq!((facets.harnesses[0].0.as_str(), facets.harnesses.len()), ("", 1));
     // Cells and tags are counted over all matching runs, not only over the page.
     let page = RunFilter { limit: 1, offset: 3, ..RunFilter::default() };
     let facets = store.list_runs(&page).unwrap().facets;
@@ -500,6 +542,31 @@ fn text_is_found_after_indexing_and_not_after_its_deletion() {
 }
 
 #[test]
+fn the_runs_of_a_job_are_those_of_open_sources_with_its_id() {
+    let store = Store::in_memory().unwrap();
+    let put = |name: &str, format: &str, job: Option<&str>| {
+        let source = store.put_source(&format!("/data/{name}"), name, false).unwrap();
+        let mut run = run("a", "opus");
+        run.extra.extend(job.map(|job| (JOB_ID.to_owned(), job.into())));
+        store.put_runs(source, "", format, &[run]).unwrap();
+        source
+    };
+    put("one", "harbor", Some("j"));
+    put("other", "harbor", Some("k"));
+    put("none", "harbor", None);
+    // A field of this name means something else elsewhere.
+    put("foreign", "staminabench", Some("j"));
+    let two = put("two", "harbor", Some("j"));
+    let of_job = |job: &str| -> Vec<String> {
+        store.runs_of_job(job).unwrap().into_iter().map(|run| run.source_name).collect()
+    };
+    assert_eq!(of_job("j"), ["one", "two"]);
+    assert!(of_job("").is_empty());
+    store.remove_source(two).unwrap();
+    assert_eq!(of_job("j"), ["one"]);
+}
+
+#[test]
 fn hostile_numbers_and_texts_are_stored() {
     let (store, source) = library();
     let mut wild = Episode::new("wild", "…");
@@ -517,7 +584,7 @@ fn hostile_numbers_and_texts_are_stored() {
 
     let run = store.run("results.b").unwrap().unwrap().entry;
     assert_eq!(run.totals.tokens.input, Some(i64::MAX as u64));
-    let list = store.list_runs(&RunFilter { order: RunOrder::Tokens, ..RunFilter::default() }).unwrap();
+    let list = store.list_runs(&RunFilter { sort: RunSort::Tokens, ..RunFilter::default() }).unwrap();
     assert_eq!(list.rows.len(), 2);
     let wild = store.episodes(run.id).unwrap().into_iter().find(|e| e.key == "wild").unwrap();
     assert_eq!((wild.cells.len(), wild.known_turns), (store::limits::GRID_TURNS as usize, u32::MAX));

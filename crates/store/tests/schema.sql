@@ -1,4 +1,4 @@
--- The tables of a library at layout 22, each with the file in src that owns it. tests/schema.rs writes this file.
+-- The tables of a library at layout 24, each with the file in src that owns it. tests/schema.rs writes this file.
 
 -- attempt: src/turns.rs
 CREATE TABLE attempt (
@@ -467,3 +467,14 @@ CREATE TABLE withdrawn_episode (
   reason TEXT NOT NULL, key TEXT, identity TEXT,
   PRIMARY KEY (run, episode)
 ) STRICT, WITHOUT ROWID;
+
+-- withdrawn_trial: src/withdrawn.rs
+CREATE TABLE withdrawn_trial (
+  -- a withdrawn run
+  run INTEGER NOT NULL REFERENCES run_slug (id) ON DELETE CASCADE,
+  -- identity and key of a trial that it has or had
+  identity TEXT NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (run, identity)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX withdrawn_trial_by_key ON withdrawn_trial (run, key);

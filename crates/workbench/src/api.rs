@@ -1,6 +1,8 @@
 //! What crosses the edge: requests and responses of the commands, and the one error type.
 //!
-//! These types are for hosts (desktop, HTTP, CLI) and the UI; inside the house the types of `model` are used.
+//! These types are for hosts (desktop, HTTP, CLI) and the UI; inside the house the types of `model` are used. A type that hosts get
+//! as another crate makes it, such as a row of `store`, is declared there and passed on here. Its documentation is that of the
+//! TypeScript.
 //! `cargo test -p workbench` writes their TypeScript to `ui/src/host/bindings/`.
 
 mod abilities;
@@ -11,16 +13,22 @@ mod endpoints;
 mod exports;
 mod failures;
 mod grid;
+mod jobs;
 mod launch;
 mod library;
+mod machine;
 mod matrix;
+mod members;
 mod policy;
+mod preflight;
+mod prices;
 mod reruns;
 mod runs;
 mod scenarios;
 mod search;
 mod sessions;
 mod sources;
+mod tables;
 mod tasks;
 mod turns;
 
@@ -35,16 +43,22 @@ pub use self::endpoints::*;
 pub use self::exports::*;
 pub use self::failures::*;
 pub use self::grid::*;
+pub use self::jobs::*;
 pub use self::launch::*;
 pub use self::library::*;
+pub use self::machine::*;
 pub use self::matrix::*;
+pub use self::members::*;
 pub use self::policy::*;
+pub use self::preflight::*;
+pub use self::prices::*;
 pub use self::reruns::*;
 pub use self::runs::*;
 pub use self::scenarios::*;
 pub use self::search::*;
 pub use self::sessions::*;
 pub use self::sources::*;
+pub use self::tables::*;
 pub use self::tasks::*;
 pub use self::turns::*;
 

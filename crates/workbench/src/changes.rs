@@ -32,12 +32,12 @@ pub(crate) struct Changes {
 impl Changes {
     /// The number of the last change.
     pub(crate) fn last(&self) -> u64 {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).last
+        model::lock(&self.log).last
     }
 
     /// Adds a change and wakes who waits.
     pub(crate) fn add(&self, sources: impl IntoIterator<Item = i64>, runs: impl IntoIterator<Item = String>) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = model::lock(&self.log);
         log.last += 1;
         log.recent
             .push_back(Change { sources: sources.into_iter().collect(), runs: runs.into_iter().collect() });
@@ -52,7 +52,7 @@ impl Changes {
     // words: ok: as in the request.
     pub(crate) fn wait(&self, since: u64, timeout: Duration) -> api::Changes {
         let until = Instant::now() + timeout;
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log = model::lock(&self.log);
         while log.last == since {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {

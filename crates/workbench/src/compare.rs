@@ -2,6 +2,7 @@
 
 mod cautions;
 pub(crate) mod copies;
+mod counted_scores;
 pub(crate) mod coverage;
 pub(crate) mod disagreements;
 pub(crate) mod doubts;
@@ -14,6 +15,7 @@ mod rules;
 pub(crate) mod sets;
 pub(crate) mod settings;
 mod spent;
+mod swatches;
 pub(crate) mod tests_of;
 
 use std::collections::BTreeSet;
@@ -92,7 +94,7 @@ impl Workbench {
                 "compare.tau",
                 format!("The curves of all members are known to turn {known}, and not for a τ of {tau}"),
             )
-            .hint(format!("Ask for a τ from 1 to {known}, or for none to have {known}")));
+            .hint(horizon::hint(known)));
         }
         let options = CompareOptions {
             pairs: match request.pairs {
@@ -131,7 +133,7 @@ impl Workbench {
             if of_one_turn && member.pass_rate.is_none() {
                 member.pass_rate = Some(pass_rate(episodes));
             }
-            member.doubts = doubts::of_member(pool, &member, &policy);
+            (member.doubts, member.doubt_of_cost) = doubts::of_member(pool, &member, &policy);
             let pooled: Vec<&EpisodeEntry> = pool.episodes().collect();
             let one_turn = member.pass_rate.is_some();
             let line = sensitivity_line(&pooled, episodes, Some(compared.tau), one_turn, &policy);
@@ -309,7 +311,7 @@ fn member(
     let benchmark = pool.benchmark();
     let entries = || pool.runs.iter().map(|run| &run.record.entry);
     let scores: Option<Vec<f64>> =
-        entries().map(|run| run.summary.as_ref().and_then(|summary| summary.score)).collect();
+        pool.scored().map(|run| run.summary.as_ref().and_then(|summary| summary.score)).collect();
     ComparedMember {
         member: pool.member.clone(),
         id: pool.id.clone(),
@@ -334,10 +336,11 @@ fn member(
         score: scores
             .filter(|scores| !scores.is_empty())
             .map(|scores| scores.iter().sum::<f64>() / scores.len() as f64),
-        scores: rounds::of_runs(entries()),
+        scores: rounds::of_runs(pool.scored()),
         spent: spent::spent(pool, plays, policy),
         caveats: caveats(pool),
         doubts: Vec::new(),
+        doubt_of_cost: None,
     }
 }
 

@@ -12,6 +12,7 @@ mod file;
 mod inputs;
 mod matrix;
 mod method;
+mod percent;
 mod plane;
 mod report;
 mod tables;
@@ -27,6 +28,7 @@ use figures::{Figure, FigureSpec, Layout, Theme};
 
 pub use again::{MadeAgain, SpecFile};
 pub use bundle::ReportFolder;
+pub(crate) use file::write_whole;
 pub use inputs::Watch;
 
 use crate::Workbench;

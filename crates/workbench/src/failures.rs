@@ -24,7 +24,8 @@ use crate::api::{
     Failures, FailuresRequest, TestHistory,
 };
 use crate::compare::coverage::by_job;
-use crate::compare::{members, settings};
+use crate::compare::members::{self, Pool};
+use crate::compare::settings;
 
 /// In the order of [`Case::origins`].
 const ORIGINS: [FailureOrigin; 4] =
@@ -109,7 +110,15 @@ impl Tally {
 impl Workbench {
     /// Failed attempts by class.
     pub fn get_failures(&self, request: FailuresRequest) -> Result<Failures, ApiError> {
-        let found = self.failures_of(&request)?;
+        Ok(self.failures_with_pools(&request)?.0)
+    }
+
+    /// The same with the members, each with the episodes of it that count.
+    pub(crate) fn failures_with_pools(
+        &self,
+        request: &FailuresRequest,
+    ) -> Result<(Failures, Vec<Pool>), ApiError> {
+        let found = self.failures_of(request)?;
         let grouping = Grouping::new(&found, request.group);
         let mut total = Tally::default();
         let mut groups: BTreeMap<u32, Tally> = BTreeMap::new();
@@ -159,7 +168,7 @@ impl Workbench {
                 description: class.about().to_owned(),
             })
             .collect();
-        Ok(Failures {
+        let failures = Failures {
             benchmark: found.benchmark.clone(),
             benchmarks: found.benchmarks.clone(),
             not_comparable: settings::in_words(&settings::not_comparable(&by_job(&found.pools)), "member"),
@@ -178,7 +187,8 @@ impl Workbench {
             published: members::published(&found.pools, "failures"),
             flips: flips(&found),
             rules: all_rules(),
-        })
+        };
+        Ok((failures, found.pools))
     }
 
     /// The rules that classify what is asked for. They are the same for every run, so no attempt is read; members must

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use ingest::watch::{self, Hint};
@@ -171,7 +170,7 @@ impl Workbench {
     pub(crate) fn read_in_background(&self, reading: &Reading<'_>) {
         let source = reading.source;
         let turn = reading.turn();
-        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = model::lock(&turn);
         // Watched first, so that no change falls between the reading and the watching.
         self.watch_source(reading);
         while let Some(stop) = reading.stop_flag() {

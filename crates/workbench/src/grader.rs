@@ -43,7 +43,7 @@ fn note(mentions: &GraderMentions) -> Option<String> {
     if more > 0 {
         named.push(format!("and {more} more"));
     }
-    let all: Vec<&str> = GraderPlace::ALL.into_iter().map(GraderPlace::label).collect();
+    let all: Vec<&str> = GraderPlace::ALL.iter().copied().map(GraderPlace::label).collect();
     let mut text = format!(
         "In {} of {} the agent's tool calls name a place of the verifier ({}): {}. That says what was named, and not what became of a verdict.",
         mentions.naming,

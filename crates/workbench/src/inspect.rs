@@ -14,7 +14,7 @@ use store::{EpisodeRecord, RunRecord};
 use crate::Workbench;
 use crate::api::{
     ApiError, AttemptDetail, CodeChanges, CodeFile, CodeFileRequest, CodeRequest, EpisodeDetail, EpisodeRef,
-    FileChange, FileStatus, GridSort, LogInfo, ReadText, TestHistory, TextPage, TurnDetail, TurnRef, TurnRow,
+    GridSort, LogInfo, ReadText, TestHistory, TextPage, TurnDetail, TurnRef, TurnRow,
 };
 use crate::failures::{histories, history_of};
 use crate::library::{grid_rows, row};
@@ -202,22 +202,7 @@ impl Workbench {
             added: compared.added,
             removed: compared.removed,
             cut: compared.cut,
-            files: compared
-                .files
-                .into_iter()
-                .map(|f| FileChange {
-                    path: f.path,
-                    status: match f.status {
-                        view::FileStatus::Added => FileStatus::Added,
-                        view::FileStatus::Removed => FileStatus::Removed,
-                        view::FileStatus::Modified => FileStatus::Modified,
-                        view::FileStatus::Unchanged => FileStatus::Unchanged,
-                    },
-                    added: f.added,
-                    removed: f.removed,
-                    bytes: f.bytes,
-                })
-                .collect(),
+            files: compared.files,
         })
     }
 
@@ -225,9 +210,8 @@ impl Workbench {
     pub fn code_file(&self, request: CodeFileRequest) -> Result<CodeFile, ApiError> {
         let (found, pair) = self.code_pair(&request.code)?;
         let tree = self.tree_of(&found.run)?;
-        let sides = view::file_pair(&tree, pair.before.as_deref(), &pair.after, &request.path)
-            .map_err(|e| unreadable(&request.path, &e))?;
-        Ok(CodeFile { before: sides.before, after: sides.after, not_shown: sides.not_shown })
+        view::file_pair(&tree, pair.before.as_deref(), &pair.after, &request.path)
+            .map_err(|e| unreadable(&request.path, &e))
     }
 
     /// The code of an attempt and the code to compare it with.
@@ -284,7 +268,7 @@ pub(crate) fn artifact_text(
     limit: u32,
 ) -> Result<TextPage, ReadError> {
     match &artifact.pointer {
-        None => view::text_page(tree, &artifact.path, offset, limit).map(page),
+        None => view::text_page(tree, &artifact.path, offset, limit),
         // Such texts are cut to a size that is given at once.
         Some(pointer) => view::text_at(tree, &artifact.path, pointer).map(whole_text),
     }
@@ -315,17 +299,7 @@ fn turn_rows(episode: &EpisodeRecord) -> Vec<TurnRow> {
     // A library of an earlier version may hold larger numbers.
     (1..=episode.entry.known_turns.min(store::limits::GRID_TURNS))
         .map(|number| match episode.turns.binary_search_by_key(&number, |t| t.number) {
-            Ok(i) => {
-                let turn = &episode.turns[i];
-                TurnRow {
-                    number,
-                    title: turn.title.clone(),
-                    state: turn.state,
-                    passed: turn.passed,
-                    total: turn.total,
-                    attempts: turn.attempts,
-                }
-            }
+            Ok(i) => episode.turns[i].clone(),
             Err(_) => TurnRow {
                 number,
                 title: None,
@@ -410,10 +384,6 @@ pub(crate) fn log(tree: Option<&Tree>, artifact: &Artifact) -> LogInfo {
             .and_then(|t| t.entry(&artifact.path))
             .map(|e| e.size),
     }
-}
-
-fn page(page: view::TextPage) -> TextPage {
-    TextPage { text: page.text, offset: page.offset, next_offset: page.next_offset, total: page.total }
 }
 
 pub(crate) fn unreadable(path: &str, error: &ReadError) -> ApiError {

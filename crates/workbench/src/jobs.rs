@@ -4,8 +4,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
+
+use model::{lock, log_line};
 
 use crate::api::{AnswerCounts, ApiError, Generated, ImageOutcome, Job, JobKind, JobState, Validation};
 
@@ -46,12 +48,9 @@ impl Handle {
         lock(&self.shared).job.answers = Some(counts);
     }
 
-    /// Notes a line that was said. Control characters are escaped.
+    /// Notes a line that was said. Control characters and line breaks are escaped.
     pub(crate) fn says(&self, line: &str) {
-        let mut text = String::new();
-        for c in line.trim_end().chars().take(1000) {
-            if c.is_control() && c != '\t' { text.extend(c.escape_unicode()) } else { text.push(c) }
-        }
+        let text = log_line(line, 1000);
         let mut entry = lock(&self.shared);
         if entry.job.log.len() >= LINES {
             entry.job.log.drain(..LINES / 4);
@@ -95,10 +94,6 @@ impl Entry {
 pub(crate) struct Jobs {
     last: AtomicU64,
     entries: Mutex<Vec<Arc<Mutex<Entry>>>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Jobs {
@@ -255,6 +250,17 @@ mod tests {
         let job = ended(&jobs, number);
         assert_eq!(job.state, JobState::Done);
         assert!(job.generated.is_some() && job.seconds_left.is_none());
+    }
+
+    #[test]
+    fn a_line_of_a_job_is_one_line() {
+        let jobs = Jobs::default();
+        let work = |job: &Handle| {
+            job.says("built\n\u{1b}[2Jtwo\n");
+            Ok(generated())
+        };
+        let number = jobs.start(JobKind::Generation, "Lines".into(), None, None, work);
+        assert_eq!(ended(&jobs, number).log, ["built\\u{a}\\u{1b}[2Jtwo"]);
     }
 
     #[test]

@@ -9,6 +9,7 @@
 
 pub mod api;
 mod benchmarks;
+mod caveats;
 mod censoring_policy;
 mod changes;
 mod commands;

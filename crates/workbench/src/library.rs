@@ -5,35 +5,35 @@ use std::collections::HashMap;
 
 use analysis::band::kaplan_meier_by_scenario;
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
-use model::{CensoringPolicy, counted};
-use store::{EpisodeEntry, GroupBy, JOB_ID, RunEntry, RunFilter, RunOrder, RunRecord};
+use model::CensoringPolicy;
+use store::{EpisodeEntry, JOB_ID, RunEntry, RunRecord};
 
 use crate::Workbench;
 use crate::api::{
-    Annotate, ApiError, EndCount, Facets, FigureDrawing, FigureHit, FigureKind, FigureTheme, GridRow,
-    GridSort, ListRuns, Nothing, RunCopies, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup,
-    RunGrouping, RunPage, RunRef, RunRow, RunSort, Search, SearchHit, SearchHits, Stamina, SurvivalTable,
+    Annotate, ApiError, EndCount, FigureDrawing, FigureKind, FigureTheme, GridRow, GridSort, ListRuns,
+    Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping, RunPage, RunRef,
+    RunRow, Search, SearchHits, SurvivalTable,
 };
 use crate::compare::doubts::withdrawn;
 use crate::compare::members::joined_names;
 use crate::compare::survival_row;
 use crate::rounds;
-use crate::sessions::{nothing_says, tested_run};
+use crate::sessions::tested_run;
 use crate::summary::{
     ending, episode_score, grades_turns, in_scenarios, observations, run_record, stamina_summary, turn_axis,
 };
-use crate::unrecognized::sensitivity_line;
 
 /// Most rows of one page of runs.
 const PAGE: u32 = 500;
 
 impl Workbench {
     /// Runs of all sources, filtered, sorted, grouped, paged.
-    pub fn list_runs(&self, request: ListRuns) -> Result<RunPage, ApiError> {
+    pub fn list_runs(&self, mut request: ListRuns) -> Result<RunPage, ApiError> {
         self.refresh_summaries()?;
         let policy = self.store.get_policy()?;
         let by_source = request.group == RunGrouping::Source;
-        let mut list = self.store.list_runs(&filter(request))?;
+        request.limit = if request.limit == 0 { PAGE } else { request.limit.min(PAGE) };
+        let mut list = self.store.list_runs(&request)?;
         let mut gaps = rounds::Gaps::new(&*self.store);
         for (_, entry) in &mut list.rows {
             gaps.fill(entry)?;
@@ -47,25 +47,8 @@ impl Workbench {
                 group.title.clone_from(&row.source_label);
             }
         }
-        let facets = |facets: Vec<store::Facet>| {
-            facets
-                .into_iter()
-                .map(|f| (f.value, if f.label.is_empty() { "unknown".into() } else { f.label }, f.runs))
-                .collect()
-        };
         self.live.page_given();
-        Ok(RunPage {
-            rows,
-            groups,
-            total: list.total,
-            facets: Facets {
-                benchmarks: facets(list.facets.benchmarks),
-                harnesses: facets(list.facets.harnesses),
-                models: facets(list.facets.models),
-                cells: list.facets.cells,
-                tags: list.facets.tags,
-            },
-        })
+        Ok(RunPage { rows, groups, total: list.total, facets: list.facets })
     }
 
     /// One run with its settings.
@@ -74,13 +57,12 @@ impl Workbench {
         let policy = self.store.get_policy()?;
         let mut record = run_record(&self.store, &request.run)?;
         rounds::Gaps::new(&*self.store).fill(&mut record.entry)?;
-        let mut caveats = self.caveats(&record)?;
-        caveats.extend(self.not_recognized(&record)?);
+        let shared = self.store.shared_episodes(record.entry.id)?;
+        let mut caveats = self.caveats_alone(&record, &shared, &policy)?;
         let doubts = record.entry.summary.as_ref().map_or(&[][..], |summary| &summary.doubts);
         if !doubts.is_empty() {
             caveats.push(format!("Its numbers are less sure than they look: {}.", doubts.join("; ")));
         }
-        let copies = self.store.shared_episodes(record.entry.id)?.into_iter().map(copies).collect();
         // The id of a job is no field of the source that is not known.
         if record.entry.job.is_some() {
             record.run.extra.remove(JOB_ID);
@@ -99,7 +81,7 @@ impl Workbench {
                 .map(|t| (t.scenario, t.turns, t.passed_turns))
                 .collect(),
             caveats,
-            copies,
+            copies: shared,
         })
     }
 
@@ -108,119 +90,6 @@ impl Workbench {
         run_record(&self.store, &request.run)?;
         self.store.prefer_run(&request.run)?;
         self.get_run(request)
-    }
-
-    /// What a reader must know about the numbers of a run, beside how much rests on ends that are not recognized: of runs that are
-    /// taken together that is a line of its own.
-    pub(crate) fn caveats(&self, record: &RunRecord) -> Result<Vec<String>, ApiError> {
-        let mut caveats = Vec::new();
-        if let Some(reason) = &record.entry.invalid {
-            caveats.push(format!(
-                "This run is withdrawn: {}. Its own numbers are shown; it is left out wherever runs are taken together.",
-                reason.trim_end_matches('.')
-            ));
-        }
-        caveats.extend(self.withdrawn_of(record)?);
-        if !record.entry.benchmark.has_verdicts() {
-            caveats.push(format!(
-                "{} has no tests: there is no stamina, and this run takes no part in survival, matrix or comparisons.",
-                record.entry.benchmark.name
-            ));
-            caveats.push(nothing_says());
-            return Ok(caveats);
-        }
-        let episodes = self.store.episodes(record.entry.id)?;
-        let undeclared = episodes.iter().filter(|e| e.planned_turns.is_none()).count();
-        if undeclared > 0 {
-            caveats.push(format!(
-                "The declared number of turns is unknown for {undeclared} of {}; the most turns seen stand in for it, so the score may be too high.",
-                counted(episodes.len() as u64, "episode")
-            ));
-        }
-        caveats.extend(self.other_mean(record, episodes.len())?);
-        for shared in self.store.shared_episodes(record.entry.id)? {
-            let (which, are) = match shared.episodes {
-                1 => ("1 trial is".to_owned(), "it counts"),
-                n => (format!("{n} trials are"), "they count"),
-            };
-            let place = match shared.counted_there {
-                0 => "here".to_owned(),
-                there if there == shared.episodes => "there".to_owned(),
-                there => format!("{there} of them there"),
-            };
-            let mark = withdrawn(shared.withdrawn.as_deref());
-            let mark = mark.map(|mark| format!(", which is {mark}")).unwrap_or_default();
-            caveats.push(format!(
-                "{which} also in {} (source {}){mark}. Where runs are taken together {are} once, {place}.",
-                shared.run, shared.source
-            ));
-        }
-        caveats.extend(self.grader_note_of(record)?);
-        if let Some((tool, Some(version))) = &record.run.runner
-            && tool == "Harbor"
-            && older_than(version, (0, 24))
-        {
-            caveats.push(format!(
-                "Harbor {version} wiped the tests of the step before only after the agent had run; its results may be contaminated."
-            ));
-        }
-        Ok(caveats)
-    }
-
-    /// How much rests on ends that count as the agent's only because nothing proves another cause.
-    fn not_recognized(&self, record: &RunRecord) -> Result<Option<String>, ApiError> {
-        if !record.entry.benchmark.has_verdicts() {
-            return Ok(None);
-        }
-        let policy = self.store.get_policy()?;
-        let episodes = self.store.episodes(record.entry.id)?;
-        let trials = in_scenarios(record, &episodes, &observations(&episodes, &policy));
-        let summary = record.entry.summary.as_ref();
-        Ok(sensitivity_line(
-            &episodes.iter().collect::<Vec<_>>(),
-            &trials,
-            summary.map(|summary| summary.tau),
-            summary.is_some_and(|summary| summary.pass_rate.is_some()),
-            &policy,
-        ))
-    }
-
-    /// Why the mean reward that Harbor reports is another number than the score here, as far as a cause is found.
-    fn other_mean(&self, record: &RunRecord, episodes: usize) -> Result<Option<String>, ApiError> {
-        let figure = |name: &str| {
-            record.run.reported.figures.iter().find(|(of, _)| of == name).map(|(_, value)| *value)
-        };
-        let here = record.entry.summary.as_ref().and_then(|s| s.score);
-        let (Some(harbor), Some(here)) = (figure("harbor.mean.reward"), here) else { return Ok(None) };
-        if (100.0 * harbor - here).abs() < 0.05 {
-            return Ok(None);
-        }
-        let rewards = self.store.reward_totals(record.entry.id)?;
-        let mut causes = Vec::new();
-        match rewards.partial {
-            0 => {}
-            1 => causes.push("1 reward is neither 0 nor 1, and counts here as passed or not".to_owned()),
-            n => causes.push(format!("{n} rewards are neither 0 nor 1, and count here as passed or not")),
-        }
-        let unrewarded = rewards.turns.saturating_sub(rewards.rewarded);
-        if unrewarded > 0 {
-            causes.push(format!(
-                "{unrewarded} of {} declared steps have no reward; Harbor leaves them out, here they count as not passed",
-                rewards.turns
-            ));
-        }
-        if let Some(trials) = figure("harbor.n_trials").filter(|n| (n - episodes as f64).abs() > 0.0) {
-            causes.push(format!(
-                "Harbor counts {}, here are {episodes}",
-                counted(trials.max(0.0) as u64, "trial")
-            ));
-        }
-        Ok((!causes.is_empty()).then(|| {
-            format!(
-                "Harbor reports a mean reward of {harbor:.3}, the score here is {here:.1} of 100: {}.",
-                causes.join("; ")
-            )
-        }))
     }
 
     /// Sets tags and notes.
@@ -293,11 +162,7 @@ impl Workbench {
             svg: drawing.svg,
             width: drawing.width,
             height: drawing.height,
-            hits: drawing
-                .hits
-                .into_iter()
-                .map(|h| FigureHit { turn: h.turn, x0: h.x0, x1: h.x1, y: h.y, lines: h.lines })
-                .collect(),
+            hits: drawing.hits,
             summary: drawing.summary,
         })
     }
@@ -305,33 +170,11 @@ impl Workbench {
     /// Looks in names, requests and failure messages.
     pub fn search(&self, request: Search) -> Result<SearchHits, ApiError> {
         let limit = if request.limit == 0 { 20 } else { request.limit.min(200) };
-        let found = self.store.search(&request.text, limit)?;
-        let hits = found
-            .hits
-            .into_iter()
-            .map(|hit| SearchHit {
-                kind: match hit.kind {
-                    store::MatchKind::Run => "run",
-                    store::MatchKind::Episode => "episode",
-                    store::MatchKind::Request => "request",
-                    store::MatchKind::Failure => "failure",
-                }
-                .to_owned(),
-                title: hit.title,
-                detail: if hit.also > 0 {
-                    format!("{} · and in {} more places", hit.detail, hit.also)
-                } else {
-                    hit.detail
-                },
-                run: hit.run,
-                episode: hit.episode,
-                turn: hit.turn,
-                attempt: hit.attempt,
-                test: hit.test,
-                simulated: hit.simulated,
-            })
-            .collect();
-        Ok(SearchHits { hits, complete: found.complete })
+        let mut found = self.store.search(&request.text, limit)?;
+        for hit in found.hits.iter_mut().filter(|hit| hit.also > 0) {
+            hit.detail = format!("{} · and in {} more places", hit.detail, hit.also);
+        }
+        Ok(found)
     }
 }
 
@@ -420,17 +263,7 @@ pub(crate) fn row(
         scored_episodes: summary.scored,
         planned_turns: entry.totals.planned_turns,
         attempt_limit: entry.attempt_limit,
-        stamina: Stamina {
-            mean: summary.mean,
-            ci_low: summary.ci_low,
-            ci_high: summary.ci_high,
-            clustered: summary.clustered,
-            tau: summary.tau,
-            n: summary.n,
-            events: summary.events,
-            censored: summary.censored,
-            median: summary.median,
-        },
+        stamina: summary.stamina,
         // Known where anything is: of episodes that were at risk, or of tasks of which the source gives totals.
         perfect: rounds::perfect(&summary),
         pass_rate: summary.pass_rate,
@@ -457,11 +290,6 @@ pub(crate) fn row(
     }
 }
 
-fn copies(shared: store::SharedEpisodes) -> RunCopies {
-    let store::SharedEpisodes { run, source, episodes, counted_there, .. } = shared;
-    RunCopies { run, source, episodes, counted_there }
-}
-
 /// Where the scale of a group ends: at τ, or sooner where all of it would be crowded into the first half.
 fn scale(tau: u32, most: Option<f64>) -> u32 {
     let tau = tau.max(1);
@@ -479,63 +307,6 @@ fn group(group: store::GroupEntry) -> RunGroup {
         planned_turns: group.planned_turns,
         tau: group.tau,
         scale: scale(tau, group.most_stamina),
-    }
-}
-
-fn filter(request: ListRuns) -> RunFilter {
-    RunFilter {
-        text: request.text,
-        sources: request.sources,
-        benchmarks: request.benchmarks,
-        harnesses: request.harnesses,
-        models: request.models,
-        tags: request.tags,
-        real_only: request.real_only,
-        valid_only: false,
-        with_warnings: request.with_warnings,
-        min_episodes: request.min_episodes,
-        order: match request.sort {
-            RunSort::Stamina => RunOrder::Stamina,
-            RunSort::Model => RunOrder::Model,
-            RunSort::Harness => RunOrder::Harness,
-            RunSort::Benchmark => RunOrder::Benchmark,
-            RunSort::Source => RunOrder::Source,
-            RunSort::Episodes => RunOrder::Episodes,
-            RunSort::Turns => RunOrder::Turns,
-            RunSort::Score => RunOrder::Score,
-            RunSort::Tokens => RunOrder::Tokens,
-            RunSort::Cost => RunOrder::Cost,
-            RunSort::Date => RunOrder::Date,
-        },
-        ascending: request.ascending,
-        group: match request.group {
-            RunGrouping::Benchmark => GroupBy::Benchmark,
-            RunGrouping::Harness => GroupBy::Harness,
-            RunGrouping::Model => GroupBy::Model,
-            RunGrouping::Source => GroupBy::Source,
-            RunGrouping::None => GroupBy::None,
-        },
-        offset: request.offset,
-        limit: if request.limit == 0 { PAGE } else { request.limit.min(PAGE) },
-    }
-}
-
-/// Whether a version such as `0.13.1` is older than (major, minor). What is no version is not.
-fn older_than(version: &str, than: (u32, u32)) -> bool {
-    let mut parts = version.split('.').map(str::parse::<u32>);
-    match (parts.next(), parts.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) < than,
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::older_than;
-
-    #[test]
-    fn versions_are_compared_by_number() {
-        assert!(older_than("0.5.0", (0, 24)) && older_than("0.13.1", (0, 24)));
-        assert!(!older_than("0.24.0", (0, 24)) && !older_than("1.0", (0, 24)) && !older_than("dev", (0, 24)));
+        known: group.known,
     }
 }

@@ -9,11 +9,12 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
 use files::Tree;
 use ingest::watch::{self, Watch};
+use model::lock;
 use store::Source;
 
 use crate::api::{ApiError, SourceStatus, WatchMode};
@@ -62,10 +63,6 @@ pub(crate) struct Reading<'a> {
     generation: u64,
     /// Its end was noted; from then on the entry may belong to the next reading.
     over: Cell<bool>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Live {

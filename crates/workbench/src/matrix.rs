@@ -20,7 +20,7 @@ use crate::api::{
 use crate::benchmarks;
 use crate::compare::coverage::by_job;
 use crate::compare::doubts::{self, Number, Part};
-use crate::compare::horizon::held_down;
+use crate::compare::horizon::{self, held_down};
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{copies, early_censored, settings, stamina_of};
@@ -78,6 +78,7 @@ impl Workbench {
         let each: Vec<Member> = asked.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect();
         let mut pools = members::resolve(&self.store, &each)?;
         let copied = copies::count_once_each(&self.store, &mut pools)?;
+        copies::count_scores(&self.store, &mut pools)?;
         let slugs: Vec<&str> =
             pools.iter().flat_map(|pool| &pool.runs).map(|run| run.record.entry.slug.as_str()).collect();
         let episodes: Vec<Vec<InScenario>> = pools.iter().map(|pool| pool.in_scenarios(&policy)).collect();
@@ -106,7 +107,7 @@ impl Workbench {
                 "matrix.tau",
                 format!("The curves of all cells are known to turn {known}, and not for a τ of {tau}"),
             )
-            .hint(format!("Ask for a τ from 1 to {known}, or for none to have {known}")));
+            .hint(horizon::hint(known)));
         }
         let not_comparable = settings::not_comparable(&by_job(&pools));
         let columns = made.models.len();
@@ -135,7 +136,7 @@ impl Workbench {
                 early_censored,
                 stamina,
                 pass_rate,
-                scores: rounds::of_runs(entries()),
+                scores: rounds::of_runs(cell.runs.iter().flat_map(|i| pools[*i].scored())),
                 runs: entries().map(|run| run.slug.clone()).collect(),
                 simulated: entries().any(|run| run.simulated),
                 mixed: mixed(&pools, &cell.runs),

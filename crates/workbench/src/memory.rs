@@ -1,7 +1,7 @@
 //! Answers that cost work, remembered until something changes in the library.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crate::api::{
     ApiError, CompareRequest, Comparison, Matrix, MatrixRequest, Member, Retries, RetriesRequest,
@@ -47,7 +47,7 @@ impl<Q: Clone + PartialEq, A> Answers<Q, A> {
         request: &Q,
         make: impl FnOnce() -> Result<A, ApiError>,
     ) -> Result<Arc<A>, ApiError> {
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || model::lock(&self.0);
         if let Some((_, _, answer)) = lock().iter().find(|(q, c, _)| *c == change && q == request) {
             return Ok(Arc::clone(answer));
         }

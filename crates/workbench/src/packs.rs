@@ -1,16 +1,16 @@
 //! Scenario packs: finding them among the sources, validating and generating them.
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use ingest::discover::discover;
 use scenario::config::{Benchmark, Generation};
 use scenario::pack::{Options, Pack, PackError, Target, generate};
 use scenario::sample::Programmatic;
-use scenario::validate;
 use store::Source;
+use validation::validate;
 
 use crate::Workbench;
 use crate::api::{
@@ -335,7 +335,7 @@ pub(crate) fn estimated_bytes(turns: u32, changes: u32) -> u64 {
 fn pace() -> Option<f64> {
     // Held while it is tried: two at once would slow each other down, and write to the same folder.
     static PACE: Mutex<Option<f64>> = Mutex::new(None);
-    let mut known = PACE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = model::lock(&PACE);
     if known.is_some() {
         return *known;
     }

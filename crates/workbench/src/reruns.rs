@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ingest::format::Planned;
 use ingest::view;
-use model::{EndReason, Ending, Extra, counted};
+use model::{EndReason, Ending, Extra, counted, shell_word};
 use serde_json::Value;
-use store::{EpisodeEntry, EpisodeId, RunFilter, RunId, RunRecord};
+use store::{EpisodeEntry, EpisodeId, RunId, RunRecord};
 
 use crate::Workbench;
 use crate::api::{ApiError, RerunCommand, RerunList, RerunReason, RerunRequest, RerunTrial};
@@ -26,7 +26,10 @@ impl Workbench {
         let episodes = self.store.all_episodes(record.entry.id)?;
         let runner = Runner::from_record(&record);
         let mut trials = Vec::new();
-        for episode in &episodes {
+        let counted_elsewhere = self.counted_elsewhere(record.entry.id)?;
+        for own in &episodes {
+            // A copy that was made while the trial ran does not know how it ended.
+            let episode = counted_elsewhere.get(&own.id).unwrap_or(own);
             let unreadable = matches!(episode.end_reason, EndReason::VerifierError | EndReason::NoVerdict);
             let censored =
                 ending(episode, &policy) == Ending::Censored && episode.end_reason != EndReason::PassedAll;
@@ -37,9 +40,9 @@ impl Workbench {
                 _ => continue,
             };
             trials.push(RerunTrial {
-                task: runner.task(episode, &record.run.settings),
-                trial: Some(last_part(&episode.key).to_owned()),
-                episode: Some(episode.slug.clone()),
+                task: runner.task(own, &record.run.settings),
+                trial: Some(last_part(&own.key).to_owned()),
+                episode: Some(own.slug.clone()),
                 why,
                 end_reason: Some(episode.end_reason),
             });
@@ -84,6 +87,25 @@ impl Workbench {
         Ok(list)
     }
 
+    /// The copies in other runs that count in place of episodes of this one, by these.
+    fn counted_elsewhere(&self, run: RunId) -> Result<HashMap<EpisodeId, EpisodeEntry>, ApiError> {
+        let mut runs = vec![run];
+        for other in self.store.shared_episodes(run)?.iter().filter(|other| other.withdrawn.is_none()) {
+            runs.extend(self.store.run(&other.run)?.map(|record| record.entry.id));
+        }
+        let copies = self.store.copies_among(&runs)?.into_iter();
+        let own: HashMap<EpisodeId, EpisodeId> = copies
+            .filter(|copy| copy.run == run && copy.withdrawn.is_none())
+            .map(|copy| (copy.counted, copy.episode))
+            .collect();
+        let mut counted = HashMap::new();
+        for other in &runs[1..] {
+            let there = self.store.all_episodes(*other)?.into_iter();
+            counted.extend(there.filter_map(|episode| Some((*own.get(&episode.id)?, episode))));
+        }
+        Ok(counted)
+    }
+
     /// The episodes of a run and, where its job lies in several sources, of the rest of it. Each trial is there once.
     fn present_of_job(
         &self,
@@ -91,8 +113,8 @@ impl Workbench {
         own: &[EpisodeEntry],
     ) -> Result<Vec<EpisodeEntry>, ApiError> {
         let mut runs: Vec<RunId> = vec![record.entry.id];
-        if record.entry.job.is_some() {
-            let all = self.store.list_runs(&RunFilter::default())?.rows.into_iter().map(|(_, run)| run);
+        if let Some(job) = &record.entry.job {
+            let all = self.store.runs_of_job(job)?.into_iter();
             let others = all.filter(|run| run.id != record.entry.id && is_one_job(run, &record.entry));
             runs.extend(others.map(|run| run.id));
         }
@@ -239,11 +261,11 @@ fn harbor(repeats: u32, tasks: &[String], settings: &Extra) -> (Option<String>, 
     let text = |key: &str| set.and_then(|set| set.get(key)).and_then(|value| value.as_str());
     let mut flags = Vec::new();
     match (text("path"), text("name")) {
-        (Some(path), _) => flags.push(format!("--path {}", quoted(path))),
+        (Some(path), _) => flags.push(format!("--path {}", shell_word(path))),
         (None, Some(name)) => {
             let version = text("version").or_else(|| text("ref"));
             let name = version.map_or_else(|| name.to_owned(), |version| format!("{name}@{version}"));
-            flags.push(format!("--dataset {}", quoted(&name)));
+            flags.push(format!("--dataset {}", shell_word(&name)));
         }
         (None, None) => {}
     }
@@ -251,10 +273,10 @@ fn harbor(repeats: u32, tasks: &[String], settings: &Extra) -> (Option<String>, 
         [("registry_path", "--registry-path"), ("registry_url", "--registry-url"), ("repo", "--repo")]
     {
         if let Some(value) = text(key) {
-            flags.push(format!("{flag} {}", quoted(value)));
+            flags.push(format!("{flag} {}", shell_word(value)));
         }
     }
-    flags.extend(names.iter().map(|name| format!("--include-task-name {}", quoted(name))));
+    flags.extend(names.iter().map(|name| format!("--include-task-name {}", shell_word(name))));
     flags.push(format!("--n-attempts {repeats}"));
     let yaml = set.map(|set| {
         let mut yaml = format!("n_attempts: {repeats}\ndatasets:\n");
@@ -292,9 +314,9 @@ fn terminal_bench(repeats: u32, tasks: &[String], settings: &Extra) -> String {
     if let Some(name) = text("dataset_name") {
         let name =
             text("dataset_version").map_or_else(|| name.to_owned(), |version| format!("{name}=={version}"));
-        flags.push(format!("--dataset {}", quoted(&name)));
+        flags.push(format!("--dataset {}", shell_word(&name)));
     }
-    flags.extend(tasks.iter().map(|task| format!("--task-id {}", quoted(task))));
+    flags.extend(tasks.iter().map(|task| format!("--task-id {}", shell_word(task))));
     flags.push(format!("--n-attempts {repeats}"));
     flags.join(" ")
 }
@@ -334,16 +356,6 @@ fn counts_from_one(planned: &[Planned], settings: &Extra) -> bool {
     !planned.is_empty()
         && !settings.keys().any(names_some)
         && planned.iter().all(|planned| scenario_number(&planned.scenario).is_some_and(|number| number > 0))
-}
-
-/// As one word of a shell.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./=@:,+-".contains(c);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 fn text(list: &RerunList, episodes: usize) -> String {
@@ -443,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn scenarios_have_numbers_and_words_are_quoted() {
+    fn scenarios_have_numbers() {
         let tasks = ["scenario_10".to_owned(), "scenario-2".to_owned()];
         let (flags, yaml) =
             stamina_bench(&tasks, &settings(json!({"benchmark": "RESTFUL_SERVER_GEN_ITERATIVE"})), false);
@@ -458,7 +470,5 @@ mod tests {
         let steps = ["scenario_4/2".to_owned(), "scenario_4/3".to_owned()];
         let (flags, _) = stamina_bench(&steps, &settings(json!({"benchmark": "HARBOR"})), false);
         assert_eq!(flags.unwrap(), "--values harbor.execute_episodes=4");
-        assert_eq!(quoted("it's; rm -rf"), "'it'\\''s; rm -rf'");
-        assert_eq!((quoted(""), quoted("-x")), ("''".to_owned(), "'-x'".to_owned()));
     }
 }

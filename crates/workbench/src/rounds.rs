@@ -4,9 +4,10 @@
 use std::collections::{BTreeMap, HashMap};
 
 use analysis::rounds::{TaskRewards, TaskTries, comp, comp_round_by_round, gap, mt_at_k, mt_round_by_round};
-use model::{EndReason, Ending, RoundScores, TaskTotals, counted};
+use ingest::formats::table::{FORKED, RESTORE_BEFORE_TRY};
+use model::{EndReason, Ending, RoundScores, Run, TaskTotals, counted};
 use serde_json::Value;
-use store::{EpisodeEntry, EpisodeId, RunEntry, RunRecord, Store, Summary};
+use store::{EpisodeEntry, EpisodeId, RunEntry, RunId, RunRecord, Store, Summary};
 
 use crate::api::{ApiError, TurnScores};
 use crate::summary::{grades_turns, of_one_turn};
@@ -33,8 +34,7 @@ pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper is of round b
 const MIXED: &str =
     "MT@k and Comp are refused: some of the runs tried each round from one snapshot, and others whole tasks.";
 
-/// The setting that has every try begin from one snapshot, and the one that says how many tries a round may have.
-const SNAPSHOT: &str = "restore_before_try";
+/// The setting that says how many tries a round may have.
 const TRIES: &str = "harbor.attempt_limit";
 
 /// The scores of a run over its rounds. `None` = they do not apply: turns are not graded by themselves, or tasks have one turn
@@ -52,8 +52,18 @@ pub(crate) fn scores(
     record: &RunRecord,
     episodes: &[EpisodeEntry],
 ) -> Result<Option<RoundScores>, ApiError> {
+    scores_of_parts(store, record, &[record.entry.id], episodes)
+}
+
+/// The same of episodes of several runs that are parts of one job. `record` is one of them.
+pub(crate) fn scores_of_parts(
+    store: &Store,
+    record: &RunRecord,
+    runs: &[RunId],
+    episodes: &[EpisodeEntry],
+) -> Result<Option<RoundScores>, ApiError> {
     if record.entry.benchmark.plays_steps_alone() && !episodes.is_empty() {
-        return Ok(Some(single::scores(store, record, episodes)?));
+        return Ok(Some(single::scores(store, record, runs, episodes)?));
     }
     if !grades_turns(record) || episodes.is_empty() || of_one_turn(episodes) {
         return Ok(None);
@@ -65,18 +75,19 @@ pub(crate) fn scores(
     let totals: Vec<&TaskTotals> = (record.run.reported.totals_only.iter())
         .filter(|totals| !by_task.contains_key(totals.scenario.as_str()))
         .collect();
-    let round_by_round = record.run.settings.get(SNAPSHOT) == Some(&Value::Bool(true));
+    let round_by_round = record.run.settings.get(RESTORE_BEFORE_TRY) == Some(&Value::Bool(true));
     if let Some(why) = refusal(episodes, &totals, round_by_round) {
         let missing = vec![format!("MT@k and Comp are refused: {why}."), NO_SR.to_owned()];
         return Ok(Some(RoundScores { missing, round_by_round, ..RoundScores::default() }));
     }
     if round_by_round {
-        let allowed = record.run.settings.get(TRIES).and_then(Value::as_u64);
-        return Ok(Some(of_tries(&tries(store, record, by_task)?, allowed)));
+        return Ok(Some(of_tries(&tries(store, runs, by_task)?, allowed_tries(&record.run))));
     }
     let mut rewards: HashMap<(EpisodeId, u32), f64> = HashMap::new();
-    for (episode, turn, reward) in store.final_rewards(record.entry.id)? {
-        rewards.insert((episode, turn), reward);
+    for run in runs {
+        for (episode, turn, reward) in store.final_rewards(*run)? {
+            rewards.insert((episode, turn), reward);
+        }
     }
     let tasks: Vec<TaskRewards> = by_task
         .into_values()
@@ -92,15 +103,23 @@ pub(crate) fn scores(
     Ok(Some(of_tasks(tasks, &totals)))
 }
 
+/// How many tries a round might have; `None` = unknown. A tidy table has no settings, and the limit of the run says it there.
+fn allowed_tries(run: &Run) -> Option<u64> {
+    let limit = || run.attempt_limit.map(u64::from);
+    run.settings.get(TRIES).and_then(Value::as_u64).or_else(limit)
+}
+
 /// The tries at the rounds of every trial, by task.
 fn tries(
     store: &Store,
-    record: &RunRecord,
+    runs: &[RunId],
     by_task: BTreeMap<&str, Vec<&EpisodeEntry>>,
 ) -> Result<Vec<Vec<TaskTries>>, ApiError> {
     let mut passes: HashMap<EpisodeId, BTreeMap<u32, Vec<bool>>> = HashMap::new();
-    for (episode, turn, passed) in store.passes(record.entry.id)? {
-        passes.entry(episode).or_default().entry(turn).or_default().push(passed);
+    for run in runs {
+        for (episode, turn, passed) in store.passes(*run)? {
+            passes.entry(episode).or_default().entry(turn).or_default().push(passed);
+        }
     }
     let mut tries_of = |trial: &EpisodeEntry| {
         let mut of_trial = passes.remove(&trial.id).unwrap_or_default();
@@ -160,7 +179,7 @@ fn cut_off(open: usize, trials: usize, known: (usize, usize), no_comp: bool) -> 
 fn refusal(episodes: &[EpisodeEntry], totals: &[&TaskTotals], round_by_round: bool) -> Option<String> {
     let all = counted(episodes.len() as u64, "episode");
     let count = |is_so: fn(&EpisodeEntry) -> bool| episodes.iter().filter(|episode| is_so(episode)).count();
-    let children = count(|episode| episode.key.contains("__mr-"));
+    let children = count(|episode| episode.key.contains(FORKED));
     if children > 0 {
         return Some(format!(
             "{children} of {all} began from what another trial had left (round by round), so attempts are not independent"
@@ -230,7 +249,7 @@ fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores 
 
 /// Perfect tasks of a run; `None` = unknown: nobody was at risk, and the source gives no totals.
 pub(crate) fn perfect(summary: &Summary) -> Option<u32> {
-    (summary.mean.is_some() || summary.dataset_score.is_some()).then_some(summary.perfect)
+    (summary.stamina.mean.is_some() || summary.dataset_score.is_some()).then_some(summary.perfect)
 }
 
 /// The scores of a run, or the means over several; `None` = they do not apply to all of them.

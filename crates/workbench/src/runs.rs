@@ -53,6 +53,9 @@ pub(crate) struct Asked {
     pub(crate) api: harness::Api,
     /// What says whether an image has it.
     pub(crate) probe: Vec<String>,
+    pub(crate) title: String,
+    /// What it needs of the endpoint; `None` = unknown.
+    pub(crate) needs: Option<harness::Needs>,
 }
 
 /// The harness of a run: a built-in one, or one that its file describes. Errors are sentences.
@@ -61,6 +64,8 @@ pub(crate) fn harness_of(settings: &RunSettings) -> Result<Asked, String> {
         image: harness.image().to_owned(),
         api: harness.api(),
         probe: harness.probe(),
+        title: harness.title().to_owned(),
+        needs: harness.needs(),
     };
     match &settings.harness_file {
         Some(file) => harness::load(&files::beneath::resolved(file)).map(|own| asked(&own)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use llm_sampler::{Counts, Journal, LlmSampler, Replay, Settings, Tally};
@@ -161,7 +161,7 @@ impl Workbench {
         let path = out.display().to_string();
         let me = self.live.workbench();
         // Held from the look to the start: two that ask at once get one job.
-        let mut samplings = self.samplings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut samplings = model::lock(&self.samplings);
         let known = samplings.get(&out).filter(|(job, _)| self.jobs.runs(*job));
         match known {
             Some((job, same)) if *same == settings.generation => return Ok(JobRef { job: *job }),

@@ -1,22 +1,25 @@
 //! Opening, reading and closing sources.
 
+mod open;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use files::{ReadError, Tree};
-use ingest::discover::{FoundFormat, NotRecognized as NotFound, discover};
-use ingest::formats::table::{self, Renamed};
-use ingest::import::{ImportError, Imported, import};
-use ingest::unread;
+use files::Tree;
+use ingest::discover::{Discovery, NotRecognized as NotFound, discover, is_recognized};
+use ingest::formats::table::Renamed;
+use ingest::import::{ImportError, Imported, import, import_found};
 use model::{Warning, WarningCounts};
 use store::{Source, Store, WarningFilter};
 
+use self::open::{found_formats, name_of, no_zip, not_recognized};
+pub(crate) use self::open::{is_there, open_tree};
 use crate::api::{
-    ApiError, AppState, Changes, FormatLookup, FoundThing, ImportReport, ImportReportRequest, NotRecognized,
-    Nothing, OpenSource, RecentSource, SavedView, SourceInfo, SourceRef, WaitForChanges, WarningGroup,
+    ApiError, AppState, Changes, FoundThing, ImportReport, ImportReportRequest, Nothing, OpenSource,
+    RecentSource, SourceInfo, SourceRef, WaitForChanges,
 };
 use crate::importers::open_imported;
 use crate::source_labels::{Named, source_labels};
@@ -77,157 +80,17 @@ fn named(source: &Source) -> Named<'_> {
     (source.id, &source.name, &source.path)
 }
 
-/// Whether something is at a path, and its file system answers.
-pub(crate) fn is_there(path: &Path) -> bool {
-    let asked = path.to_owned();
-    files::deadline::within_limit(path, move || asked.exists()).unwrap_or(false)
-}
-
-/// Opens a folder or zip for reading.
-pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
-    let shown = path.display().to_string();
-    let asked = path.to_owned();
-    // Only whether it answers: the index of a large zip may take its time.
-    let is_there = files::deadline::within_limit(path, move || asked.exists()).map_err(|error| {
-        ApiError::new("source.no_answer", format!("The folder or zip cannot be opened: {error}"))
-            .at(shown.clone())
-    })?;
-    if !is_there {
-        return Err(ApiError::new("source.missing", "There is no such folder or zip")
-            .at(shown)
-            .hint("Check the path"));
-    }
-    match Tree::open(path) {
-        Ok(tree) => Ok(tree),
-        Err(error) if error.code() == "source.not_zip" => match Tree::of_file(path) {
-            // Whether it has the columns is seen when it is read.
-            Ok(tree) if table::is_table_name(&tree.name()) => Ok(tree),
-            _ => Err(no_zip(path)),
-        },
-        Err(error) => Err(unreadable(path, &error)),
-    }
-}
-
-fn name_of(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
-}
-
-fn unreadable(path: &Path, error: &ReadError) -> ApiError {
-    ApiError::new("source.unreadable", format!("Could not open {}: {error}", name_of(path)))
-        .at(path.display().to_string())
-        .hint("Stamina Lab opens folders and .zip files")
-}
-
-/// What a file is that is no zip, or a damaged one.
-fn no_zip(path: &Path) -> ApiError {
-    let tree = match Tree::of_file(path) {
-        Ok(tree) => tree,
-        Err(error) => return unreadable(path, &error),
-    };
-    let name = tree.name();
-    if unread::begins_as_zip(&tree, &name) {
-        let what =
-            format!("Could not open {name}: the zip is damaged or cut off, its list of contents is missing");
-        return ApiError::new("source.unreadable", what)
-            .at(path.display().to_string())
-            .hint("Copy or download it again, or open the folder that it was made of");
-    }
-    match discover(&tree) {
-        // A file of what is read from its folder.
-        Ok(part) => {
-            let mut found = found_formats(part.by_format());
-            for thing in &mut found {
-                (thing.read, thing.instead) = (false, Some("Open the folder that holds it".to_owned()));
-            }
-            let what = found.first().map_or(String::new(), |thing| format!("a file of a {}", thing.name));
-            let nothing = NotFound { files: 1, depth: 1, ..NotFound::default() };
-            let mut error = not_recognized(nothing, path);
-            error.message = format!("\"{name}\" is {what}, which is read from its folder");
-            error.hint = Some("Open the folder that holds it".to_owned());
-            if let Some(nothing) = &mut error.not_recognised {
-                nothing.found = found;
-            }
-            error
-        }
-        Err(nothing) => {
-            let mut error = not_recognized(NotFound { folders: 0, ..nothing }, path);
-            if error.not_recognised.as_ref().is_some_and(|nothing| nothing.found.is_empty()) {
-                error.message = format!("\"{name}\" is neither a folder nor a zip");
-                error.hint = Some("Stamina Lab opens folders and .zip files".to_owned());
-            }
-            error
-        }
-    }
-}
-
-/// The formats of a source.
-fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
-    let thing = |format: FoundFormat| FoundThing {
-        kind: format.id.to_owned(),
-        name: format.name.to_owned(),
-        at: format.at,
-        count: format.places,
-        read: true,
-        instead: None,
-    };
-    formats.into_iter().map(thing).collect()
-}
-
-/// What was looked for and what is there, as an error that says so.
-fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
-    let name = name_of(path);
-    let (message, hint) = match (nothing.found.first(), nothing.tables.first()) {
-        (None, Some(table)) => {
-            let missing: Vec<&str> = table.missing.iter().map(|(column, _)| *column).collect();
-            let what = if path.is_file() { "is" } else { "holds" };
-            let lacks = format!("a table without the columns {} of a tidy table", missing.join(", "));
-            let lacks = lacks.replacen("columns", "column", usize::from(missing.len() == 1));
-            let path = path.display();
-            (
-                format!("\"{name}\" {what} {lacks}"),
-                format!("Say which column is which: stamina ingest {path} {}", table.suggestion()),
-            )
-        }
-        (Some(found), _) => {
-            let verb = if found.at.is_empty() || nothing.folders == 0 { "is" } else { "holds" };
-            (format!("\"{name}\" {verb} {}, {}", found.name, found.not_read), found.instead.to_owned())
-        }
-        (None, None) => (
-            format!("Nothing in \"{name}\" is in a format that Stamina Lab reads"),
-            "docs/formats.md describes the layouts; choose the folder that holds the results".to_owned(),
-        ),
-    };
-    let mut error = ApiError::new("source.not_recognised", message).at(path.display().to_string()).hint(hint);
-    error.not_recognised = Some(Box::new(NotRecognized {
-        name,
-        files: nothing.files,
-        folders: nothing.folders,
-        depth: nothing.depth,
-        formats: nothing
-            .formats
-            .into_iter()
-            .map(|f| FormatLookup {
-                format: f.format.to_owned(),
-                looked_for: f.looked_for.to_owned(),
-                found: f.found,
-            })
-            .collect(),
-        found: nothing
-            .found
-            .into_iter()
-            .map(|found| FoundThing {
-                kind: found.kind.to_owned(),
-                name: found.name,
-                at: found.at,
-                count: u32::try_from(found.count).unwrap_or(u32::MAX),
-                read: false,
-                instead: Some(found.instead.to_owned()),
-            })
-            .collect(),
-        closest: nothing.closest.map(|c| (c.sentence, c.at)),
-        tables: nothing.tables.into_iter().map(crate::tables::lacking).collect(),
-    }));
-    error
+/// What a search of a tree found. What is said of one in which there is nothing depends on what it is.
+fn searched<T>(
+    path: &Path,
+    tree: &Tree,
+    search: impl FnOnce(&Tree) -> Result<T, NotFound>,
+) -> Result<T, ApiError> {
+    search(tree).map_err(|nothing| match (tree.is_single(), nothing.tables.is_empty()) {
+        (true, true) => no_zip(path),
+        (true, false) => not_recognized(NotFound { folders: 0, ..nothing }, path),
+        (false, _) => not_recognized(nothing, path),
+    })
 }
 
 impl Workbench {
@@ -296,12 +159,7 @@ impl Workbench {
             runs_with_warnings: counts.runs_with_warnings,
             real_runs: counts.real_runs,
             tags: counts.tags,
-            views: self
-                .store
-                .views()?
-                .into_iter()
-                .map(|(name, address)| SavedView { name, address })
-                .collect(),
+            views: self.store.views()?,
             policy: self.store.get_policy()?.name().to_owned(),
             change,
             sample: self.sample.as_ref().map(|p| p.display().to_string()),
@@ -355,27 +213,40 @@ impl Workbench {
     /// Puts a folder or zip into the library without reading it. It must be of a known format.
     pub fn register(&self, path: &Path) -> Result<i64, ApiError> {
         let tree = self.open_tables(path)?;
+        // Whoever reads it looks for all places, once it is watched.
+        searched(path, &tree, is_recognized)?;
         self.register_tree(path, &tree)
     }
 
     /// Puts a folder or zip into the library that is read through the table that an importer makes of it now.
     pub fn register_with(&self, path: &Path, importer: &str, columns: &Renamed) -> Result<i64, ApiError> {
+        let (tree, table) = self.imported_tree(path, importer, columns)?;
+        searched(path, &tree, is_recognized)?;
+        self.register_imported(path, &tree, &table)
+    }
+
+    /// The table that an importer makes of a folder or zip now, and its path.
+    fn imported_tree(
+        &self,
+        path: &Path,
+        importer: &str,
+        columns: &Renamed,
+    ) -> Result<(Tree, PathBuf), ApiError> {
         let table = self.imported_with(path, importer)?;
         if !columns.is_empty() {
             self.map_tables(&open_imported(path, &table)?, columns, &path.display().to_string())?;
         }
         let tree = open_imported(path, &table)?.with_column_names(self.store.column_names()?);
-        let id = self.register_tree(path, &tree)?;
+        Ok((tree, table))
+    }
+
+    fn register_imported(&self, path: &Path, tree: &Tree, table: &Path) -> Result<i64, ApiError> {
+        let id = self.register_tree(path, tree)?;
         self.store.set_imported(id, &table.to_string_lossy())?;
         Ok(id)
     }
 
     fn register_tree(&self, path: &Path, tree: &Tree) -> Result<i64, ApiError> {
-        discover(tree).map_err(|nothing| match (tree.is_single(), nothing.tables.is_empty()) {
-            (true, true) => no_zip(path),
-            (true, false) => not_recognized(NotFound { folders: 0, ..nothing }, path),
-            (false, _) => not_recognized(nothing, path),
-        })?;
         let path = path.canonicalize().map_err(|e| {
             ApiError::new("source.missing", format!("The path cannot be followed: {e}"))
                 .at(path.display().to_string())
@@ -390,7 +261,9 @@ impl Workbench {
 
     /// Opens a folder or zip and reads it before it answers. For the command line.
     pub fn ingest(&self, path: &Path, progress: &dyn Fn(u32, u32)) -> Result<Ingested, ApiError> {
-        self.ingest_registered(self.register(path)?, progress)
+        let tree = self.open_tables(path)?;
+        let found = self.all_places(path, &tree)?;
+        self.ingest_found(self.register_tree(path, &tree)?, &tree, found, progress)
     }
 
     /// The same through the table that an importer of others makes of it now, whose columns may be named here as in
@@ -402,11 +275,25 @@ impl Workbench {
         columns: &Renamed,
         progress: &dyn Fn(u32, u32),
     ) -> Result<Ingested, ApiError> {
-        self.ingest_registered(self.register_with(path, importer, columns)?, progress)
+        let (tree, table) = self.imported_tree(path, importer, columns)?;
+        let found = self.all_places(path, &tree)?;
+        self.ingest_found(self.register_imported(path, &tree, &table)?, &tree, found, progress)
     }
 
-    fn ingest_registered(&self, id: i64, progress: &dyn Fn(u32, u32)) -> Result<Ingested, ApiError> {
-        let imported = self.read_source(id, &AtomicBool::new(false), progress)?;
+    /// All places of a tree that is read next.
+    fn all_places(&self, path: &Path, tree: &Tree) -> Result<Discovery, ApiError> {
+        tree.set_hash_key(self.store.hash_key()?);
+        searched(path, tree, discover)
+    }
+
+    fn ingest_found(
+        &self,
+        id: i64,
+        tree: &Tree,
+        found: Discovery,
+        progress: &dyn Fn(u32, u32),
+    ) -> Result<Ingested, ApiError> {
+        let imported = import_found(tree, &self.store, id, found, progress, &AtomicBool::new(false))?;
         self.refresh_summaries()?;
         while self.store.index_text(200)? {}
         let source = self.source(id)?;
@@ -492,18 +379,7 @@ impl Workbench {
         let page = self.store.warnings(source.id, &filter, request.offset, request.limit.min(5000))?;
         Ok(ImportReport {
             by_treatment: self.store.warnings_by_treatment(source.id)?,
-            by_code: self
-                .store
-                .warnings_by_code(source.id)?
-                .into_iter()
-                .map(|c| WarningGroup {
-                    severity: model::Severity::from_code(&c.code),
-                    code: c.code,
-                    treatment: c.treatment,
-                    count: c.count,
-                    example: c.example,
-                })
-                .collect(),
+            by_code: self.store.warnings_by_code(source.id)?,
             source: self.info(source)?,
             runs: counts.runs,
             episodes: counts.episodes,

@@ -85,15 +85,12 @@ pub(crate) fn of_one_turn<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntr
     all.all(|one| one) && any
 }
 
-/// Whether nothing says how many turns episodes play, because all of them were stopped before they were at risk.
+/// Whether nothing says how many turns episodes play, because all of them were stopped before they were at risk, or none counts.
 pub(crate) fn of_unknown_turns<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntry>) -> bool {
-    let mut any = false;
-    let mut all = episodes.into_iter().map(|e| {
-        any = true;
+    episodes.into_iter().all(|e| {
         let stopped = e.stamina == 0 && e.end_reason.default_ending() == Ending::Censored;
         e.planned_turns.is_none() && e.known_turns <= 1 && (e.reached_turns == 0 || stopped)
-    });
-    all.all(|unknown| unknown) && any
+    })
 }
 
 /// What the scores are made of.
@@ -176,17 +173,21 @@ pub(crate) fn stamina_summary(
     stamina
 }
 
-fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
-    // Without tests there is no stamina and no score of turns.
-    if !record.entry.benchmark.has_verdicts() {
-        let partial = partial(record, episodes, 0);
-        return Summary { doubts: partial.iter().cloned().collect(), partial, ..Summary::default() };
-    }
+/// Scores over episodes, 0 to 100; `None` = unknown, or the benchmark has no such score.
+pub(crate) struct Scores {
+    /// By the rule of the benchmark.
+    pub(crate) score: Option<f64>,
+    /// The dataset score.
+    pub(crate) dataset: Option<f64>,
+    /// The case score.
+    pub(crate) case: Option<f64>,
+    /// Perfect tasks.
+    pub(crate) perfect: u32,
+}
+
+/// The scores of these episodes of a run.
+pub(crate) fn scores(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Scores {
     let observations = observations(episodes, policy);
-    let stamina = survival::summarize(&observations, planned_turns(episodes));
-    let trials = in_scenarios(record, episodes, &observations);
-    let tau = stamina.restricted_mean.tau;
-    let mean = mean_of(&stamina, &trials);
     let totals = &record.run.reported.totals_only;
     let parts: Vec<EpisodeParts> = episodes.iter().map(parts).collect();
     // A score of what nobody was at risk in is unknown, not 0.
@@ -194,7 +195,32 @@ fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
         |percent: Option<f64>| percent.filter(|_| anyone_at_risk(&observations) || !totals.is_empty());
     let by_turn = grades_turns(record);
     let dataset = if by_turn { scored(score::dataset_score(&parts, totals).percent) } else { None };
-    let case = if by_turn { scored(score::case_score(&parts, totals).percent) } else { None };
+    Scores {
+        score: if by_turn { dataset } else { scored(score::stamina_bench_score(&parts).percent) },
+        dataset,
+        case: if by_turn { scored(score::case_score(&parts, totals).percent) } else { None },
+        perfect: score::perfect_tasks(&parts, totals),
+    }
+}
+
+fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
+    // Without tests there is no stamina and no score of turns.
+    if !record.entry.benchmark.has_verdicts() {
+        let partial = partial(record, episodes, 0);
+        let mut doubts: Vec<String> = partial.iter().cloned().collect();
+        if record.entry.withdrawn_episodes > 0 {
+            let withdrawn = counted(record.entry.withdrawn_episodes.into(), "withdrawn session");
+            doubts.push(format!("{withdrawn} left out"));
+        }
+        return Summary { doubts, partial, ..Summary::default() };
+    }
+    let observations = observations(episodes, policy);
+    let stamina = survival::summarize(&observations, planned_turns(episodes));
+    let trials = in_scenarios(record, episodes, &observations);
+    let tau = stamina.restricted_mean.tau;
+    let mean = mean_of(&stamina, &trials);
+    let totals = &record.run.reported.totals_only;
+    let scores = scores(record, episodes, policy);
     // Tasks that the source only counts are of no known length.
     let pass_rate = (totals.is_empty() && of_one_turn(episodes)).then(|| pass_rate(&trials));
     let partial = partial(record, episodes, totals.len() as u32);
@@ -206,19 +232,11 @@ fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     };
     let doubts = number.doubts(policy);
     Summary {
-        mean: mean.mean,
-        ci_low: mean.ci_low,
-        ci_high: mean.ci_high,
-        clustered: mean.clustered,
-        tau,
-        n: stamina.n,
-        events: stamina.events,
-        censored: stamina.censored,
-        median: stamina.median,
-        score: if by_turn { dataset } else { scored(score::stamina_bench_score(&parts).percent) },
-        dataset_score: dataset,
-        case_score: case,
-        perfect: score::perfect_tasks(&parts, totals),
+        stamina: mean,
+        score: scores.score,
+        dataset_score: scores.dataset,
+        case_score: scores.case,
+        perfect: scores.perfect,
         partial,
         scored: observations.iter().filter(|one| anyone_at_risk(std::slice::from_ref(one))).count() as u32,
         pass_rate,

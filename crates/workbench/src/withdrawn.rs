@@ -58,7 +58,9 @@ impl Workbench {
         let exact: Vec<&EpisodeEntry> =
             all.iter().filter(|episode| names(episode).any(|name| name == asked)).collect();
         let found = if exact.is_empty() {
-            all.iter().filter(|episode| names(episode).any(|name| name.starts_with(asked))).collect()
+            // An empty name, of a variable that is not set, is the beginning of every name.
+            let begins = |name: &str| !asked.is_empty() && name.starts_with(asked);
+            all.iter().filter(|episode| names(episode).any(begins)).collect()
         } else {
             exact
         };
@@ -66,8 +68,14 @@ impl Workbench {
             [one] => Ok(one.slug.clone()),
             [] => Err(not_found(run, asked)),
             several => {
-                let ids: Vec<&str> =
-                    several.iter().take(NAMED).map(|episode| episode.slug.as_str()).collect();
+                // The id of the first repeat of a task may be the name of the task.
+                let is_of_one = |name: &&str| {
+                    all.iter().filter(|episode| names(episode).any(|own| own == *name)).count() == 1
+                };
+                let only = |episode: &&EpisodeEntry| {
+                    names(episode).find(is_of_one).unwrap_or(&episode.slug).to_owned()
+                };
+                let ids: Vec<String> = several.iter().take(NAMED).map(only).collect();
                 Err(ApiError::new(
                     "episode.ambiguous",
                     format!("\"{asked}\" names {} episodes of {run}", several.len()),
@@ -75,6 +83,14 @@ impl Workbench {
                 .hint(format!("Name one of: {}", ids.join(", "))))
             }
         }
+    }
+
+    /// Whether a run has an episode with this id.
+    ///
+    /// Errors: `run.not_found`.
+    pub fn has_episode(&self, run: &str, id: &str) -> Result<bool, ApiError> {
+        let record = run_record(&self.store, run)?;
+        Ok(self.store.all_episodes(record.entry.id)?.iter().any(|episode| episode.slug == id))
     }
 
     /// What is said of a run of which episodes are withdrawn.

@@ -1,6 +1,6 @@
 //! Servers that are wrong in one known way are told from what the suite says about them.
 //!
-//! The operators of `scenario::mutants` make servers with one fault each. A suite is run against them, its messages
+//! The operators of `validation::mutants` make servers with one fault each. A suite is run against them, its messages
 //! become an attempt, and the class of that attempt is held against the classes that are natural for the operator.
 #![allow(clippy::print_stdout, reason = "what a test found is shown where it fails")]
 
@@ -15,12 +15,12 @@ use ingest::format::Report;
 use model::{Attempt, Episode, TestOutcome, TestResult, Verdict};
 use scenario::Seed;
 use scenario::change::Change;
-use scenario::client::{CaseStatus, verdicts_in_process};
 use scenario::ir::Schema;
-use scenario::mutants::{Mutant, Operator, sites};
 use scenario::reference::World;
 use scenario::sample::{Programmatic, Sampler as _};
 use scenario::suite::{Suite, suite};
+use validation::client::{CaseStatus, verdicts_in_process};
+use validation::mutants::{Mutant, Operator, sites};
 
 /// What a suite says about a server, as an attempt.
 fn attempt(world: &mut World, suite: &Suite) -> Attempt {

@@ -223,6 +223,31 @@ fn what_has_runs_in_common_is_not_tested() {
     assert!(apart.paired.is_some() && apart.difference.is_some());
 }
 
+/// A run and a group that has it play the same scenarios; that nothing is paired has another reason.
+#[test]
+fn what_has_runs_in_common_is_not_said_to_share_no_scenario() {
+    let turns: [&[&[Try]]; 2] = [&[&[PASSED], &[FAILED]], &[&[FAILED]]];
+    let (_folder, library) = library(&[given("a", "h", "x", &turns), given("bb", "h", "y", &turns)]);
+    let tag = library.tag("both", &["a", "bb"]);
+    let run = Member::Run { run: "lab.a".into() };
+    let compared = CompareRequest { members: vec![run, tag], ..CompareRequest::default() };
+    let paired = library.workbench.table(&TableOf::Paired { of: compared.clone(), other: None }).unwrap();
+    assert!(paired.rows.is_empty());
+    let notes = paired.notes.join(" ");
+    assert!(notes.contains("have runs, or trials of them, in common: nothing is paired."), "{notes}");
+    assert!(!notes.contains("no scenario"), "{notes}");
+    let pairs = library.workbench.table(&TableOf::Pairs { of: compared.clone() }).unwrap();
+    let shared = pairs.columns.iter().position(|column| column.name == "shared_scenarios").unwrap();
+    assert_eq!((&pairs.rows[0][shared], pairs.columns[shared].missing.as_ref()), (&None, "n/a"));
+    let figure = FigureOf::Paired { of: compared, other: 1 };
+    let figure = ExportOf::Figure { figure, preset: "icml".into(), height_pt: None, grey: false };
+    let refused = library
+        .workbench
+        .export(ExportRequest { of: figure, format: ExportFormat::Svg, to: None })
+        .unwrap_err();
+    assert!(refused.message.contains("in common: nothing is paired"), "{}", refused.message);
+}
+
 #[test]
 fn why_nothing_is_tested_over_all_is_said_truly() {
     let turns: [&[&[Try]]; 2] = [&[&[PASSED], &[FAILED]], &[&[FAILED]]];
@@ -392,7 +417,10 @@ fn repair_counts_one_population_in_every_group() {
         FailuresRequest { members: members(&["lab.a", "lab.bb"]), ..FailuresRequest::default() };
     let failures = library.workbench.get_failures(failures_request.clone()).unwrap();
     let repair = &failures.repair;
-    assert_eq!((repair.stretches, repair.stretches_repaired, repair.repaired_in_same_turn), (4, 3, 2));
+    assert_eq!(
+        (repair.stretches, repair.stretches_repaired, repair.repaired_in_same_turn),
+        (4, Some(3), Some(2))
+    );
     assert_eq!(repair.median_turns.time(), Some(0), "half of all four ended in their turn");
     assert_eq!((repair.failed_first, repair.tried_again, repair.repaired), (3, 1, 1));
     assert_eq!(failures.repairs[0].repair, *repair);

@@ -10,7 +10,10 @@ use std::path::{Path, PathBuf};
 use library::{Library, repository};
 use model::Tokens;
 use proptest::prelude::*;
-use workbench::api::{ListRuns, MatrixCell, MatrixRequest, RunRef, RunRow, SourceRef, SurvivalTable};
+use test_folders::copy;
+use workbench::api::{
+    CompareRequest, ListRuns, MatrixCell, MatrixRequest, Member, RunRef, RunRow, SourceRef, SurvivalTable,
+};
 
 /// What is read, below tests/fixtures, and whether it is Harbor's: its names of folders mean nothing.
 const INPUTS: [(&str, bool); 24] = [
@@ -77,19 +80,6 @@ const CHANGES: [Change; 10] = [
     Change::ZippedBackwards,
     Change::Zipped,
 ];
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
 
 fn every_file(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -381,13 +371,17 @@ fn a_job_in_two_sources_pools_to_the_same() {
             let library = Library::new(paths);
             let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
             let matrix = library.workbench.get_matrix(request).unwrap();
-            let of_cell = |cell: MatrixCell| (cell.stamina, cell.pass_rate);
+            let of_cell = |cell: MatrixCell| (cell.stamina, cell.pass_rate, cell.scores);
             let cells: Vec<_> = matrix.cells.into_iter().flatten().map(of_cell).collect();
             let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
             let tokens = runs.iter().fold(Tokens::default(), |sum, run| sum.plus(run.tokens));
             let costs: Vec<f64> = runs.iter().filter_map(|run| run.cost_usd).collect();
             let known: u32 = runs.iter().map(|run| run.cost_known).sum();
-            (cells, tokens, costs.iter().sum::<f64>(), known)
+            let harness = runs[0].harness.clone().unwrap();
+            let members = vec![Member::Harness { harness, benchmark: runs[0].benchmark.key.clone() }];
+            let group = CompareRequest { members, ..CompareRequest::default() };
+            let score = library.workbench.compare_runs(group).unwrap().members[0].score;
+            (cells, tokens, costs.iter().sum::<f64>(), known, score)
         };
         assert_eq!(pooled(&[one, other]), pooled(&[whole]), "{name}");
     }

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use test_folders::copy;
 use workbench::api::{
     CompareRequest, ExportFormat, ExportOf, ExportRequest, Exported, ListRuns, Member, Nothing, Pairs,
     TableOf,
@@ -17,19 +18,6 @@ use library::{Library, members, repository};
 
 fn compared_runs(runs: &[&str]) -> CompareRequest {
     CompareRequest { members: members(runs), pairs: Pairs::Reference, ..CompareRequest::default() }
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).unwrap();
-        }
-    }
 }
 
 impl Library {
@@ -237,6 +225,10 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     assert_eq!(std::fs::read_to_string(&old).unwrap(), "mine");
     assert!(!new.exists());
     assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1, "nothing is left half-made");
+    // A device of this name is not read: it has no end.
+    std::fs::remove_file(&old).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", &old).unwrap();
+    assert_eq!(library.workbench.export(asked.clone()).unwrap_err().code, "export.beside");
     // Nor where the disk says no in the middle: what should be a figure is a folder.
     std::fs::remove_file(&old).unwrap();
     std::fs::create_dir(&old).unwrap();
@@ -298,6 +290,39 @@ fn what_is_written_beside_a_file_never_goes_into_a_source() {
     let refused = library.workbench.export(ExportRequest { of: requested, format: ExportFormat::Md, to });
     assert_eq!(refused.unwrap_err().code, "export.into_source");
     assert_eq!(std::fs::read_dir(&source).unwrap().count(), before);
+}
+
+#[test]
+fn nothing_of_a_report_is_written_through_a_link_in_its_folder() {
+    let library = Library::fixtures(&["staminabench"]);
+    let places = tempfile::tempdir().unwrap();
+    let place = |name: &str| {
+        let path = places.path().join(name);
+        std::fs::create_dir(&path).unwrap();
+        path
+    };
+    let (outside, to) = (place("outside"), place("report"));
+    std::os::unix::fs::symlink(&outside, to.join("specs")).unwrap();
+    let asked_of = compared_runs(&THREE[..1]);
+    let refused = library.workbench.export_report(&asked_of, "icml", &to).unwrap_err();
+    assert_eq!(refused.code, "export.link");
+    assert_eq!(std::fs::read_dir(&to).unwrap().count(), 1, "nothing is half-written");
+    // The same of what lies beside a single file.
+    std::os::unix::fs::symlink(&outside, places.path().join("page-figures")).unwrap();
+    let page = places.path().join("page.md");
+    let asked = ExportRequest {
+        of: ExportOf::Report { of: asked_of.clone(), preset: "icml".to_owned() },
+        format: ExportFormat::Md,
+        to: Some(page.to_str().unwrap().to_owned()),
+    };
+    assert_eq!(library.workbench.export(asked).unwrap_err().code, "export.link");
+    assert!(!page.exists());
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+    // Whoever names a link as the folder itself chose where it leads.
+    let chosen = places.path().join("chosen");
+    std::os::unix::fs::symlink(&outside, &chosen).unwrap();
+    library.workbench.export_report(&asked_of, "icml", &chosen).unwrap();
+    assert!(outside.join("report.html").exists());
 }
 
 #[test]

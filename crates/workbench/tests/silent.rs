@@ -11,8 +11,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use test_folders::copy;
 use workbench::api::{
-    ListRuns, LiveLogKind, LiveLogRequest, Nothing, OpenSource, RunFolder, SourceStatus, WaitForChanges,
+    ListRuns, LiveLogKind, LiveLogRequest, LoadSettings, Nothing, OpenSource, RunFolder, SourceStatus,
+    WaitForChanges,
 };
 use workbench::{Options, Workbench};
 
@@ -49,18 +51,6 @@ impl Drop for Silent {
         drop(self.device.take());
         let unmounted = Command::new("umount").arg("-l").arg(&self.at).status();
         assert!(unmounted.is_ok_and(|status| status.success()), "{} stays mounted", self.at.display());
-    }
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).expect("a folder");
-    for entry in fs::read_dir(from).expect("a folder").flatten() {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).expect("a copy");
-        }
     }
 }
 
@@ -105,6 +95,15 @@ fn a_file_system_that_never_answers_holds_nobody_up() {
     };
     let refused = workbench.live_log(log).expect_err("no log is read");
     assert!(refused.message.contains("does not answer"), "{}", refused.message);
+    // A file of settings names what its author likes.
+    let yaml = format!(
+        "agent: CODEX\ncodex: {{model_id: acme/new}}\nendpoint: {{base_url: 'http://127.0.0.1:9'}}\n\
+         scenarios_dir: '{folder}/pack'\n"
+    );
+    let named = LoadSettings { yaml: Some(yaml), file: None, run: None, folder: None };
+    let loaded = workbench.load_settings(named).expect("settings");
+    assert!(loaded.notes.iter().any(|note| note.contains("is not on this machine")), "{:?}", loaded.notes);
+    workbench.check_settings(loaded.settings).expect("a check");
     let refused = workbench.open_source(OpenSource { path: folder }).expect_err("it is not opened");
     assert!(refused.message.contains("does not answer"), "{}", refused.message);
     let state = workbench.app_state(Nothing {}).expect("a state");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use model::{CensoringPolicy, EndReason, Ending, TurnState};
+use test_folders::copy;
 use workbench::api::{
     AppState, AttemptRef, CodeRequest, FailureOrigin, FigureKind, FigureTheme, GridSort, ListRuns, Nothing,
     OpenSource, ReadText, RunFigureRequest, RunGridRequest, RunRef, Search, SetPolicy, SourceRef,
@@ -19,19 +20,6 @@ fn fixture(name: &str) -> PathBuf {
         .expect("the repository")
         .join("tests/fixtures")
         .join(name)
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder");
-    for entry in std::fs::read_dir(from).expect("a folder") {
-        let entry = entry.expect("an entry");
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).expect("a copy");
-        }
-    }
 }
 
 fn open(folder: &Path, live: bool) -> Arc<Workbench> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use test_folders::copy;
 use workbench::api::{OpenSource, Search, TextKind};
 use workbench::{Options, Workbench};
 
@@ -12,18 +13,6 @@ use library::{Library, repository};
 
 fn search(workbench: &Workbench, text: &str) -> workbench::api::TextHits {
     workbench.search_texts(Search { text: text.to_owned(), limit: 50 }).expect("places")
-}
-
-fn copy(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).expect("a folder");
-    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
-        let target = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &target);
-        } else {
-            std::fs::copy(entry.path(), target).expect("a copy");
-        }
-    }
 }
 
 /// Unpacks a folder of a zip.

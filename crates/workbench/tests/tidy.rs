@@ -230,7 +230,7 @@ fn attempt() -> impl Strategy<Value = Attempt> {
 fn episode() -> impl Strategy<Value = Episode> {
     let turns = vec(vec(attempt(), 0..4), 0..6);
     let given = (of(0.0..9.0), of(0.0..900.0), of((0..9_000_u64, 0..900_u64)));
-    (turns, of(1..8_u32), of(select(EndReason::ALL.to_vec())), any::<(bool, bool)>(), given).prop_map(
+    (turns, of(0..8_u32), of(select(EndReason::ALL.to_vec())), any::<(bool, bool)>(), given).prop_map(
         |(turns, planned, reason, (left, unrecognised), (cost, seconds, tokens))| {
             let mut episode = Episode::new("", "");
             episode.turns = turns

@@ -232,6 +232,7 @@ test.describe("over results that are open", () => {
     await page.keyboard.press("Escape");
     await expect.poll(order).toEqual([one, CUT, two]);
     await expect(list.locator("tr.on")).toHaveCount(1);
+    await expect(list.getByRole("grid")).toBeFocused();
   });
 
   test("a figure is exported for a venue", async ({ lab, go, page }) => {

@@ -210,6 +210,21 @@ test("a number is explained when it is pointed at, and with e", async ({ go, pag
   await expect(page).toHaveURL(new RegExp(`#/run/${RUN}\\?view=table`));
 });
 
+test("e explains what lies on top: numbers of a dialog, not those behind it", async ({ go, page }) => {
+  await go("runs/new?show=prices");
+  const prices = page.getByRole("dialog", { name: "Prices" });
+  await prices.getByRole("columnheader", { name: "Output" }).hover();
+  await expect(page.getByRole("tooltip")).toContainText("What a million tokens of this kind cost");
+  await prices.focus();
+  await page.keyboard.press("e");
+  const dialog = page.getByRole("dialog", { name: "Price of a million tokens" });
+  await expect(dialog).toContainText("stamina rpc get_prices > prices.json");
+  await expect(dialog.getByRole("list", { name: "Numbers of this page" }).getByRole("button")).toHaveText(["Price of a million tokens"]);
+  await page.keyboard.press("Escape");
+  await expect(dialog).toHaveCount(0);
+  await expect(prices).toBeVisible();
+});
+
 test("a tour of the page of a run points at each of its parts", async ({ go, page }) => {
   await go(`run/${RUN}`);
   await expect(page.getByRole("heading", { name: "Episodes" }).or(page.getByText("Episodes").first())).toBeVisible();
@@ -264,4 +279,16 @@ test("a turn shows request, attempts, code with its difference, transcript and l
   await go(`run/${run.id}/${episode.episode}/3?attempt=1&pane=logs`);
   const logs = page.getByRole("region", { name: "Logs" });
   await expect(logs).toContainText(/failed|passed/);
+});
+
+test("a page whose code cannot be had says so, and loads once it can", async ({ go, page }) => {
+  const code = /\/assets\/MatrixPage-[^/]*\.js$/;
+  // As a file that was cut off: what the browser refuses by itself, it also writes to its console.
+  await page.route(code, (route) => route.fulfill({ contentType: "text/javascript", body: 'throw new Error("cut off");' }));
+  await go("matrix");
+  await expect(page.getByRole("alert")).toContainText("This page could not be loaded");
+  await page.unroute(code);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await expect(page.getByRole("alert")).toHaveCount(0);
+  await expect(page.getByRole("heading", { name: "Matrix" }).or(page.getByText("No run of a real model is in the library"))).not.toHaveCount(0);
 });

@@ -1,7 +1,7 @@
 // Matrix, Failures and the export dialog: numbers are those of the command line, choices stand in the address, and what
 // is exported in the window is what the command line exports.
 import { readFileSync } from "node:fs";
-import { expect, fixtures, serious, test } from "./fixture";
+import { expect, fixtures, serious, test, type Locator } from "./fixture";
 
 interface Matrix {
   readonly harnesses: readonly { readonly name: string | null }[];
@@ -35,8 +35,15 @@ test("the matrix has the numbers of the command; chosen cells are compared", asy
   }
   await table.getByRole("button").first().click();
   await expect(page).toHaveURL(/cells=/);
-  await page.getByRole("link", { name: /^Compare 1 cell \(\d+ runs?\)$/ }).click();
+  const chosen = page.url();
+  const compare = page.getByRole("link", { name: /^Compare 1 cell \(\d+ runs?\)$/ });
+  await compare.click();
   await expect(page).toHaveURL(/#\/compare\?members=/);
+  await expect(page.getByRole("list", { name: "Compared runs" }).locator("[data-chip]").first()).toBeVisible();
+  // Esc leads back to the matrix with its cell, and to the link that led away from it.
+  await page.keyboard.press("Escape");
+  await expect(page).toHaveURL(chosen);
+  await expect(compare).toBeFocused();
 });
 
 test("shares of failures lead to their cases, and a case to its turn", async ({ lab, go, page }) => {
@@ -60,8 +67,39 @@ test("shares of failures lead to their cases, and a case to its turn", async ({ 
   const { total } = await lab.json<{ readonly total: number }>("rpc", "list_failure_cases", JSON.stringify({ of: { members: [{ by: "run", run: RUN }] }, class: tested.class, by_tests: true }));
   expect(total).toBeGreaterThan(0);
   await expect(cases.locator("tbody tr")).toHaveCount(total);
-  await cases.locator("tbody a").first().click();
-  await expect(page).toHaveURL(/#\/run\//);
+  const left = page.url();
+  const opened = cases.locator('tbody a[href*="test="]').first();
+  await opened.click();
+  await expect(page).toHaveURL(/#\/run\/.*[?&]test=/);
+  // Esc leads from the test to its turn, and from there to the list with its filter and to the row that was opened.
+  const back = async (opened: Locator): Promise<void> => {
+    await expect(page.locator("[data-test]").first()).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(page).not.toHaveURL(/[?&]test=/);
+    await page.keyboard.press("Escape");
+    await expect(page).toHaveURL(left);
+    await expect(opened).toBeFocused();
+  };
+  await back(opened);
+  // The last row, too, by key; other rows may be of the same turn.
+  const last = cases.locator('tbody a[href*="test="]').last();
+  await last.press("Enter");
+  await expect(page).toHaveURL(/#\/run\/.*[?&]test=/);
+  await back(cases.locator('tbody tr:has(a[href*="test="])').last().locator("a").first());
+});
+
+test("Esc leads from a turn back to the flipping test that was opened", async ({ go, page }) => {
+  await go("failures?members=own.run&tab=flips");
+  const flip = page.getByRole("table", { name: "Flipping tests" }).locator('tbody a[href*="test="]').last();
+  const left = page.url();
+  await flip.click();
+  await expect(page).toHaveURL(/#\/run\/.*[?&]test=/);
+  await expect(page.getByRole("region", { name: "Request" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page).not.toHaveURL(/[?&]test=/);
+  await page.keyboard.press("Escape");
+  await expect(page).toHaveURL(left);
+  await expect(flip).toBeFocused();
 });
 
 test("a pair is exported as it is shown", async ({ lab, go, page }) => {

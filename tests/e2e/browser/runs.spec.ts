@@ -107,6 +107,20 @@ test("a run from the form to its page", async ({ lab, served, go, page }) => {
   const line = page.getByRole("grid", { name: "Finished runs" }).locator("tbody tr").first();
   await expect(line).toContainText("finished");
   await expect(line).toContainText(folder);
+  // Esc leads back to its row from its page, and from its details.
+  const finished = page.getByRole("grid", { name: "Finished runs" });
+  for (const open of [
+    () => finished.press("Enter"),
+    () => line.getByRole("link", { name: "Details" }).click(),
+  ]) {
+    await open();
+    await expect(page).toHaveURL(/#\/run\/|#\/runs\/live\//);
+    await expect(page.getByRole("grid", { name: /^Episodes/ })).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(page).toHaveURL(/#\/runs\/finished/);
+    await expect(finished).toBeFocused();
+    await expect(finished.locator("tr.on")).toContainText(folder);
+  }
   await go(`runs/new?from=${encodeURIComponent(folder)}`);
   await expect(page.getByText(`the run in ${folder}`)).toBeVisible();
   await expect(page.getByLabel("Turns", { exact: true })).toHaveValue("4");

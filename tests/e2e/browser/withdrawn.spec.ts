@@ -37,8 +37,14 @@ test("the tasks of runs of one turn stand with what their trials came to, alone 
   const parts = await grid.getByRole("columnheader").allInnerTexts();
   expect(parts.slice(1, 3).map((part) => part.trim().slice(0, 2))).toEqual(["… ", "… "]);
   await expect(page.getByRole("group", { name: "Which tasks" }).getByRole("button", { name: /^All/ })).toHaveAttribute("aria-pressed", "true");
-  await grid.locator("tbody tr:has(a)").first().getByRole("link").first().click();
+  const cell = grid.locator("tbody tr:has(a)").last().getByRole("link").last();
+  await cell.click();
   await expect(page).toHaveURL(/#\/run\/.+\/.+\/1/);
+  // Esc leads back to the cell that was opened.
+  await expect(page.getByRole("region", { name: "Request" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page).toHaveURL(/#\/compare\?/);
+  await expect(cell).toBeFocused();
 });
 
 test("trials to run again are those of the command line", async ({ lab, go, page }) => {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { PairedComparison } from "../host/bindings/PairedComparison";
-import { contrastOf, isAdjusted } from "./pairs";
+import { contrastOf, difference, differenceInterval, isAdjusted, notPaired, ofScenario } from "./pairs";
 
 const comparison = (shared: number | null): Comparison =>
   ({ reference: 0, pairs: [{ a: 1, b: 0, paired: shared === null ? null : { n: shared } }] }) as unknown as Comparison;
@@ -17,4 +17,16 @@ it("names both means where censoring makes them two", () => {
   const paired = (mean: number, observed_mean: number): PairedComparison => ({ mean, observed_mean }) as PairedComparison;
   expect(isAdjusted(paired(-2.52, -2.04))).toBe(true);
   expect(isAdjusted(paired(-2.041, -2.04))).toBe(false);
+});
+
+it("says differences of pass rates in percentage points, and no turns", () => {
+  expect([difference(-0.2222, true), difference(-0.2222, false)]).toEqual(["\u221222.2", "\u22120.22"]);
+  expect(differenceInterval(-0.502, 0.058, true)).toBe("[\u221250.2, 5.8]");
+  expect([differenceInterval(null, null, true), differenceInterval(-1, 2.5, false)]).toEqual(["n/a", "[\u22121.00, 2.50]"]);
+  expect([ofScenario(0.5, true), ofScenario(1 / 3, true), ofScenario(4, false), ofScenario(4.5, false)]).toEqual(["50\u202f%", "33.3\u202f%", "4", "4.50"]);
+});
+
+it("says why nothing is paired: runs in both members are no lack of shared scenarios", () => {
+  expect(notPaired({ in_both: 1 }, "A", "B")).toBe("A and B have runs, or trials of them, in common: nothing is paired.");
+  expect(notPaired({ in_both: 0 }, "A", "B")).toBe("A and B share no scenario in which both were at risk.");
 });

@@ -3,6 +3,7 @@ import type { ComparedPair } from "../host/bindings/ComparedPair";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { ContrastTab } from "./address";
 import type { PairedComparison } from "../host/bindings/PairedComparison";
+import { points, signed, signedInterval } from "../parts/format";
 
 /** The pair of a member with the reference; `undefined` = not tested. */
 export function pairWith(comparison: Comparison, other: number): ComparedPair | undefined {
@@ -13,6 +14,26 @@ export function pairWith(comparison: Comparison, other: number): ComparedPair | 
 export function otherOf(members: number, reference: number, chosen: number | null): number {
   if (chosen !== null && chosen !== reference && chosen < members) return chosen;
   return reference === 0 ? 1 : 0;
+}
+
+/** Why nothing is paired between two members of these names. */
+export function notPaired(pair: Pick<ComparedPair, "in_both"> | undefined, a: string, b: string): string {
+  if (pair !== undefined && pair.in_both > 0) return `${a} and ${b} have runs, or trials of them, in common: nothing is paired.`;
+  return `${a} and ${b} share no scenario in which both were at risk.`;
+}
+
+/** A difference as it is shown: of pass rates in percentage points, else in turns. */
+export const difference = (value: number, rates: boolean): string => (rates ? points(value) : signed(value));
+
+/** The ends of its interval. */
+export function differenceInterval(low: number | null, high: number | null, rates: boolean): string {
+  return rates && low !== null && high !== null ? signedInterval(low * 100, high * 100, 1) : signedInterval(low, high);
+}
+
+/** What a member has in a scenario: `50 %` of its trials passed, or `4.50` turns. */
+export function ofScenario(value: number, rates: boolean): string {
+  if (rates) return `${(value * 100).toFixed(Number.isInteger(value * 100) ? 0 : 1)}\u202f%`;
+  return Number.isInteger(value) ? String(value) : value.toFixed(2);
 }
 
 /** Whether censoring makes the mean of the differences another one, as it is shown, than the mean of the observed differences. */

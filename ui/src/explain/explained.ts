@@ -15,6 +15,8 @@ export interface Explained {
   readonly run: string | null;
   readonly reference: string | null;
   readonly tau: string | null;
+  /** Results folder of a run that is or was played here. */
+  readonly folder?: string | null;
 }
 
 /** The head of the column in which a cell stands. */
@@ -44,7 +46,7 @@ export function explainedAt(from: Element | null): Explained | undefined {
   const key = element?.getAttribute("data-explain");
   if (!isExplainKey(key)) return undefined;
   const near = (name: string): string | null => (from?.closest(`[${name}]`) ?? element?.closest(`[${name}]`))?.getAttribute(name) ?? null;
-  return { key, run: near("data-explain-run"), reference: near("data-explain-reference"), tau: near("data-explain-tau") };
+  return { key, run: near("data-explain-run"), reference: near("data-explain-reference"), tau: near("data-explain-tau"), folder: near("data-explain-folder") };
 }
 
 /** Every number of the page, each once, in the order in which they stand. */
@@ -57,10 +59,13 @@ export function explainedOn(page: ParentNode): Explained[] {
   return [...found.values()];
 }
 
+/** A path as one word of a shell. */
+const asWord = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`);
+
 /** A command or code with what is known of the place in it. */
-export function filled(text: string, at: Pick<Explained, "run" | "reference" | "tau">): string {
-  const names: Readonly<Record<string, string | null>> = { RUN: at.run, REFERENCE: at.reference, TAU: at.tau };
-  return text.replace(/\b(?:RUN|REFERENCE|TAU)\b/g, (name) => names[name] ?? name);
+export function filled(text: string, at: Pick<Explained, "run" | "reference" | "tau" | "folder">): string {
+  const names: Readonly<Record<string, string | null>> = { RUN: at.run, REFERENCE: at.reference, TAU: at.tau, FOLDER: at.folder == null ? null : asWord(at.folder) };
+  return text.replace(/\b(?:RUN|REFERENCE|TAU|FOLDER)\b/g, (name) => names[name] ?? name);
 }
 
 /** Where the inputs of a number are looked at. */
@@ -70,6 +75,13 @@ export function inputsRoute(entry: Explanation, at: Pick<Explained, "run">, here
       return { page: "library", query: {} };
     case "matrix":
       return here.page === "matrix" ? here : { page: "matrix", query: {} };
+    case "prices":
+    case "report":
+      return here;
+    case "live":
+      return here.page === "runs" ? here : { page: "runs", view: "live", query: {} };
+    case "sessions":
+      return at.run === null ? here : { page: "run", run: at.run, query: {} };
     case "pairs":
       return here.page === "compare" ? { ...here, query: { ...here.query, numbers: "tests" } } : { page: "compare", query: {} };
     default:

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { caseRoute, originsInWords, percent, readChoice, repairedInWords, historyInWords, tables, tabs } from "./words";
+import { CASES, caseRoute, originsInWords, percent, readChoice, readRows, repairedInWords, historyInWords, tables, tabs } from "./words";
 
 test("an address that says nothing shows the first failures by run", () => {
   expect(readChoice({})).toEqual({ group: "member", scope: "first", tab: "cases", at: "", class: undefined, byTests: false, origin: undefined });
@@ -22,7 +22,7 @@ test("origins are counted in words", () => {
 });
 
 test("what was tried again and failed again was tried again", () => {
-  const repair = { failed_first: 2, tried_again: 0, repaired: 0, median_attempts: null, at_attempt: [], stretches: 0, stretches_repaired: 0, repaired_in_same_turn: 0, median_turns: null };
+  const repair = { failed_first: 2, tried_again: 0, repaired: 0, median_attempts: null, at_attempt: [], stretches: 0, stretches_unknown: 0, stretches_repaired: 0, repaired_in_same_turn: 0, median_turns: null };
   expect(repairedInWords(repair).small).toBe("no turn was tried again");
   expect(repairedInWords({ ...repair, tried_again: 2 })).toEqual({ value: "0 %", small: "of 2 turns", unknown: false });
   expect(repairedInWords({ ...repair, failed_first: 0 }).small).toBe("no turn failed first");
@@ -39,4 +39,9 @@ test("every tab can be taken away as what it shows", () => {
   const cases = { of, group: "", class: "guard_ignored", by_tests: true, origin: null, episode: null, turn: null, most_tests: 0, offset: 0, limit: 0 };
   const kinds = tabs.map((tab) => tables(tab, { ...of, members: [] }, { ...cases, of: { ...of, members: [] } }).map((one) => one.table?.kind));
   expect(kinds).toEqual([["cases"], ["repairs", "repair_times", "origins"], ["flips"], ["rules"]]);
+});
+
+test("the address says how many cases are listed, and nonsense in it lists the first", () => {
+  expect([readRows({}), readRows({ rows: "400" }), readRows({ rows: "7" })]).toEqual([CASES, 400, CASES]);
+  for (const rows of ["", "-400", "4e9", "NaN", "99999999", " 400", "1.5"]) expect(readRows({ rows }), rows).toBe(CASES);
 });

@@ -78,6 +78,15 @@ export function readChoice(query: Query): Choice {
   };
 }
 
+/** Rows of failed attempts that are listed at first, and further ones at a time. */
+export const CASES = 200;
+
+/** How many rows of failed attempts are listed: so many as the address says, that who comes back finds the row that led away. */
+export function readRows(query: Query): number {
+  const rows = query["rows"] ?? "";
+  return /^[1-9]\d{0,5}$/.test(rows) ? Math.max(CASES, Number(rows)) : CASES;
+}
+
 /** `34 %`; one digit where it would read as 0 or 100 and is neither. */
 export function percent(share: number): string {
   const p = share * 100;

@@ -1,8 +1,8 @@
 // The columns of the library, in order. Every column can be shown or hidden; check and model are always there.
 import type { ExplainKey } from "../explain/keys";
+import type { RunGroup } from "../host/bindings/RunGroup";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { RunSort } from "../host/bindings/RunSort";
-import { tokensTotal } from "../parts/format";
 
 export type ColumnId =
   | "source" | "benchmark" | "harness" | "episodes" | "turns" | "stamina" | "ci" | "score" | "ends" | "tokens" | "cost" | "date" | "tags";
@@ -28,7 +28,7 @@ export const columns: readonly Column[] = [
   { id: "harness", title: "Harness", width: [106, 150], sort: "harness", shown: "always", about: "Agent and its version" },
   { id: "episodes", title: "Episodes", width: [76, 84], sort: "episodes", right: true, shown: "always", about: "Episodes read, of those planned", explain: "episodes" },
   { id: "turns", title: "Turns", width: [66, 76], sort: "turns", right: true, shown: "always", about: "Planned turns of an episode", explain: "planned_turns" },
-  { id: "stamina", title: "Stamina", width: [76, 78], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns, pass rate of runs of one turn; sorted within each benchmark", explain: "mean_stamina" },
+  { id: "stamina", title: "Stamina", width: [88, 88], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns, pass rate of runs of one turn; sorted within each benchmark and number of planned turns", explain: "mean_stamina" },
   { id: "ci", title: "95 % CI", width: [120, 192], shown: "always", about: "95 % interval of mean stamina or pass rate, on the scale of the group", explain: "mean_stamina_ci" },
   { id: "score", title: "Score", width: [72, 78], sort: "score", right: true, shown: "always", about: "The benchmark's own score, recomputed, 0 to 100", explain: "score" },
   { id: "ends", title: "End reasons", width: [112, 120], shown: "always", about: "How the episodes ended", explain: "end_reasons" },
@@ -54,19 +54,16 @@ export function shownColumns(chosen: readonly string[] | null, wide: boolean, un
   );
 }
 
-const known: Partial<Readonly<Record<ColumnId, (run: RunRow) => boolean>>> = {
-  harness: (run) => run.harness !== null,
-  turns: (run) => run.planned_turns !== null,
-  score: (run) => run.score !== null,
-  tokens: (run) => tokensTotal(run.tokens) !== null,
-  cost: (run) => run.simulated || run.cost_usd !== null,
-  date: (run) => run.started_at !== null,
-};
+/** Columns that may be unknown. */
+const mayBeUnknown: readonly ColumnId[] = ["harness", "turns", "score", "tokens", "cost", "date"];
 
-/** Columns that would say "unknown" in every row. */
-export function unknownForAll(runs: readonly RunRow[]): ReadonlySet<ColumnId> {
-  return new Set(columns.map((column) => column.id).filter((id) => runs.length > 0 && known[id] !== undefined && !runs.some((run) => known[id]?.(run))));
+/** Columns that would say "unknown" in every row of these groups. */
+export function unknownForAll(groups: readonly Pick<RunGroup, "known">[]): ReadonlySet<ColumnId> {
+  return new Set(mayBeUnknown.filter((id) => groups.length > 0 && !groups.some((group) => group.known.some((column) => column === id))));
 }
+
+/** Whether means of a group are over different numbers of turns, so that they do not compare as they stand. */
+export const hasSeveralTaus = (group: Pick<RunGroup, "tau"> | undefined): boolean => group?.tau != null && Math.max(1, group.tau[0]) !== group.tau[1];
 
 /** About how wide a name of this many characters is with its badges, in px. */
 export const nameWidth = (run: Pick<RunRow, "baseline" | "simulated">, name: string, glyph: boolean): number => 20 + name.length * 7.6 + (run.baseline !== null || run.simulated ? 76 : 0) + (glyph ? 24 : 0);

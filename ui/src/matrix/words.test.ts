@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Matrix } from "../host/bindings/Matrix";
 import type { MatrixCell } from "../host/bindings/MatrixCell";
 import type { MatrixLine } from "../host/bindings/MatrixLine";
-import { cellMembers, comparedInWords, leastWidth, readCells, times, toggled } from "./words";
+import { cellMembers, comparedInWords, heldInWords, leastWidth, readCells, times, toggled } from "./words";
 
 test("cells are chosen and left again", () => {
   expect(readCells("3,1,3,x,")).toEqual([3, 1]);
@@ -37,4 +37,13 @@ test("a matrix of many models and harnesses scrolls before its numbers are cut",
 
 test("ratios are said as times", () => {
   expect([6, 12.34, 250].map(times)).toEqual(["6.00×", "12.3×", "250×"]);
+});
+
+test("what holds τ down is named as the matrix names it", () => {
+  const matrix = { tau: 7, shortest: { runs: ["lab.minimax-m3"], otherwise: 9 }, harnesses: [line("terminus-2")], models: [line("GLM-5.2"), line("MiniMax-M3"), line(null)], cells: [cell(["lab.glm"]), cell(["lab.minimax-m3"], 0, 1), null] };
+  expect(heldInWords(matrix)).toBe("Compared over 7 turns: MiniMax-M3 has no data beyond turn 7; the others have data to turn 9.");
+  const two = { ...matrix, tau: 1, harnesses: [line("codex"), line("opencode")], shortest: { runs: ["a", "b"], otherwise: 3 }, cells: [cell(["a"]), cell(["b"], 1, 1)] };
+  expect(heldInWords(two)).toBe("Compared over 1 turn: codex × GLM-5.2 and opencode × MiniMax-M3 have no data beyond turn 1; the others have data to turn 3.");
+  expect(heldInWords({ ...two, shortest: { runs: ["a", "b", "c", "d"], otherwise: 3 }, cells: ["a", "b", "c", "d"].map((run) => cell([run])) })).toContain(": 4 cells have no data");
+  expect(heldInWords({ ...matrix, shortest: null })).toBeNull();
 });

@@ -41,6 +41,18 @@ export function cellsOf(matrix: Matrix, chosen: readonly number[]): MatrixCell[]
   return chosen.map((at) => matrix.cells[at]).filter((cell) => cell != null);
 }
 
+/** Which cells hold τ down, as a comparison says it: `Compared over 7 turns: MiniMax-M3 has no data beyond turn 7; the others have data to turn 9.` */
+export function heldInWords(matrix: Pick<Matrix, "tau" | "shortest" | "harnesses" | "models" | "cells">): string | null {
+  const { tau, shortest, harnesses, models } = matrix;
+  if (shortest === null) return null;
+  const names = matrix.cells
+    .filter((cell) => cell !== null)
+    .filter((cell) => cell.runs.some((run) => shortest.runs.includes(run)))
+    .map((cell) => (harnesses.length === 1 ? lineName(models[cell.model]) : models.length === 1 ? lineName(harnesses[cell.harness]) : `${lineName(harnesses[cell.harness])} × ${lineName(models[cell.model])}`));
+  const who = names.length > 3 ? `${String(names.length)} cells` : names.join(", ").replace(/, ([^,]*)$/, " and $1");
+  return `Compared over ${counted(tau, "turn")}: ${who} ${names.length === 1 ? "has" : "have"} no data beyond turn ${String(tau)}; the others have data to turn ${String(shortest.otherwise)}.`;
+}
+
 /** Cells whose turns are graded by themselves, as lines of a table of scores. */
 export const scoreLinesOf = (matrix: Matrix): ScoreLine[] =>
   matrix.cells.flatMap((cell, at) =>

@@ -13,7 +13,7 @@ interface FigurePage {
 export function figureKeys(page: FigurePage): Record<"go.up" | "run.table", Meaning> {
   return {
     "go.up": () => {
-      if (!page.clear()) router.go({ page: "library", query: {} });
+      if (!page.clear()) router.up({ page: "library", query: {} });
       return true;
     },
     "run.table": page.table,

@@ -15,6 +15,8 @@ test("durations carry over", () => {
 test("small costs do not become nothing", () => {
   expect([0, 0.003, 0.05, 0.0999, 1.5, 1204.5].map(dollars)).toEqual(["$0.00", "$0.003", "$0.050", "$0.10", "$1.50", "$1,204.50"]);
   expect(dollars(0.0000004)).toBe("$4e-7");
+  // The test of the command line has the same amounts.
+  expect([0.00000096, 0.00096, 0.0094, 0.0096, 0.00996, 0.01, 0.0994].map(dollars)).toEqual(["$0.000001", "$0.001", "$0.009", "$0.0096", "$0.010", "$0.010", "$0.099"]);
 });
 
 test("what is withdrawn is not missing", () => {

@@ -62,9 +62,9 @@ export function duration(seconds: number): string {
   return `${String(Math.floor(minutes / 60))}${THIN}h ${pad(minutes % 60)}${THIN}m`;
 }
 
-/** `$0.00`, `$0.003`, `$1,204.50` */
+/** `$0.00`, `$0.003`, `$1,204.50`: less than ten cents with two significant digits, or with one where that is less than a cent. */
 export function dollars(value: number): string {
-  if (value !== 0 && Math.abs(value) < 0.0995) return `$${value.toPrecision(1).includes("e") ? value.toExponential(0) : value.toPrecision(value < 0.01 ? 1 : 2)}`;
+  if (value !== 0 && Math.abs(value) < 0.0995) return `$${value.toPrecision(1).includes("e") ? value.toExponential(0) : value.toPrecision(Math.abs(value) < 0.0095 ? 1 : 2)}`;
   return value.toLocaleString("en-US", { style: "currency", currency: "USD" });
 }
 

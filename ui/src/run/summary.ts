@@ -150,7 +150,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     scored("Dataset score", row.dataset_score, "score", 1, row.partial);
   }
   if (row.case_score !== null) scored("Case score", row.case_score, "case", 1, null);
-  if (row.dataset_score !== null && row.perfect !== null && rate === null) scored("Perfect", row.perfect, "perfect", 0, `of ${count(row.episodes)}`);
+  if (row.dataset_score !== null && row.perfect !== null && rate === null) scored("Perfect tasks", row.perfect, "perfect", 0, null);
   const rounds = row.rounds;
   if (wide && rounds?.alone) {
     const why = rounds.missing.join(" ");
@@ -161,8 +161,8 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     const k = Math.min(4, Math.max(1, rounds.mt_at_k.length));
     const mt = rounds.mt_at_k[k - 1] ?? null;
     const why = rounds.missing.join(" ");
-    list.push({ key: `MT@${String(k)}`, value: mt === null ? (rounds.round_by_round ? UNKNOWN : "refused") : fixed(mt, 1), unknown: mt === null, title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k` });
-    list.push({ key: "Comp", value: fixed(rounds.comp, 1), unknown: rounds.comp === null, title: rounds.comp === null ? why : "tasks of which an attempt passed the last round" });
+    list.push({ explain: "mt_at_k", key: `MT@${String(k)}`, value: mt === null ? (rounds.round_by_round ? UNKNOWN : "refused") : fixed(mt, 1), unknown: mt === null, title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k` });
+    list.push({ explain: "comp", key: "Comp", value: fixed(rounds.comp, 1), unknown: rounds.comp === null, title: rounds.comp === null ? why : "tasks of which an attempt passed the last round" });
   }
   const total = tokensTotal(row.tokens);
   const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;

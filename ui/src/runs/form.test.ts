@@ -7,7 +7,7 @@ import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
   agent: "mock", harness_file: "", model: "", image: "", endpoint_mode: "oracle", base_url: "", key_place: "none", key_name: "", context_window: null, price_input: null, price_cached: null, price_cache_write: null, price_output: null, price_per_hour: null,
-  source: "scenarios", tasks: "", protocol: "own", restore_before_try: false, task_timeout: "graded", task_background: "keep", task_session: "continue", iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
+  source: "scenarios", tasks: "", protocol: "own", restore_before_try: false, task_timeout: "graded", task_background: "keep", task_session: "continue", task_snapshots: "none", iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
   attempt_limit: 10, feedback: "detailed", fail_stop: false, batch_size: 1, quick_debug: false, use_docker: true,
   attempt_minutes: 20, cpus: 2, memory_gib: 4, disk_gib: 4, pids: 512, network: "gateway", attempt_tokens: null, attempt_usd: null, attempt_wall_minutes: null, episode_tokens: null, episode_usd: null, episode_minutes: null, run_tokens: null, run_usd: null, run_minutes: null,
   output_dir: "", tags: [], keep_snapshots: null, env_vars: [], extra_docker_args: "",
@@ -29,7 +29,7 @@ const form: Pick<LaunchForm, "harnesses" | "fields"> = {
     fieldNamed("restore_before_try", { needs: ["no_protocol"] }),
     fieldNamed("task_timeout", { needs: ["tasks", "no_protocol"] }),
     fieldNamed("task_session", { needs: ["tasks", "model"] }),
-    ...["tasks", "task_background"].map((field) => fieldNamed(field, { needs: ["tasks"] })),
+    ...["tasks", "task_background", "task_snapshots"].map((field) => fieldNamed(field, { needs: ["tasks"] })),
     ...["scenarios_dir", "n_turns", "feedback", "use_docker"].map((field) => fieldNamed(field, { needs: ["scenarios"] })),
     ...["model", "base_url", "run_tokens", "oracle_defect_rate"].map((field) => fieldNamed(field, { needs: ["model"] })),
     ...["run_usd", "price_input"].map((field) => fieldNamed(field, { needs: ["model", "paid_endpoint"] })),
@@ -72,10 +72,10 @@ test("tasks show what they have, and a protocol sets its fields", () => {
   const shown = (settings: FormSettings): string[] => sectionsOf(settings, form).flatMap((s) => s.fields.map((f) => f.field));
   expect(shown(codex)).toEqual(expect.arrayContaining(["source", "scenarios_dir", "n_turns", "feedback"]));
   expect(shown(codex)).toContain("restore_before_try");
-  for (const field of ["tasks", "protocol", "task_timeout", "task_background", "task_session"]) expect(shown(codex), field).not.toContain(field);
+  for (const field of ["tasks", "protocol", "task_timeout", "task_background", "task_session", "task_snapshots"]) expect(shown(codex), field).not.toContain(field);
   const tasks = withSource(codex, "tasks", { defaults, protocols });
   expect(tasks).toMatchObject({ source: "tasks", agent: "codex", protocol: "evocode", attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
-  expect(shown(tasks)).toEqual(expect.arrayContaining(["tasks", "protocol", "execute_episodes", "task_background", "task_session", "model", "run_usd"]));
+  expect(shown(tasks)).toEqual(expect.arrayContaining(["tasks", "protocol", "execute_episodes", "task_background", "task_session", "task_snapshots", "model", "run_usd"]));
   for (const field of ["attempt_limit", "fail_stop", "restore_before_try", "task_timeout", "scenarios_dir", "n_turns", "feedback", "image", "use_docker"]) expect(shown(tasks), field).not.toContain(field);
   const tries = withProtocol(tasks, "mt_at_k", protocols);
   expect(tries).toMatchObject({ attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" });
@@ -87,7 +87,7 @@ test("tasks show what they have, and a protocol sets its fields", () => {
   expect(withProtocol(tries, "sr", protocols)).toMatchObject({ protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" });
   expect(shown(withProtocol(tries, "sr", protocols))).toContain("attempt_limit");
   expect(withProtocol(tries, "ours", protocols)).toMatchObject({ protocol: "ours", attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" });
-  expect(withSource({ ...tries, task_background: "end", task_session: "fresh" }, "scenarios", { defaults, protocols })).toEqual(codex);
+  expect(withSource({ ...tries, task_background: "end", task_session: "fresh", task_snapshots: "each_step" }, "scenarios", { defaults, protocols })).toEqual(codex);
 });
 
 test("players of tasks ask no model, and what cannot play tasks gives way to one", () => {

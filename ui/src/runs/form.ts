@@ -124,7 +124,7 @@ export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harness
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
     { id: "scenarios", title: "Scenarios", fields: isTasks ? [pick("source"), text("tasks", 2), pick("protocol"), text("execute_episodes")] : [pick("source"), text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
-    { id: "loop", title: "Loop", fields: [number("attempt_limit"), flag("restore_before_try"), ...(isTasks ? [pick("task_timeout"), pick("task_background"), pick("task_session")] : []), pick("feedback"), flag("fail_stop"), number("batch_size")] },
+    { id: "loop", title: "Loop", fields: [number("attempt_limit"), flag("restore_before_try"), ...(isTasks ? [pick("task_timeout"), pick("task_background"), pick("task_session"), pick("task_snapshots")] : []), pick("feedback"), flag("fail_stop"), number("batch_size")] },
     { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), pick("network"), number("run_tokens")] },
     { id: "results", title: "Results", fields: [text("output_dir", 2), words("tags")] },
   ];
@@ -147,6 +147,7 @@ const advanced = ({ pick, flag, mode }: Offered): readonly Placed[] => [
   pick("task_timeout"),
   pick("task_background"),
   pick("task_session"),
+  pick("task_snapshots"),
   flag("use_docker"),
   flag("quick_debug"),
   text("execute_episodes"),
@@ -275,8 +276,8 @@ export function withSource(settings: FormSettings, source: FormSettings["source"
     const agent = settings.agent === "mock" || settings.agent === ownHarness ? "oracle" : settings.agent;
     return withProtocol({ ...withAgent(settings, agent), source, endpoint_mode: settings.endpoint_mode === "direct" ? "oracle" : settings.endpoint_mode }, "evocode", protocols);
   }
-  const { attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, protocol } = defaults;
-  return { ...withAgent(settings, isPlayer(settings) ? defaults.agent : settings.agent), source, attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, protocol };
+  const { attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, task_snapshots, protocol } = defaults;
+  return { ...withAgent(settings, isPlayer(settings) ? defaults.agent : settings.agent), source, attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, task_snapshots, protocol };
 }
 
 /** Settings with another protocol, and what it sets; settings of one's own begin with those of the last one. */

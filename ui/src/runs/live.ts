@@ -241,8 +241,9 @@ export function strip(run: LiveRunDetail): Stat[] {
   const spent = costInWords(row.cost_usd, row.simulated);
   const cost = row.simulated ? null : row.cost_usd;
   const stats: Stat[] = [
-    { key: "Turns done", value: count(done), small: `of ${count(planned)}`, bar: { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${count(planned)} turns` } },
+    { explain: "turns_done", key: "Turns done", value: count(done), small: `of ${count(planned)}`, bar: { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${count(planned)} turns` } },
     {
+      explain: "live_cost",
       key: "Spend",
       value: spent.text,
       unknown: spent.unknown,
@@ -253,15 +254,17 @@ export function strip(run: LiveRunDetail): Stat[] {
   ];
   if (playing && !row.simulated) {
     const at = forecast?.cost_usd ?? null;
-    stats.push({ key: "At this pace", value: at === null ? UNKNOWN : dollarRange(at), unknown: at === null, small: at === null ? (forecast === null ? "too early to say" : undefined) : budget.usd !== null && at[1] >= budget.usd ? `may hit ${dollars(budget.usd)}` : "at the end", title: "If every episode reaches its last turn" });
+    stats.push({ explain: "pace_cost", key: "At this pace", value: at === null ? UNKNOWN : dollarRange(at), unknown: at === null, small: at === null ? (forecast === null ? "too early to say" : undefined) : budget.usd !== null && at[1] >= budget.usd ? `may hit ${dollars(budget.usd)}` : "at the end", title: "If every episode reaches its last turn" });
   }
   stats.push({
+    explain: "elapsed",
     key: playing ? "Elapsed, left" : "Elapsed",
     value: duration(row.seconds),
     small: !playing ? undefined : forecast === null ? "time left unknown" : `${aboutRange(forecast.seconds_left)} left`,
     title: budget.seconds === null ? undefined : `Wall time of the run: at most ${duration(budget.seconds)}`,
   });
   stats.push({
+    explain: "live_tokens",
     key: "Tokens in, cached, out",
     value: part(row.tokens.input),
     unknown: row.tokens.input === null,
@@ -270,11 +273,11 @@ export function strip(run: LiveRunDetail): Stat[] {
     title: [budget.tokens === null ? null : `Budget: ${thin(budget.tokens)} in and out`, partial ?? null, counted(run.requests, "model request")].filter((t) => t !== null).join(". "),
   });
   const attempts = endpointAttempts(row);
-  stats.push({ key: "Endpoint", value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults), small: attempts === null ? "last 10 min" : `last 10 min; ${attempts}`, title: attempts === null ? undefined : "Attempts that the endpoint ended are retried from their snapshot, three times. After that they are lost and not counted." });
+  stats.push({ explain: "endpoint_faults", key: "Endpoint", value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults), small: attempts === null ? "last 10 min" : `last 10 min; ${attempts}`, title: attempts === null ? undefined : "Attempts that the endpoint ended are retried from their snapshot, three times. After that they are lost and not counted." });
   if (!row.simulated) {
     const { prompt, answer } = run.tokens_per_second;
     const known = [answer === null ? null : `answer, p10 ${pace(answer.p10)}`, prompt === null ? null : `prompt ${pace(prompt.median)}, p10 ${pace(prompt.p10)}`].filter((part) => part !== null);
-    stats.push({ key: "Tokens a second", value: answer === null ? UNKNOWN : pace(answer.median), unknown: answer === null, small: known.length === 0 ? undefined : known.join("; "), title: "Of streamed answers at the end of the gateway's log: the median and the 10th percentile" });
+    stats.push({ explain: "tokens_per_second", key: "Tokens a second", value: answer === null ? UNKNOWN : pace(answer.median), unknown: answer === null, small: known.length === 0 ? undefined : known.join("; "), title: "Of streamed answers at the end of the gateway's log: the median and the 10th percentile" });
   }
   return stats;
 }

@@ -77,7 +77,7 @@ function isTaken(event: KeyboardEvent): boolean {
 }
 
 /** The pages' commands sleep while a dialog or menu is open; these do not, nor do the dialog's own. */
-const THROUGH_OVERLAYS: readonly CommandId[] = ["palette", "search.text"];
+const THROUGH_OVERLAYS: readonly CommandId[] = ["palette", "search.text", "explain"];
 
 const SEQUENCE_MS = 800;
 let first: { key: string; at: number } | undefined;

@@ -1,6 +1,6 @@
 // Where the reader is. The address bar is the truth; `router.route` follows it, so back, forward, reload and pasted
 // links all take the same way.
-import { hrefOf, isSamePage, parseRoute, withQuery, type Route } from "./routes";
+import { hrefOf, isSamePage, listBefore, parseRoute, withQuery, type Route } from "./routes";
 
 export * from "./routes";
 
@@ -17,8 +17,10 @@ let position = $state(historyPosition());
 let last = $state(historyPosition());
 /** Where the reader was at each position of the history, as far as this window knows. */
 const trail = new Map<number, Route>([[historyPosition(), now()]]);
-/** The reader came up to the page, by key: it puts the focus where they left it. */
-let cameUp = false;
+/** Each page of the trail as the reader came to it: what they choose on it later does not change which row led there. */
+const entries = new Map<number, Route>();
+/** The reader came up to the page, by key, from this one: the page puts the focus where they left it. */
+let left: Route | undefined;
 
 function isDialog(of: Route): boolean {
   return of.page === "report" || of.page === "policy";
@@ -57,6 +59,7 @@ function write(to: Route, step: boolean): void {
     position = at;
     if (step) last = at;
     follow();
+    if (step) entries.set(at, to);
     return;
   }
   route = to;
@@ -68,6 +71,8 @@ function write(to: Route, step: boolean): void {
 
 addEventListener("popstate", () => {
   clearTimeout(late);
+  // A link: what follows is `hashchange`, which knows that this is a step forward.
+  if (history.state === null) return;
   position = historyPosition();
   last = Math.max(last, position);
   follow();
@@ -78,6 +83,7 @@ addEventListener("hashchange", () => {
     position += 1;
     last = position;
     history.replaceState({ at: position }, "");
+    entries.set(position, now());
   }
   follow();
 });
@@ -99,6 +105,7 @@ export const router = {
   },
   /** Goes to a page; it becomes a step in the history. */
   go(to: Route): void {
+    left = undefined;
     if (hrefOf(to) === hrefOf(route)) return;
     // What was marked on this page is no mark on the next one.
     document.getSelection()?.removeAllRanges();
@@ -116,26 +123,30 @@ export const router = {
   },
   /**
    * Goes up to a page. Where the reader came from it, it is shown as they left it (filter, order, what was folded into its
-   * address), with what `to` names; else it is `to`.
+   * address), with what `to` names; else it is `to`. Who came to a run, a turn or a comparison from a list (failures, a comparison,
+   * the matrix) goes back to that list, and to the row that led away from it.
    */
   up(to: Route): void {
-    cameUp = true;
+    const from = under;
+    const before: Route[] = [];
     for (let at = position - 1; at >= 0; at -= 1) {
-      const before = trail.get(at);
-      if (before === undefined) break;
-      if (!isSamePage(before, to)) continue;
-      const as = withQuery(before, to.query);
-      if (at === position - 1 && hrefOf(as) === hrefOf(before)) history.back();
-      else this.go(as);
-      return;
+      const route = trail.get(at);
+      if (route === undefined) break;
+      before.push(route);
     }
-    this.go(to);
+    const list = listBefore(from, before);
+    const led = list === undefined ? undefined : entries.get(position - before.indexOf(list));
+    const known = list ?? before.find((route) => isSamePage(route, to));
+    const as = list ?? (known === undefined ? to : withQuery(known, to.query));
+    if (known !== undefined && known === before[0] && hrefOf(as) === hrefOf(known)) history.back();
+    else this.go(as);
+    left = led !== undefined && isSamePage(led, from) ? led : from;
   },
-  /** Whether the reader came up to this page; says so once. */
-  arrived(): boolean {
-    const arrived = cameUp;
-    cameUp = false;
-    return arrived;
+  /** The page from which the reader came up to this one; says so once. */
+  arrived(): Route | undefined {
+    const from = left;
+    left = undefined;
+    return from;
   },
   /** Leaves a dialog that has its own address. */
   closeDialog(): void {

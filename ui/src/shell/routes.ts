@@ -112,6 +112,43 @@ export function isSamePage(a: Route, b: Route): boolean {
   return pathOf({ ...a, query: {} }) === pathOf({ ...b, query: {} });
 }
 
+/** Whether it is a list that leads to runs and turns, besides the library. */
+const leadsDown = (route: Route): boolean => route.page === "compare" || route.page === "side-by-side" || route.page === "matrix" || route.page === "failures" || (route.page === "runs" && route.view !== "new");
+
+/**
+ * Where Esc leads from a run, a turn, a comparison or the details of a run: to the list from which the reader came to it, as they
+ * left it. `undefined` = they came from the page above. `before` are the pages before this one, the latest first.
+ */
+export function listBefore(here: Route, before: readonly Route[]): Route | undefined {
+  const below: readonly Page[] = ["turn", "run"];
+  if (here.page === "compare") {
+    const from = before.find((route) => route.page !== "compare" && route.page !== "side-by-side" && !below.includes(route.page));
+    return from?.page === "matrix" ? from : undefined;
+  }
+  if (here.page === "runs") {
+    const from = before.find((route) => !isSamePage(route, here) && !below.includes(route.page));
+    return here.at !== undefined && from?.page === "runs" && from.view === "finished" ? from : undefined;
+  }
+  if (here.page !== "turn" && here.page !== "run") return undefined;
+  const from = before.find((route) => route.page !== "turn" && !(route.page === "run" && here.page === "run"));
+  return from !== undefined && leadsDown(from) ? from : undefined;
+}
+
+/** Of several links the place of the one that leads nearest to a page: the same place, the same attempt, the same page, its episode, its run. -1 = none does. */
+export function nearestLink(hrefs: readonly string[], to: Route): number {
+  const near = hrefs.map((href) => nearness(parseRoute(href), to));
+  const nearest = Math.max(0, ...near);
+  return nearest === 0 ? -1 : near.indexOf(nearest);
+}
+
+function nearness(link: Route | undefined, to: Route): number {
+  if (link?.page === "compare" && to.page === "compare") return hrefOf(link) === hrefOf(to) ? 5 : 1;
+  if ((link?.page !== "run" && link?.page !== "turn") || (to.page !== "run" && to.page !== "turn") || link.run !== to.run) return 0;
+  if (hrefOf(link) === hrefOf(to)) return 5;
+  if (isSamePage(link, to)) return link.query["attempt"] === to.query["attempt"] ? 4 : 3;
+  return link.page === "turn" && to.page === "turn" && link.episode === to.episode ? 2 : 1;
+}
+
 /** The same page with some of its query changed; `null` takes a name away. */
 export function withQuery<R extends Route>(route: R, changes: Readonly<Record<string, string | null>>): R {
   const query: Record<string, string> = { ...route.query };

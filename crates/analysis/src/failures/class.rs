@@ -1,10 +1,25 @@
 //! The classes of failures, with their labels and sides.
 
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// Where the cause of a failure lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Side {
     /// In the code that the agent wrote.
     Code,
@@ -18,16 +33,11 @@ pub enum Side {
 
 impl Side {
     /// Every side, in the order of display.
-    pub const ALL: &'static [Self] = &[Self::Code, Self::Harness, Self::Outside, Self::Unknown];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The stable word in JSON and in links.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Code => "code",
-            Self::Harness => "harness",
-            Self::Outside => "outside",
-            Self::Unknown => "unknown",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 
     /// The label that people read.
@@ -42,20 +52,22 @@ impl Side {
 }
 
 macro_rules! classes {
-    ($($variant:ident = $word:literal, $label:literal, $side:ident, $about:literal;)+) => {
+    ($($variant:ident = $label:literal, $side:ident, $about:literal;)+) => {
         /// The kind of a failure, in order of priority: of two classes with the same number of failing tests, the attempt has
         /// the earlier one.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(EnumString, IntoStaticStr, VariantArray)]
         #[serde(rename_all = "snake_case")]
+        #[strum(serialize_all = "snake_case")]
         pub enum FailureClass { $(#[doc = $about] $variant,)+ }
 
         impl FailureClass {
             /// Every class, in order of priority.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            pub const ALL: &'static [Self] = Self::VARIANTS;
 
             /// The stable word in JSON and in links.
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
+            pub fn as_str(self) -> &'static str {
+                self.into()
             }
 
             /// The label that people read.
@@ -77,80 +89,80 @@ macro_rules! classes {
 }
 
 classes! {
-    Endpoint = "endpoint", "endpoint", Outside,
+    Endpoint = "endpoint", Outside,
         "The model's endpoint refused or failed.";
-    Budget = "budget", "budget", Outside,
+    Budget = "budget", Outside,
         "A limit on tokens, money, steps or time of the run or of the episode was reached.";
-    Infrastructure = "infrastructure", "infrastructure", Outside,
+    Infrastructure = "infrastructure", Outside,
         "The container could not be built or started, or was lost.";
-    ContextOverflow = "context_overflow", "context overflow", Harness,
+    ContextOverflow = "context overflow", Harness,
         "The model's context was exceeded, or its compaction failed.";
-    ToolCallFormat = "tool_call_format", "tool-call format", Harness,
+    ToolCallFormat = "tool-call format", Harness,
         "The harness could not read the model's tool call.";
-    LoopDetection = "loop_detection", "loop detection", Harness,
+    LoopDetection = "loop detection", Harness,
         "The harness stopped the agent because it repeated itself.";
-    KilledItself = "killed_itself", "killed itself", Harness,
+    KilledItself = "killed itself", Harness,
         "The agent ended its own harness, for instance with a broad `pkill`.";
-    GaveUp = "gave_up", "gave up", Harness,
+    GaveUp = "gave up", Harness,
         "The agent said that it would not go on.";
-    NoChange = "no_change", "no change", Harness,
+    NoChange = "no change", Harness,
         "The agent ended its turn without changing anything.";
-    AgentTimeout = "agent_timeout", "agent timeout", Harness,
+    AgentTimeout = "agent timeout", Harness,
         "The agent used up its time.";
-    AttemptBudget = "attempt_budget", "attempt budget", Harness,
+    AttemptBudget = "attempt budget", Harness,
         "The agent used up the tokens, dollars or time that one attempt was given.";
-    HarnessError = "harness_error", "harness error", Harness,
+    HarnessError = "harness error", Harness,
         "The harness raised an error or exited with one, and no other class says why.";
-    DidNotStart = "did_not_start", "did not start", Code,
+    DidNotStart = "did not start", Code,
         "What the agent wrote could not be built, loaded or started.";
-    Crashed = "crashed", "crashed", Code,
+    Crashed = "crashed", Code,
         "What the agent wrote ended, broke off its answer, raised an error or answered with a status of 500 to 599.";
-    TimedOut = "timed_out", "timed out", Code,
+    TimedOut = "timed out", Code,
         "What the agent wrote did not answer or end in time.";
-    NoVerdict = "no_verdict", "no verdict", Unknown,
+    NoVerdict = "no verdict", Unknown,
         "The tests left no verdict that can be read, and no other class says why.";
-    StaleName = "stale_name", "stale name", Code,
+    StaleName = "stale name", Code,
         "What a turn renamed, removed or loosened is still there as it was.";
-    MissingRoute = "missing_route", "missing route", Code,
+    MissingRoute = "missing route", Code,
         "A route or action that is asked for is not there.";
-    MissingCommand = "missing_command", "missing command", Code,
+    MissingCommand = "missing command", Code,
         "A command, option or function that is asked for is not there.";
-    MissingField = "missing_field", "missing field", Code,
+    MissingField = "missing field", Code,
         "A field or key of an answer is not there.";
-    GuardIgnored = "guard_ignored", "guard ignored", Code,
+    GuardIgnored = "guard ignored", Code,
         "A condition of an action is not looked at, or not as it is stated.";
-    MissingCascade = "missing_cascade", "missing cascade", Code,
+    MissingCascade = "missing cascade", Code,
         "A deletion does something else to the record, or to those that refer to it, than is stated.";
-    WrongAggregate = "wrong_aggregate", "wrong aggregate", Code,
+    WrongAggregate = "wrong aggregate", Code,
         "An analytic or a computed field gives another value.";
-    Nullability = "nullability", "nullability", Code,
+    Nullability = "nullability", Code,
         "Null is refused where it is a value, taken where it is none, or shown otherwise.";
-    WrongDefault = "wrong_default", "wrong default", Code,
+    WrongDefault = "wrong default", Code,
         "What is not given becomes something else than the default.";
-    InventedFeature = "invented_feature", "invented feature", Code,
+    InventedFeature = "invented feature", Code,
         "There is a rule, field or route that nothing asks for.";
-    TooStrict = "too_strict", "validation too strict", Code,
+    TooStrict = "validation too strict", Code,
         "Something valid is refused.";
-    TooLax = "too_lax", "validation too lax", Code,
+    TooLax = "validation too lax", Code,
         "Something that is to be refused is accepted.";
-    WrongStatus = "wrong_status", "wrong status", Code,
+    WrongStatus = "wrong status", Code,
         "The answer has another status or error code, and no other class says why.";
-    WrongExit = "wrong_exit", "wrong exit code", Code,
+    WrongExit = "wrong exit code", Code,
         "The program ended with another exit code, and no other class says why.";
-    WrongEffect = "wrong_effect", "wrong effect", Code,
+    WrongEffect = "wrong effect", Code,
         "An action does not change the records as stated.";
-    WrongList = "wrong_list", "wrong list", Code,
+    WrongList = "wrong list", Code,
         "A list has the wrong records, order or page.";
-    WrongValue = "wrong_value", "wrong value", Code,
+    WrongValue = "wrong value", Code,
         "The answer or output has another content than expected, and no other class says why.";
-    Other = "other", "not classified", Unknown,
+    Other = "not classified", Unknown,
         "No rule applies, or nothing is known about what failed.";
 }
 
 impl FailureClass {
     /// The inverse of [`FailureClass::as_str`].
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|class| class.as_str() == word)
+        word.parse().ok()
     }
 
     /// Whether only tests of requests and responses can have this class.

@@ -390,19 +390,6 @@ impl Evidence {
                     || self.about.lines().any(|line| line.trim() == actual)));
         expected != actual && !says_nothing
     }
-
-    /// Whether both sides are numbers.
-    pub fn are_numbers(&self) -> bool {
-        let is = |side: &Option<String>| side.as_deref().is_some_and(|text| text.parse::<f64>().is_ok());
-        is(&self.expected) && is(&self.actual)
-    }
-
-    /// Whether exactly one side is null.
-    pub fn one_is_null(&self) -> bool {
-        let null =
-            |side: &Option<String>| side.as_deref().is_some_and(|t| matches!(t, "null" | "none" | "nil"));
-        null(&self.expected) != null(&self.actual)
-    }
 }
 
 #[cfg(test)]

@@ -93,6 +93,10 @@ pub struct History {
     pub repairs: Vec<Repair>,
     /// Tests with more than one change, the most changes first, then by id.
     pub flips: Vec<Flip>,
+    /// Whether a pass of a test could be seen: an attempt lists passed tests, or all failing ones of a turn that was tried before, or
+    /// every attempt names all tests. Where it could not, no end of a period of failing is seen.
+    #[serde(skip)]
+    pub shows_passes: bool,
 }
 
 /// The state of a test so far.
@@ -133,6 +137,8 @@ pub fn history(episode: &Episode) -> History {
             if !ran(attempt) {
                 continue;
             }
+            let lists_passes = attempt.tests.iter().any(|test| test.outcome == TestOutcome::Passed);
+            history.shows_passes |= lists_passes || (ran_now && tells_all_failures(attempt));
             ran_now = true;
             let mut standings = Vec::new();
             let mut take = |known: &mut Known, named: &Named<'_>, passed: bool, at: Option<usize>| {
@@ -176,6 +182,7 @@ pub fn history(episode: &Episode) -> History {
         }
         ran_before |= ran_now;
     }
+    history.shows_passes |= !hidden;
     history.flips = flips(tests.into_iter());
     history
 }

@@ -9,13 +9,14 @@
 //! scripts). [`File::warnings`] reports this, or missing fonts.
 
 mod fonts;
+mod latex;
 mod pdf;
-mod pgf;
 mod png;
 mod spec_text;
 mod svg;
 
 use std::fmt;
+use strum::{IntoStaticStr, VariantArray};
 
 pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
 
@@ -23,18 +24,19 @@ use crate::Drawing;
 use crate::caption::with_method;
 use crate::drawn_table::too_long;
 use crate::failure_shares;
+use crate::latex_text;
 use crate::matrix;
 use crate::number::thousands;
 use crate::sheet::Sheet;
 use crate::spec::{Figure, FigureSpec, Layout};
 use crate::table::data_table;
-use crate::tex;
 
 /// Dots per inch of a PNG.
 pub const PNG_DPI: f64 = 300.0;
 
 /// The formats of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "lowercase")]
 pub enum Format {
     /// As drawn.
     Svg,
@@ -54,30 +56,16 @@ pub enum Format {
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 7] =
-        [Self::Svg, Self::Pdf, Self::Png, Self::Tex, Self::Csv, Self::Parquet, Self::Toml];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// The extension of its files: `svg`.
-    pub const fn extension(self) -> &'static str {
-        match self {
-            Self::Svg => "svg",
-            Self::Pdf => "pdf",
-            Self::Png => "png",
-            Self::Tex => "tex",
-            Self::Csv => "csv",
-            Self::Parquet => "parquet",
-            Self::Toml => "toml",
-        }
+    pub fn extension(self) -> &'static str {
+        self.into()
     }
 
     /// Whether it is a picture of the figure.
     pub const fn is_picture(self) -> bool {
         matches!(self, Self::Svg | Self::Pdf | Self::Png)
-    }
-
-    /// The format of files with this extension.
-    pub fn of_extension(extension: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|f| f.extension().eq_ignore_ascii_case(extension))
     }
 }
 
@@ -174,7 +162,7 @@ pub fn standalone(svg: &str) -> String {
 /// The figure as LaTeX, without its spec. A table is not drawn: it is a LaTeX table.
 fn latex(spec: &FigureSpec, drawing: &Drawing) -> String {
     let Figure::Table(table) = &spec.figure else {
-        return pgf::write(drawing, spec.theme);
+        return latex::write(drawing, spec.theme);
     };
     let table = with_method(table, spec);
     match spec.layout {
@@ -219,7 +207,7 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
         }
         Format::Tex => {
             let text = latex(spec, &drawing);
-            let foreign = tex::foreign(&text);
+            let foreign = latex_text::foreign(&text);
             if !foreign.is_empty() {
                 let letters: String = foreign.into_iter().take(20).collect();
                 warnings.push(format!(

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use krilla::configure::Configuration;
+use krilla::configure::{ConfigurationBuilder, PdfVersion};
 use krilla::embed::{AssociationKind, EmbeddedFile, MimeType};
 use krilla::geom::Size;
 use krilla::metadata::Metadata;
@@ -36,8 +36,11 @@ pub(super) fn write(
 ) -> Result<Vec<u8>, String> {
     let (width, height) = (drawing.width as f32, drawing.height as f32);
     let size = Size::from_wh(width, height).ok_or("a figure without a size")?;
+    // pdfLaTeX writes this version and warns of figures of a later one.
+    let configuration =
+        ConfigurationBuilder::new().with_version(PdfVersion::Pdf15).finish().map_err(|e| format!("{e:?}"))?;
     let mut document = Document::new_with(SerializeSettings {
-        configuration: Configuration::default(),
+        configuration,
         // A drawing has no reading order.
         enable_tagging: false,
         ..SerializeSettings::default()

@@ -127,7 +127,7 @@ pub(super) fn marked(toml: &str) -> String {
 
 /// A spec between its two lines, each line a comment of LaTeX.
 pub(super) fn as_comments(toml: &str) -> String {
-    crate::tex::comment(&marked(toml))
+    crate::latex_text::comment(&marked(toml))
 }
 
 /// Finds the spec in any file of [`super::export`] (except CSV, which has none), or in a TOML file.

@@ -1,6 +1,7 @@
 //! The scale of the colors of a matrix: from 0 to the largest mean, with both numbers.
 
-use super::{Plan, ramp};
+use super::Plan;
+use super::colors::ramp;
 use crate::font::text_width;
 use crate::marks::{Anchor, Canvas};
 use crate::number::decimal;
@@ -39,10 +40,11 @@ pub(super) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
     canvas.part("color-bar");
     canvas.text(&texts[0], (start, base), Anchor::Start, size, sheet.tokens.muted);
     for step in 0..STEPS {
-        let at = |step: u32| left + width * f64::from(step) / f64::from(STEPS);
+        let at = |step: u32| left + width * f64::from(step.min(STEPS)) / f64::from(STEPS);
         let color = ramp((f64::from(step) + 0.5) / f64::from(STEPS));
         let color = if sheet.theme == Theme::Grey { grey(color) } else { color };
-        canvas.bar((at(step), top), (at(step + 1), base), color);
+        // It reaches below the next one, so that no pale seam shows between two colors whose edge is within a pixel.
+        canvas.bar((at(step), top), (at(step + 2), base), color);
     }
     canvas.text(&texts[1], (left + width + 0.5 * size, base), Anchor::Start, size, sheet.tokens.muted);
 }

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Plan, means, plan};
+use super::means::means;
+use super::{Plan, plan};
 use crate::font::text_width;
 use crate::number::decimal;
 use crate::sheet::Sheet;

@@ -1,9 +1,9 @@
 //! The texts in the cells of a matrix, in the longest form that fits.
 
-use super::{SIMULATED, cell_text, margin_lines, mean_text};
+use super::{SIMULATED, cell_text, mean_text};
 use crate::font::text_width;
 use crate::number::decimal;
-use crate::spec::{Matrix, MatrixCell};
+use crate::spec::{Margin, Matrix, MatrixCell};
 
 /// From this number of rows, each has one line, if that fits.
 pub(super) const MANY_ROWS: usize = 17;
@@ -117,4 +117,26 @@ pub(super) fn widest_line(data: &Matrix, size: f64) -> Option<f64> {
             .map(|t| text_width(&t, size))
             .fold(0.0, f64::max),
     )
+}
+
+/// The text under the mean of a row or column: its number of cells, if some are missing, and whether some are simulated. It is
+/// shorter if there is little room.
+pub(super) fn margin_lines(
+    margin: &Margin,
+    of: u32,
+    simulated: Option<&str>,
+    width: f64,
+    size: f64,
+) -> Vec<String> {
+    if margin.mean.is_none() {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    if margin.cells < of {
+        let whole = format!("{} of {of}", margin.cells);
+        let fits = text_width(&whole, size) <= width;
+        lines.push(if fits { whole } else { format!("{}/{of}", margin.cells) });
+    }
+    lines.extend(simulated.map(str::to_owned));
+    lines
 }

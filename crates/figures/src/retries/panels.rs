@@ -20,6 +20,7 @@ pub(crate) fn are_wanted(data: &Retries) -> bool {
 
 /// The places of panels.
 struct Grid {
+    ends: [f64; 2],
     across: usize,
     left: f64,
     width: f64,
@@ -32,21 +33,24 @@ struct Grid {
     height: f64,
 }
 
-fn values(data: &Retries) -> impl Iterator<Item = f64> + Clone {
+/// The least and the greatest value of all runs, and 0.
+fn ends(data: &Retries) -> [f64; 2] {
     let points = data.series.iter().flat_map(|series| &series.points);
-    points.flat_map(|p| [p.mean, p.ci_low, p.ci_high]).flatten().chain([0.0])
+    let values = points.flat_map(|p| [p.mean, p.ci_low, p.ci_high]).flatten().filter(|v| v.is_finite());
+    values.fold([0.0, 0.0], |[low, high], value| [low.min(value), high.max(value)])
 }
 
-fn scale(data: &Retries, sheet: &Sheet, bottom: f64, top: f64) -> ValueAxis {
-    sheet.upwards(values(data), Scale::Linear, bottom, top)
+fn scale(ends: [f64; 2], sheet: &Sheet, bottom: f64, top: f64) -> ValueAxis {
+    sheet.upwards(ends.into_iter(), Scale::Linear, bottom, top)
 }
 
 fn grid(data: &Retries, sheet: &Sheet) -> Grid {
     let (size, name_font) = (sheet.sizes.tick_font, sheet.sizes.name_font);
     let plot = 8.0 * size;
     let widest = |axis: &ValueAxis| axis.ticks.iter().map(|t| sheet.tick_width(&t.1)).fold(0.0, f64::max);
+    let ends = ends(data);
     // For any height of a panel, and any number of its ticks.
-    let widest = (2_u8..=8).map(|ticks| widest(&scale(data, sheet, f64::from(ticks) * 2.0 * size, 0.0)));
+    let widest = (2_u8..=8).map(|ticks| widest(&scale(ends, sheet, f64::from(ticks) * 2.0 * size, 0.0)));
     let left = PAD + sheet.beside(widest.fold(0.0, f64::max), false);
     let (gap, least) = (1.6 * size, 15.0 * size);
     let count = data.series.len();
@@ -67,7 +71,19 @@ fn grid(data: &Retries, sheet: &Sheet) -> Grid {
     let panel = sheet.height.map_or(natural, |height| {
         ((height - rest) / rows as f64).clamp(title + 5.0 * size + below, 2.0 * natural)
     });
-    Grid { across, left, width, gap, top, panel, title, names, name_size, height: rest + panel * rows as f64 }
+    Grid {
+        ends,
+        across,
+        left,
+        width,
+        gap,
+        top,
+        panel,
+        title,
+        names,
+        name_size,
+        height: rest + panel * rows as f64,
+    }
 }
 
 fn swatch_room(sheet: &Sheet) -> f64 {
@@ -88,9 +104,11 @@ pub(super) fn draw(
         canvas.part("y-name");
         canvas.text(axis_name, (PAD, size), Anchor::Start, size, sheet.tokens.label);
         for (i, series) in data.series.iter().enumerate() {
-            let plan = plan(data, sheet, &grid, retries, i);
-            draw_panel(sheet, canvas, data, &grid, &plan, i, series);
-            let one = Retries { series: vec![series.clone()], ..data.clone() };
+            let plan = plan(sheet, &grid, retries, i);
+            draw_panel(sheet, canvas, data, &grid, &plan, i);
+            let one = alone(data, series);
+            draw_series(sheet, canvas, &one, &plan, &plan.y, 0, series);
+            draw_turns(sheet, canvas, &grid, &plan, i + grid.across >= data.series.len());
             let renamed = all_marks(&one, sheet, &plan, &plan.y).into_iter().map(|mut mark| {
                 mark.id = mark.id.replacen("point-0-", &format!("point-{i}-"), 1);
                 mark.series = Some(i as u32);
@@ -106,13 +124,24 @@ pub(super) fn draw(
     drawing
 }
 
+/// One of the runs as a figure of its own: nothing but this run is copied, for any number of runs.
+fn alone(data: &Retries, series: &RetrySeries) -> Retries {
+    Retries {
+        series: vec![series.clone()],
+        reference: None,
+        bands: if data.bands == Bands::None { Bands::None } else { Bands::All },
+        published: Vec::new(),
+        tau: data.tau,
+    }
+}
+
 /// The plot of a panel.
-fn plan(data: &Retries, sheet: &Sheet, grid: &Grid, retries: &[u32], i: usize) -> Plan {
+fn plan(sheet: &Sheet, grid: &Grid, retries: &[u32], i: usize) -> Plan {
     let left = grid.left + (i % grid.across) as f64 * (grid.width + grid.gap);
     let top = grid.top + (i / grid.across) as f64 * grid.panel + grid.title;
     let bottom = top - grid.title + grid.panel - sheet.below(false) - 0.4 * sheet.sizes.tick_font;
     Plan {
-        y: scale(data, sheet, bottom, top),
+        y: scale(grid.ends, sheet, bottom, top),
         left,
         right: left + grid.width,
         top,
@@ -127,18 +156,11 @@ fn plan(data: &Retries, sheet: &Sheet, grid: &Grid, retries: &[u32], i: usize) -
     }
 }
 
-fn draw_panel(
-    sheet: &Sheet,
-    canvas: &Canvas<'_>,
-    data: &Retries,
-    grid: &Grid,
-    plan: &Plan,
-    i: usize,
-    series: &RetrySeries,
-) {
+/// Name, axis and the gray lines of the other runs.
+fn draw_panel(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, grid: &Grid, plan: &Plan, i: usize) {
     let sizes = &sheet.sizes;
     canvas.part(&format!("panel-{i}"));
-    let style = Style::of_label(&series.label, sheet.tokens);
+    let style = Style::of_label(&data.series[i].label, sheet.tokens);
     let half = 0.9 * sizes.mark;
     let base = plan.top - 0.5 * sizes.name_font;
     style.marker(canvas, (plan.left + half, base - 0.35 * grid.name_size), half);
@@ -156,10 +178,6 @@ fn draw_panel(
             canvas.line(&line, gray);
         }
     }
-    let bands = if data.bands == Bands::None { Bands::None } else { Bands::All };
-    let one = Retries { series: vec![series.clone()], reference: None, bands, ..data.clone() };
-    draw_series(sheet, canvas, &one, plan, &plan.y, 0, series);
-    draw_turns(sheet, canvas, grid, plan, i + grid.across >= data.series.len());
 }
 
 /// The horizontal axis. Only the lowest panels have its numbers.

@@ -7,6 +7,9 @@ use super::label::SeriesLabel;
 /// Two runs, scenario by scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Paired {
+    /// Whether the values are pass rates in percent, of runs of one turn. They are turns otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub of_rates: bool,
     /// The first run, usually the reference.
     pub a: SeriesLabel,
     /// The second run.
@@ -18,17 +21,29 @@ pub struct Paired {
     pub mean: Option<PairedMean>,
 }
 
+impl Paired {
+    /// The unit of differences.
+    pub(crate) const fn unit(&self) -> &'static str {
+        if self.of_rates { "percentage points" } else { "turns" }
+    }
+
+    /// What is compared.
+    pub(crate) const fn measure(&self) -> &'static str {
+        if self.of_rates { "Pass rate" } else { "Stamina" }
+    }
+}
+
 /// One scenario in both runs. Several episodes of one scenario are given as their mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// Name of the scenario.
     pub scenario: String,
-    /// Stamina of the first run, in turns passed.
+    /// Stamina of the first run, in turns passed, or its pass rate in percent.
     pub a: f64,
     /// Whether that is a lower bound: an episode was censored.
     #[serde(default)]
     pub a_censored: bool,
-    /// Stamina of the second run.
+    /// The same of the second run.
     pub b: f64,
     /// Whether that is a lower bound.
     #[serde(default)]
@@ -38,7 +53,7 @@ pub struct Pair {
 /// The mean difference of a paired comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct PairedMean {
-    /// Mean of b − a, in turns.
+    /// Mean of b − a, in turns or percentage points.
     pub value: f64,
     /// Lower end of its 95 % interval; `None` = no variation.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::Table;
-use super::print::{columns, one_line};
+use super::print::{columns, without_controls};
 use crate::svg::escape;
 
 pub(super) fn write(table: &Table) -> String {
     let printed = columns(table, usize::MAX);
-    let safe = |text: &str| escape(&one_line(text));
+    let safe = |text: &str| escape(&without_controls(text));
     let mut out = format!("<table>\n<caption>{}</caption>\n<thead><tr>", safe(&table.title));
     let class = |right: bool| if right { " class=\"number\"" } else { "" };
     for column in &printed {

@@ -7,10 +7,10 @@
 use std::fmt::Write as _;
 
 use super::Table;
-use super::print::one_line;
+use super::print::without_controls;
 use crate::SOFTWARE;
 use crate::drawn_table::{TextBlock, TextColumn, for_text};
-use crate::tex::{NEEDS, escape, with_numbers};
+use crate::latex_text::{NEEDS, escape, with_numbers};
 
 /// The least width of an unknown page in pt.
 const PAGE: f64 = 486.0;
@@ -39,13 +39,13 @@ fn breakable(text: &str) -> String {
 
 /// A text in a place for short texts.
 fn words(text: &str) -> String {
-    let text = one_line(text);
+    let text = without_controls(text);
     if text.chars().count() <= LONG_TEXT { escape(&text) } else { pieces(&text, CAPTION) }
 }
 
 /// A text with natural breaks. A word that is longer than a line of this number of letters is in pieces.
 fn pieces(text: &str, line: usize) -> String {
-    let text = one_line(text);
+    let text = without_controls(text);
     let piece = (line * 2 / 3).max(1);
     let cut = |stretch: &str| -> String {
         let letters: Vec<char> = stretch.chars().collect();
@@ -98,7 +98,7 @@ fn tabular(block: &TextBlock, rows: std::ops::Range<usize>, goes_on: bool) -> St
         let cell = |column: &TextColumn| {
             let text = column.texts.get(row).map_or("", String::as_str);
             // In a column with lines, short texts may still be wider than a line.
-            if column.broken { pieces(text, letters(column.width)) } else { escape(&one_line(text)) }
+            if column.broken { pieces(text, letters(column.width)) } else { escape(&without_controls(text)) }
         };
         let cells: Vec<String> = block.columns.iter().map(cell).collect();
         let _ = writeln!(body, "{} \\\\", cells.join(" & "));

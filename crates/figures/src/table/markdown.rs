@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use super::Table;
-use super::print::{columns, one_line};
+use super::print::{columns, without_controls};
 
 /// Escaped text: no markup, no link, no HTML, no end of the cell.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let line = one_line(text);
+    let line = without_controls(text);
     let mut letters = line.chars().peekable();
     while let Some(c) = letters.next() {
         match c {

@@ -300,8 +300,8 @@ impl Table {
     }
 
     /// RFC 4180 with a heading line, and CR LF at line ends. Numbers have the shortest form that is parsed as the same number.
-    /// Unknown is empty. Yes and no are `true` and `false`. A text that a spreadsheet would evaluate is unchanged, because the
-    /// file is for programs.
+    /// Unknown is empty. Yes and no are `true` and `false`. A text that a spreadsheet would evaluate begins with an apostrophe,
+    /// which readers of these files take away.
     pub fn to_csv(&self) -> String {
         csv::write(self)
     }

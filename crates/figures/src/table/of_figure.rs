@@ -142,16 +142,17 @@ fn marked(label: &SeriesLabel) -> String {
 }
 
 fn paired(data: &Paired) -> Table {
+    let unit = if data.of_rates { "%" } else { data.unit() };
     let columns = vec![
         Column::text("scenario", "Scenario"),
-        Column::number("a", &marked(&data.a), 1).unit("turns"),
+        Column::number("a", &marked(&data.a), 1).unit(unit),
         Column::flag("a_at_least", "Lower bound"),
-        Column::number("b", &marked(&data.b), 1).unit("turns"),
+        Column::number("b", &marked(&data.b), 1).unit(unit),
         Column::flag("b_at_least", "Lower bound"),
-        Column::number("difference", "Difference", 1).unit("turns"),
+        Column::number("difference", "Difference", 1).unit(data.unit()),
         Column::flag("simulated", "Simulated"),
     ];
-    let mut table = Table::new("paired", "Stamina by shared scenario", columns);
+    let mut table = Table::new("paired", &format!("{} by shared scenario", data.measure()), columns);
     for pair in &data.pairs {
         table.push(vec![
             known(pair.scenario.as_str()),
@@ -166,10 +167,11 @@ fn paired(data: &Paired) -> Table {
     if let Some(mean) = data.mean {
         let number = |n: Option<f64>| n.map_or("n/a".to_owned(), |n| format!("{n:.2}"));
         table.notes.push(format!(
-            "Differences are {} − {}. Mean {:.2} turns, 95 % CI {} to {}, {}.",
+            "Differences are {} − {}. Mean {:.2} {}, 95 % CI {} to {}, {}.",
             marked(&data.b),
             marked(&data.a),
             mean.value,
+            data.unit(),
             number(mean.ci_low),
             number(mean.ci_high),
             crate::number::p_value(mean.p)

@@ -3,6 +3,9 @@
 use super::{Column, Kind, Table, Value};
 use crate::number::{in_full, p_number, whole};
 
+/// Most decimals of dollars.
+const MOST_DECIMALS: usize = 9;
+
 /// A column for people.
 pub(crate) struct Printed {
     /// Heading with unit.
@@ -19,11 +22,22 @@ fn value(column: &Column, value: Option<&Value>, missing: &str) -> String {
         Some(Value::Integer(number)) => whole(*number),
         Some(Value::Number(number)) if number.is_finite() => match column.kind {
             Kind::P => p_number(Some(*number)),
-            _ => in_full(*number, usize::from(column.decimals)),
+            _ => in_full(*number, decimals(column, *number)),
         },
         Some(Value::Flag(flag)) => if *flag { "yes" } else { "no" }.to_owned(),
         Some(Value::Number(_)) | None => missing.to_owned(),
     }
+}
+
+/// Decimals of a number. Dollars have as many as their first digit needs: what cents cannot say is not nothing.
+fn decimals(column: &Column, number: f64) -> usize {
+    let decimals = usize::from(column.decimals);
+    let is_small = number != 0.0 && number.abs() < 0.5 * 0.1_f64.powi(i32::from(column.decimals));
+    if !is_small || column.unit.as_deref() != Some("US$") {
+        return decimals;
+    }
+    let needed = usize::try_from(-number.abs().log10().floor() as i32).unwrap_or(decimals);
+    needed.min(MOST_DECIMALS).max(decimals)
 }
 
 /// The columns of a table for people, with at most this number of rows.
@@ -66,7 +80,7 @@ pub(crate) fn columns(table: &Table, most: usize) -> Vec<Printed> {
 }
 
 /// Text without line breaks and control characters.
-pub(super) fn one_line(text: &str) -> String {
+pub(super) fn without_controls(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
 }
 
@@ -92,6 +106,19 @@ mod tests {
         assert_eq!(printed[0].texts, ["0.00", "unknown", "−1.50"]);
         assert_eq!(printed[1].texts, ["1.00 to 2.00", "n/a", "−2.00 to −1.00"]);
         assert_eq!(printed[2].texts, ["< 0.001", "n/a", "0.040"]);
+    }
+
+    #[test]
+    fn small_amounts_of_money_have_the_decimals_that_they_need() {
+        let columns_of =
+            vec![Column::number("cost", "Cost", 2).unit("US$"), Column::number("mean", "Mean", 2)];
+        let mut table = Table::new("t", "T", columns_of);
+        for number in [0.002_991, 12.345, 0.0, 0.006, 1e-12] {
+            table.push(vec![known(number), known(number)]);
+        }
+        let printed = columns(&table, usize::MAX);
+        assert_eq!(printed[0].texts, ["0.003", "12.35", "0.00", "0.01", "0.000000000"]);
+        assert_eq!(printed[1].texts, ["0.00", "12.35", "0.00", "0.01", "0.00"]);
     }
 
     #[test]

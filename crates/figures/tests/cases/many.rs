@@ -172,6 +172,7 @@ pub fn paired(count: u32, turns: u32) -> Figure {
         })
         .collect();
     Figure::Paired(Paired {
+        of_rates: false,
         a: SeriesLabel::new(MODELS[0], 0),
         b: SeriesLabel::new(MODELS[1], 1),
         pairs,

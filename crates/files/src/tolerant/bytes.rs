@@ -3,7 +3,7 @@
 use serde::de::IgnoredAny;
 use serde_json::Number;
 
-use super::{BEYOND_64_BITS, Findings};
+use super::findings::{BEYOND_64_BITS, Findings};
 
 /// Bytes of one number that are looked at. Longer ones are beyond anything that is counted here.
 const WORD_CAP: usize = 1024;

@@ -1,6 +1,6 @@
 //! The defects of the server of an attempt.
 //!
-//! A turn adds defects with chance [`Ability::defect_rate`]. They are mutants ([`scenario::mutants`]) that code can express, so
+//! A turn adds defects with chance [`Ability::defect_rate`]. They are mutants ([`validation::mutants`]) that code can express, so
 //! none that only flaws of the reference show. Suites detect more than 99 of 100 of them.
 //!
 //! **Feedback repairs.** From the second attempt at a turn on, each defect of an earlier attempt is repaired with chance
@@ -25,7 +25,7 @@ use scenario::Seed;
 use scenario::change::{apply, next_turn};
 use scenario::draw::Draw;
 use scenario::ir::Schema;
-use scenario::mutants::{Operator, Site, sites};
+use validation::mutants::{Operator, Site, sites};
 
 use super::{Ability, Feedback, PARTS, Task, fault_injection};
 

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use model::shell_word;
 use scenario::Seed;
 
 use super::offered_tools::OfferedTools;
@@ -63,7 +64,7 @@ pub(super) fn steps(
         .files
         .iter()
         .map(|(path, _)| {
-            quoted(&format!("{FOLDER}/{}", path.rsplit_once('/').map_or("", |(folder, _)| folder)))
+            shell_word(&format!("{FOLDER}/{}", path.rsplit_once('/').map_or("", |(folder, _)| folder)))
         })
         .collect();
     step("I make room.".to_owned(), &format!("mkdir -p {}", folders.join(" ")));
@@ -72,13 +73,14 @@ pub(super) fn steps(
             Some(SolutionDefect::Halved) if path == SCRIPT => first_half(content),
             _ => content.as_slice(),
         };
-        for (text, command) in write_file(FOLDER, &quoted(path), content) {
+        for (text, command) in write_file(FOLDER, &shell_word(path), content) {
             step(text, &command);
         }
     }
-    let mut command = format!("cd {} && export DEBIAN_FRONTEND=noninteractive", quoted(&solution.workdir));
+    let mut command =
+        format!("cd {} && export DEBIAN_FRONTEND=noninteractive", shell_word(&solution.workdir));
     for (name, value) in &solution.env {
-        command.push_str(&format!(" {name}={}", quoted(value)));
+        command.push_str(&format!(" {name}={}", shell_word(value)));
     }
     command.push_str(&format!(" && chmod +x {FOLDER}/{SCRIPT} && {FOLDER}/{SCRIPT}"));
     step("I do what is asked for.".to_owned(), &command);
@@ -90,11 +92,6 @@ fn first_half(script: &[u8]) -> &[u8] {
     let lines = script.split_inclusive(|byte| *byte == b'\n').count();
     let kept: usize = script.split_inclusive(|byte| *byte == b'\n').take(lines / 2).map(<[u8]>::len).sum();
     script.get(..kept).unwrap_or_default()
-}
-
-/// A word for a shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

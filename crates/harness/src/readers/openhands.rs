@@ -26,7 +26,7 @@ pub(crate) fn read(stdout: &[u8]) -> Events {
         match line {
             Line::Json(event) => one(&mut events, &event),
             Line::Text(text) => {
-                let plain = crate::text::without_colors(&text);
+                let plain = model::strip_ansi(&text);
                 if let Some(id) =
                     plain.trim().strip_prefix("Conversation ID:").and_then(|id| dashed(id.trim()))
                 {

@@ -25,7 +25,7 @@
 //! A step's states: passed; failed (graded, with tests); build failed (graded 0 without a single CASE line, by tests
 //! that print CASE lines, see [`case_lines`]; verdict `error`); error (an exception and no grade); failed with an exception (the agent ran
 //! out of time and was graded); not reached; in flight (`unfinished`: canceled, killed or running). The end reason of
-//! an exception is derived from its type and by when it came ([`exception`], `readers::attribution`).
+//! an exception is derived from its type and by when it came ([`exception`], [`crate::attribution`]).
 
 mod accounting;
 mod agent_settings;
@@ -35,47 +35,44 @@ mod exception;
 mod grouping;
 mod head;
 mod job;
+mod job_files;
 mod layout;
+mod limits;
+mod plan;
 mod resumed;
 mod reward;
 pub(super) mod settings;
 mod step;
+mod step_log;
 mod steps;
+mod survey;
 mod task;
 mod trial;
+mod trial_episode;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use model::{
-    Artifact, ArtifactKind, Counting, EndReason, Extra, Step, StepKind, TaskTotals, Transcript, Verdict,
-    Warning,
-};
+use model::{Artifact, ArtifactKind, Counting, EndReason, Step, StepKind, Transcript, Verdict};
 
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::identity;
 use crate::readers::atif;
-use crate::readers::json::{NODE_CAP, Node};
+use crate::readers::json::NODE_CAP;
 use crate::readers::kept_tests::KeptTests;
-use files::{Entry, ReadError, Stamp, Tree, file_name, join};
+use files::{ReadError, Tree, file_name, join};
 
 use self::accounting::Agent;
-use self::agent_settings::AgentSettings;
 use self::grouping::{Scenario, by_task};
 use self::head::Head;
-use self::job::{JobFiles, RunParts};
+use self::job_files::JobFiles;
 use self::layout::{Job, Kind};
 pub(in crate::formats) use self::step::take_cases;
 use self::steps::Steps;
+use self::survey::part_key;
 use self::task::Task;
-use self::trial::{Played, Trial};
-
-/// Most bytes of a configuration.
-const CONFIG_CAP: u64 = 16 << 20;
-/// Most bytes of a result or lock; bulk in it is skipped while parsing.
-const RESULT_CAP: u64 = 512 << 20;
-/// Most continuations of a trajectory that are followed.
-const CONTINUATIONS: usize = 100;
+use self::trial::Trial;
+use self::trial_episode::Played;
 
 /// Harbor's results.
 #[derive(Debug, Clone, Copy)]
@@ -103,7 +100,7 @@ impl Format for Harbor {
 
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
         let Ok(kind) = layout::kind(tree, at) else { return Survey::default() };
-        survey(tree, at, kind, report)
+        survey::survey(tree, at, kind, report)
     }
 
     fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
@@ -111,7 +108,7 @@ impl Format for Harbor {
     }
 
     fn planned(&self, tree: &Tree, at: &str, run: &str) -> Option<Vec<Planned>> {
-        planned(tree, at, layout::kind(tree, at).ok()?, run)
+        survey::planned(tree, at, layout::kind(tree, at).ok()?, run)
     }
 
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
@@ -124,221 +121,6 @@ impl Format for Harbor {
         }
         Ok(transcript)
     }
-}
-
-/// The key of the part that a trial is read in: the name of its task. Trials of one task are read together, because they
-/// tell each other's number of steps and repeats; what their folders are called says nothing of that. `head` is asked
-/// only where the place does not say the task.
-fn part_key(kind: Kind, job: &Job, head: impl FnOnce() -> Head) -> String {
-    match (kind, &job.task) {
-        (Kind::Tasks | Kind::Task, Some(task)) => {
-            Some(file_name(task)).filter(|n| !n.is_empty()).unwrap_or("task").to_owned()
-        }
-        (Kind::Trial, _) => "trial".to_owned(),
-        _ => head().task,
-    }
-}
-
-fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> Survey {
-    let jobs = layout::jobs(tree, at, kind);
-    let mut files = Vec::with_capacity(jobs.len());
-    let mut runs: Vec<RunParts> = Vec::new();
-    let mut run_of_key: HashMap<String, usize> = HashMap::new();
-    let mut runs_of_job: Vec<BTreeSet<usize>> = Vec::with_capacity(jobs.len());
-    let mut stamps: BTreeMap<String, Stamp> = BTreeMap::new();
-    let mut heads: HashMap<String, Vec<Head>> = HashMap::new();
-
-    for (index, job) in jobs.iter().enumerate() {
-        let own = JobFiles::read(tree, job, report);
-        // A trial whose own files do not say it takes its agent from the job's configuration.
-        let config = tree.entry(&join(&job.path, "config.json")).map_or(0, |e| e.stamp);
-        let prints_cases = job.whole && case_lines::printed(tree, job);
-        let mut of_job = BTreeSet::new();
-        let mut run_for = |head: &Head, settings: Extra, of_job: &mut BTreeSet<usize>| {
-            let key = head.run_key(kind, job, &own.name);
-            let run = *run_of_key.entry(key.clone()).or_insert_with(|| {
-                runs.push(RunParts {
-                    key,
-                    head: head.clone(),
-                    jobs: BTreeSet::new(),
-                    sources: BTreeSet::new(),
-                    trials: Vec::new(),
-                    agent_settings: AgentSettings::default(),
-                });
-                runs.len() - 1
-            });
-            of_job.insert(run);
-            runs[run].jobs.insert(index);
-            runs[run].agent_settings.add(settings);
-            if let Some(source) = &head.source {
-                runs[run].sources.insert(source.clone());
-            }
-            run
-        };
-        let mut trials_of_run = Vec::new();
-        // A copy of a trial is none that was planned.
-        let mut names: HashSet<String> = HashSet::new();
-        for trial in layout::trial_folders(tree, at, kind, job) {
-            let entries = tree.list(&trial);
-            if !layout::holds_trial(&entries) {
-                report.warn(Warning::skipped(
-                    trial,
-                    "harbor.not_a_trial",
-                    "The folder has neither config.json nor result.json: it is no trial, or one that failed before it began.",
-                ));
-                continue;
-            }
-            let (head, settings) = Head::read_with_settings(tree, &trial, own.config.as_ref());
-            names.insert(head.trial.clone().unwrap_or_else(|| trial.clone()));
-            let run = run_for(&head, settings, &mut of_job);
-            let key = part_key(kind, job, || head.clone());
-            let stamp = stamps.remove(&key).unwrap_or_default().number(config).number(prints_cases.into());
-            stamps.insert(key.clone(), stamp_of_trial(tree, &trial, &entries, stamp));
-            // One for each place in which its task may lie.
-            let of_part = heads.entry(key).or_default();
-            if !of_part.iter().any(|known| known.task_path == head.task_path) {
-                of_part.push(head);
-            }
-            trials_of_run.push((run, trial));
-        }
-        if kind != Kind::Trial {
-            job::check(job, &own, names.len(), report);
-        }
-        // A job that has not begun a trial yet is shown by the agents that it names.
-        if trials_of_run.is_empty() {
-            for head in job_heads(own.config.as_ref()) {
-                run_for(&head, Extra::new(), &mut of_job);
-            }
-        }
-        for (run, trial) in trials_of_run {
-            runs[run].trials.push(trial);
-        }
-        runs_of_job.push(of_job);
-        files.push(own);
-    }
-    let alone: Vec<bool> = runs_of_job.iter().map(|runs| runs.len() <= 1).collect();
-    let mut out = Survey::default();
-    for parts in &runs {
-        let mut run = job::run(tree, kind, at, &files, &alone, parts, report);
-        if kind == Kind::Tasks {
-            not_run(tree, at, &jobs, parts, &mut run, report);
-        }
-        out.runs.push(run);
-    }
-    for (key, mut stamp) in stamps {
-        let job =
-            jobs.iter().find(|j| j.task.as_deref().is_some_and(|t| file_name(t) == key)).or(jobs.first());
-        let of_part = heads.get(&key).map_or(&[][..], Vec::as_slice);
-        let folders: BTreeSet<String> =
-            of_part.iter().filter_map(|head| task::find(tree, job?, head)).collect();
-        for folder in folders {
-            stamp = task::stamp(tree, &folder, stamp);
-        }
-        out.parts.push(Part { key, stamp: stamp.finish() });
-    }
-    out
-}
-
-/// The trials that were planned for a run, by task: those that the locks of its jobs list, else every task of its job for every
-/// attempt; in the layout of EvoCode-Bench also one of each task that the run has no job of.
-fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Vec<Planned>> {
-    let mut names = Vec::new();
-    let mut played: BTreeSet<String> = BTreeSet::new();
-    let mut ids: HashSet<String> = HashSet::new();
-    for job in layout::jobs(tree, at, kind).iter().filter(|job| job.whole) {
-        let config = JobFiles::read_config(tree, job);
-        let name = head::job_name(tree, job, config.as_ref());
-        let is_own = |head: &Head| head.run_key(kind, job, &name) == run;
-        let locked = job::locked(tree, job).into_iter().filter(is_own).map(|head| head.task);
-        let mut of_run: Vec<String> = locked.collect();
-        if of_run.is_empty() && kind == Kind::Job {
-            of_run = job::planned_by_tasks(tree, at, kind, job, is_own).unwrap_or_default();
-        }
-        if !of_run.is_empty() {
-            played.extend(job.task.clone());
-            // What a copy of a job lists is planned once.
-            if job::id(tree, job).is_some_and(|id| !ids.insert(id)) {
-                continue;
-            }
-        }
-        names.extend(of_run);
-    }
-    if names.is_empty() {
-        return None;
-    }
-    if kind == Kind::Tasks {
-        let missing = layout::tasks(tree, at).into_iter().filter(|task| !played.contains(task));
-        names.extend(missing.map(|task| file_name(&task).to_owned()));
-    }
-    Some(Planned::count(names))
-}
-
-/// The agents that a job's configuration names.
-fn job_heads(config: Option<&Node>) -> Vec<Head> {
-    let agents = config.and_then(|c| c.get("agents")).map_or(&[][..], Node::list);
-    agents.iter().map(Head::of_agent).filter(|h| h.agent.is_some()).collect()
-}
-
-/// In the layout of EvoCode-Bench every task folder counts, also one that a model was never run on: as 0.
-fn not_run(tree: &Tree, at: &str, jobs: &[Job], parts: &RunParts, run: &mut model::Run, report: &mut Report) {
-    let ran: BTreeSet<&str> = parts.jobs.iter().filter_map(|i| jobs.get(*i)?.task.as_deref()).collect();
-    let mut missing = Vec::new();
-    for path in layout::tasks(tree, at) {
-        if ran.contains(path.as_str()) {
-            continue;
-        }
-        let task = Task::read(tree, &path, &mut Report::default());
-        missing.push(file_name(&path).to_owned());
-        run.reported.totals_only.push(TaskTotals {
-            scenario: file_name(&path).to_owned(),
-            turns: task.turns(),
-            passed_turns: Some(0.0),
-            case_ratio: Some(0.0),
-        });
-    }
-    if !missing.is_empty() {
-        report.warn(Warning::read_differently(
-            at,
-            "harbor.task_not_run",
-            format!(
-                "{} was not run on {} of the tasks here ({}). As in the published scores each of them counts as 0.",
-                run.key,
-                missing.len(),
-                missing.join(", ")
-            ),
-        ));
-    }
-}
-
-/// Adds names, sizes and times of what reading a trial parses. `entries` are those of its folder.
-fn stamp_of_trial(tree: &Tree, trial: &str, entries: &[Entry], stamp: Stamp) -> Stamp {
-    const GRADED: [&str; 4] = ["agent", "user-agent", "verifier", "artifacts"];
-    let add = |mut stamp: Stamp, folder: &str, entries: &[Entry]| {
-        stamp = stamp.text(folder);
-        for entry in entries {
-            stamp = stamp.text(&entry.name).number(entry.stamp);
-        }
-        stamp
-    };
-    let mut stamp = add(stamp, trial, entries);
-    let mut folders = vec![(trial.to_owned(), entries.to_vec())];
-    if entries.iter().any(|e| e.is_folder() && e.name == "steps") {
-        let steps = join(trial, "steps");
-        let of_steps = tree.list(&steps);
-        stamp = add(stamp, &steps, &of_steps);
-        for step in of_steps.iter().filter(|e| e.is_folder()) {
-            let path = join(&steps, &step.name);
-            let entries = tree.list(&path);
-            folders.push((path, entries));
-        }
-    }
-    for (folder, entries) in folders {
-        for part in entries.iter().filter(|e| e.is_folder() && GRADED.contains(&e.name.as_str())) {
-            let path = join(&folder, &part.name);
-            stamp = add(stamp, &path, &tree.list(&path));
-        }
-    }
-    stamp
 }
 
 /// Reads the trials of tasks.
@@ -448,7 +230,7 @@ fn read_task(
     for trial in &trials {
         let plan = declared.for_trial(task.as_ref(), trial, report);
         let agent = Agent::new(&trial.head, || {
-            let read = || job::harbor_version(tree, jobs.get(trial.job)?);
+            let read = || job_files::harbor_version(tree, jobs.get(trial.job)?);
             versions.entry(trial.job).or_insert_with(read).clone()
         });
         let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, (agent, &mut kept), report);

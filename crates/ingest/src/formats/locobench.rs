@@ -14,6 +14,8 @@
 //! show (`analysis::locobench`).
 
 mod agent;
+mod finals;
+mod kept_sessions;
 mod layout;
 mod lines;
 mod record;

@@ -4,6 +4,7 @@
 //! the name that a user said it has ([`files::Tree::column_names`]). All tables of a folder together are one place: rows of
 //! one run may stand in several.
 
+mod attempt;
 mod cell;
 pub mod columns;
 mod csv_rows;
@@ -12,9 +13,13 @@ mod episode;
 mod files;
 mod json_rows;
 mod mapping;
+mod open_rows;
 mod parquet_bounds;
 mod parquet_rows;
+mod row;
+mod row_values;
 mod rows;
+mod runs;
 mod scan;
 mod shares;
 mod thrift;
@@ -29,19 +34,19 @@ use model::{Artifact, Transcript, Warning};
 use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
 use self::cursors::Cursors;
-use self::episode::{Building, Place};
+use self::episode::Building;
 use self::files::Table;
+use self::row::{EpisodeKey, Row};
+use self::row_values::Place;
 use self::rows::{Begin, RowError, Rows};
-use self::scan::{EpisodeKey, Piece, Row, Taken};
+use self::scan::{Piece, Taken};
 use self::shares::Shares;
 use self::warnings::{Done, RowWarnings};
 
+pub use self::episode::FORKED;
 pub use self::files::{Headed, Near, headed, near};
 pub use self::mapping::{Renamed, header_id};
-pub use self::scan::{SCENARIO_SET, SCORING};
-
-/// The word of the format.
-pub const FORMAT: &str = "table";
+pub use self::runs::{FORMAT, PLANNED_TASKS, RESTORE_BEFORE_TRY, SCENARIO_SET, SCORING};
 
 /// Tidy tables.
 #[derive(Debug, Clone, Copy)]

@@ -11,34 +11,26 @@
 //!
 //! A trial is read from its own file, else from its entry in the run's. One that failed in `tb` itself has an entry only; one
 //! that has neither is running, or was killed. `is_resolved` decides; `failure_mode` says why it is not `true`
-//! ([`failure_mode`]).
+//! ([`crate::attribution`]).
 
-mod failure_mode;
+mod files_of_run;
 mod layout;
 mod run;
 mod trial;
 
 use std::collections::BTreeMap;
 
-use files::{ReadError, Stamp, Tree, file_name, join};
+use files::{ReadError, Stamp, Tree, join};
 use model::{Artifact, Transcript, Warning};
 
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::identity;
-use crate::readers::json::Node;
 use crate::readers::outline::Outline;
 
-pub(crate) use self::failure_mode::decisions;
+use self::files_of_run::{LOCK, METADATA, RESULTS};
 use self::layout::Trial;
 use self::run::RunFiles;
 
-const RESULTS: &str = "results.json";
-const METADATA: &str = "run_metadata.json";
-const LOCK: &str = "tb.lock";
-/// Most bytes of the results of a run.
-const RESULTS_CAP: u64 = 512 << 20;
-/// Most bytes of any other file.
-const FILE_CAP: u64 = 16 << 20;
 /// Most values of the results of a task's trials together; each test is one, and takes some 200 bytes.
 const VALUES: u64 = 400_000;
 /// What is said of a result beyond them.
@@ -176,28 +168,4 @@ impl PartReader for TaskReader {
         });
         numbered.collect()
     }
-}
-
-/// A JSON object; what else there is, is said, with what that means for the rest.
-fn object(tree: &Tree, path: &str, cap: u64, consequence: &str, report: &mut Report) -> Option<Node> {
-    match tree.read_json::<Node>(path, cap) {
-        Ok(node @ Node::Map(_)) => {
-            report.files_read += 1;
-            Some(node)
-        }
-        Ok(_) => {
-            let what = format!("It is JSON, but no object. {consequence}");
-            report.warn(Warning::skipped(path, "json.wrong_type", what));
-            None
-        }
-        Err(error) => {
-            report.unreadable(path, &error, consequence);
-            None
-        }
-    }
-}
-
-/// The last part of a path of any system.
-fn folder_name(path: &str) -> &str {
-    file_name(path.trim_end_matches(['/', '\\'])).rsplit('\\').next().unwrap_or(path)
 }

@@ -49,9 +49,20 @@ pub(super) fn stays_out(
             unchanged.insert(place);
         }
     }
+    // Each place of a copy may have as many runs as are left out of it.
+    let of_copies: HashSet<&str> =
+        left_out.runs.iter().flat_map(|run| [run.place.as_str(), run.original_place.as_str()]).collect();
+    let mut runs: HashMap<(&str, &str), &Run> = HashMap::new();
+    for (place, survey) in places.iter().filter(|(place, _)| of_copies.contains(**place)) {
+        for run in survey.iter().flat_map(|survey| &survey.runs) {
+            runs.entry((*place, run.key.as_str())).or_insert(run);
+        }
+    }
     let run_of = |place: &str, key: &str| -> Option<Option<&Run>> {
-        let Some(survey) = places.get(place)? else { return Some(None) };
-        survey.runs.iter().find(|run| run.key == key).map(Some)
+        match places.get(place)? {
+            Some(_) => runs.get(&(place, key)).map(|run| Some(*run)),
+            None => Some(None),
+        }
     };
     // The files that name harness and model belong to no part.
     let is_copy = |run: &LeftOutRun| {

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use model::{Artifact, Attempt, Benchmark, Run, Transcript, Turn, Verdict};
 
 use super::*;
-use crate::discover::discover_among;
+use crate::discover::{Extent, discover_among, search};
 use crate::format::{Reading, Sniff};
 use files::{Entry, ReadError, join};
 
@@ -18,6 +18,8 @@ struct Toy {
     read: Arc<Mutex<Vec<String>>>,
     /// How often what parts share was read.
     opened: AtomicUsize,
+    /// How many folders it was asked about.
+    asked: AtomicUsize,
 }
 
 struct ToyReader {
@@ -53,6 +55,7 @@ impl Format for Toy {
         "toy.txt"
     }
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         if tree.entry(&join(at, "toy.txt")).is_some() {
             return Sniff::Recognized;
         }
@@ -97,6 +100,9 @@ impl PartReader for ToyReader {
                 report.warn(Warning::skipped(format!("{path}/{number}"), "json.truncated", "It ends."));
             }
         }
+        if text == "added" {
+            return (0..3).map(|number| Self::with_added_tokens(&part.key, number, report)).collect();
+        }
         let (run, name) = part.key.trim_end_matches(".ep").split_once('.').unwrap();
         let mut episode = Episode::new(name, name);
         episode.identity = text.strip_prefix('#').map(|id| format!("id-of-{id}"));
@@ -106,6 +112,26 @@ impl PartReader for ToyReader {
             episode.turns.push(turn);
         }
         vec![Reading { run: run.to_owned(), episode }]
+    }
+}
+
+impl ToyReader {
+    /// One of several episodes of a part whose cached tokens were added to the input. Their reader has said very much before.
+    fn with_added_tokens(part: &str, number: u32, report: &mut Report) -> Reading {
+        if number == 0 {
+            for place in 0..5_000 {
+                report.warn(Warning::skipped(format!("{part}/{place}"), "json.truncated", "It ends."));
+            }
+        }
+        let mut episode = Episode::new(format!("e{number}"), "task");
+        episode.identity = Some(format!("id-of-{number}"));
+        let mut turn = Turn::new(1);
+        let mut attempt = Attempt::new(1, Verdict::Passed);
+        attempt.tokens = Tokens { input: Some(30), cached: Some(20), output: Some(1) };
+        attempt.cached_input = CachedInput::Added;
+        turn.attempts.push(attempt);
+        episode.turns.push(turn);
+        Reading { run: "run".to_owned(), episode }
     }
 }
 
@@ -145,6 +171,37 @@ impl Bench {
         let page = self.store.warnings(self.source, &store::WarningFilter::default(), 0, 100).unwrap();
         page.warnings.into_iter().map(|w| (w.path, w.code)).collect()
     }
+}
+
+#[test]
+fn that_cached_tokens_were_added_is_said_once_however_much_else_is_said_of_a_part() {
+    let bench = Bench::new();
+    bench.write("toy.txt", "run\n");
+    bench.write("run.first.ep", "added");
+    assert_eq!(bench.import().counts.episodes, 3);
+    let counts = bench.store.source(bench.source).unwrap().unwrap().severities;
+    assert_eq!((counts.warnings, counts.repairs), (5_001, 0), "not once for each episode");
+}
+
+#[test]
+fn a_tree_whose_places_are_known_is_not_searched_again() {
+    let bench = Bench::new();
+    for folder in ["a", "b", "c"] {
+        bench.write(&format!("{folder}/toy.txt"), "run\n");
+        bench.write(&format!("{folder}/run.first.ep"), "1");
+    }
+    let tree = Tree::open(bench.temp.path()).unwrap();
+    let asked = || bench.toy.asked.load(Ordering::Relaxed);
+    assert_eq!(search(&tree, &[bench.toy], Extent::FirstPlace).unwrap().places.len(), 1);
+    assert_eq!(asked(), 2, "whether there is anything is known after the first place");
+    bench.toy.asked.store(0, Ordering::Relaxed);
+    let found = discover_among(&tree, &[bench.toy]).unwrap();
+    assert_eq!((found.places.len(), asked()), (3, 4), "the root and three folders, once each");
+    let stop = AtomicBool::new(false);
+    let imported = import_found(&tree, &bench.store, bench.source, found, &|_, _| {}, &stop).unwrap();
+    assert_eq!((imported.counts.episodes, asked()), (3, 4));
+    assert_eq!(bench.import().counts, imported.counts);
+    assert_eq!(asked(), 8, "without them it is");
 }
 
 #[test]

@@ -2,6 +2,11 @@
 //!
 //! Only differences and order are computed. A time without an offset is taken as UTC for the order; two such times of
 //! the same clock still differ by what they should, and one with and one without an offset have no difference.
+//!
+//! Files write more forms than RFC 3339 knows (24:00, fractions of any length), so the text is taken apart here; the calendar
+//! is jiff's.
+
+use jiff::civil::Date;
 
 /// Microseconds since 1970-01-01T00:00:00 UTC; `None` if it is not a date and time.
 pub fn micros(text: &str) -> Option<i64> {
@@ -18,9 +23,10 @@ pub fn micros(text: &str) -> Option<i64> {
     let mut parts = hms.split(':').map(number);
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?);
     let is_of_day = hour < 24 && minute < 60 && second <= 60 || (hour, minute, second) == (24, 0, 0);
-    if !(1..=12).contains(&month) || !(1..=days_in(year, month)).contains(&day) || !is_of_day {
+    if !is_of_day {
         return None;
     }
+    let date = Date::new(year.try_into().ok()?, month.try_into().ok()?, day.try_into().ok()?).ok()?;
     let digits: String = fraction.chars().chain("000000".chars()).take(6).collect();
     let offset = match zone.split_at_checked(1) {
         Some((sign @ ("+" | "-"), hhmm)) => {
@@ -34,7 +40,8 @@ pub fn micros(text: &str) -> Option<i64> {
         }
         _ => 0,
     };
-    let seconds = (days(year, month, day) * 24 + hour) * 3600 + (minute - offset) * 60 + second;
+    let midnight = date.duration_since(Date::constant(1970, 1, 1)).as_secs();
+    let seconds = midnight + hour * 3600 + (minute - offset) * 60 + second;
     Some(seconds * 1_000_000 + number(&digits)?)
 }
 
@@ -92,30 +99,11 @@ fn has_offset(time: &str) -> bool {
     time.trim().get(11..).is_some_and(|clock| clock.contains(['Z', 'z', '+', '-']))
 }
 
-/// Days of a month in the Gregorian calendar.
-const fn days_in(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
 fn number(digits: &str) -> Option<i64> {
     if digits.is_empty() || digits.len() > 9 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
     digits.parse().ok()
-}
-
-/// Days since 1970-01-01 of a date in the Gregorian calendar; years are counted from March so that the leap day is last.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 #[cfg(test)]

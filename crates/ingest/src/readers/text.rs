@@ -2,9 +2,33 @@
 
 use model::strip_ansi;
 
-/// A title without the marks of Markdown that stand for bold and code.
+/// A title without the marks of Markdown that stand for bold, emphasis and code.
 pub(crate) fn plain_title(title: &str) -> String {
-    title.replace("**", "").replace('`', "")
+    without_emphasis(&title.replace("**", "").replace('`', ""))
+}
+
+/// A text without the stars around emphasized words: `over *values*`. Stars that mean something else (`2 * 3`, `*.rs`) stay.
+fn without_emphasis(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('*') {
+        plain.push_str(before);
+        let opens = !before.ends_with(char::is_alphanumeric) && after.starts_with(char::is_alphanumeric);
+        let closed = after.split_once('*').filter(|(inside, behind)| {
+            inside.ends_with(char::is_alphanumeric)
+                && !inside.contains('\n')
+                && !behind.starts_with(char::is_alphanumeric)
+        });
+        if let Some((inside, behind)) = closed.filter(|_| opens) {
+            plain.push_str(inside);
+            rest = behind;
+        } else {
+            plain.push('*');
+            rest = after;
+        }
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// The title of a request: its first line, without those marks.
@@ -33,5 +57,26 @@ mod tests {
         assert_eq!(first_line(" \n#\n", 4), None);
         assert_eq!(first_line("sh -c `date` **", 80).as_deref(), Some("sh -c `date` **"));
         assert_eq!(first_title("## **Round 2**: `notes add`\n", 80).as_deref(), Some("Round 2: notes add"));
+        // From a request of EvoCode-Bench.
+        let request = "The for..in loop currently iterates over array *values*, but *all of them*.";
+        let title = "The for..in loop currently iterates over array values, but all of them.";
+        assert_eq!(first_title(request, 80).as_deref(), Some(title));
+    }
+
+    #[test]
+    fn stars_that_are_no_emphasis_stay() {
+        for text in [
+            "2 * 3 * 4",
+            "2*3*4",
+            "*.rs and *.py",
+            "f(*args, **kwargs)",
+            "count(*)",
+            "* a",
+            "*",
+            "*a\nb*",
+            "",
+        ] {
+            assert_eq!(without_emphasis(text), text);
+        }
     }
 }

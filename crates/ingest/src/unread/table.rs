@@ -1,6 +1,6 @@
 //! The kinds, in the order in which they are asked. `docs/formats.md` lists them; a test holds the two together.
 
-use super::Kind;
+use super::kind::Kind;
 use super::sign::Shape::{Begins, Ends, List, Number, Object, Present, Text, Truth};
 use super::sign::Sign::{Bytes, Folder, Json, Named, Zip};
 

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use similar::{ChangeTag, TextDiff};
+use ts_rs::TS;
 
-use super::escape;
+use super::text::escape;
 use files::{ReadError, Tree, join};
 
 /// Most files of a snapshot.
@@ -40,7 +42,8 @@ pub struct SnapshotFile {
 }
 
 /// How a file changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[serde(rename_all = "snake_case")]
 pub enum FileStatus {
     /// Not there before.
     Added,
@@ -52,18 +55,18 @@ pub enum FileStatus {
     Unchanged,
 }
 
-/// A file in one or both of two snapshots.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One file of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct FileChange {
-    /// Path inside the snapshots.
+    /// Path inside the snapshot.
     pub path: String,
     /// How it changed.
     pub status: FileStatus,
-    /// Lines added; `None` = binary, or too large to compare.
+    /// Lines added; `None` = binary or too large to compare.
     pub added: Option<u32>,
     /// Lines removed.
     pub removed: Option<u32>,
-    /// Size after; before, if it was removed.
+    /// Size after (before, if removed).
     pub bytes: u64,
 }
 
@@ -81,13 +84,13 @@ pub struct Comparison {
 }
 
 /// Both sides of a file. A side is `None` where the file is not there.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct CodeFile {
     /// Before.
     pub before: Option<String>,
     /// After.
     pub after: Option<String>,
-    /// Why there is no text: binary, or too large.
+    /// Why there is no text: binary, or larger than the cap.
     pub not_shown: Option<String>,
 }
 

@@ -1,6 +1,9 @@
 //! Pieces of text files.
 
 use files::{ReadError, Tree};
+use model::is_display_control;
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
 
 /// Bytes of a piece when the caller does not say.
 pub const DEFAULT_LIMIT: u32 = 256 << 10;
@@ -10,17 +13,19 @@ pub const MAX_LIMIT: u32 = 2 << 20;
 /// Longest color code that is kept together.
 const COLOR_BYTES: usize = 32;
 
-/// A piece of a text file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A piece of a text. Control characters other than line feed and tab are escaped; ANSI color codes are kept only
+/// where `ansi` says so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct TextPage {
-    /// Valid Unicode; control characters other than line feed and tab are escaped (`\x07`, `\u{202e}`), color codes
-    /// (`ESC[…m`) are kept. What is not UTF-8 is U+FFFD.
+    /// The text, always valid Unicode.
+    // Control characters other than line feed and tab are escaped (`\x07`, `\u{202e}`), color codes (`ESC[…m`) are kept. What
+    // is not UTF-8 is U+FFFD.
     pub text: String,
     /// Byte at which it begins.
     pub offset: u64,
     /// Byte at which to go on; `None` = that was all.
     pub next_offset: Option<u64>,
-    /// Bytes of the file.
+    /// Bytes in all.
     pub total: u64,
 }
 
@@ -127,14 +132,7 @@ fn escape_controls(text: &str, colors: bool, drop_cr: bool) -> String {
             c if (c as u32) < 0x20 || c == '\x7f' => {
                 let _ = write!(out, "\\x{:02x}", c as u32);
             }
-            // C1 controls; marks, overrides and isolates of the reading order; line and paragraph separators.
-            '\u{80}'..='\u{9f}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{61c}'
-            | '\u{feff}' => {
+            c if is_display_control(c) => {
                 let _ = write!(out, "\\u{{{:x}}}", c as u32);
             }
             c => out.push(c),

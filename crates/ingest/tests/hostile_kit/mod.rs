@@ -123,19 +123,9 @@ pub fn open_zip(bytes: &[u8]) -> (tempfile::TempDir, Result<Tree, files::ReadErr
 
 /// Files of a folder below `root`, by path.
 pub fn files_of(root: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut files = Vec::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-                files.push((name, fs::read(&path).unwrap()));
-            }
-        }
-    }
+    let name = |path: std::path::PathBuf| path.to_str().unwrap().to_owned();
+    let mut files: Vec<_> =
+        test_folders::contents(root).into_iter().map(|(path, bytes)| (name(path), bytes)).collect();
     files.sort();
     files
 }

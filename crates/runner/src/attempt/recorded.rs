@@ -1,7 +1,7 @@
 //! The record of an attempt, and the feedback on it.
 
 use model::{EndReason, Verdict};
-use scenario::client::CaseStatus;
+use validation::client::CaseStatus;
 
 use super::{Attempt, FinishedAttempt, Prompt, Tested, UntestedAttempt};
 use crate::agent::{AgentCall, blocking};

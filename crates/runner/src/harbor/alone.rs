@@ -9,8 +9,8 @@ use model::EndReason;
 use sandbox::SandboxError;
 
 use super::file::StepFile;
+use super::in_container::{Broken, ORDER, whole};
 use super::snapshot::Before;
-use super::step::{Broken, ORDER, whole};
 use super::trial::Trial;
 use crate::agent_end::exception;
 use crate::live::Phase;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use model::EndReason;
 use sandbox::{Containers, OpenTask, SandboxError, TaskCommand};
 
-use super::step::{Broken, ORDER, blamed};
+use super::in_container::{Broken, ORDER, blamed};
 use super::trial::{Trial, not_open};
 use crate::live::Phase;
 use crate::settings::TaskBackground;

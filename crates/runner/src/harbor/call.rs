@@ -9,7 +9,8 @@ use sandbox::{OpenTask, SandboxError, TaskCommand};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::file::StepFile;
-use super::step::{Broken, Played, blamed, end_of_output, whole};
+use super::in_container::{Broken, blamed, end_of_output, whole};
+use super::step::Played;
 use super::task::HeldSolution;
 use super::trial::Trial;
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};

@@ -3,15 +3,16 @@
 //! Nothing is dropped silently: what this version cannot do is a reason to refuse the task ([`Read::refused`]), and keys that
 //! no schema has are named ([`Read::unknown`]).
 
+mod raw;
 #[cfg(test)]
 mod tests;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
 use toml::{Table, Value};
 
+use self::raw::{NameOrNumber, Raw, RawArtifact, RawEnvironment, RawHealth, RawPhase, RawReward, RawStep};
 use self::values::{LEAST_CPUS, LEAST_MEMORY_MB, at_least, check_name, name_key, seconds, size, variables};
 
 /// Seconds of a verifier where its step says nothing. What `[verifier]` of the task says is not used for steps.
@@ -99,142 +100,6 @@ pub(super) struct Artifact {
     pub(super) source: String,
     /// Relative, below the folder of the step's artifacts.
     pub(super) destination: String,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Raw {
-    // These name the task and say nothing about how it is played.
-    #[serde(rename = "schema_version")]
-    _schema_version: Option<Value>,
-    #[serde(rename = "version")]
-    _version: Option<Value>,
-    #[serde(rename = "source")]
-    _source: Option<Value>,
-    #[serde(rename = "task")]
-    _task: Option<Value>,
-    metadata: Table,
-    multi_step_reward_strategy: Option<String>,
-    agent: RawPhase,
-    verifier: RawPhase,
-    environment: RawEnvironment,
-    solution: RawSolution,
-    steps: Option<Vec<RawStep>>,
-    artifacts: Vec<RawArtifact>,
-    #[serde(flatten)]
-    other: Table,
-}
-
-#[derive(Deserialize, Default, Clone)]
-#[serde(default)]
-struct RawPhase {
-    timeout_sec: Option<f64>,
-    user: Option<NameOrNumber>,
-    env: BTreeMap<String, String>,
-    network_mode: Option<String>,
-    allowed_hosts: Option<Vec<String>>,
-    environment_mode: Option<String>,
-    environment: Option<Value>,
-    collect: Vec<Value>,
-    #[serde(flatten)]
-    other: Table,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct RawEnvironment {
-    docker_image: Option<String>,
-    build_timeout_sec: Option<f64>,
-    os: Option<String>,
-    cpus: Option<f64>,
-    memory_mb: Option<f64>,
-    memory: Option<NameOrNumber>,
-    storage_mb: Option<f64>,
-    storage: Option<NameOrNumber>,
-    gpus: Option<f64>,
-    gpu_types: Option<Vec<String>>,
-    tpu: Option<Value>,
-    mcp_servers: Vec<Value>,
-    env: BTreeMap<String, String>,
-    skills_dir: Option<String>,
-    healthcheck: Option<RawHealth>,
-    workdir: Option<String>,
-    allow_internet: Option<bool>,
-    network_mode: Option<String>,
-    allowed_hosts: Option<Vec<String>>,
-    #[serde(flatten)]
-    other: Table,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct RawSolution {
-    env: BTreeMap<String, String>,
-    #[serde(flatten)]
-    other: Table,
-}
-
-#[derive(Deserialize)]
-struct RawStep {
-    name: String,
-    #[serde(default)]
-    agent: RawPhase,
-    #[serde(default)]
-    verifier: RawPhase,
-    min_reward: Option<RawReward>,
-    healthcheck: Option<RawHealth>,
-    #[serde(default)]
-    artifacts: Vec<RawArtifact>,
-    #[serde(flatten)]
-    other: Table,
-}
-
-#[derive(Deserialize, Clone)]
-struct RawHealth {
-    command: String,
-    interval_sec: Option<f64>,
-    timeout_sec: Option<f64>,
-    start_period_sec: Option<f64>,
-    start_interval_sec: Option<f64>,
-    retries: Option<u32>,
-    #[serde(flatten)]
-    other: Table,
-}
-
-#[derive(Deserialize, Clone)]
-#[serde(untagged)]
-enum NameOrNumber {
-    Number(i64),
-    Name(String),
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum RawReward {
-    Number(f64),
-    Keyed(BTreeMap<String, f64>),
-}
-
-#[derive(Deserialize, Clone)]
-#[serde(untagged)]
-enum RawArtifact {
-    Path(String),
-    Entry {
-        source: String,
-        destination: Option<String>,
-        #[serde(default)]
-        exclude: Vec<String>,
-        service: Option<String>,
-    },
-}
-
-impl From<NameOrNumber> for String {
-    fn from(value: NameOrNumber) -> Self {
-        match value {
-            NameOrNumber::Number(number) => number.to_string(),
-            NameOrNumber::Name(name) => name,
-        }
-    }
 }
 
 /// Reads a `task.toml`. The error is one sentence: it is no TOML, a value has the wrong type or range, or a name cannot be

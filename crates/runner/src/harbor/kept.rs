@@ -11,15 +11,14 @@ use std::path::{Path, PathBuf};
 use model::{EndReason, Verdict};
 use serde::{Deserialize, Serialize};
 
-use super::trial::is_tried_again;
+use super::after_attempt::is_tried_again;
 use crate::disk::{self, Durability};
 use crate::record::Trajectory;
 use crate::state::SessionState;
 use crate::{RunError, copy};
 
 /// Why a trial without a record is retried from its first step.
-const NONE_KEPT: &str =
-    "no snapshot of its container was kept (restore_before_try=true keeps one before each step)";
+const NONE_KEPT: &str = "no snapshot of its container was kept (harbor.snapshots=each_step keeps one before each step, and so does restore_before_try=true)";
 /// The same where the record is of something else.
 const OTHER: &str = "the snapshot that was kept does not belong to what is recorded of it";
 
@@ -94,6 +93,15 @@ pub(super) struct Rules {
     pub(super) fail_stop: bool,
     /// Whether each step is played by itself.
     pub(super) plays_alone: bool,
+    /// Whether a further attempt at a step continues with what the last one left, and not from the snapshot of the step.
+    pub(super) continues: bool,
+}
+
+impl Rules {
+    /// The attempt at a step that can begin in its snapshot, where `attempt` is the next one.
+    const fn first_in_snapshot(self, attempt: u32) -> u32 {
+        if self.continues { 1 } else { attempt }
+    }
 }
 
 /// The progress of a trial, by its trajectory.
@@ -142,10 +150,12 @@ pub(super) fn retry_from(trajectory: &mut Trajectory, step: u32, attempt: u32) {
     }
 }
 
-/// Whether a snapshot was made after an attempt for the step that follows.
+/// Whether the chain continued after an attempt: a snapshot was made after it for the step that follows, or a resume has
+/// continued from that snapshot, whose record names the step that follows.
 fn went_on(record: Option<&Record>, step: u32, attempts: u32) -> bool {
-    record.is_some_and(|record| {
-        record.current.step == step && record.next.as_ref().is_some_and(|next| next.attempt == attempts)
+    record.is_some_and(|Record { current, next }| {
+        let is_kept_after_it = next.as_ref().is_some_and(|next| next.attempt == attempts);
+        current.step > step || current.step == step && is_kept_after_it
     })
 }
 
@@ -171,10 +181,10 @@ pub(super) fn continuation(record: Option<Record>, progress: Progress, rules: Ru
     // A folder of somebody else may name any number.
     let following = (step.saturating_add(1), 1);
     let places = match (is_decided, rules.plays_alone) {
-        (false, _) => [Some((step.max(1), attempts.saturating_add(1))), None],
+        (false, _) => [Some((step.max(1), rules.first_in_snapshot(attempts.saturating_add(1)))), None],
         // Where the engine could not keep the container after the attempt that decided the step, only that attempt is retried: the
         // steps before it are paid for.
-        (true, false) => [Some(following), Some((step, attempts))],
+        (true, false) => [Some(following), Some((step, rules.first_in_snapshot(attempts)))],
         // Its reference solution was executed, or is to be.
         (true, true) => [Some(following), Some((step, rules.attempts.saturating_add(1)))],
     };
@@ -191,7 +201,8 @@ pub(super) fn continuation(record: Option<Record>, progress: Progress, rules: Ru
 mod tests {
     use super::*;
 
-    const RULES: Rules = Rules { turns: 3, attempts: 2, fail_stop: true, plays_alone: false };
+    const RULES: Rules =
+        Rules { turns: 3, attempts: 2, fail_stop: true, plays_alone: false, continues: false };
 
     fn kept(step: u32) -> Kept {
         Kept {
@@ -298,6 +309,28 @@ mod tests {
     }
 
     #[test]
+    fn attempts_that_build_on_each_other_begin_again_with_the_first_one_of_their_step() {
+        const FAILED: Option<EndReason> = Some(EndReason::TestsFailed);
+        let ours = Rules { fail_stop: false, continues: true, attempts: 3, ..RULES };
+        let mut between = trajectory(2, &[FAILED, FAILED]);
+        assert_eq!(place(ours, Some(record(2, None)), &mut between), Ok(Some((2, 1))));
+        assert_eq!((between.last(), between.current.unwrap().turn), (None, 2), "none of them counts");
+        // One that the endpoint has ended is taken back, and with it those that it built on.
+        let mut outside = trajectory(2, &[FAILED, Some(EndReason::Endpoint)]);
+        assert_eq!(place(ours, Some(record(2, None)), &mut outside), Ok(Some((2, 1))));
+        assert_eq!(outside.last(), None);
+        // A step that is decided stays: its container was kept after it.
+        let mut decided = trajectory(2, &[FAILED, None]);
+        assert_eq!(place(ours, Some(record(2, Some(2))), &mut decided), Ok(Some((3, 1))));
+        assert_eq!(decided.last(), Some((2, 2)));
+        // Where it could not be kept, the whole step is retried.
+        let mut unkept = trajectory(2, &[FAILED, None]);
+        assert_eq!(place(ours, Some(record(2, None)), &mut unkept), Ok(Some((2, 1))));
+        assert_eq!(unkept.last(), None);
+        assert_eq!(place(ours, Some(record(2, Some(1))), &mut trajectory(3, &[None])), Ok(None));
+    }
+
+    #[test]
     fn a_chain_that_its_last_attempt_has_ended_is_over_whatever_was_kept() {
         let chain = Rules { fail_stop: false, attempts: 3, ..RULES };
         let ended = |end: Option<EndReason>| {
@@ -322,7 +355,13 @@ mod tests {
         let far = || Some(Record { current: kept(u32::MAX), next: None });
         let at = |attempt| Continuation::Snapshot(Box::new(kept(u32::MAX)), attempt);
         for plays_alone in [false, true] {
-            let rules = Rules { turns: u32::MAX, attempts: u32::MAX, fail_stop: false, plays_alone };
+            let rules = Rules {
+                turns: u32::MAX,
+                attempts: u32::MAX,
+                fail_stop: false,
+                plays_alone,
+                continues: false,
+            };
             let last = Progress { step: u32::MAX, attempts: u32::MAX, ..Progress::default() };
             assert_eq!(continuation(far(), last, rules), at(u32::MAX));
             let before = Progress { step: u32::MAX - 1, is_decided: true, ..last };
@@ -343,6 +382,20 @@ mod tests {
         let chain = Rules { fail_stop: false, ..RULES };
         let mut went_on = trajectory(1, &[Some(EndReason::Environment)]);
         assert_eq!(place(chain, Some(record(1, Some(1))), &mut went_on), Ok(Some((2, 1))));
+    }
+
+    #[test]
+    fn a_step_that_a_resume_went_on_from_stays_if_the_next_one_is_cut_off_again() {
+        // A resume continued with the step that follows and was cut off before its first attempt was recorded.
+        let chain = Rules { turns: 5, fail_stop: false, ..RULES };
+        let alone = Rules { plays_alone: true, ..chain };
+        let ends =
+            [None, Some(EndReason::TestsFailed), Some(EndReason::Budget), Some(EndReason::Environment)];
+        for (rules, end) in [chain, alone].into_iter().flat_map(|rules| ends.map(|end| (rules, end))) {
+            let mut recorded = trajectory(3, &[end]);
+            assert_eq!(place(rules, Some(record(4, None)), &mut recorded), Ok(Some((4, 1))), "{end:?}");
+            assert_eq!(recorded.last(), Some((3, 1)), "its attempt counts: {end:?}");
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Trial<'_> {
                 engine.task_with_harness(&image, harness, &limits, &self.context.stop).await?
             }
         };
-        let kept_by = self.context.settings.restore_before_try.then(|| self.record_path());
+        let kept_by = self.context.settings.keeps_snapshots().then(|| self.record_path());
         self.what = Some(TaskContainer { owner: self.owner.clone(), image, env, limits, reach, kept_by });
         Ok(None)
     }

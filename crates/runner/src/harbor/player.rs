@@ -2,9 +2,11 @@
 //! or that passes without any work, measures nothing.
 
 use harness::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use strum::IntoStaticStr;
 
 /// A player.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum Player {
     /// Runs the reference solution of each step.
     Oracle,
@@ -14,11 +16,8 @@ pub(crate) enum Player {
 
 impl Player {
     /// Its name in the settings, in lower case.
-    pub(super) const fn word(self) -> &'static str {
-        match self {
-            Self::Oracle => "oracle",
-            Self::Nop => "nop",
-        }
+    pub(super) fn word(self) -> &'static str {
+        self.into()
     }
 }
 

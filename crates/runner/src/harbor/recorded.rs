@@ -1,21 +1,72 @@
-//! What is recorded of a step that was played.
+//! What is recorded of a step: its files, its line in the trajectory, and its attempts.
 
 use std::time::Instant;
 
+use gateway::StopReason;
 use model::{EndReason, Tokens, Verdict, case_lines};
 
 use super::file::StepFile;
 use super::reward;
 use super::step::Played;
+use super::task::Task;
 use super::trial::Trial;
 use crate::agent::blocking;
-use crate::record::{AttemptLeft, AttemptRecord, Exception};
-use crate::{RunError, clock};
+use crate::record::{AttemptLeft, AttemptRecord, Exception, TaskFiles, TurnRecord};
+use crate::reopen::keep_score;
+use crate::{Event, RunError, clock, disk, kill_points};
 
-/// Longest title, in bytes.
+/// Longest title, in characters.
 const TITLE: usize = 120;
 
 impl Trial<'_> {
+    /// The files of a step, and its line in the trajectory.
+    pub(super) async fn begin(&mut self, step: &StepFile, number: u32) -> Result<(), RunError> {
+        let (tasks, results) = (self.tasks.clone(), self.results.clone());
+        let (index, of_step) = (self.planned.scenario as usize, step.clone());
+        let (request, files) = blocking(move || {
+            let task = tasks.list.get(index);
+            let text = |path: Option<String>| {
+                path.and_then(|path| tasks.tree.read_text(&path, 8 << 20).ok()).map(|(text, _)| text)
+            };
+            let request =
+                task.and_then(|task| task.instruction(&tasks.tree, &of_step).ok()).unwrap_or_default();
+            let script = |task: &Task| {
+                let of_step = task.of_step(&tasks.tree, &of_step, "tests/test.sh");
+                of_step.or_else(|| task.of_task(&tasks.tree, "tests/test.sh"))
+            };
+            let suite = text(task.and_then(script));
+            let solution = task.and_then(|task| task.solution(&tasks.tree, &of_step));
+            let reference = text(solution.map(|folder| files::join(&folder, "solve.sh")));
+            let of_turn = TaskFiles {
+                turn: number,
+                request: &request,
+                reference: reference.as_deref(),
+                suite: suite.as_deref(),
+            };
+            let files = results.task_turn(&of_turn)?;
+            Ok((request, files))
+        })
+        .await?;
+        let title = first_line(&request);
+        let mut record = TurnRecord::new(number, title, &request, Vec::new(), files);
+        record.step = Some(step.name.clone());
+        (self.number, self.attempt, self.feedback) = (number, 1, None);
+        // One that a resume continues is in the trajectory.
+        if self.trajectory.current.as_ref().is_none_or(|current| current.turn != number) {
+            self.trajectory.begin(record);
+        }
+        self.status.set(|shown| {
+            (shown.turn, shown.attempt, shown.end_reason) = (number, 1, None);
+        });
+        self.context.events.tell(&Event::Turn {
+            at: clock::now(),
+            episode: self.planned.name.clone(),
+            turn: number,
+            of: self.planned.turns,
+        });
+        Ok(())
+    }
+
     /// Puts together what is recorded of a step, and writes its files.
     pub(super) async fn record(
         &self,
@@ -125,13 +176,54 @@ impl Trial<'_> {
             references_failed: self.references_failed.clone(),
         })
     }
+
+    /// The step counts once the trajectory names it.
+    pub(super) async fn commit(
+        &mut self,
+        number: u32,
+        record: AttemptRecord,
+        over: Option<StopReason>,
+    ) -> Result<(), RunError> {
+        if let Some(current) = &mut self.trajectory.current {
+            current.attempts.push(record.clone());
+        }
+        kill_points::point("step about to be recorded");
+        self.write()?;
+        kill_points::point("step recorded");
+        let cells = self.trajectory.summaries().iter().map(|turn| turn.state).collect();
+        let spent = self.context.spent_of(&self.status, &self.planned.name).await;
+        self.status.set(|shown| (shown.cells, shown.spent) = (cells, spent));
+        keep_score(self.context, self.planned, &self.trajectory);
+        self.context.events.tell(&Event::Attempt {
+            at: clock::now(),
+            episode: self.planned.name.clone(),
+            turn: number,
+            attempt: record.attempt,
+            verdict: record.verdict,
+            passed: record.passed,
+            total: record.total,
+            end_reason: record.end_reason,
+            tokens: record.tokens,
+            cost_usd: record.cost_usd,
+            agent_seconds: record.agent_seconds,
+            test_seconds: record.test_seconds,
+            own_seconds: record.own_seconds.unwrap_or(0.0),
+        });
+        self.context.tell_spent(over).await;
+        Ok(())
+    }
+
+    /// Writes the trajectory.
+    pub(super) fn write(&mut self) -> Result<(), RunError> {
+        disk::briefly(|| self.trajectory.write())
+    }
 }
 
 /// The first line of an instruction that says something, without the marks of a heading.
-pub(super) fn first_line(request: &str) -> Option<String> {
+fn first_line(request: &str) -> Option<String> {
     let line = request
         .lines()
         .map(|line| line.trim().trim_start_matches('#').trim())
         .find(|line| !line.is_empty())?;
-    Some(crate::record::one_line(line, TITLE))
+    Some(model::one_line(line, TITLE))
 }

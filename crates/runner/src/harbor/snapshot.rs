@@ -1,5 +1,5 @@
-//! Attempts at a step that are independent of each other: each begins from the same snapshot of the container. The last of these
-//! snapshots is what a resume continues from ([`super::kept`]).
+//! Snapshots of the container of a trial before its steps. Attempts at a step that are independent of each other begin from the
+//! same one each. The last one is what a resume continues from ([`super::kept`]), of other trials as well where the settings say so.
 
 use std::path::PathBuf;
 
@@ -34,18 +34,33 @@ impl Trial<'_> {
             attempts: self.context.settings.attempt_limit.max(1),
             fail_stop: self.context.settings.fail_stop,
             plays_alone: self.plays_alone(),
+            continues: !self.restores(),
         }
     }
 
-    /// Keeps the container as it is before a step, where each attempt begins from there.
+    /// Whether each attempt at a step begins from its snapshot. Else a snapshot is for a resume only.
+    pub(super) fn restores(&self) -> bool {
+        self.context.settings.restore_before_try
+    }
+
+    /// Keeps the container as it is before a step, where the settings say so. `None` also where the engine cannot keep it and the
+    /// trial does not need that.
     pub(super) async fn keep(&self, step: u32) -> Result<Option<Before>, SandboxError> {
-        if !self.context.settings.restore_before_try {
+        if !self.context.settings.keeps_snapshots() {
             return Ok(None);
         }
         self.status.phase(Phase::Preparing, "its container is kept");
         let image = sandbox::snapshot_name(&self.owner, &self.record_path(), step);
         kill_points::point("container about to be kept");
-        let image_id = self.container()?.snapshot(&image).await?;
+        let image_id = match self.container()?.snapshot(&image).await {
+            Ok(image_id) => image_id,
+            Err(error) if self.restores() || ends_run(&error) => return Err(error),
+            Err(error) => {
+                let episode = &self.planned.name;
+                tracing::warn!(%error, episode, step, "its container is not kept; a resume may begin with the first step");
+                return Ok(None);
+            }
+        };
         kill_points::point("container kept");
         let kept = Box::new(Kept {
             step,
@@ -71,18 +86,30 @@ impl Trial<'_> {
         Ok(())
     }
 
+    /// Removes a snapshot that is for a resume only, once a later one is recorded. One that the engine does not remove yet, because
+    /// the container was opened from it, goes with the trial.
+    pub(super) async fn drop_snapshot(&self, before: &Before) {
+        if self.restores() {
+            return;
+        }
+        let connections = self.context.connections().await;
+        if let Containers::Engine(engine) = &connections.containers
+            && let Err(error) = engine.remove_snapshot(&before.image).await
+        {
+            tracing::debug!(%error, image = before.image, "an earlier snapshot of a task stays until its trial ends");
+        }
+    }
+
     /// Makes the container of the trial what it was before a step after a resume. The outer error is one of the engine; `None` = the
     /// snapshot is not there any more, or is not this folder's.
     pub(super) async fn reopen(&mut self, kept: Box<Kept>) -> Result<Option<Reopened>, SandboxError> {
-        let image = sandbox::snapshot_name(&self.owner, &self.record_path(), kept.step);
         let connections = self.context.connections().await;
         let Containers::Engine(engine) = &connections.containers else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
-        let found = engine.kept_snapshot(&image, &self.owner, &self.record_path()).await?;
-        if found.is_none_or(|id| id != kept.image_id) {
-            return Ok(None);
-        }
+        let record = self.record_path();
+        let found = engine.kept_snapshot(&self.owner, &record, kept.step, &kept.image_id).await?;
+        let Some(image) = found else { return Ok(None) };
         if let Some(ended) = self.prepare().await? {
             return Ok(Some(Reopened::Not(ended)));
         }
@@ -126,6 +153,16 @@ impl Trial<'_> {
             tracing::warn!(%error, "the way of a task to the gateway could not be removed");
         }
     }
+}
+
+/// Whether an error of the engine ends the run, whatever the trial still needs.
+fn ends_run(error: &SandboxError) -> bool {
+    matches!(
+        error,
+        SandboxError::Engine { is_gone: true, .. }
+            | SandboxError::NoRoom { .. }
+            | SandboxError::NoEngine { .. }
+    )
 }
 
 /// Removes the snapshots of a trial, where it has any: their record first, so that no resume looks for them.

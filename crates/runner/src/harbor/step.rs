@@ -7,36 +7,29 @@
 use std::time::{Duration, Instant};
 
 use files::join;
-use model::EndReason;
-use sandbox::{ContainerEnd, FileLeft, Packed, SandboxError, TaskCommand};
+use model::{EndReason, shell_word};
+use sandbox::{ContainerEnd, FileLeft, SandboxError};
 
-use super::archives;
 use super::call::CallLeft;
-use super::file::{Health, StepFile};
+use super::file::StepFile;
+use super::in_container::{Broken, ORDER, blamed, end_of_output, whole};
 use super::player::Player;
 use super::reward::{self, Rewards};
-use super::task::variables;
 use super::trial::Trial;
 use crate::agent_end::exception;
 use crate::live::Phase;
-use crate::record::{Exception, one_line};
+use crate::record::Exception;
 use crate::settings::{TaskProtocol, TaskSettings, TaskTimeout};
 
 /// Most bytes of an agent's and of a verifier's files that a step copies out of the container.
 const LEFT: u64 = 64 << 20;
 /// Most sources of artifacts of a step.
 const MOST_SOURCES: usize = 64;
-/// Seconds of the commands that prepare folders.
-pub(super) const ORDER: u64 = 120;
-/// Commands before a player and a verifier: both folders must be empty.
-const EMPTIED: [&str; 2] = ["/tests", "/logs/verifier"];
 /// What an earlier step kept is not kept again.
 const ARTIFACTS_EMPTIED: &str =
     "rm -rf /logs/artifacts && mkdir -p /logs/artifacts && chmod 777 /logs/artifacts";
 /// How long to wait for the end of a container that refuses a command.
 const SETTLED: Duration = Duration::from_millis(500);
-/// Longest part of an error output in a message.
-const SAID: usize = 500;
 
 /// The results of a step.
 #[derive(Default)]
@@ -70,18 +63,6 @@ impl Played {
         self.raise(reason, kind, message);
         self.is_over = true;
         self
-    }
-}
-
-/// Why a step cannot continue: the container or the engine, or a limit of the container.
-pub(super) enum Broken {
-    Engine(SandboxError),
-    Ended(EndReason, &'static str, String),
-}
-
-impl From<SandboxError> for Broken {
-    fn from(error: SandboxError) -> Self {
-        Self::Engine(error)
     }
 }
 
@@ -144,7 +125,7 @@ impl Trial<'_> {
         self.lay_workdir(step).await?;
         if self.task.of_step(self.tree(), step, "workdir/setup.sh").is_some() {
             self.status.phase(Phase::Preparing, "setup.sh runs");
-            let script = format!("bash {}", quoted(&join(&self.workdir, "setup.sh")));
+            let script = format!("bash {}", shell_word(&join(&self.workdir, "setup.sh")));
             let end = self.command(script, user, &[], self.context.settings.limits.seconds).await?;
             if end.exit.code != Some(0) {
                 let message = format!("setup.sh {}: {}", ended(&end), end_of_output(&end.stderr));
@@ -297,126 +278,14 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Empties the folders of the verifier, and confirms it with the engine.
-    pub(super) async fn empty(&self) -> Result<(), Broken> {
-        let script =
-            "rm -rf /tests /logs/verifier && mkdir -p /tests /logs/verifier && chmod 777 /logs/verifier";
-        self.command_in(Some("/"), script.to_owned(), Some("root"), &[], ORDER).await?;
-        for folder in EMPTIED {
-            if !self.container()?.is_empty(folder).await? {
-                let message = format!(
-                    "{folder} could not be emptied: what an agent left there, or a program that it replaced, would be graded"
-                );
-                let reason = blamed(self.was_played, EndReason::AgentError);
-                return Err(Broken::Ended(reason, "FolderNotEmptied", message));
-            }
-        }
-        Ok(())
-    }
-
     /// Copies the step's files into the working folder.
     async fn lay_workdir(&self, step: &StepFile) -> Result<(), Broken> {
         let Some(folder) = self.task.of_step(self.tree(), step, "workdir") else { return Ok(()) };
         // What is there stays as it is: its owner, its mode, or a link.
-        let at = quoted(&self.workdir);
+        let at = shell_word(&self.workdir);
         let script = format!("[ -d {at} ] || mkdir -p {at}");
         self.command_in(Some("/"), script, Some("root"), &[], ORDER).await?;
         self.lay(&folder, "", &self.workdir).await
-    }
-
-    /// Lays a folder of the task into the container, as `to` below `at`; with an empty `to` only what lies in the folder.
-    pub(super) async fn lay(&self, folder: &str, to: &str, at: &str) -> Result<(), Broken> {
-        let (tasks, folder, to) = (self.tasks.clone(), folder.to_owned(), to.to_owned());
-        let packed = tokio::task::spawn_blocking(move || {
-            let mut packed = Packed::changed_now();
-            let whole = if to.is_empty() { Ok(()) } else { packed.folder(&to, false) };
-            whole.map_err(|error| error.to_string())?;
-            archives::folder(&tasks.tree, &folder, &to, &mut packed).map(|()| packed)
-        });
-        let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
-        match packed {
-            Ok(packed) => Ok(self.container()?.put(at, packed).await?),
-            Err(why) => Err(Broken::Ended(EndReason::Environment, "TaskFiles", why)),
-        }
-    }
-
-    /// Runs a command in the container. One that the disk limit ended, or that lost its container, ends the trial.
-    pub(super) async fn command(
-        &self,
-        script: String,
-        user: Option<&str>,
-        env: &[(String, String)],
-        seconds: u64,
-    ) -> Result<ContainerEnd, Broken> {
-        self.command_in(self.file.workdir.as_deref(), script, user, env, seconds).await
-    }
-
-    /// The same in another folder than the task's.
-    pub(super) async fn command_in(
-        &self,
-        folder: Option<&str>,
-        script: String,
-        user: Option<&str>,
-        env: &[(String, String)],
-        seconds: u64,
-    ) -> Result<ContainerEnd, Broken> {
-        let folder = folder.map(str::to_owned);
-        let (env, user) = (env.to_vec(), user.map(str::to_owned));
-        let what = TaskCommand { script, env, user, folder, seconds, ..TaskCommand::default() };
-        let end = self.container()?.run(&what, &self.stop).await?;
-        if end.exit.disk_full {
-            let message = "the disk limit of the container ended it".to_owned();
-            return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
-        }
-        if end.exit.code.is_none() && !end.exit.timed_out && !end.exit.stopped {
-            let message = "the container of the task ended while a command ran in it".to_owned();
-            let reason = blamed(self.was_played, EndReason::KilledItself);
-            return Err(Broken::Ended(reason, "ContainerLost", message));
-        }
-        Ok(end)
-    }
-
-    /// Waits until a health check of the task succeeds: a failure counts after its start period.
-    pub(super) async fn healthy(&self, health: &Health, user: Option<&str>) -> Result<(), Broken> {
-        let began = Instant::now();
-        let mut failures = 0;
-        loop {
-            let is_starting = began.elapsed().as_secs_f64() < health.start_period;
-            let end = self.command(health.command.clone(), user, &[], whole(health.timeout)).await?;
-            if end.exit.code == Some(0) || end.exit.stopped {
-                return Ok(());
-            }
-            let pause = if is_starting { health.start_interval } else { health.interval };
-            failures += u32::from(!is_starting);
-            if failures >= health.retries {
-                let message =
-                    format!("the health check failed {failures} times: {}", one_line(&health.command, SAID));
-                let reason = blamed(self.was_played, EndReason::AgentError);
-                return Err(Broken::Ended(reason, "HealthcheckError", message));
-            }
-            tokio::select! {
-                () = tokio::time::sleep(Duration::from_secs_f64(pause)) => {}
-                () = self.stop.cancelled() => return Ok(()),
-            }
-        }
-    }
-
-    /// The check of the whole environment, once its container runs.
-    pub(super) async fn ready(&self) -> Result<Option<(EndReason, Exception)>, SandboxError> {
-        let Some(health) = &self.file.health else { return Ok(None) };
-        match self.healthy(health, None).await {
-            Ok(()) => Ok(None),
-            Err(Broken::Engine(error)) => Err(error),
-            Err(Broken::Ended(reason, kind, message)) => Ok(Some((reason, exception(kind, &message)))),
-        }
-    }
-
-    pub(super) fn variables(
-        &self,
-        env: &std::collections::BTreeMap<String, String>,
-    ) -> Result<Vec<(String, String)>, Broken> {
-        variables(env, &self.context.forwarded)
-            .map_err(|why| Broken::Ended(EndReason::Environment, "MissingVariable", why))
     }
 }
 
@@ -434,22 +303,6 @@ fn is_graded(tasks: Option<&TaskSettings>, reason: EndReason) -> bool {
     }
 }
 
-/// The end reason of a trial whose container does not work: the environment until a player has worked in it. After that it
-/// counts against the player, who could otherwise have any trial excluded.
-pub(super) fn blamed(was_played: bool, of_player: EndReason) -> EndReason {
-    if was_played { of_player } else { EndReason::Environment }
-}
-
-/// Seconds, rounded up.
-pub(super) fn whole(seconds: f64) -> u64 {
-    seconds.ceil().max(1.0) as u64
-}
-
-/// Quotes a word for a shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 fn ended(end: &ContainerEnd) -> String {
     match end.exit.code {
         _ if end.exit.timed_out => "took too long".to_owned(),
@@ -458,26 +311,9 @@ fn ended(end: &ContainerEnd) -> String {
     }
 }
 
-/// The end of an output, in one line.
-pub(super) fn end_of_output(output: &[u8]) -> String {
-    let tail = output.get(output.len().saturating_sub(SAID)..).unwrap_or_default();
-    one_line(&String::from_utf8_lossy(tail), SAID)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    // docs/security.md: Tasks of Harbor
-    fn a_player_cannot_have_its_trial_taken_out_of_the_count() {
-        let policy = model::CensoringPolicy::default();
-        for reason in [EndReason::AgentError, EndReason::KilledItself] {
-            assert_eq!(blamed(true, reason), reason);
-            assert_eq!(policy.ending(blamed(true, reason)), model::Ending::Event);
-            assert_eq!(policy.ending(blamed(false, reason)), model::Ending::Censored);
-        }
-    }
 
     #[test]
     fn a_try_of_mt_at_k_whose_agent_raised_something_is_not_graded() {
@@ -487,6 +323,7 @@ mod tests {
             timeout,
             background: crate::settings::TaskBackground::Keep,
             session: crate::settings::TaskSession::Continue,
+            snapshots: crate::settings::TaskSnapshots::None,
             protocol,
         };
         let alone = task_settings(Some(TaskProtocol::Sr), TaskTimeout::Stop);
@@ -503,12 +340,5 @@ mod tests {
             (task_settings(None, TaskTimeout::Stop), task_settings(None, TaskTimeout::Graded));
         assert!(!is_graded(Some(&stop), R::AgentTimeout) && is_graded(Some(&stop), R::AgentError));
         assert!(is_graded(Some(&graded), R::AgentTimeout) && is_graded(None, R::AgentTimeout));
-    }
-
-    #[test]
-    fn words_for_a_shell_stay_one_word() {
-        assert_eq!(quoted("/a b/setup.sh"), "'/a b/setup.sh'");
-        assert_eq!(quoted("it's"), "'it'\\''s'");
-        assert_eq!((whole(0.2), whole(5.0), whole(5.1)), (1, 5, 6));
     }
 }

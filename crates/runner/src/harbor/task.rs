@@ -1,12 +1,13 @@
 //! The tasks of a folder or zip: what lies around each `task.toml`, what of them can be played, and why the others cannot.
 
+mod hash;
+
 use std::collections::BTreeMap;
-use std::io::Read as _;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use files::{Tree, join};
-use sha2::Digest as _;
+use sha2::{Digest as _, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::file::{self, StepFile, TaskFile};
@@ -23,9 +24,6 @@ const LARGEST_FILES: u64 = 8 << 20;
 const LARGEST_RECIPES: u64 = 32 << 20;
 /// Most tasks of a run.
 const MOST_TASKS: usize = 1000;
-/// Largest file whose contents are in the hash of the tasks, in bytes: the most that a folder of a task may hold and be played
-/// ([`archives::fits`]).
-const HASHED: u64 = 256 << 20;
 /// Most bytes of what is played of all tasks together, which is read to be hashed.
 const MOST_BYTES: u64 = 16 << 30;
 /// What of a task's folder is played.
@@ -108,13 +106,13 @@ impl Tasks {
 
     /// What is held while an image is built.
     pub(super) fn building(&self, image: &str) -> Arc<tokio::sync::Mutex<()>> {
-        let mut known = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = model::lock(&self.building);
         known.entry(image.to_owned()).or_default().clone()
     }
 
     /// SHA-256 of all that is played, which is read for it when this is called first. Blocks.
     pub(crate) fn sha256(&self) -> &str {
-        self.sha256.get_or_init(|| hash(&self.tree, &self.list))
+        self.sha256.get_or_init(|| hash::hash(&self.tree, &self.list))
     }
 
     /// The files of a solution for a simulated model. Waits while there are too many in memory. The error is a sentence.
@@ -176,7 +174,7 @@ impl Tasks {
         let mut left = LARGEST_RECIPES;
         let image = |task: &Task| {
             let image = task.file().ok().and_then(|file| file.image.clone());
-            let recipe = if task.is_built {
+            let (recipe, text) = if task.is_built {
                 let path = join(&task.folder, "environment/Dockerfile");
                 let (text, _) = self
                     .tree
@@ -189,11 +187,12 @@ impl Tasks {
                         format!("{path}: the recipes hold more than {most} MiB together"),
                     )
                 })?;
-                Recipe::from_text(&text)
+                (Recipe::from_text(&text), text)
             } else {
-                Recipe::default()
+                (Recipe::default(), String::new())
             };
-            Ok(TaskImage { task: task.name.clone(), image, recipe })
+            let recipe_sha256 = Sha256::digest(text.as_bytes()).into();
+            Ok(TaskImage { task: task.name.clone(), image, recipe, recipe_sha256 })
         };
         tasks.map(image).collect()
     }
@@ -460,46 +459,6 @@ fn fits_in(tree: &Tree, folder: &str, left: &mut u64) -> bool {
         *left = rest;
         !entry.is_folder() || fits_in(tree, &join(folder, &entry.name), left)
     })
-}
-
-/// SHA-256 over names and contents of all that is played.
-fn hash(tree: &Tree, list: &[Task]) -> String {
-    let mut hash = sha2::Sha256::new();
-    for task in list {
-        hash_file(tree, &join(&task.folder, "task.toml"), 0, &mut hash);
-        for folder in PLAYED {
-            hash_folder(tree, &join(&task.folder, folder), &mut hash);
-        }
-    }
-    crate::origin::hex(&hash.finalize())
-}
-
-fn hash_folder(tree: &Tree, folder: &str, hash: &mut sha2::Sha256) {
-    for entry in tree.list(folder) {
-        let path = join(folder, &entry.name);
-        if entry.is_folder() {
-            hash_folder(tree, &path, hash);
-        } else {
-            hash_file(tree, &path, entry.size, hash);
-        }
-    }
-}
-
-fn hash_file(tree: &Tree, path: &str, size: u64, hash: &mut sha2::Sha256) {
-    hash.update((path.len() as u64).to_le_bytes());
-    hash.update(path.as_bytes());
-    hash.update(size.to_le_bytes());
-    if size > HASHED {
-        return;
-    }
-    let Ok(mut file) = tree.open_file(path) else { return };
-    let mut piece = vec![0; 64 << 10];
-    while let Ok(count) = file.read(&mut piece) {
-        if count == 0 {
-            break;
-        }
-        hash.update(piece.get(..count).unwrap_or_default());
-    }
 }
 
 #[cfg(test)]

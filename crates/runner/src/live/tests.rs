@@ -2,12 +2,13 @@ use std::time::{Duration, SystemTime};
 
 use sandbox::Process;
 
+use super::logs::TAIL;
 use super::*;
 use crate::control::ControlRequest;
 use crate::state::{HarnessNamed, Planned};
 
 fn ago(seconds: u64) -> String {
-    gateway::clock::rfc3339(SystemTime::now() - Duration::from_secs(seconds))
+    model::moment::to_the_millisecond(SystemTime::now() - Duration::from_secs(seconds))
 }
 
 fn run_file(folder: &Path) -> RunFile {

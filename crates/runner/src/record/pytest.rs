@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use scenario::client::{CaseResult, CaseStatus};
+use validation::client::{CaseResult, CaseStatus};
 
 /// Width of pytest's lines where there is no terminal.
 const WIDTH: usize = 80;

@@ -22,23 +22,6 @@ pub(crate) fn head_and_tail(bytes: &[u8], cap: usize) -> Vec<u8> {
     out
 }
 
-/// The start of a text, at most `cap` bytes, in one line; control characters are escaped.
-pub(crate) fn one_line(text: &str, cap: usize) -> String {
-    let mut out = String::new();
-    for c in text.trim().chars() {
-        if out.len() + c.len_utf8() > cap {
-            out.push('…');
-            break;
-        }
-        match c {
-            '\n' | '\t' | '\r' => out.push(' '),
-            c if c.is_control() => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,7 +34,5 @@ mod tests {
         assert!(kept.starts_with("line 0\n") && kept.ends_with("line 999\n"));
         assert!(kept.contains("bytes are left out here") && kept.len() < 300, "{kept}");
         assert!(head_and_tail(&[b'x'; 10_000], 100).len() < 200);
-        assert_eq!(one_line("a\nb\u{1b}[2J", 100), "a b\\u{1b}[2J");
-        assert_eq!(one_line("ééé", 5), "éé…");
     }
 }

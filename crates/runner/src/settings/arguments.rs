@@ -1,5 +1,6 @@
 //! `docker.extra_docker_args`: what of `docker run`'s arguments is understood.
 
+use model::{shell_word, shell_words};
 use sandbox::ExtraArgs;
 
 use super::SettingsError;
@@ -10,29 +11,7 @@ const KNOWN: &str = "-u USER, -e NAME=VALUE, -v HOST:CONTAINER, --add-host NAME:
 
 /// Splits a line into words as a shell does: blanks, `'…'`, `"…"` and `\`. Nothing is expanded.
 pub fn split_arguments(line: &str) -> Result<Vec<String>, String> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut chars = line.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\'' | '"' => {
-                let into = word.get_or_insert_default();
-                loop {
-                    match chars.next() {
-                        None => return Err(format!("a {c} is not closed")),
-                        Some(end) if end == c => break,
-                        Some('\\') if c == '"' => into.extend(chars.next()),
-                        Some(other) => into.push(other),
-                    }
-                }
-            }
-            '\\' => word.get_or_insert_default().extend(chars.next()),
-            c if c.is_whitespace() => words.extend(word.take()),
-            c => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    Ok(words)
+    shell_words(line).ok_or_else(|| "a quotation mark is not closed, or a \\ ends the line".to_owned())
 }
 
 /// Reads the words.
@@ -81,13 +60,5 @@ pub(super) fn line(extra: &ExtraArgs) -> String {
     let binds = extra.binds.iter().map(|bind| ("-v", bind.clone()));
     let hosts = extra.hosts.iter().map(|host| ("--add-host", host.clone()));
     let words = user.chain(env).chain(binds).chain(hosts);
-    words.map(|(flag, value)| format!("{flag} {}", quoted(&value))).collect::<Vec<_>>().join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
+    words.map(|(flag, value)| format!("{flag} {}", shell_word(&value))).collect::<Vec<_>>().join(" ")
 }

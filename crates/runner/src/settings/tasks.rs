@@ -3,10 +3,10 @@
 use settings::Benchmark;
 use settings::protocols::{self, Protocol};
 
-use super::resolve::{Keys, whole};
+use super::keys::{Keys, whole};
 use super::{
     EndpointSettings, Feedback, RunSettings, SettingsError, TaskBackground, TaskProtocol, TaskSession,
-    TaskSettings, TaskTimeout,
+    TaskSettings, TaskSnapshots, TaskTimeout,
 };
 
 /// The tasks of Harbor that are named.
@@ -30,7 +30,11 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
                 Some("fresh") => TaskSession::Fresh,
                 _ => TaskSession::Continue,
             };
-            Ok(Some(TaskSettings { folder, timeout, background, session, protocol }))
+            let snapshots = match keys.word("harbor.snapshots") {
+                Some("each_step") => TaskSnapshots::EachStep,
+                _ => TaskSnapshots::None,
+            };
+            Ok(Some(TaskSettings { folder, timeout, background, session, snapshots, protocol }))
         }
         Some(_) => Err(SettingsError::new("tasks", "it belongs to benchmark=HARBOR")),
         None if is_harbor => Err(SettingsError::new(
@@ -288,11 +292,29 @@ mod tests {
     }
 
     #[test]
+    fn a_run_keeps_snapshots_where_it_is_asked_to_and_its_record_says_nothing_where_it_is_not() {
+        let settings = |more: &[&str]| resolved(&[&["agent=NOP", "tasks=/t"][..], more].concat()).unwrap();
+        let plain = settings(&[]);
+        assert!(!plain.keeps_snapshots());
+        // The record of a run is what this installation knows it by: that of an earlier version is written the same.
+        let record = serde_json::to_value(&plain).unwrap();
+        assert_eq!(record["tasks"].get("snapshots"), None, "{record}");
+        assert_eq!(serde_json::from_value::<RunSettings>(record).unwrap(), plain);
+        let kept = settings(&["harbor.snapshots=each_step"]);
+        assert!(kept.keeps_snapshots() && !kept.restore_before_try);
+        let ours = settings(&["harbor.protocol=ours", "harbor.snapshots=each_step"]);
+        assert!(ours.keeps_snapshots() && ours.attempt_limit == 10, "no protocol forbids it");
+        assert!(settings(&["harbor.protocol=mt_at_k"]).keeps_snapshots(), "its attempts begin from them");
+        assert!(resolved(&["agent=NOP", "tasks=/t", "harbor.snapshots=last"]).is_err());
+    }
+
+    #[test]
     fn what_was_written_is_read_back() {
         for values in [
             &["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"][..],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=mt_at_k", "attempt_limit=3"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.background=end", "harbor.session=fresh"],
+            &["agent=MINI_SWE", "tasks=/t", "harbor.snapshots=each_step"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=sr", "attempt_limit=2"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=ours"],
             &[

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     EndpointSettings, Feedback, KeySource, RunSettings, TaskBackground, TaskProtocol, TaskSession,
-    TaskSettings, TaskTimeout, arguments,
+    TaskSettings, TaskSnapshots, TaskTimeout, arguments,
 };
 
 /// Bytes of a gibibyte.
@@ -83,6 +83,11 @@ impl File {
             TaskSession::Fresh => "fresh",
         };
         self.put("harbor.session", session);
+        let snapshots = match tasks.snapshots {
+            TaskSnapshots::None => None,
+            TaskSnapshots::EachStep => Some("each_step"),
+        };
+        self.put("harbor.snapshots", snapshots);
         self.put("harbor.protocol", tasks.protocol.map(TaskProtocol::as_str));
         self.put("harbor.attempt_limit", s.attempt_limit);
         self.put("restore_before_try", s.restore_before_try);

@@ -192,11 +192,8 @@ fn read_ca(path: Option<&Path>) -> Result<Vec<u8>, SandboxError> {
         return Ok(Vec::new());
     };
     let wrong = |why: String| SandboxError::Files { path: path.display().to_string(), why };
-    let size = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?.len();
-    if size > CA_CAP {
-        return Err(wrong(format!("has {size} bytes; a bundle of certificates is smaller")));
-    }
-    let text = std::fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    // A pipe or a device of this name has no end.
+    let text = files::beneath::read_named_file(path, CA_CAP).map_err(|error| wrong(error.to_string()))?;
     if !String::from_utf8_lossy(&text).contains("-----BEGIN CERTIFICATE-----") {
         return Err(wrong("holds no certificate in PEM form".to_owned()));
     }
@@ -250,7 +247,7 @@ impl Lines {
         // A progress bar writes its line again and again with a carriage return.
         while let Some(end) = self.open.find(['\n', '\r']) {
             let line: String = self.open.drain(..=end).collect();
-            let line = plain(&line);
+            let line = model::strip_ansi(&line).trim().to_owned();
             if !line.is_empty() {
                 self.last.push_back(line.clone());
                 if self.last.len() > LAST_LINES {
@@ -264,27 +261,11 @@ impl Lines {
 
     pub(super) fn failed(self, image: String, why: &str) -> SandboxError {
         let last: Vec<String> = self.last.into();
-        SandboxError::Image { image, why: format!("{}; its last lines: {}", plain(why), last.join(" | ")) }
-    }
-}
-
-/// Without colors and other control sequences.
-fn plain(line: &str) -> String {
-    let mut text = String::new();
-    let mut characters = line.chars();
-    while let Some(character) = characters.next() {
-        if character == '\u{1b}' {
-            // ESC [ … letter
-            for inner in characters.by_ref() {
-                if inner.is_ascii_alphabetic() {
-                    break;
-                }
-            }
-        } else if !character.is_control() {
-            text.push(character);
+        SandboxError::Image {
+            image,
+            why: format!("{}; its last lines: {}", model::strip_ansi(why).trim(), last.join(" | ")),
         }
     }
-    text.trim().to_owned()
 }
 
 #[cfg(test)]
@@ -338,6 +319,9 @@ mod tests {
         std::fs::write(&file, "hello").unwrap();
         assert!(read_ca(Some(&file)).unwrap_err().to_string().contains("PEM"));
         assert!(read_ca(Some(&dir.path().join("none"))).is_err());
+        assert!(
+            read_ca(Some(Path::new("/dev/zero"))).unwrap_err().to_string().contains("not a regular file")
+        );
         assert!(read_ca(None).unwrap().is_empty());
     }
 }

@@ -66,7 +66,7 @@ fn refusal(image: &ImageInspect, is_extended: bool) -> Option<String> {
     let config = image.config.as_ref()?;
     let volumes: Vec<&str> = config.volumes.iter().flatten().map(String::as_str).collect();
     if !volumes.is_empty() {
-        let folders: String = volumes.join(", ").chars().filter(|c| !c.is_control()).take(200).collect();
+        let folders = model::one_line(&volumes.join(", "), 200);
         return Some(format!(
             "it keeps folders outside its layers (VOLUME {folders}), which neither the disk limit nor a snapshot covers: its task is not played"
         ));

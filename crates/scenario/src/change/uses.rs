@@ -133,7 +133,7 @@ pub fn of_enum_value<'a>(schema: &'a Schema, entity: &str, field: &str, value: &
 }
 
 /// The entity whose field an analytic's restriction looks at.
-pub(crate) fn only_entity<'a>(schema: &'a Schema, analytic: &Analytic) -> Option<&'a Entity> {
+pub fn only_entity<'a>(schema: &'a Schema, analytic: &Analytic) -> Option<&'a Entity> {
     let entity = schema.entity(&analytic.entity)?;
     match &analytic.only.as_ref()?.through {
         None => Some(entity),

@@ -23,7 +23,7 @@ pub(crate) fn can_hold(schema: &Schema, entity: &Entity, action: &Action) -> boo
 }
 
 /// Whether an action allows other records if `with` (or nothing) stands in the place of one of its guards.
-pub(crate) fn matters(
+pub fn matters(
     schema: &Schema,
     entity: &Entity,
     action: &Action,
@@ -44,12 +44,7 @@ pub(crate) fn matters(
 }
 
 /// The values that a field of the record can have where all guards hold; nothing if they cannot be counted.
-pub(crate) fn allowed_values(
-    schema: &Schema,
-    entity: &Entity,
-    action: &Action,
-    field: &str,
-) -> Option<Vec<Value>> {
+pub fn allowed_values(schema: &Schema, entity: &Entity, action: &Action, field: &str) -> Option<Vec<Value>> {
     let entity_field = entity.field(field)?;
     if !matches!(entity_field.kind, Kind::Enum { .. } | Kind::Boolean) {
         return None;

@@ -1,6 +1,7 @@
 //! Entities: what records of one kind have and can do.
 
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::{Action, Field, Key, field::is_false};
 
@@ -71,8 +72,9 @@ pub struct Filter {
 }
 
 /// How a filter compares. A null never matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum FilterOp {
     /// Equal; every kind. Parameter: the field's name.
     Equals,
@@ -97,12 +99,7 @@ impl FilterOp {
 
     /// The last part of the ids of its clause and cases.
     pub fn key(self) -> &'static str {
-        match self {
-            Self::Equals => "equals",
-            Self::AtLeast => "at_least",
-            Self::AtMost => "at_most",
-            Self::Contains => "contains",
-        }
+        self.into()
     }
 }
 

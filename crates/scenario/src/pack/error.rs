@@ -99,7 +99,7 @@ impl PackError {
     }
 
     /// What is damaged or missing, where it is a file of the pack; otherwise the error itself.
-    pub(crate) fn damage(self) -> Result<Mismatch, Self> {
+    pub fn damage(self) -> Result<Mismatch, Self> {
         match self {
             Self::Read { path, error } => Ok(Mismatch { at: path, what: error.to_string() }),
             Self::Content { path, what } => Ok(Mismatch { at: path, what }),

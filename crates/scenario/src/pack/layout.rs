@@ -1,5 +1,7 @@
 //! Where things lie in a pack.
 
+use strum::VariantArray;
+
 /// The manifest, at the root.
 pub const MANIFEST: &str = "manifest.json";
 
@@ -19,7 +21,7 @@ pub fn number(folder: &str) -> Option<u32> {
 }
 
 /// A file of a turn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]
 pub enum Part {
     /// The schema.
     Schema,
@@ -41,16 +43,7 @@ pub enum Part {
 
 impl Part {
     /// In the order in which they are written and hashed.
-    pub const ALL: [Self; 8] = [
-        Self::Schema,
-        Self::Changes,
-        Self::Request,
-        Self::Specification,
-        Self::Suite,
-        Self::Pytest,
-        Self::Flask,
-        Self::Answers,
-    ];
+    pub const ALL: &'static [Self] = Self::VARIANTS;
 
     /// Folder and ending.
     fn place(self) -> (&'static str, &'static str) {
@@ -80,7 +73,7 @@ impl Part {
     /// Which file of which turn (from 1) is at a path relative to the scenario's folder; none for any other.
     pub(super) fn from_path(path: &str) -> Option<(Self, u32)> {
         let turn = path.split_once("/turn_")?.1.split('.').next()?.parse().ok()?;
-        let part = Self::ALL.into_iter().find(|part| part.path(turn) == path)?;
+        let part = Self::ALL.iter().copied().find(|part| part.path(turn) == path)?;
         (turn >= 1).then_some((part, turn))
     }
 

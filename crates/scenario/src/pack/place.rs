@@ -2,8 +2,8 @@
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::layout::{LEFT_BY_PYTHON, MANIFEST, Part, number};
 use super::manifest::PACK_VERSION;
@@ -167,7 +167,7 @@ impl Stage {
     ) -> Result<(), PackError> {
         // Two generations of this process to the same place take turns.
         static PUBLISHING: Mutex<()> = Mutex::new(());
-        let _turn = PUBLISHING.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = model::lock(&PUBLISHING);
         let target = &self.place.path;
         let write = |error| PackError::Write { path: target.clone(), error };
         if target.exists() {

@@ -319,7 +319,7 @@ impl Pack {
             .turn_sha256
             .get((turn as usize).wrapping_sub(1))?;
         let mut stamp = files::Stamp::new().text(stated);
-        for part in Part::ALL {
+        for &part in Part::ALL {
             let path = self.path(scenario, turn, part).ok()?;
             match self.tree.entry(&path) {
                 Some(entry) => stamp = stamp.text(&path).number(entry.stamp),
@@ -332,7 +332,7 @@ impl Pack {
 
     fn turn_hash(&self, scenario: u32, turn: u32) -> Result<String, PackError> {
         let mut hash = TurnHash::new();
-        for part in Part::ALL {
+        for &part in Part::ALL {
             let path = self.path(scenario, turn, part)?;
             if !part.is_required(turn) && self.tree.entry(&path).is_none() {
                 continue;

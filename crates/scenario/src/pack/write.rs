@@ -166,7 +166,7 @@ impl Work<'_> {
                         if written.is_err() {
                             self.failed.store(true, Ordering::Relaxed);
                         }
-                        done.lock().unwrap_or_else(PoisonError::into_inner).push((index, written));
+                        model::lock(&done).push((index, written));
                     }
                 });
             }
@@ -284,7 +284,7 @@ impl TurnWriter<'_> {
             what: format!("It cannot be written down: {error}"),
         };
         let mut hash = TurnHash::new();
-        for part in Part::ALL {
+        for &part in Part::ALL {
             let path = part.path(turn);
             match part {
                 Part::Schema => {

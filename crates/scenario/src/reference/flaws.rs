@@ -1,27 +1,24 @@
 //! Faults that mutants have.
 
-/// The enum, and the list of all of them beside it.
-macro_rules! flaws {
-    ($(#[$head:meta])* { $($(#[$doc:meta])* $name:ident,)* }) => {
-        $(#[$head])*
-        pub enum Flaw {
-            $($(#[$doc])* $name,)*
-        }
+use strum::VariantArray;
 
-        impl Flaw {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$name,)*];
-        }
-    };
-}
-
-flaws! {
-    /// Faults of behavior that a mutant can have and a schema cannot express. The reference has none. A flaw holds for
-    /// the whole API.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    #[non_exhaustive]
-{
+/// Faults of behavior that a mutant can have and a schema cannot express. The reference has none. A flaw holds for
+/// the whole API.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    VariantArray,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Flaw {
     // Routes and errors.
     /// A path that the specification does not name answers 200 with an empty object.
     UnknownRouteOk,
@@ -254,6 +251,10 @@ flaws! {
     /// Analytics take all records.
     AnalyticOnlyIgnored,
 }
+
+impl Flaw {
+    /// All of them.
+    pub const ALL: &[Self] = Self::VARIANTS;
 }
 
 // A world keeps its flaws as bits.

@@ -4,7 +4,7 @@ mod eager;
 
 use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -100,7 +100,7 @@ async fn answer(State(world): State<Arc<Mutex<World>>>, request: HttpRequest<Bod
         _ => None,
     };
     let response = {
-        let mut world = world.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut world = model::lock(&world);
         match method {
             None => world.unknown_route(),
             Some(method) => world.handle(&Request {

@@ -181,16 +181,6 @@ fn split(text: &[u8]) -> Result<(Vec<u8>, impl Iterator<Item = &[u8]>), String> 
     Ok((head, lines.map(|line| line.strip_suffix(b",").unwrap_or(line))))
 }
 
-/// A suite from a value, by the file that it would be.
-#[cfg(test)]
-pub(crate) fn from_value(mut suite: Value) -> Result<Suite, String> {
-    let cases = std::mem::replace(&mut suite["cases"], serde_json::json!([]));
-    let head = suite.to_string();
-    let head = head.strip_suffix(",\"cases\":[]}").ok_or("cases stand last")?;
-    let lines: Vec<String> = cases.as_array().ok_or("no list")?.iter().map(ToString::to_string).collect();
-    Suite::from_json(format!("{head},\n\"cases\":[\n{}\n]}}\n", lines.join(",\n")).as_bytes())
-}
-
 /// Where a text begins in another.
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|here| here == what)
@@ -362,6 +352,15 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// A suite from a value, by the file that it would be.
+    fn from_value(mut suite: Value) -> Result<Suite, String> {
+        let cases = std::mem::replace(&mut suite["cases"], json!([]));
+        let head = suite.to_string();
+        let head = head.strip_suffix(",\"cases\":[]}").ok_or("cases stand last")?;
+        let lines: Vec<String> = cases.as_array().ok_or("no list")?.iter().map(ToString::to_string).collect();
+        Suite::from_json(format!("{head},\n\"cases\":[\n{}\n]}}\n", lines.join(",\n")).as_bytes())
+    }
 
     fn read_steps(body: &Value, steps: &Value) -> Result<Suite, String> {
         let suite = json!({

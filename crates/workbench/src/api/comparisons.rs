@@ -4,81 +4,9 @@ use model::PassRate;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use super::{PublishedNumber, Stamina, SurvivalRow, TurnScores};
+pub use analysis::difference::Estimate;
 
-/// What is compared: one run, or several pooled. A pooled member never mixes benchmarks.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[serde(tag = "by", rename_all = "snake_case")]
-pub enum Member {
-    /// One run.
-    Run {
-        /// Id of the run.
-        run: String,
-    },
-    /// All runs of a harness.
-    Harness {
-        /// Its name; `""` = unknown.
-        harness: String,
-        /// Key of the benchmark.
-        benchmark: String,
-    },
-    /// All runs of a model.
-    Model {
-        /// Its name; `""` = unknown.
-        model: String,
-        /// Key of the benchmark.
-        benchmark: String,
-    },
-    /// All runs of a harness with a model: a cell of the matrix.
-    Cell {
-        /// Name of the harness; `""` = unknown.
-        harness: String,
-        /// Name of the model; `""` = unknown.
-        model: String,
-        /// Key of the benchmark.
-        benchmark: String,
-    },
-    /// All runs with a tag.
-    Tag {
-        /// The tag.
-        tag: String,
-        /// Key of the benchmark.
-        benchmark: String,
-    },
-}
-
-/// What stands between harness and model in the text of a cell.
-const TIMES: char = '×';
-
-impl Member {
-    /// Stable text: the id of a run, `harness:opencode@staminabench`, `cell:opencode×glm-5@staminabench`. In the names of
-    /// a cell `%`, `×` and `@` are written `%25`, `%C3%97` and `%40`, so that the text can be read back.
-    pub fn text(&self) -> String {
-        match self {
-            Self::Run { run } => run.clone(),
-            Self::Harness { harness, benchmark } => format!("harness:{harness}@{benchmark}"),
-            Self::Model { model, benchmark } => format!("model:{model}@{benchmark}"),
-            Self::Cell { harness, model, benchmark } => {
-                format!("cell:{}{TIMES}{}@{benchmark}", escaped(harness), escaped(model))
-            }
-            Self::Tag { tag, benchmark } => format!("tag:{tag}@{benchmark}"),
-        }
-    }
-
-    /// The harness and the model that stand in the text of a cell, without what stands before and behind them.
-    pub fn names_of_cell(text: &str) -> Option<(String, String)> {
-        let (harness, model) = text.split_once(TIMES)?;
-        Some((unescaped(harness), unescaped(model)))
-    }
-}
-
-fn escaped(name: &str) -> String {
-    name.replace('%', "%25").replace(TIMES, "%C3%97").replace('@', "%40")
-}
-
-fn unescaped(name: &str) -> String {
-    name.replace("%40", "@").replace("%C3%97", "×").replace("%25", "%")
-}
+use super::{Member, PublishedNumber, Stamina, SurvivalRow, TurnScores};
 
 /// Which pairs of members are tested.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -174,6 +102,9 @@ pub struct ComparedMember {
     pub caveats: Vec<String>,
     /// What makes its numbers less sure than they look, a few words each, to stand beside them: `35 of 89 episodes`.
     pub doubts: Vec<String>,
+    /// The place among them of the one that is about its cost: it stands only where costs are shown.
+    #[serde(skip)]
+    pub(crate) doubt_of_cost: Option<usize>,
 }
 
 impl ComparedMember {
@@ -390,17 +321,15 @@ pub struct PermutationTest {
     pub exact: bool,
 }
 
-/// An estimate with its 95 % interval and p-value. No interval and no p where there is no variation.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
-pub struct Estimate {
-    /// The estimate.
-    pub value: f64,
-    /// Lower end.
-    pub ci_low: Option<f64>,
-    /// Upper end.
-    pub ci_high: Option<f64>,
-    /// Two-sided.
-    pub p: Option<f64>,
+impl ComparedPair {
+    /// Why nothing is paired between two members of these names.
+    pub(crate) fn not_paired(&self, a: &str, b: &str) -> String {
+        if self.in_both > 0 {
+            format!("{a} and {b} have runs, or trials of them, in common: nothing is paired.")
+        } else {
+            format!("{a} and {b} share no scenario in which both were at risk.")
+        }
+    }
 }
 
 /// Two members, tested against each other. Differences are `a − b`.
@@ -462,9 +391,13 @@ pub struct PairedComparison {
 }
 
 impl PairedComparison {
-    /// What the mean of the observed differences is, where it is another one: `the mean of the observed differences is −2.04`.
-    pub fn observed_in_words(&self) -> Option<String> {
-        let shown = |mean: f64| format!("{mean:+.2}").replace('-', "−");
+    /// What the mean of the observed differences is, where it is another one: `the mean of the observed differences is −2.04`. Those
+    /// of pass rates are in percentage points.
+    pub fn observed_in_words(&self, of_rates: bool) -> Option<String> {
+        let shown = |mean: f64| {
+            let text = if of_rates { format!("{:+.1} pp", 100.0 * mean) } else { format!("{mean:+.2}") };
+            text.replace('-', "−")
+        };
         let observed = shown(self.observed_mean);
         (observed != shown(self.mean)).then(|| format!("the mean of the observed differences is {observed}"))
     }
@@ -486,28 +419,4 @@ pub struct PairedScenarioRow {
     /// The difference a − b as it enters mean, interval and tests: of pseudo-observations where an episode of either was
     /// censored before τ, else of what was observed.
     pub adjusted: f64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cell_is_read_back_whatever_its_names_are() {
-        let names = ["opencode", "a×b", "100 %40", "@cf/meta", "", "%C3%97", "x@y×z%"];
-        for harness in names {
-            for model in names {
-                let text = Member::Cell {
-                    harness: harness.to_owned(),
-                    model: model.to_owned(),
-                    benchmark: "b".to_owned(),
-                }
-                .text();
-                let inner = text.strip_prefix("cell:").and_then(|text| text.strip_suffix("@b")).unwrap();
-                assert_eq!(inner.matches(['@', TIMES]).count(), 1, "{text}");
-                assert_eq!(Member::names_of_cell(inner), Some((harness.to_owned(), model.to_owned())));
-            }
-        }
-        assert_eq!(Member::names_of_cell("opencode"), None);
-    }
 }

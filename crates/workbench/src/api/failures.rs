@@ -225,11 +225,13 @@ pub struct Repair {
     pub at_attempt: Vec<(u32, u32)>,
     /// Stretches in which a test failed: from the first failure to the pass after it, or to where it is seen last.
     pub stretches: u32,
-    /// Those that ended with a pass.
-    pub stretches_repaired: u32,
-    /// Those that ended with a pass in the turn in which they began.
-    pub repaired_in_same_turn: u32,
-    /// Median turns from the first failure to the pass, 0 = in the same turn, over all stretches (Kaplan–Meier, those never
+    /// Those of them of which nobody knows how they ended: their source describes failing tests only.
+    pub stretches_unknown: u32,
+    /// Of the others: those that ended with a pass; `None` = there are no others.
+    pub stretches_repaired: Option<u32>,
+    /// Those that ended with a pass in the turn in which they began; `None` as above.
+    pub repaired_in_same_turn: Option<u32>,
+    /// Median turns from the first failure to the pass, 0 = in the same turn, over these others (Kaplan–Meier, those never
     /// repaired are censored); `null` = unknown, no stretch was followed.
     pub median_turns: Median,
 }

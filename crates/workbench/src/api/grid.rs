@@ -4,6 +4,8 @@ use model::EndReason;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use figures::Hit as FigureHit;
+
 /// One turn of a survival table (Kaplan–Meier).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
 pub struct SurvivalRow {
@@ -173,19 +175,4 @@ pub struct FigureDrawing {
     pub hits: Vec<FigureHit>,
     /// The figure in words.
     pub summary: String,
-}
-
-/// One place of a figure that stands for data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct FigureHit {
-    /// The turn.
-    pub turn: u32,
-    /// Left edge in px.
-    pub x0: f64,
-    /// Right edge in px.
-    pub x1: f64,
-    /// y of the data in px.
-    pub y: f64,
-    /// What stands there, in words, one line each.
-    pub lines: Vec<String>,
 }

@@ -1,7 +1,17 @@
-//! A run before it begins: the form, its checks, what it will take.
+//! A run before it begins: the form and its settings.
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
+
+pub use gateway::oracle::Stack as FormStack;
+pub use runner::settings::{
+    TaskBackground as FormTaskBackground, TaskSession as FormTaskSession, TaskSnapshots as FormTaskSnapshots,
+    TaskTimeout as FormTaskTimeout,
+};
+pub use sandbox::Reach as FormNetwork;
+pub use settings::Need as FieldNeed;
+
+use super::ModelPrice;
 
 /// How the agent gets at its model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
@@ -44,28 +54,6 @@ pub enum FormFeedback {
     Detailed,
 }
 
-/// What containers reach.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum FormNetwork {
-    /// The gateway and nothing else.
-    #[default]
-    Gateway,
-    /// The internet as well.
-    Open,
-}
-
-/// The stack of the servers that the simulated model writes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum FormStack {
-    /// `server.py` with Flask.
-    #[default]
-    Flask,
-    /// Served by Stamina Lab itself; where there is no container.
-    Native,
-}
-
 /// What episodes are made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -92,39 +80,6 @@ pub enum FormProtocol {
     Sr,
     /// As scenarios are played: several attempts at each step, with feedback.
     Ours,
-}
-
-/// What becomes of a step of a task whose agent ran out of time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum FormTaskTimeout {
-    /// It is verified, and the trial continues.
-    #[default]
-    Graded,
-    /// It is not verified, and the trial ends.
-    Stop,
-}
-
-/// What becomes of processes that still run in the container of a task when its agent has ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum FormTaskBackground {
-    /// They go on while the verifier runs and in later steps.
-    #[default]
-    Keep,
-    /// They are ended before the verifier.
-    End,
-}
-
-/// What a step of a task is to the session of its harness.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum FormTaskSession {
-    /// The session of the steps before goes on.
-    #[default]
-    Continue,
-    /// Each step begins a new one.
-    Fresh,
 }
 
 /// The settings of a run as the form has them: every key of a configuration file, flat.
@@ -176,6 +131,8 @@ pub struct FormSettings {
     pub task_timeout: FormTaskTimeout,
     /// What becomes of processes that still run in the container of a task when its agent has ended.
     pub task_background: FormTaskBackground,
+    /// Which snapshots of the container of a task are kept for a resume.
+    pub task_snapshots: FormTaskSnapshots,
     /// Whether the harness's session goes on from step to step of a task.
     pub task_session: FormTaskSession,
     /// Many turns (`RESTFUL_SERVER_GEN_ITERATIVE`), or one (`RESTFUL_SERVER_GEN`).
@@ -370,24 +327,6 @@ pub struct FormField {
     pub choices: Vec<FieldChoice>,
 }
 
-/// What has to be so for a field to do anything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum FieldNeed {
-    /// Scenarios are played.
-    Scenarios,
-    /// Tasks of Harbor are played.
-    Tasks,
-    /// No protocol of tasks is named, which would set it.
-    NoProtocol,
-    /// A model is asked.
-    Model,
-    /// Agents run in containers.
-    Containers,
-    /// An endpoint answers that may cost something, not the simulated model.
-    PaidEndpoint,
-}
-
 /// What may be chosen in a field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct FieldChoice {
@@ -397,40 +336,6 @@ pub struct FieldChoice {
     pub label: String,
     /// What it means, in a sentence or two; empty where the label says it.
     pub about: String,
-}
-
-/// A price in US dollars for a million tokens.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct ModelPrice {
-    /// The model's name.
-    pub model: String,
-    /// Input that was not cached.
-    pub input: f64,
-    /// Input that was; `None` = as input.
-    pub cached: Option<f64>,
-    /// Input written to the cache, where the endpoint counts it; `None` = as input.
-    pub cache_write: Option<f64>,
-    /// Output.
-    pub output: f64,
-}
-
-/// The whole price table.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
-pub struct PriceTable {
-    /// Known prices, by model.
-    pub prices: Vec<ModelPrice>,
-    /// The file that holds them.
-    pub path: String,
-}
-
-/// Puts prices into the table, or takes them out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
-#[serde(default)]
-pub struct SetPrices {
-    /// New or changed ones.
-    pub put: Vec<ModelPrice>,
-    /// Models whose price is unknown from now on.
-    pub remove: Vec<String>,
 }
 
 /// What is said about settings.
@@ -502,156 +407,9 @@ pub struct SavedFile {
     pub path: String,
 }
 
-/// Asks whether a run can begin.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct PreflightRequest {
-    /// Of the run.
-    pub settings: FormSettings,
-    /// Whether the endpoint is asked something cheap (it costs a few tokens).
-    pub call: bool,
-    /// With `call`: whether it is asked anew for all that it can do, whatever was found out before.
-    #[serde(default)]
-    pub anew: bool,
-}
-
 /// Has a model fill in the scenarios of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct SampleScenarios {
     /// Of the run.
     pub settings: FormSettings,
-}
-
-/// Whether a run can begin, and what it will take.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct Preflight {
-    /// In the order in which they are shown.
-    pub checks: Vec<Check>,
-    /// What the endpoint can do; `None` = none is asked through the gateway.
-    pub endpoint: Option<super::EndpointAbilities>,
-    /// `None` = the settings are wrong.
-    pub estimate: Option<RunEstimate>,
-    /// Whether nothing fails.
-    pub can_start: bool,
-    /// When, RFC 3339.
-    pub at: String,
-    /// Seconds that it took.
-    pub seconds: f64,
-}
-
-/// How a check came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum CheckState {
-    /// Good.
-    Ok,
-    /// Worth a look; the run can begin.
-    Warn,
-    /// The run cannot begin.
-    Fail,
-    /// Could not be found out.
-    Unknown,
-}
-
-/// One thing that was looked at.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct Check {
-    /// `settings`, `engine`, `image`, `pack`, `endpoint`, `model`, `abilities`, `price`, `folder`, `disk`, `network`, `leftovers`, `machine`, `task_images`.
-    pub id: String,
-    /// What a person reads: `Endpoint and key`.
-    pub title: String,
-    /// How it came out.
-    pub state: CheckState,
-    /// In a few words: `Docker 26.1.5`, `1 call, 0.8 s`.
-    pub value: String,
-    /// What it means and what to do, unless all is well.
-    pub sentence: Option<String>,
-    /// What a click can do about it.
-    pub fix: Option<Fix>,
-}
-
-/// What a click can do about a check.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct Fix {
-    /// On the button: `Change to 3`, `Build image`.
-    pub label: String,
-    /// What it does.
-    pub action: FixAction,
-}
-
-/// What a fix does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-#[serde(tag = "do", rename_all = "snake_case")]
-pub enum FixAction {
-    /// Sets a number in the form.
-    SetNumber {
-        /// Name in [`FormSettings`].
-        field: String,
-        /// To what.
-        value: f64,
-    },
-    /// Sets a text in the form.
-    SetText {
-        /// Name in [`FormSettings`].
-        field: String,
-        /// To what.
-        value: String,
-    },
-    /// Builds an image (`build_images`).
-    BuildImage {
-        /// Which.
-        name: String,
-    },
-    /// Asks for a key (`store_key`).
-    StoreKey {
-        /// Its name.
-        name: String,
-    },
-    /// Resumes the run in the folder.
-    Resume {
-        /// Which.
-        folder: String,
-    },
-    /// Removes leftovers (`clean_leftovers`).
-    Clean,
-}
-
-/// What a run of tasks will take in the container engine, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct EngineDisk {
-    /// Images that are built for its tasks, where none of them is there yet: each as large as the median of those of other tasks in
-    /// the engine. `None` = unknown, because the engine has none.
-    pub images: Option<u64>,
-    /// Containers that run at once, with the snapshots before their steps, at most: none grows beyond `limits.disk_gib`.
-    pub containers_at_most: u64,
-    /// Snapshots among them.
-    pub snapshots: u64,
-}
-
-/// What a run will take. Ranges run from the 10th to the 90th percentile.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct RunEstimate {
-    /// Episodes.
-    pub episodes: u32,
-    /// Turns of all episodes.
-    pub turns: u64,
-    /// Attempts at most.
-    pub attempts_at_most: u64,
-    /// Wall seconds; `None` = unknown.
-    pub seconds: Option<(f64, f64)>,
-    /// Input tokens.
-    pub tokens_in: Option<(f64, f64)>,
-    /// Share of them that is cached, 0 to 1.
-    pub cached: Option<f64>,
-    /// Output tokens.
-    pub tokens_out: Option<(f64, f64)>,
-    /// US dollars.
-    pub cost_usd: Option<(f64, f64)>,
-    /// Bytes that the results folder will take.
-    pub bytes: Option<u64>,
-    /// What it will take in the container engine beside that; `None` = no tasks are played.
-    pub engine: Option<EngineDisk>,
-    /// Budgets that may be hit: `may hit $60`.
-    pub budgets: Vec<String>,
-    /// What it rests on: `From 3 earlier runs of opencode, …`.
-    pub basis: String,
 }

@@ -1,90 +1,11 @@
 //! The library: its runs as rows, filters and groups, and one run as a whole.
 
-use model::{
-    Baseline, Benchmark, EndReason, Ending, Extra, Median, PassRate, RoundScores, Tokens, WarningCounts,
-};
+use model::{Baseline, Benchmark, EndReason, Ending, Extra, PassRate, RoundScores, Tokens, WarningCounts};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-/// Columns by which runs are sorted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum RunSort {
-    /// Mean stamina.
-    #[default]
-    Stamina,
-    /// Model name.
-    Model,
-    /// Harness name.
-    Harness,
-    /// Benchmark name.
-    Benchmark,
-    /// Source name.
-    Source,
-    /// Number of episodes.
-    Episodes,
-    /// Planned turns.
-    Turns,
-    /// Score.
-    Score,
-    /// Input plus output tokens.
-    Tokens,
-    /// Cost.
-    Cost,
-    /// Start.
-    Date,
-}
-
-/// By what runs are grouped.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum RunGrouping {
-    /// By benchmark.
-    #[default]
-    Benchmark,
-    /// By harness.
-    Harness,
-    /// By model.
-    Model,
-    /// By source.
-    Source,
-    /// Not grouped: one group.
-    None,
-}
-
-/// Asks for the runs of all opened sources. Empty lists and `None` do not filter.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
-#[serde(default)]
-pub struct ListRuns {
-    /// Words that all occur in id, model, harness, benchmark, source, tags or note.
-    pub text: String,
-    /// Only these sources.
-    pub sources: Vec<i64>,
-    /// Only these benchmarks (keys).
-    pub benchmarks: Vec<String>,
-    /// Only these harnesses (`""` = unknown).
-    pub harnesses: Vec<String>,
-    /// Only these models (`""` = unknown).
-    pub models: Vec<String>,
-    /// Only runs with all of these tags.
-    pub tags: Vec<String>,
-    /// `false` leaves out baselines and simulated runs.
-    pub real_only: bool,
-    /// Only runs with import warnings that may make a number wrong.
-    pub with_warnings: bool,
-    /// At least so many episodes.
-    pub min_episodes: Option<u32>,
-    /// The column.
-    pub sort: RunSort,
-    /// From low to high.
-    pub ascending: bool,
-    /// By what to group.
-    pub group: RunGrouping,
-    /// First row to give.
-    pub offset: u32,
-    /// Most rows to give; 0 = 500.
-    pub limit: u32,
-}
+pub use model::Stamina;
+pub use store::{Facets, RunFilter as ListRuns, RunGrouping, RunSort, SharedEpisodes as RunCopies};
 
 /// A page of runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
@@ -97,21 +18,6 @@ pub struct RunPage {
     pub total: u32,
     /// What the filters could be set to: (value, label, runs).
     pub facets: Facets,
-}
-
-/// Values to filter by: (value, label, runs).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct Facets {
-    /// Benchmarks.
-    pub benchmarks: Vec<(String, String, u32)>,
-    /// Harnesses; value `""` = unknown.
-    pub harnesses: Vec<(String, String, u32)>,
-    /// Models; value `""` = unknown.
-    pub models: Vec<(String, String, u32)>,
-    /// Harnesses with models among the runs that match, `""` = unknown: (harness, model, runs).
-    pub cells: Vec<(String, String, u32)>,
-    /// Tags of the runs that match: (tag, runs).
-    pub tags: Vec<(String, u32)>,
 }
 
 /// A group of runs that share one scale of stamina.
@@ -127,32 +33,8 @@ pub struct RunGroup {
     pub tau: Option<(u32, u32)>,
     /// The whiskers' scale runs from 0 to this many turns.
     pub scale: u32,
-}
-
-/// Restricted mean stamina, see `docs/metrics.md`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
-pub struct Stamina {
-    /// Mean over turns 1..=τ of the survival function, summed; `None` = nobody was at risk.
-    pub mean: Option<f64>,
-    /// Lower end of the 95 % interval; `None` = no variation.
-    pub ci_low: Option<f64>,
-    /// Upper end.
-    pub ci_high: Option<f64>,
-    /// Whether the interval is by a bootstrap that draws scenarios, since some scenario has several episodes, which are
-    /// alike; `false` = Greenwood's.
-    #[serde(default)]
-    pub clustered: bool,
-    /// The horizon in turns.
-    pub tau: u32,
-    /// Episodes.
-    pub n: u32,
-    /// Episodes that ended in an event.
-    pub events: u32,
-    /// Episodes that were censored.
-    pub censored: u32,
-    /// Median stamina, in turns passed: one less than the first turn at which survival is at most one half; `null` =
-    /// unknown, nobody was at risk.
-    pub median: Median,
+    /// Of harness, turns, score, tokens, cost and date those that are known of at least one of its runs.
+    pub known: Vec<RunSort>,
 }
 
 /// How many episodes ended for one reason.
@@ -221,7 +103,7 @@ pub struct RunRow {
     pub dataset_score: Option<f64>,
     /// EvoCode's case score, 0 to 100.
     pub case_score: Option<f64>,
-    /// Episodes (tasks) in which every turn passed; `None` = unknown, nobody was at risk.
+    /// Tasks of which an episode passed every turn; `None` = unknown, nobody was at risk.
     pub perfect: Option<u32>,
     /// Figures that the source reports about itself.
     pub reported: Vec<(String, f64)>,
@@ -314,19 +196,6 @@ pub struct RunDetail {
     pub caveats: Vec<String>,
     /// Runs that have trials of this one: where runs are taken together, each trial counts once.
     pub copies: Vec<RunCopies>,
-}
-
-/// Trials that a run has in common with another.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct RunCopies {
-    /// Id of the other run.
-    pub run: String,
-    /// Name of its source.
-    pub source: String,
-    /// Episodes that both have.
-    pub episodes: u32,
-    /// How many of them count in the other run; the others do in this one.
-    pub counted_there: u32,
 }
 
 /// Withdraws runs, or episodes of one, or takes that back.

@@ -2,6 +2,7 @@
 
 use model::EndReason;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 use ts_rs::TS;
 
 /// Asks which trials of a run to run again. If all three are false it asks for all of them.
@@ -18,8 +19,9 @@ pub struct RerunRequest {
 }
 
 /// Why a trial is to be run again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, TS, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum RerunReason {
     /// Something outside the agent ended it.
     Censored,
@@ -31,12 +33,8 @@ pub enum RerunReason {
 
 impl RerunReason {
     /// The word in JSON and on the screen.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Censored => "censored",
-            Self::Unreadable => "unreadable",
-            Self::Missing => "missing",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 

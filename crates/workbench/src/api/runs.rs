@@ -1,8 +1,12 @@
-//! Runs that are played, images, keys, leftovers.
+//! Runs that are played.
 
 use model::{EndReason, Tokens, TurnState};
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 use ts_rs::TS;
+
+pub use gateway::{Speed as TokenSpeed, TokensPerSecond as LiveSpeed};
+pub use runner::live::Phase as LivePhase;
 
 use super::FormSettings;
 
@@ -68,6 +72,10 @@ pub struct RunTrust {
     pub endpoint: Option<String>,
     /// Which key is sent there, by its name.
     pub key: Option<String>,
+    /// The model that the endpoint is asked for; `None` = none is named.
+    pub model: Option<String>,
+    /// What it may spend at most, in words.
+    pub budget: String,
     /// The harness.
     pub harness: String,
     /// The file that describes it, if it is not a built-in one.
@@ -88,6 +96,8 @@ pub struct RunTrust {
     pub host_processes: bool,
     /// The pack or the tasks that it plays, in words; `None` = generated.
     pub scenarios: Option<String>,
+    /// How much it plays, in words.
+    pub plays: String,
     /// Where it plays tasks of Harbor: their images, each with the tasks that have it.
     pub task_images: Vec<TaskImages>,
     /// Images that are not listed, because they are too many.
@@ -116,8 +126,9 @@ pub struct TrustRow {
 }
 
 /// A choice of [`TrustRun`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum TrustKeep {
     /// [`TrustRun::keep_endpoint`].
     Endpoint,
@@ -129,12 +140,8 @@ pub enum TrustKeep {
 
 impl TrustKeep {
     /// The word of the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Endpoint => "endpoint",
-            Self::Key => "key",
-            Self::Variables => "variables",
-        }
+    pub fn as_str(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -288,24 +295,6 @@ pub struct LiveRunDetail {
     pub tokens_per_second: LiveSpeed,
 }
 
-/// How fast an endpoint is, in tokens a second (`docs/metrics.md`, "Runs of one's own").
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
-pub struct LiveSpeed {
-    /// It reads prompts; `None` = unknown.
-    pub prompt: Option<TokenSpeed>,
-    /// It writes answers; `None` = unknown.
-    pub answer: Option<TokenSpeed>,
-}
-
-/// A speed over several requests, in tokens a second.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]
-pub struct TokenSpeed {
-    /// Half of the requests were slower.
-    pub median: f64,
-    /// A tenth of the requests was slower.
-    pub p10: f64,
-}
-
 /// Budgets of a run, of each episode or of each attempt; `None` = no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct RunBudget {
@@ -365,26 +354,6 @@ pub struct LiveEpisode {
     pub eta_seconds: Option<f64>,
     /// Set if it may be stuck: a sentence why.
     pub stuck: Option<String>,
-}
-
-/// What an episode is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum LivePhase {
-    /// Waits for its turn among `batch_size`.
-    Queued,
-    /// Snapshots, containers.
-    Preparing,
-    /// The agent works.
-    Agent,
-    /// The endpoint is being retried.
-    Waiting,
-    /// Its server starts, the suite runs.
-    Testing,
-    /// Paused between attempts.
-    Paused,
-    /// Over.
-    Over,
 }
 
 /// What is wanted of a run.
@@ -464,134 +433,4 @@ pub struct LogLine {
     pub text: String,
     /// Numbers that go with it: seconds, cost.
     pub facts: Vec<String>,
-}
-
-// ---------------------------------------------------------------------------------------------- images, keys, leftovers
-
-/// The images that Stamina Lab knows, and the engine that holds them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct ImageList {
-    /// `Docker 26.1.5 on unix:///var/run/docker.sock`; `None` = none answers.
-    pub engine: Option<String>,
-    /// Why none answers and what to do.
-    pub problem: Option<String>,
-    /// In the order in which they are built.
-    pub images: Vec<ImageInfo>,
-}
-
-/// An image.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
-pub struct ImageInfo {
-    /// As `build_images` takes it: `mini-swe-agent`.
-    pub name: String,
-    /// `stamina/mini-swe-agent:2.4.6`.
-    pub image: String,
-    /// Harnesses (words) that run in it by default.
-    pub harnesses: Vec<String>,
-    /// Whether it is there; `None` = no engine answers.
-    pub built: Option<bool>,
-    /// Whether it was built from the recipe as it is now; `None` = it is not there.
-    pub current: Option<bool>,
-    /// `sha256:91c2…`, in full.
-    pub id: Option<String>,
-    /// Bytes, with all that it shares with others.
-    pub size: Option<u64>,
-    /// RFC 3339.
-    pub created_at: Option<String>,
-}
-
-/// Builds images in the background.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(default)]
-pub struct BuildImages {
-    /// Names; empty = all. What they stand on is built first.
-    pub names: Vec<String>,
-    /// A file of certificates that the build trusts, for machines behind a proxy that inspects TLS.
-    pub ca: Option<String>,
-}
-
-/// Tries images in the background: each harness says its version.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(default)]
-pub struct TestImages {
-    /// Names; empty = all that are built.
-    pub names: Vec<String>,
-    /// A harness, or the path of a harness file, that is to be played in these images, which are one's own.
-    pub harness: Option<String>,
-}
-
-/// How a build or test of an image came out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct ImageOutcome {
-    /// Name.
-    pub name: String,
-    /// Whether it is good.
-    pub ok: bool,
-    /// What it said: its version, its size, or what went wrong.
-    pub message: String,
-}
-
-/// Names a key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct KeyName {
-    /// Where.
-    pub place: super::KeyPlace,
-    /// Name of the variable or keychain entry.
-    pub name: String,
-}
-
-/// Puts a key into the OS keychain. It never comes back.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct StoreKey {
-    /// Name of the entry.
-    pub name: String,
-    /// The key; empty = the entry is deleted.
-    pub key: String,
-}
-
-impl std::fmt::Debug for StoreKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("StoreKey").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// Whether a key is there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct KeyKnown {
-    /// `None` = the keychain cannot be asked.
-    pub known: Option<bool>,
-    /// Why it cannot be asked, and what to do.
-    pub problem: Option<String>,
-}
-
-/// Containers, networks and volumes that carry our labels.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct LeftoverList {
-    /// `None` = no engine answers.
-    pub engine: Option<String>,
-    /// Why none answers and what to do.
-    pub problem: Option<String>,
-    /// All of them.
-    pub leftovers: Vec<LeftoverInfo>,
-}
-
-/// One of them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct LeftoverInfo {
-    /// `container`, `network` or `volume`.
-    pub kind: String,
-    /// Name.
-    pub name: String,
-    /// Which run made it.
-    pub run: String,
-    /// Whether the process that made it still lives.
-    pub in_use: bool,
-}
-
-/// Removes leftovers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(default)]
-pub struct CleanLeftovers {
-    /// Those of living runs, too.
-    pub all: bool,
 }

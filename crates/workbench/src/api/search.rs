@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use store::{SearchHit, SearchHits};
+
 /// Looks in names, requests and failure messages, or in transcripts and logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct Search {
@@ -10,38 +12,6 @@ pub struct Search {
     pub text: String,
     /// Most hits to give; 0 = 20.
     pub limit: u32,
-}
-
-/// One hit of a search.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct SearchHit {
-    /// What it is: `run`, `episode`, `request`, `failure`.
-    pub kind: String,
-    /// First line.
-    pub title: String,
-    /// Second line; for text hits the surrounding words.
-    pub detail: String,
-    /// Id of the run.
-    pub run: String,
-    /// Id of the episode.
-    pub episode: Option<String>,
-    /// The turn.
-    pub turn: Option<u32>,
-    /// The attempt.
-    pub attempt: Option<u32>,
-    /// The test.
-    pub test: Option<String>,
-    /// Whether a simulated model stood in in that run.
-    pub simulated: bool,
-}
-
-/// Hits of a search.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct SearchHits {
-    /// Best first.
-    pub hits: Vec<SearchHit>,
-    /// Whether the text of every source is searchable yet.
-    pub complete: bool,
 }
 
 /// In what a text was found.

@@ -46,6 +46,8 @@ pub struct SessionRow {
     pub repeat: u32,
     /// Whether it counts in means: of a scenario that was played more than once the one that ended last does.
     pub counts: bool,
+    /// Why a user withdrew it; it counts in no mean.
+    pub invalid: Option<String>,
     /// Whether nothing ever happened in it; `None` = not recorded.
     pub never_started: Option<bool>,
     /// Its figures.

@@ -1,8 +1,10 @@
 //! Sources: the state of the app, what is open, what an import took and left.
 
-use model::{Severity, Treatment, Warning, WarningCounts};
+use model::{Treatment, Warning, WarningCounts};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
+
+pub use store::{SavedView, WarningGroup};
 
 /// The state of the whole app.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
@@ -35,15 +37,6 @@ pub struct AppState {
     pub change: u64,
     /// Where the bundled sample lies, if this build carries one.
     pub sample: Option<String>,
-}
-
-/// What the app shows, kept under a name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct SavedView {
-    /// As it was given.
-    pub name: String,
-    /// Route and query of the app: `compare?members=…`.
-    pub address: String,
 }
 
 /// Names a saved view.
@@ -194,19 +187,4 @@ pub struct ImportReport {
     pub warnings: Vec<Warning>,
     /// How many warnings match the filter.
     pub matching: u64,
-}
-
-/// Warnings of one code.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct WarningGroup {
-    /// The code.
-    pub code: String,
-    /// What it means for the numbers.
-    pub severity: Severity,
-    /// What was done.
-    pub treatment: Treatment,
-    /// How many.
-    pub count: u64,
-    /// The first of them.
-    pub example: Warning,
 }

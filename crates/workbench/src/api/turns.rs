@@ -4,6 +4,9 @@ use model::{ArtifactKind, EndReason, Extra, GraderPlace, TestResult, Timing, Tok
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+pub use ingest::view::{CodeFile, FileChange, FileStatus, TextPage};
+pub use store::TurnRow;
+
 use super::{GridRow, RunRow, TestHistory};
 
 /// Names an episode.
@@ -13,23 +16,6 @@ pub struct EpisodeRef {
     pub run: String,
     /// Id of the episode inside its run.
     pub episode: String,
-}
-
-/// One turn in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct TurnRow {
-    /// From 1.
-    pub number: u32,
-    /// A short name.
-    pub title: Option<String>,
-    /// State of its cell.
-    pub state: TurnState,
-    /// Tests passed at the final attempt.
-    pub passed: Option<u32>,
-    /// Tests run at the final attempt.
-    pub total: Option<u32>,
-    /// Attempts made.
-    pub attempts: u32,
 }
 
 /// An episode with its turns.
@@ -156,20 +142,6 @@ pub struct TurnDetail {
     pub files: Vec<LogInfo>,
 }
 
-/// A piece of a text. Control characters other than line feed and tab are escaped; ANSI color codes are kept only
-/// where `ansi` says so.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct TextPage {
-    /// The text, always valid Unicode.
-    pub text: String,
-    /// Byte at which it begins.
-    pub offset: u64,
-    /// Byte at which to go on; `None` = that was all.
-    pub next_offset: Option<u64>,
-    /// Bytes in all.
-    pub total: u64,
-}
-
 /// Asks for a piece of a file of the source that some `LogInfo` or artifact names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ReadText {
@@ -211,35 +183,6 @@ pub struct CodeRequest {
     pub against: Option<(u32, u32)>,
 }
 
-/// How a file changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
-#[serde(rename_all = "snake_case")]
-pub enum FileStatus {
-    /// Not there before.
-    Added,
-    /// Not there any more.
-    Removed,
-    /// Other content.
-    Modified,
-    /// The same.
-    Unchanged,
-}
-
-/// One file of a snapshot.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct FileChange {
-    /// Path inside the snapshot.
-    pub path: String,
-    /// How it changed.
-    pub status: FileStatus,
-    /// Lines added; `None` = binary or too large to compare.
-    pub added: Option<u32>,
-    /// Lines removed.
-    pub removed: Option<u32>,
-    /// Size after (before, if removed).
-    pub bytes: u64,
-}
-
 /// What changed in the code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct CodeChanges {
@@ -264,15 +207,4 @@ pub struct CodeFileRequest {
     pub code: CodeRequest,
     /// Path inside the snapshot.
     pub path: String,
-}
-
-/// Both sides of a file. A side is `None` where the file is not there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct CodeFile {
-    /// Before.
-    pub before: Option<String>,
-    /// After.
-    pub after: Option<String>,
-    /// Why there is no text: binary, or larger than the cap.
-    pub not_shown: Option<String>,
 }

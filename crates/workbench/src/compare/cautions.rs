@@ -48,7 +48,8 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
             "{names}: fewer than {FEW} episodes. Intervals are wide, and p-values of the log-rank test rough."
         )
     }));
-    cautions.extend(say(who(&|m| m.stamina.n > m.scenarios), &|names| {
+    // Only repeats that were at risk depend on each other, and make intervals and tests clustered.
+    cautions.extend(say(who(&|m| m.stamina.clustered), &|names| {
         if one {
             return format!(
                 "{names}: several trials of a task. They are alike: intervals and log-rank tests are clustered by task."

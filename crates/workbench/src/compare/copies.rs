@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use store::{EpisodeCopy, EpisodeId, EpisodeTurns, RunId, Store};
 
+use super::counted_scores;
 use super::coverage::is_one_job;
 use super::members::{Pool, PooledRun};
 use crate::api::ApiError;
@@ -75,6 +76,11 @@ impl PooledRun {
         self.episodes.is_empty() && !self.copied.ids.is_empty()
     }
 
+    /// Whether any of its episodes counts in another run, or nowhere.
+    pub(super) fn has_copies(&self) -> bool {
+        !self.copied.ids.is_empty()
+    }
+
     /// What was tried in each of its episodes, in their order.
     pub(crate) fn episode_turns(&self, store: &Store) -> Result<Vec<EpisodeTurns>, ApiError> {
         let mut plays = store.episode_turns(self.record.entry.id)?;
@@ -127,6 +133,11 @@ pub(crate) fn count_once_each(store: &Store, pools: &mut Vec<Pool>) -> Result<Ve
     Ok(copied)
 }
 
+/// Gives these members the scores of what counts of them, after [`count_once_each`]: they read much, and not everybody shows them.
+pub(crate) fn count_scores(store: &Store, pools: &mut [Pool]) -> Result<(), ApiError> {
+    counted_scores::fill(store, pools.iter_mut().flat_map(|pool| &mut pool.runs))
+}
+
 /// The same for the runs of one member. A run whose every trial counts in another one is no further run.
 pub(crate) fn count_once_in(store: &Store, pool: &mut Pool) -> Result<(), ApiError> {
     count_once(store, std::slice::from_mut(pool))?;
@@ -135,11 +146,14 @@ pub(crate) fn count_once_in(store: &Store, pool: &mut Pool) -> Result<(), ApiErr
     for copy in &copies {
         hand_on_withdrawn(copy, pool.runs.iter_mut());
     }
-    Ok(())
+    counted_scores::fill(store, pool.runs.iter_mut())
 }
 
 /// Counts the withdrawn trials of a run that is left out with another one of its job: there they are not missing either.
 fn hand_on_withdrawn<'a>(copy: &PooledRun, mut runs: impl Iterator<Item = &'a mut PooledRun>) {
+    if copy.withdrawn.is_empty() {
+        return;
+    }
     let has_its_trials = |run: &&'a mut PooledRun| {
         let entry = &run.record.entry;
         is_one_job(entry, &copy.record.entry) || copy.copied.counted.values().any(|slug| *slug == entry.slug)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use analysis::retries::AttemptEnd;
-use model::{CensoringPolicy, TurnState};
+use model::{CensoringPolicy, Ending, TurnState};
 use store::{EpisodeEntry, EpisodeTurns};
 
 use super::members::{self, Pool, Scenario as Key};
@@ -226,6 +226,8 @@ impl Scenario {
 struct Grid {
     turns: Vec<Played>,
     stamina: u32,
+    /// Whether a failure ended its stamina, and nothing from outside.
+    failed: bool,
 }
 
 /// One turn of an episode.
@@ -262,7 +264,8 @@ impl Grid {
                     });
             }
         }
-        Self { turns, stamina: episode.stamina }
+        let failed = policy.ending(episode.end_reason) == Ending::Event;
+        Self { turns, stamina: episode.stamina, failed }
     }
 
     fn cell(&self, episode: usize, turn: u32) -> Cell {
@@ -273,7 +276,7 @@ impl Grid {
             failed: at.failed,
             passed: at.passed,
             total: at.total,
-            after_failure: turn > self.stamina.saturating_add(1),
+            after_failure: self.failed && turn > self.stamina.saturating_add(1),
             played: 1,
             passed_by: u32::from(at.state.is_passed()),
         }
@@ -324,12 +327,23 @@ mod tests {
     fn of_several_episodes_the_one_that_failed_stands_before_one_that_was_stopped() {
         let play = |failed, passed| {
             let turns = vec![Played { state: TurnState::Error, failed, passed, total: Some(10) }];
-            Grid { turns, stamina: 0 }
+            Grid { turns, stamina: 0, failed }
         };
         // What was stopped from outside has the smaller share of passed tests.
         let cell = worst(&[(0, play(false, Some(1))), (1, play(true, Some(9)))], 1).unwrap();
         assert!(cell.failed && cell.episode == 1, "{cell:?}");
         let line = TurnLine { scenario: 0, turn: 1, cells: vec![Some(cell)], spread: None };
         assert!(line.is_of(DisagreementMode::Errors) && !line.is_of(DisagreementMode::Different));
+    }
+
+    #[test]
+    fn turns_after_an_end_from_outside_come_after_no_failure() {
+        let played = |state| Played { state, ..Played::not_reached() };
+        let after = |failed| {
+            let turns = vec![played(TurnState::Error), played(TurnState::Passed)];
+            let grid = Grid { turns, stamina: 0, failed };
+            [grid.cell(0, 1).after_failure, grid.cell(0, 2).after_failure]
+        };
+        assert_eq!((after(true), after(false)), ([false, true], [false, false]));
     }
 }

@@ -1,6 +1,6 @@
 //! What makes a mean, a pass rate or a sum less sure than it looks, in a few words each: said where the number stands.
 
-use model::{CensoringPolicy, EndReason, Ending, PassRate, by_sentence, counted, runs_in_words};
+use model::{CensoringPolicy, EndReason, Ending, PassRate, by_sentence, counted, dollars, runs_in_words};
 use store::{EpisodeEntry, RunEntry};
 
 use super::coverage;
@@ -10,8 +10,11 @@ use crate::api::{ComparedMember, Stamina};
 /// A greater share of episodes that were stopped from outside is said.
 pub(crate) const MUCH_CENSORED: f64 = 0.1;
 
-/// How a cost that is known in part begins.
-const COST_IN_PART: &str = "cost ≥ ";
+/// What is said of intervals alone, of a pass rate and of a mean.
+const OF_INTERVALS: [&str; 2] = [
+    "several trials of a task, interval clustered by task",
+    "several episodes of a scenario, interval by scenario",
+];
 
 /// A run with those of its episodes that count.
 pub(crate) struct Part<'a> {
@@ -114,14 +117,18 @@ impl Number<'_> {
 
     fn repeats(&self) -> Option<&'static str> {
         match self.pass_rate {
-            Some(rate) => rate.repeats().then_some("several trials of a task, interval clustered by task"),
-            None => self.stamina.clustered.then_some("several episodes of a scenario, interval by scenario"),
+            Some(rate) => rate.repeats().then_some(OF_INTERVALS[0]),
+            None => self.stamina.clustered.then_some(OF_INTERVALS[1]),
         }
     }
 }
 
-/// Those of a member of a comparison, with that of its cost.
-pub(super) fn of_member(pool: &Pool, member: &ComparedMember, policy: &CensoringPolicy) -> Vec<String> {
+/// Those of a member of a comparison, and the place among them of the one that is about its cost.
+pub(super) fn of_member(
+    pool: &Pool,
+    member: &ComparedMember,
+    policy: &CensoringPolicy,
+) -> (Vec<String>, Option<usize>) {
     let number = Number {
         parts: Part::of_pools([pool]),
         stamina: &member.stamina,
@@ -132,10 +139,17 @@ pub(super) fn of_member(pool: &Pool, member: &ComparedMember, policy: &Censoring
         pool.runs.iter().filter_map(|run| withdrawn(run.record.entry.invalid.as_deref())).collect();
     doubts.extend(number.doubts(policy));
     let (spent, n) = (&member.spent, member.stamina.n);
-    if let Some(cost) = spent.cost_usd.filter(|_| !member.simulated && spent.cost_known < n) {
-        doubts.push(format!("{COST_IN_PART}${cost:.2}, known for {} of {n}", spent.cost_known));
-    }
-    doubts
+    let cost = spent.cost_usd.filter(|_| !member.simulated && spent.cost_known < n);
+    let of_cost = cost.map(|cost| {
+        doubts.push(cost_in_part(cost, spent.cost_known, &n.to_string()));
+        doubts.len() - 1
+    });
+    (doubts, of_cost)
+}
+
+/// That a cost, in dollars, is known for a part of what it is the cost of.
+pub(crate) fn cost_in_part(cost_usd: f64, known: u32, of: &str) -> String {
+    format!("cost ≥ {}, known for {known} of {of}", dollars(cost_usd))
 }
 
 /// The mark of a run that a user has withdrawn.
@@ -146,7 +160,23 @@ pub(crate) fn withdrawn(reason: Option<&str>) -> Option<String> {
 /// The doubts of members under a figure or table, each once with the members that it is of. That a cost is known in part stands
 /// where costs are shown.
 pub(crate) fn beside(members: &[ComparedMember]) -> Vec<String> {
-    grouped(members, |member| member.doubts.iter().filter(|doubt| !doubt.starts_with(COST_IN_PART)))
+    grouped(members, |member| {
+        let of_cost = member.doubt_of_cost;
+        let each = member.doubts.iter().enumerate();
+        each.filter(move |(at, _)| Some(*at) != of_cost).map(|(_, doubt)| doubt)
+    })
+}
+
+/// The same under a figure or table whose numbers have no such interval.
+pub(crate) fn beside_no_interval(members: &[ComparedMember]) -> Vec<String> {
+    grouped(members, |member| {
+        let of_cost = member.doubt_of_cost;
+        let each = member.doubts.iter().enumerate();
+        let is_said = move |(at, doubt): &(usize, &String)| {
+            Some(*at) != of_cost && !OF_INTERVALS.contains(&doubt.as_str())
+        };
+        each.filter(is_said).map(|(_, doubt)| doubt)
+    })
 }
 
 /// What is to be said of members, without full stops: each sentence once, with the members that it is of.

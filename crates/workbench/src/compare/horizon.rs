@@ -33,6 +33,15 @@ impl Horizon {
     }
 }
 
+/// Which τ can be asked for where curves are known to this turn.
+pub(crate) fn hint(known: u32) -> String {
+    match known {
+        0 => "Ask for none: nobody was at risk".to_owned(),
+        1 => "Ask for a τ of 1, or for none to have 1".to_owned(),
+        known => format!("Ask for a τ from 1 to {known}, or for none to have {known}"),
+    }
+}
+
 /// The sentence.
 pub(crate) fn held_down(tau: u32, who: &[&str], otherwise: u32) -> String {
     let (who, verb) = match who {

@@ -7,20 +7,17 @@ use analysis::clusters::InScenario;
 use analysis::sensitivity::Ended;
 use analysis::survival::Observation;
 use model::{Benchmark, CensoringPolicy};
-use store::{EpisodeEntry, RunFilter, RunRecord, Store};
+use store::{EpisodeEntry, RunEntry, RunFilter, RunRecord, Store};
 
 use super::copies::{self, Copied};
 use super::names;
 use super::sets::{self, ScenarioSets};
+use super::swatches::by_levels;
 use crate::api::{ApiError, Member, PublishedNumber, Swatch, marked};
 use crate::published;
 use crate::rounds;
 use crate::sessions::no_stamina;
 use crate::summary::{ended, in_scenario, of_one_turn, of_unknown_turns, run_record, turn_axis};
-
-/// Series colors and dash patterns that there are.
-const COLORS: usize = 8;
-const DASHES: usize = 8;
 
 /// A run of a member.
 #[derive(Clone)]
@@ -35,6 +32,8 @@ pub(crate) struct PooledRun {
     pub(crate) withdrawn: BTreeSet<String>,
     /// Which set of scenarios its scenario names belong to.
     pub(crate) set: u32,
+    /// Whether its scores stand with another run: both are parts of one job.
+    pub(crate) is_scored_elsewhere: bool,
 }
 
 impl PooledRun {
@@ -82,6 +81,11 @@ impl Pool {
     /// The episodes of all runs.
     pub(crate) fn episodes(&self) -> impl Iterator<Item = &EpisodeEntry> {
         self.runs.iter().flat_map(|run| &run.episodes)
+    }
+
+    /// The runs with their scores. Parts of one job are one.
+    pub(crate) fn scored(&self) -> impl Iterator<Item = &RunEntry> {
+        self.runs.iter().filter(|run| !run.is_scored_elsewhere).map(|run| &run.record.entry)
     }
 
     /// The most turns that an episode plans, as in [`crate::summary::planned_turns`].
@@ -247,7 +251,7 @@ pub(crate) fn published(pools: &[Pool], about: &str) -> Vec<String> {
 pub(crate) fn published_scores(pools: &[Pool]) -> Vec<PublishedNumber> {
     let mut by_benchmark: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for pool in pools {
-        if rounds::of_runs(pool.runs.iter().map(|run| &run.record.entry)).is_some() {
+        if rounds::of_runs(pool.scored()).is_some() {
             let tasks = pool.episodes().map(|episode| episode.scenario.as_str());
             by_benchmark.entry(pool.benchmark().key).or_default().extend(tasks);
         }
@@ -311,7 +315,15 @@ pub(crate) fn resolve_only(
                 0 => BTreeSet::new(),
                 _ => store.withdrawn_trials(record.entry.id)?.into_iter().map(|(_, trial)| trial).collect(),
             };
-            pooled.push(PooledRun { record, episodes, copied: Copied::default(), withdrawn, set: 0 });
+            let copied = Copied::default();
+            pooled.push(PooledRun {
+                record,
+                episodes,
+                copied,
+                withdrawn,
+                set: 0,
+                is_scored_elsewhere: false,
+            });
         }
         let swatch = Swatch::default();
         let (name, short_name) = (String::new(), String::new());
@@ -423,103 +435,11 @@ fn runs_of(
     Ok((member, records, left_out))
 }
 
-/// Color = model, dash = harness. When only one of them varies it takes both channels; where that would draw two
-/// members alike, every member gets its own. Members that share their dash get markers of their own.
+/// Gives each member its swatch.
 fn draw(pools: &mut [Pool]) {
-    fn index(levels: &[String]) -> Vec<usize> {
-        let mut seen: Vec<&str> = Vec::new();
-        levels
-            .iter()
-            .map(|level| {
-                seen.iter().position(|s| s == level).unwrap_or_else(|| {
-                    seen.push(level);
-                    seen.len() - 1
-                })
-            })
-            .collect()
-    }
-    let models = index(&pools.iter().map(Pool::model_level).collect::<Vec<_>>());
-    let harnesses = index(&pools.iter().map(Pool::harness_level).collect::<Vec<_>>());
-    for (pool, swatch) in pools.iter_mut().zip(swatches(&models, &harnesses)) {
+    let models: Vec<String> = pools.iter().map(Pool::model_level).collect();
+    let harnesses: Vec<String> = pools.iter().map(Pool::harness_level).collect();
+    for (pool, swatch) in pools.iter_mut().zip(by_levels(&models, &harnesses)) {
         pool.swatch = swatch;
-    }
-}
-
-/// The same for members of these models and harnesses, each counted from 0.
-fn swatches(models: &[usize], harnesses: &[usize]) -> Vec<Swatch> {
-    let varies = |levels: &[usize]| levels.iter().any(|level| *level > 0);
-    let swatch = |color: usize, dash: usize| Swatch {
-        color: (color % COLORS) as u32 + 1,
-        dash: (dash % DASHES) as u32 + 1,
-        marker: 0,
-    };
-    // After the last color they begin anew with the next dash, so that no two of 64 are drawn alike.
-    let own = |i: usize| swatch(i, i + i / COLORS);
-    let mut swatches: Vec<Swatch> = match (varies(models), varies(harnesses)) {
-        (true, true) => models.iter().zip(harnesses).map(|(m, h)| swatch(*m, *h)).collect(),
-        (true, false) => models.iter().map(|m| own(*m)).collect(),
-        (false, _) => harnesses.iter().map(|h| own(*h)).collect(),
-    };
-    let distinct: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.color, s.dash)).collect();
-    if distinct.len() < swatches.len() {
-        swatches = (0..models.len()).map(own).collect();
-    }
-    let markers = markers(&swatches.iter().map(|s| s.dash).collect::<Vec<_>>());
-    swatches.into_iter().zip(markers).map(|(swatch, marker)| Swatch { marker, ..swatch }).collect()
-}
-
-/// Markers of members with these dashes: the first of each dash has its marker, the others those that nobody has. When all
-/// are taken, they are those of the dashes.
-fn markers(dashes: &[u32]) -> Vec<u32> {
-    let mut taken: BTreeSet<u32> = dashes.iter().copied().collect();
-    let mut first_of = BTreeSet::new();
-    let all = 1..=DASHES as u32;
-    dashes
-        .iter()
-        .map(|dash| {
-            if first_of.insert(*dash) {
-                return *dash;
-            }
-            let free = all.clone().find(|marker| !taken.contains(marker)).unwrap_or(*dash);
-            taken.insert(free);
-            free
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_two_members_are_drawn_alike() {
-        for count in [1, 8, 9, 13, 42] {
-            let (many, one): (Vec<usize>, Vec<usize>) = ((0..count).collect(), vec![0; count]);
-            for (models, harnesses) in [(&many, &one), (&one, &many), (&one, &one)] {
-                let swatches = swatches(models, harnesses);
-                let drawn: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.color, s.marker)).collect();
-                assert_eq!(drawn.len(), count, "{swatches:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn no_two_of_eight_members_share_a_marker() {
-        // Models × harnesses in any order: 8 × 1, 4 × 2, 2 × 4, 1 × 8.
-        for harnesses in [1, 2, 4, 8] {
-            let in_blocks: Vec<u32> = (0..8).map(|i| i % harnesses + 1).collect();
-            let in_rows: Vec<u32> = (0..8).map(|i| i * harnesses / 8 + 1).collect();
-            for dashes in [in_blocks, in_rows] {
-                let markers = markers(&dashes);
-                let distinct: BTreeSet<&u32> = markers.iter().collect();
-                assert_eq!(distinct.len(), 8, "{dashes:?}: {markers:?}");
-                assert!(markers.iter().all(|m| (1..=8).contains(m)), "{markers:?}");
-                // Where dashes tell all apart, markers go with them.
-                assert!(harnesses < 8 || markers == dashes);
-            }
-        }
-        // Of more, those that come later begin anew.
-        let many: Vec<u32> = (0..12).map(|i| i % 3 + 1).collect();
-        assert_eq!(markers(&many).len(), 12);
     }
 }

@@ -25,15 +25,10 @@ pub(crate) fn pair(pair: &analysis::compare::Pair, in_both: u32) -> ComparedPair
             exact: test.exact,
         }),
         logrank_stratified: pair.stratified.as_ref().and_then(chi_square),
-        difference: pair.difference.map(|d| Estimate {
-            value: d.value,
-            ci_low: d.ci_low,
-            ci_high: d.ci_high,
-            p: d.p,
-        }),
+        difference: pair.difference,
         difference_bootstrap: pair.difference_bootstrap.and_then(|b| b.ci_low.zip(b.ci_high)),
         pass_rate_difference: None,
-        ratio: pair.ratio.map(|r| Estimate { value: r.value, ci_low: r.ci_low, ci_high: r.ci_high, p: r.p }),
+        ratio: pair.ratio,
         paired: pair.paired.as_ref().map(paired),
     }
 }

@@ -1,19 +1,16 @@
 //! A report with everything that it is made of, as a folder or a zip.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use figures::SOFTWARE;
 use figures::export::Format;
-use flate2::Compression;
-use flate2::write::DeflateEncoder;
-use rawzip::{CompressionMethod, ZipArchiveWriter};
+use files::{Packer, ZipWriter};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::file::{report_name, write_whole};
+use super::file::{refuse_link, report_name, write_whole};
 use super::inputs::Watch;
 use super::report::Figures;
 use super::{Made, TOO_LONG, figure_file, inputs, printed};
@@ -94,7 +91,7 @@ impl Workbench {
         let complete = inputs.warnings.is_empty();
         warnings.extend(inputs.warnings);
         files.insert("inputs.sha256".to_owned(), inputs.sums.into_bytes());
-        let mut seen = std::collections::BTreeSet::new();
+        let mut seen = BTreeSet::new();
         warnings.retain(|warning| seen.insert(warning.clone()));
         files.insert(
             "README.md".to_owned(),
@@ -118,7 +115,7 @@ impl Workbench {
                 "benchmark": { "key": member.benchmark.0, "name": member.benchmark.1 },
                 "harness": of.harness,
                 "model": of.model,
-                "simulated": member.simulated,
+                "simulated": entry.simulated,
                 "settings": of.settings,
                 "extra": of.extra,
             }));
@@ -193,11 +190,19 @@ impl Workbench {
                 .at(path.to_string_lossy().into_owned())
                 .hint("Name a folder that can be made")
         };
+        // Folders of these names may be there already, and be links to somewhere else. Nothing is written before all are looked at.
+        let inside: BTreeSet<PathBuf> =
+            files.keys().filter_map(|name| folder.join(name).parent().map(Path::to_owned)).collect();
+        for parent in inside.iter().filter(|parent| parent.is_dir()) {
+            self.allowed(&parent.join("report.md"))?;
+            if *parent != folder {
+                refuse_link(parent)?;
+            }
+        }
         for (name, bytes) in &files {
             let path = folder.join(name);
             let parent = path.parent().unwrap_or(&folder);
-            fs::create_dir_all(parent).map_err(|e| failed(parent, e))?;
-            // A folder of this name may be there already, and be a link to somewhere else.
+            files::beneath::create_folders(parent).map_err(|e| failed(parent, e))?;
             write_whole(&self.allowed(&path)?, bytes)?;
         }
         Ok(ReportFolder {
@@ -245,18 +250,10 @@ fn readme(title: &str, data: &Comparison, files: &Files, warnings: &[String], co
 }
 
 /// The files in order of their names, without times.
-fn zip(files: &Files) -> Result<Vec<u8>, rawzip::Error> {
-    let mut out = Vec::new();
-    let mut archive = ZipArchiveWriter::new(&mut out);
+fn zip(files: &Files) -> std::io::Result<Vec<u8>> {
+    let (mut packer, mut zip) = (Packer::new(6), ZipWriter::new(Vec::new()));
     for (name, bytes) in files {
-        let (mut entry, config) =
-            archive.new_file(name).compression_method(CompressionMethod::DEFLATE).start()?;
-        let mut writer = config.wrap(DeflateEncoder::new(&mut entry, Compression::new(6)));
-        writer.write_all(bytes)?;
-        let (encoder, descriptor) = writer.finish()?;
-        encoder.finish()?;
-        entry.finish(descriptor)?;
+        zip.pack(name, bytes, &mut packer)?;
     }
-    archive.finish()?;
-    Ok(out)
+    zip.finish()
 }

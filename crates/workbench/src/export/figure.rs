@@ -13,6 +13,7 @@ use figures::{
 use model::PassRate;
 use store::episode_name;
 
+use super::percent::percent;
 use super::{matrix, method, plane};
 
 use crate::Workbench;
@@ -44,7 +45,7 @@ impl Workbench {
                 let data = self.compare_runs(of.clone())?;
                 let series = series(&data.members);
                 let figure = Figure::FirstFailuresComparison(FirstFailuresComparison { series });
-                (figure, self.method_with_doubts(&data)?)
+                (figure, self.method_with_doubts_of_sums(&data)?)
             }
             FigureOf::Differences { of, ratio } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
@@ -54,13 +55,17 @@ impl Workbench {
             }
             FigureOf::Paired { of, other } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
-                let method = method::paired(self.method_with_doubts(&data)?, &data, *other);
+                let method = method::paired(self.method_with_doubts_of_sums(&data)?, &data, *other);
                 let names = self.names_of_scenarios(&data, *other)?;
                 (Figure::Paired(paired(&data, *other, &names)?), method)
             }
             FigureOf::Bars { of, measure, published } => {
                 let data = self.compare_runs(of.clone())?;
-                let method = method::bars(self.method_with_doubts(&data)?, &data, *measure);
+                let with_doubts = match measure {
+                    Measure::Stamina | Measure::PassRate => self.method_with_doubts(&data)?,
+                    _ => self.method_with_doubts_of_sums(&data)?,
+                };
+                let method = method::bars(with_doubts, &data, *measure);
                 let beside_member = |member: &ComparedMember| {
                     if !*published || *measure != Measure::Stamina {
                         return Ok(Vec::new());
@@ -111,9 +116,9 @@ impl Workbench {
                 (Figure::Retries(retries(&data, *published)), method)
             }
             FigureOf::Failures { of } => {
-                let data = self.get_failures(of.clone())?;
+                let (data, pools) = self.failures_with_pools(of)?;
                 let policy = self.get_policy(Nothing {})?.name;
-                let episodes = self.episodes_with_failures(of)?;
+                let episodes = self.episodes_of_pools(&pools)?;
                 let method = method::failures(self.policy_method(&policy)?, &data, of.scope, episodes);
                 let method = method::noted(method, method::of_failures_cautions(&data));
                 (Figure::FailureShares(failure_shares(&data, of.group)), method)
@@ -263,7 +268,7 @@ fn reference(data: &Comparison) -> Result<&ComparedMember, ApiError> {
 fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> {
     // Of runs of one turn the pass rates are compared, as everywhere else.
     let rates = data.of_one_turn && !ratio;
-    let scale = if rates { 100.0 } else { 1.0 };
+    let shown = |value: f64| if rates { percent(value) } else { value };
     let rows =
         (0_u32..).zip(&data.members).filter(|(index, _)| *index != data.reference).map(|(index, member)| {
             let pair = data.pairs.iter().find(|p| (p.a, p.b) == (index, data.reference));
@@ -274,9 +279,9 @@ fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> 
             });
             DifferenceRow {
                 label: label(member),
-                value: estimate.map(|e| scale * e.value),
-                ci_low: estimate.and_then(|e| e.ci_low).map(|low| scale * low),
-                ci_high: estimate.and_then(|e| e.ci_high).map(|high| scale * high),
+                value: estimate.map(|e| shown(e.value)),
+                ci_low: estimate.and_then(|e| e.ci_low).map(shown),
+                ci_high: estimate.and_then(|e| e.ci_high).map(shown),
                 p: pair.and_then(|p| p.p_holm),
             }
         });
@@ -302,28 +307,31 @@ fn paired(data: &Comparison, other: u32, names: &HashMap<String, String>) -> Res
         ApiError::new("export.paired", format!("There is no other member {other} in this comparison"))
             .hint(format!("Members are counted from 0; {} is the reference", data.reference))
     })?;
-    let found =
-        data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference)).and_then(|p| p.paired.as_ref());
-    let Some(found) = found else {
-        return Err(ApiError::new("export.paired", "These two played no scenario both")
-            .hint("Compare runs of the same benchmark"));
+    let pair = data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference));
+    let Some(found) = pair.and_then(|p| p.paired.as_ref()) else {
+        let own = reference(data)?;
+        let why = pair.map(|pair| pair.not_paired(&member.marked(), &own.marked())).unwrap_or_default();
+        return Err(ApiError::new("export.paired", why.trim_end_matches('.'))
+            .hint("Compare runs of one benchmark, none of which is in both members"));
     };
     // On the pages a difference is "other − reference"; so it is here, with the reference as a.
+    let shown = |value: f64| if data.of_one_turn { percent(value) } else { value };
     let pairs = found.scenarios.iter().map(|row| Pair {
         scenario: names.get(&row.scenario).unwrap_or(&row.scenario).clone(),
-        a: row.b,
+        a: shown(row.b),
         a_censored: row.b_at_least,
-        b: row.a,
+        b: shown(row.a),
         b_censored: row.a_at_least,
     });
     Ok(Paired {
+        of_rates: data.of_one_turn,
         a: label(reference(data)?),
         b: label(member),
         pairs: pairs.collect(),
         mean: Some(PairedMean {
-            value: found.mean,
-            ci_low: found.ci_low,
-            ci_high: found.ci_high,
+            value: shown(found.mean),
+            ci_low: found.ci_low.map(shown),
+            ci_high: found.ci_high.map(shown),
             p: found.p,
         }),
     })
@@ -336,8 +344,8 @@ pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64
         Measure::Stamina => (member.stamina.mean, member.stamina.ci_low, member.stamina.ci_high),
         Measure::PassRate => {
             let rate = member.pass_rate.as_ref();
-            let percent = |of: fn(&PassRate) -> Option<f64>| rate.and_then(of).map(|share| 100.0 * share);
-            (percent(|rate| rate.value), percent(|rate| rate.ci_low), percent(|rate| rate.ci_high))
+            let part = |of: fn(&PassRate) -> Option<f64>| rate.and_then(of).map(percent);
+            (part(|rate| rate.value), part(|rate| rate.ci_low), part(|rate| rate.ci_high))
         }
         Measure::Score => (member.score, None, None),
         Measure::Tokens => (spent.tokens_per_turn, None, None),

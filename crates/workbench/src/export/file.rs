@@ -184,10 +184,14 @@ impl Workbench {
                 }
                 Beside::Named(name) => folder.join(name),
             };
-            parts.make_folder(place.parent().unwrap_or(folder))?;
+            let inside = place.parent().unwrap_or(folder).to_owned();
+            parts.make_folder(&inside)?;
             // A folder of this name may be there already, and be a link to somewhere else.
             let place = self.allowed(&place)?;
-            if is_new && place.symlink_metadata().is_ok() && fs::read(&place).ok().as_ref() != Some(bytes) {
+            refuse_link(&inside)?;
+            // A pipe or a device of this name is not read.
+            let is_there = || files::beneath::read_named_file(&place, bytes.len() as u64).ok();
+            if is_new && place.symlink_metadata().is_ok() && is_there().as_ref() != Some(bytes) {
                 return Err(ApiError::new("export.beside", "A file is there that belongs beside this one")
                     .at(place.to_string_lossy().into_owned())
                     .hint("Name another file, or take that one away"));
@@ -246,6 +250,19 @@ impl Workbench {
         }
         Ok(path)
     }
+}
+
+/// Refuses a folder that is a link: it belongs to an export, and what is written into it has to lie beside the rest.
+pub(super) fn refuse_link(folder: &Path) -> Result<(), ApiError> {
+    if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_symlink()) {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        "export.link",
+        "This folder is a link, and what is written into it would lie elsewhere",
+    )
+    .at(folder.to_string_lossy().into_owned())
+    .hint("Take the link away, or name another place"))
 }
 
 /// Writes a file under another name beside it and renames it: whoever reads the path sees the old file or the new one.

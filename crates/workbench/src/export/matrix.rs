@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use figures::{Margin, Matrix, MatrixCell, Published};
 
+use super::percent::percent;
 use crate::Workbench;
 use crate::api::{self, ApiError, MatrixLine, Member, PublishedNumber};
 use crate::compare::members;
@@ -183,8 +184,7 @@ pub(super) fn figure(data: &api::Matrix, beside: Option<&BTreeMap<(u32, u32), Ve
     // A mean number of turns is no pass rate.
     let beside = beside.filter(|_| !data.of_one_turn);
     let name = |line: &MatrixLine| line.name.clone().unwrap_or_else(|| "unknown".to_owned());
-    let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
-    let shown = |mean: Option<f64>| if data.of_one_turn { percent(mean) } else { mean };
+    let shown = |mean: Option<f64>| if data.of_one_turn { mean.map(percent) } else { mean };
     let margin = |line: &MatrixLine| Margin { mean: shown(line.mean), cells: line.cells };
     let mut rows: Vec<String> = data.harnesses.iter().map(name).collect();
     let mut columns: Vec<String> = data.models.iter().map(name).collect();
@@ -232,9 +232,12 @@ pub(super) fn figure(data: &api::Matrix, beside: Option<&BTreeMap<(u32, u32), Ve
             let stamina = played.map(|cell| &cell.stamina);
             let rate = played.and_then(|cell| cell.pass_rate.as_ref()).filter(|_| data.of_one_turn);
             let (mean, ci_low, ci_high, n) = match (rate, stamina) {
-                (Some(rate), _) => {
-                    (percent(rate.value), percent(rate.ci_low), percent(rate.ci_high), rate.trials)
-                }
+                (Some(rate), _) => (
+                    rate.value.map(percent),
+                    rate.ci_low.map(percent),
+                    rate.ci_high.map(percent),
+                    rate.trials,
+                ),
                 (None, Some(s)) => (s.mean, s.ci_low, s.ci_high, s.n),
                 (None, None) => (None, None, None, 0),
             };

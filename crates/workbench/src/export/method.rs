@@ -9,11 +9,11 @@ use model::{Ending, PassRate};
 
 use crate::Workbench;
 use crate::api::{
-    self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, FailuresRequest, Measure,
-    Member, Nothing, PairedComparison, PolicyTable, Stamina,
+    self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, Measure, Member, Nothing,
+    PairedComparison, PolicyTable, Stamina,
 };
 use crate::compare::members::Pool;
-use crate::compare::{copies, doubts, goes_on_differs, members};
+use crate::compare::{doubts, goes_on_differs, members};
 use crate::summary;
 
 /// The most members whose episodes a caption counts one by one.
@@ -80,6 +80,11 @@ impl Workbench {
     /// The same for a figure, with what makes its numbers less sure than they look.
     pub(super) fn method_with_doubts(&self, data: &Comparison) -> Result<Method, ApiError> {
         Ok(noted(self.method(data)?, doubts::beside(&data.members)))
+    }
+
+    /// The same for a figure whose numbers have no intervals, or others than the mean or pass rate has.
+    pub(super) fn method_with_doubts_of_sums(&self, data: &Comparison) -> Result<Method, ApiError> {
+        Ok(noted(self.method(data)?, doubts::beside_no_interval(&data.members)))
     }
 
     /// The censoring policy in words.
@@ -156,7 +161,7 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
     let found = data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference));
     let found = found.and_then(|p| p.paired.as_ref());
     let mut method = Method {
-        tau: found.and_then(|p| tau(p.tau)),
+        tau: found.and_then(|p| tau(p.tau)).filter(|_| !data.of_one_turn),
         intervals: Some("95 % CI of Student's t over the differences".to_owned()),
         test: found.and_then(|p| p.p).map(|_| "p is of a paired t test".to_owned()),
         counts: counted([data.reference, other].iter().filter_map(|i| data.members.get(*i as usize))),
@@ -164,15 +169,15 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
         scenarios: None,
         ..method
     };
-    method.notes.extend(found.and_then(pseudo_observed));
+    method.notes.extend(found.and_then(|found| pseudo_observed(found, data.of_one_turn)));
     method
 }
 
-fn pseudo_observed(paired: &PairedComparison) -> Option<String> {
+fn pseudo_observed(paired: &PairedComparison, of_rates: bool) -> Option<String> {
     let censored = paired.scenarios.iter().any(|s| s.a_at_least || s.b_at_least);
     censored.then(|| {
         let observed =
-            paired.observed_in_words().map(|observed| format!(" ({observed})")).unwrap_or_default();
+            paired.observed_in_words(of_rates).map(|observed| format!(" ({observed})")).unwrap_or_default();
         format!("Censored episodes enter mean and test by pseudo-observations{observed}")
     })
 }
@@ -361,22 +366,13 @@ pub(super) fn of_failures_cautions(data: &api::Failures) -> Vec<String> {
 }
 
 impl Workbench {
-    /// How the episodes ended in which failures are looked for; of many members their sum.
-    pub(super) fn episodes_with_failures(
-        &self,
-        of: &FailuresRequest,
-    ) -> Result<Vec<EpisodeCounts>, ApiError> {
-        let mut pools = members::resolve(&self.store, &self.members_with_failures(of)?)?;
-        copies::count_once_each(&self.store, &mut pools)?;
-        self.episodes_of_pools(&pools)
-    }
-
     /// How the episodes of members ended; of many members their sum.
     fn episodes_of(&self, of: &[Member]) -> Result<Vec<EpisodeCounts>, ApiError> {
         self.episodes_of_pools(&members::resolve(&self.store, of)?)
     }
 
-    fn episodes_of_pools(&self, pools: &[Pool]) -> Result<Vec<EpisodeCounts>, ApiError> {
+    /// The same of members that are resolved already, with the episodes of them that count.
+    pub(super) fn episodes_of_pools(&self, pools: &[Pool]) -> Result<Vec<EpisodeCounts>, ApiError> {
         let policy = self.store.get_policy()?;
         let each: Vec<EpisodeCounts> = pools
             .iter()

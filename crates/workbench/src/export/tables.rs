@@ -8,6 +8,7 @@ mod failures;
 pub(super) mod json;
 mod library;
 mod matrix;
+mod pairs;
 mod play;
 mod scenarios;
 mod scores;
@@ -20,11 +21,12 @@ mod turns;
 use figures::table::{Column, Table, Value, known, maybe};
 use model::{Median, PassRate};
 
-use comparison::{paired, pairs, runs, sensitivity, settings, spent, survival};
+use comparison::{runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some as some_disagreements;
 use failures::{flips, origins, repair_times, repairs, shares};
 pub(super) use library::all as library_runs;
 use matrix::{gains, retries};
+use pairs::{paired, pairs};
 pub(super) use scores::published as published_numbers;
 
 use crate::Workbench;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use analysis::failures::history::{Flip, Repair, Standing, history, turn_repairs};
@@ -51,6 +51,8 @@ pub(crate) struct EpisodeFailures {
     pub(crate) turn_repairs: Vec<Repair>,
     /// Tests that failed, and how long until they passed; without their ids.
     pub(crate) test_repairs: Vec<Repair>,
+    /// Whether a pass of a test could be seen.
+    pub(crate) shows_passes: bool,
     /// Tests that went back and forth, the most changes first.
     pub(crate) flips: Vec<Flip>,
     /// Turns that the episode has.
@@ -173,6 +175,7 @@ impl EpisodeFailures {
             cases,
             turn_repairs: turn_repairs(episode),
             test_repairs: history.repairs.into_iter().map(without_id).collect(),
+            shows_passes: history.shows_passes,
             flips,
             turns: entry.known_turns,
             logs_unread,
@@ -298,7 +301,7 @@ impl Digests {
         if let Some(all) = self.known(&wanted).into_iter().collect() {
             return Ok(all);
         }
-        let _reading = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
+        let _reading = model::lock(&self.reading);
         // Whoever read before us may have read the same runs.
         let known = self.known(&wanted);
         let missing: Vec<(RunId, i64)> =
@@ -315,7 +318,7 @@ impl Digests {
     }
 
     fn known(&self, wanted: &[(RunId, i64)]) -> Vec<Option<Arc<RunFailures>>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = model::lock(&self.kept);
         let find = |(run, version): &(RunId, i64)| {
             kept.iter()
                 .find(|(r, v, _)| (r, v) == (run, version))
@@ -327,7 +330,7 @@ impl Digests {
     fn keep(&self, runs: &[(RunId, i64)], all: &[Arc<RunFailures>]) {
         let size =
             |(_, _, failures): &Kept| failures.episodes.iter().map(EpisodeFailures::size).sum::<usize>();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = model::lock(&self.kept);
         kept.retain(|(run, _, _)| runs.iter().all(|(r, _)| r != run));
         kept.extend(runs.iter().zip(all).map(|((run, version), of)| (*run, *version, Arc::clone(of))));
         let mut all_kept: usize = kept.iter().map(size).sum();

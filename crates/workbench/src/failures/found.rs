@@ -193,7 +193,7 @@ impl Workbench {
     }
 
     /// The members whose failures are asked for.
-    pub(crate) fn members_with_failures(&self, request: &FailuresRequest) -> Result<Vec<Member>, ApiError> {
+    pub(super) fn members_with_failures(&self, request: &FailuresRequest) -> Result<Vec<Member>, ApiError> {
         Ok(self.asked(request)?.members)
     }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use analysis::failures::history::{Repair as Stretch, repair_times};
+use model::Median;
 
 use super::found::{Found, Grouping};
 use crate::api::{FailureGrouping, Repair, RepairGroup};
@@ -13,13 +14,17 @@ use crate::api::{FailureGrouping, Repair, RepairGroup};
 struct Began<'a> {
     simulated: bool,
     turns: Vec<&'a Stretch>,
+    /// Of episodes in which a pass of a test can be seen.
     tests: Vec<&'a Stretch>,
+    /// Of the others: what nobody could see is unknown, and not a failure to repair.
+    unseen_tests: u32,
 }
 
-impl Began<'_> {
+impl<'a> Began<'a> {
     fn repair(&self) -> Repair {
         let turns = repair_times(self.turns.iter().copied());
         let tests = repair_times(self.tests.iter().copied());
+        let is_known = tests.failed > 0 || self.unseen_tests == 0;
         let mut at_attempt: BTreeMap<u32, u32> = BTreeMap::new();
         for repair in self.turns.iter().filter(|repair| repair.repaired) {
             *at_attempt.entry(repair.attempt + repair.attempts).or_default() += 1;
@@ -30,10 +35,19 @@ impl Began<'_> {
             repaired: turns.repaired,
             median_attempts: turns.median_attempts,
             at_attempt: at_attempt.into_iter().collect(),
-            stretches: tests.failed,
-            stretches_repaired: tests.repaired,
-            repaired_in_same_turn: tests.in_same_turn,
-            median_turns: tests.median_turns,
+            stretches: tests.failed + self.unseen_tests,
+            stretches_unknown: self.unseen_tests,
+            stretches_repaired: is_known.then_some(tests.repaired),
+            repaired_in_same_turn: is_known.then_some(tests.in_same_turn),
+            median_turns: if is_known { tests.median_turns } else { Median::Unknown },
+        }
+    }
+
+    fn take_test(&mut self, stretch: &'a Stretch, is_seen: bool) {
+        if is_seen {
+            self.tests.push(stretch);
+        } else {
+            self.unseen_tests += 1;
         }
     }
 }
@@ -56,10 +70,10 @@ pub(super) fn by_group(found: &Found, grouping: &Grouping<'_>) -> (Repair, Vec<R
             group.turns.push(stretch);
         }
         for stretch in &of.episode.test_repairs {
-            total.tests.push(stretch);
+            total.take_test(stretch, of.episode.shows_passes);
             let group = groups.entry(place(stretch)).or_default();
             group.simulated |= of.simulated();
-            group.tests.push(stretch);
+            group.take_test(stretch, of.episode.shows_passes);
         }
     }
     let named = |(place, began): (&u32, &Began<'_>)| {

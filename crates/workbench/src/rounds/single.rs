@@ -4,15 +4,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use analysis::rounds::{TaskTries, sr};
+use ingest::formats::table::PLANNED_TASKS;
 use model::{EndReason, Ending, RoundScores, counted};
 use serde_json::Value;
-use store::{EpisodeEntry, EpisodeId, RunRecord, Store};
+use store::{EpisodeEntry, EpisodeId, RunId, RunRecord, Store};
 
-use super::{MOST_TRIES, TRIES};
+use super::{MOST_TRIES, allowed_tries};
 use crate::api::ApiError;
-
-/// How many tasks such a run was to play, among its further fields.
-const PLANNED: &str = "planned_tasks";
 
 /// Why such a run has no scores of chains.
 const NO_CHAIN: &str = "MT@k and Comp are of chains of rounds; this run plays each round by itself, after the reference solutions of the rounds before.";
@@ -22,16 +20,19 @@ pub(crate) fn task_of(scenario: &str) -> &str {
     scenario.rsplit_once('/').map_or(scenario, |(task, _)| task)
 }
 
-/// SR of a run. It is unknown, with the reason, where rounds or whole tasks are missing, or were cut off from outside before their
-/// tries decided them.
+/// SR of a run, or of several that are parts of one job. It is unknown, with the reason, where rounds or whole tasks are missing,
+/// or were cut off from outside before their tries decided them.
 pub(super) fn scores(
     store: &Store,
     record: &RunRecord,
+    runs: &[RunId],
     episodes: &[EpisodeEntry],
 ) -> Result<RoundScores, ApiError> {
     let mut passes: HashMap<EpisodeId, Vec<bool>> = HashMap::new();
-    for (episode, _, passed) in store.passes(record.entry.id)? {
-        passes.entry(episode).or_default().push(passed);
+    for run in runs {
+        for (episode, _, passed) in store.passes(*run)? {
+            passes.entry(episode).or_default().push(passed);
+        }
     }
     let mut by_task: BTreeMap<&str, Vec<TaskTries>> = BTreeMap::new();
     for episode in episodes {
@@ -43,9 +44,8 @@ pub(super) fn scores(
         });
     }
     let tasks: Vec<Vec<TaskTries>> = by_task.into_values().collect();
-    let allowed = record.run.settings.get(TRIES).and_then(Value::as_u64);
-    let planned = record.run.extra.get(PLANNED).and_then(Value::as_u64);
-    Ok(of_rounds(&tasks, allowed, planned))
+    let planned = record.run.extra.get(PLANNED_TASKS).and_then(Value::as_u64);
+    Ok(of_rounds(&tasks, allowed_tries(&record.run), planned))
 }
 
 /// SR@k of rounds by task: the share of rounds that pass within their first k tries, mean within a task, then over tasks.

@@ -239,7 +239,10 @@ fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
     if value.is_empty() {
         return None;
     }
-    let (title, needs) = harness_of(settings);
+    // A harness file that cannot be read has a check of its own.
+    let harness = super::harness_of(settings).ok();
+    let title = harness.as_ref().map_or("The harness".to_owned(), |asked| model::plain_line(&asked.title));
+    let needs = harness.and_then(|asked| asked.needs);
     let mut doubts = Said::default();
     doubts.tools(found, &title, needs);
     doubts.streams(found, &title, needs);
@@ -252,15 +255,6 @@ fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
     }
     check.fix = doubts.fix;
     Some(check)
-}
-
-/// The harness for a person, and what it needs, where that is known.
-fn harness_of(settings: &RunSettings) -> (String, Option<Needs>) {
-    if settings.harness_file.is_some() {
-        return ("The harness".to_owned(), None);
-    }
-    let title = harness::find(&settings.agent).map_or("The harness", |harness| harness.title()).to_owned();
-    (title, harness::needs(&settings.agent.to_lowercase()))
 }
 
 #[derive(Default)]

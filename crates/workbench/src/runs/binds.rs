@@ -35,8 +35,28 @@ impl<'a> Bind<'a> {
     fn in_words(&self) -> String {
         let volume = if self.is_volume() { "the volume " } else { "" };
         let rights = if self.read_only { "read-only" } else { "they can change it" };
-        format!("{volume}{} as {} ({rights})", self.host, self.to)
+        let end = link_end(self.host).map_or_else(String::new, |end| format!(", which leads to {end},"));
+        format!("{volume}{}{end} as {} ({rights})", self.host, self.to)
     }
+}
+
+/// Where the path of a bind leads, if a link in it leads elsewhere: engines follow it, and whoever made the folder that it lies in may
+/// have made the link.
+fn link_end(host: &str) -> Option<String> {
+    let named = Path::new(host);
+    let real = named.is_absolute().then(|| named.canonicalize().ok()).flatten()?;
+    (real != named).then(|| real.display().to_string())
+}
+
+/// A bind as it is given, with where it leads to.
+pub(super) fn with_its_end(bind: &str) -> String {
+    let end = bind.split(':').next().and_then(link_end);
+    end.map_or_else(|| bind.to_owned(), |end| format!("{bind} (it leads to {end})"))
+}
+
+/// The folder of this machine that the path of a bind leads to; the path itself where that is not known.
+pub(super) fn end_of(host: &str) -> String {
+    link_end(host).unwrap_or_else(|| host.to_owned())
 }
 
 /// Every bind of a run; those that would hand over the machine are refused.

@@ -4,8 +4,7 @@
 //! is right and says what is not.
 
 use runner::settings::{
-    EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, TaskBackground, TaskProtocol,
-    TaskSession, TaskTimeout, resolve,
+    EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, TaskProtocol, resolve,
 };
 use serde_json::{Map, Value, json};
 use settings::{
@@ -13,8 +12,8 @@ use settings::{
 };
 
 use crate::api::{
-    EndpointMode, FieldChoice, FieldError, FieldNeed, FormFeedback, FormField, FormNetwork, FormProtocol,
-    FormSettings, FormSource, FormStack, FormTaskBackground, FormTaskSession, FormTaskTimeout, KeyPlace,
+    EndpointMode, FieldChoice, FieldError, FormFeedback, FormField, FormProtocol, FormSettings, FormSource,
+    KeyPlace,
 };
 
 /// Bytes of a gibibyte.
@@ -37,7 +36,7 @@ pub(super) fn described() -> Vec<FormField> {
                 DefaultValue::Empty(meaning) => meaning.to_owned(),
                 DefaultValue::Is(_) | DefaultValue::Depends(_) | DefaultValue::Needed(_) => String::new(),
             },
-            needs: setting.needs.iter().copied().map(need).collect(),
+            needs: setting.needs.to_vec(),
             choices: setting
                 .choices
                 .iter()
@@ -73,17 +72,6 @@ fn holds(setting: &Setting, form: &FormSettings) -> bool {
     // This protocol has one attempt at each step; the others take a number.
     let is_set = is_tasks && form.protocol == FormProtocol::Evocode && setting.field == "attempt_limit";
     !is_set && setting.needs.iter().all(is_met)
-}
-
-const fn need(need: Need) -> FieldNeed {
-    match need {
-        Need::Scenarios => FieldNeed::Scenarios,
-        Need::Tasks => FieldNeed::Tasks,
-        Need::NoProtocol => FieldNeed::NoProtocol,
-        Need::Model => FieldNeed::Model,
-        Need::Containers => FieldNeed::Containers,
-        Need::PaidEndpoint => FieldNeed::PaidEndpoint,
-    }
 }
 
 /// The field that an error's key is about.
@@ -256,18 +244,10 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
             Some(TaskProtocol::Ours) => FormProtocol::Ours,
         },
         restore_before_try: s.restore_before_try,
-        task_timeout: match s.tasks.as_ref().map(|tasks| tasks.timeout) {
-            None | Some(TaskTimeout::Graded) => FormTaskTimeout::Graded,
-            Some(TaskTimeout::Stop) => FormTaskTimeout::Stop,
-        },
-        task_background: match s.tasks.as_ref().map(|tasks| tasks.background) {
-            None | Some(TaskBackground::Keep) => FormTaskBackground::Keep,
-            Some(TaskBackground::End) => FormTaskBackground::End,
-        },
-        task_session: match s.tasks.as_ref().map(|tasks| tasks.session) {
-            None | Some(TaskSession::Continue) => FormTaskSession::Continue,
-            Some(TaskSession::Fresh) => FormTaskSession::Fresh,
-        },
+        task_timeout: s.tasks.as_ref().map(|tasks| tasks.timeout).unwrap_or_default(),
+        task_background: s.tasks.as_ref().map(|tasks| tasks.background).unwrap_or_default(),
+        task_snapshots: s.tasks.as_ref().map(|tasks| tasks.snapshots).unwrap_or_default(),
+        task_session: s.tasks.as_ref().map(|tasks| tasks.session).unwrap_or_default(),
         iterative,
         scenarios_dir: s.scenarios_dir.as_deref().map(path).unwrap_or_default(),
         n_scenarios: bounded(g.n_scenarios),
@@ -295,10 +275,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         memory_gib: Some(s.limits.memory as f64 / GIB),
         disk_gib: Some(s.limits.disk as f64 / GIB),
         pids: count(s.limits.pids),
-        network: match s.reach {
-            sandbox::Reach::Gateway => FormNetwork::Gateway,
-            sandbox::Reach::Open => FormNetwork::Open,
-        },
+        network: s.reach,
         attempt_tokens: tokens(s.budgets.attempt.tokens),
         attempt_usd: s.budgets.attempt.usd,
         attempt_wall_minutes: minutes(s.budgets.attempt.seconds),
@@ -318,10 +295,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         oracle_most_defects: count(s.oracle.most_defects),
         oracle_repair: Some(s.oracle.repair),
         oracle_carries_over: s.oracle.carries_over,
-        oracle_stack: match s.oracle.stack {
-            gateway::oracle::Stack::Flask => FormStack::Flask,
-            gateway::oracle::Stack::Native => FormStack::Native,
-        },
+        oracle_stack: s.oracle.stack,
         oracle_stall: Some(s.oracle.fault_injection.stall),
         oracle_overflow: Some(s.oracle.fault_injection.overflow),
         oracle_malformed: Some(s.oracle.fault_injection.malformed),

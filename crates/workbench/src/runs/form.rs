@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use files::deadline::within_limit;
+use model::shell_word;
 use runner::settings::{RunSettings, resolve};
 use serde_json::Value;
 use settings::{ConfigFile, LeftOut, protocols};
@@ -12,6 +14,7 @@ use crate::api::{
     ApiError, EndpointMode, FormProtocol, FormSettings, FormSource, FormTaskTimeout, HarnessInfo, LaunchForm,
     LoadSettings, LoadedSettings, Nothing, PackChoice, ProtocolSets, SaveSettings, SavedFile, SettingsCheck,
 };
+use crate::sources::is_there;
 use crate::summary::run_record;
 
 /// The largest configuration that is read.
@@ -38,7 +41,7 @@ impl Workbench {
                 turns: pack.scenarios.iter().map(|s| s.turns).max().unwrap_or(0),
             })
             // A pack inside a zip of other things has no path that a run could take.
-            .filter(|pack| Path::new(&pack.path).exists())
+            .filter(|pack| is_there(Path::new(&pack.path)))
             .collect();
         Ok(LaunchForm {
             harnesses: harnesses(),
@@ -67,7 +70,7 @@ impl Workbench {
         let mut check = SettingsCheck {
             errors: Vec::new(),
             yaml: String::new(),
-            command: format!("stamina run --configs {}", quoted(&config_path)),
+            command: format!("stamina run --configs {}", shell_word(&config_path)),
             command_values: String::new(),
             config_path,
             differ,
@@ -144,15 +147,17 @@ impl Workbench {
                 ApiError::new("settings.relative", "The place must be an absolute path").at(request.path)
             );
         }
-        let written = path
-            .parent()
-            .map_or(Ok(()), std::fs::create_dir_all)
-            .and_then(|()| std::fs::write(&path, check.yaml));
-        written.map_err(|e| {
-            ApiError::new("settings.not_written", format!("The file cannot be written: {e}"))
+        let failed = |message: String| {
+            ApiError::new("settings.not_written", message)
                 .at(path.display().to_string())
                 .hint("Choose another place")
-        })?;
+        };
+        path.parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .map_err(|e| failed(format!("The file cannot be written: {e}")))?;
+        // In the place of a link or a pipe of this name, never through it: a loaded file names the folder, and somebody else may have made
+        // what lies there.
+        crate::export::write_whole(&path, check.yaml.as_bytes()).map_err(|error| failed(error.message))?;
         Ok(SavedFile { path: path.display().to_string() })
     }
 }
@@ -301,15 +306,19 @@ fn defaults(agent: &str, iterative: bool) -> Result<FormSettings, ApiError> {
     Ok(form)
 }
 
-/// Scenarios and turns of a pack.
+/// Scenarios and turns of a pack; `None` = there is none, or its file system does not answer in time.
 fn pack_size(path: &str) -> Option<(f64, f64)> {
     let path = path.trim();
     if path.is_empty() {
         return None;
     }
-    let pack = scenario::pack::Pack::open_path(Path::new(path)).ok()?;
-    let turns = pack.scenarios().iter().map(|entry| entry.turns).max()?;
-    Some((pack.scenarios().len() as f64, f64::from(turns)))
+    let asked = PathBuf::from(path);
+    let size = move || {
+        let pack = scenario::pack::Pack::open_path(&asked).ok()?;
+        let turns = pack.scenarios().iter().map(|entry| entry.turns).max()?;
+        Some((pack.scenarios().len() as f64, f64::from(turns)))
+    };
+    within_limit(Path::new(path), size).ok()?
 }
 
 /// Where the configuration of a run is put: beside its results folder.
@@ -335,13 +344,13 @@ fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
         let keys: Vec<&str> = settings.kept.keys().map(String::as_str).collect();
         notes.push(format!("These keys do nothing here and are kept: {}", keys.join(", ")));
     }
-    if let Some(pack) = settings.scenarios_dir.as_deref().filter(|pack| !pack.exists()) {
+    if let Some(pack) = settings.scenarios_dir.as_deref().filter(|pack| !is_there(pack)) {
         notes.push(format!("Its pack is not on this machine: {}", pack.display()));
     }
-    if let Some(tasks) = settings.tasks.as_ref().filter(|tasks| !tasks.folder.exists()) {
+    if let Some(tasks) = settings.tasks.as_ref().filter(|tasks| !is_there(&tasks.folder)) {
         notes.push(format!("Its tasks are not on this machine: {}", tasks.folder.display()));
     }
-    if settings.output_dir.exists() || !settings.output_dir.is_absolute() {
+    if is_there(&settings.output_dir) || !settings.output_dir.is_absolute() {
         let free = defaults(&form.agent, true)?.output_dir;
         if settings.output_dir.is_absolute() {
             notes.push(format!("Its folder {} is there already; another one is proposed", form.output_dir));
@@ -403,19 +412,10 @@ fn in_one_line(form: &FormSettings, standard: &FormSettings, differ: &[String]) 
                 other => other.to_string(),
             };
             line.push(' ');
-            line.push_str(&quoted(&format!("{}={value}", given.key)));
+            line.push_str(&format!("{}={}", shell_word(&given.key), shell_word(&value)));
         }
     }
     line
-}
-
-/// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@+%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// The configuration with remarks at what differs from its default.

@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use files::Tree;
+use model::{dollars, log_line};
 use serde_json::Value;
 
 use super::now::folder_of;
@@ -175,15 +176,7 @@ fn plain(kind: &str, line: &str) -> LogLine {
 
 /// Without what a terminal would obey.
 fn shown(line: &str) -> String {
-    let mut text = String::with_capacity(line.len().min(LINE));
-    for c in line.trim_end().chars().take(LINE) {
-        if c.is_control() && c != '\t' {
-            text.extend(c.escape_unicode());
-        } else {
-            text.push(c);
-        }
-    }
-    text
+    log_line(line, LINE)
 }
 
 /// A request as the gateway metered it; nothing if it is another episode's.
@@ -222,7 +215,7 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
     }
     let mut facts = Vec::new();
     facts.extend(record.get("seconds").and_then(Value::as_f64).map(|s| format!("{s:.1} s")));
-    facts.extend(record.get("cost_usd").and_then(Value::as_f64).map(|usd| format!("${usd:.4}")));
+    facts.extend(record.get("cost_usd").and_then(Value::as_f64).map(dollars));
     let retries = record.get("retries").and_then(Value::as_u64).unwrap_or(0);
     if retries > 0 {
         facts.push(format!("{retries} {}", if retries == 1 { "retry" } else { "retries" }));
@@ -338,7 +331,18 @@ mod tests {
             texts,
             ["m  in 10 (4 cached)  out 2", "the endpoint answered 429", "POST /v1/messages  answered 429"]
         );
-        assert_eq!(log.lines[0].facts, ["1.2 s", "$0.5000", "1 retry"]);
+        assert_eq!(
+            metered(&line("scenario_1", 200).replace("0.5", "0.00003"), "scenario_1").unwrap().facts[1],
+            "$0.00003"
+        );
+        assert_eq!(log.lines[0].facts, ["1.2 s", "$0.50", "1 retry"]);
+    }
+
+    #[test]
+    fn a_model_with_line_breaks_in_its_name_has_one_line() {
+        let request = request("scenario_1", 1).replace("\"m\"", "\"m\\n\\u001b[2Jfinished\"");
+        let line = metered(&request, "scenario_1").unwrap();
+        assert_eq!(line.text, "m\\u{a}\\u{1b}[2Jfinished  in 1  out 2");
     }
 
     /// A request of an episode as the gateway writes it.

@@ -1,22 +1,22 @@
 //! What runs are doing, as their folders tell: of this process, of another one, or of none any more.
 
+mod shown;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use files::deadline::within_limit;
-use runner::Finish;
 use runner::control::{self, ControlRequest};
 use runner::live::{self, Phase, RunState};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
 
-use super::play::{Here, run_error};
+use self::shown::{detail, is_live, just_begun, rank, row};
+use super::play::run_error;
 use crate::Workbench;
 use crate::api::{
-    ApiError, ControlRun, Forecast, ListRuns, LiveEpisode, LivePhase, LiveRunDetail, LiveRunRow, LiveRuns,
-    LiveSpeed, LiveState, Nothing, RunAction, RunBudget, RunFolder, TokenSpeed,
+    ApiError, ControlRun, ListRuns, LiveRunDetail, LiveRunRow, LiveRuns, Nothing, RunAction, RunFolder,
 };
 
 /// What the runner keeps beside the results.
@@ -27,6 +27,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const LOOK_FOR_FOLDERS: Duration = Duration::from_secs(3);
 /// Most runs in the list.
 const MOST: usize = 200;
+/// Most names of a place of a run whose changes are noticed: a thousand episodes have three each.
+const MOST_STAMPED: usize = 5_000;
 
 /// A results folder, with the source it lies in and its run in the library.
 #[derive(Debug, Clone, Default)]
@@ -87,8 +89,8 @@ impl Workbench {
             .map(|source| (source.id, PathBuf::from(source.path)))
             .collect();
         let held = |folder: &Path| {
-            let record = folder.join(PRIVATE).join("run.json");
-            within_limit(folder, move || record.is_file()).unwrap_or(false)
+            let folder = folder.to_owned();
+            within_limit(&folder.clone(), move || is_held(&folder)).unwrap_or(false)
         };
         for (id, path) in &sources {
             if held(path) {
@@ -135,7 +137,7 @@ impl Workbench {
     fn row(&self, folder: &Path, run: Option<String>) -> Option<LiveRunRow> {
         let here = self.runs.get(folder);
         let stamp = stamp(folder);
-        if let Some((seen, row)) = self.runs.over.lock().unwrap_or_else(PoisonError::into_inner).get(folder)
+        if let Some((seen, row)) = model::lock(&self.runs.over).get(folder)
             && *seen == stamp
             && here.as_ref().is_none_or(|here| !here.playing)
         {
@@ -154,7 +156,7 @@ impl Workbench {
         };
         // What a living process plays changes without a trace in the folder: it may die.
         if !is_live(row.state) && !is_playing {
-            let mut over = self.runs.over.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut over = model::lock(&self.runs.over);
             over.insert(folder.to_path_buf(), (stamp, row.clone()));
         }
         Some(row)
@@ -234,18 +236,21 @@ pub fn send_control_request(folder: &Path, run: &live::LiveRun, action: &RunActi
         }
         if run.lacks_snapshots && found.phase != Phase::Over {
             let message = format!(
-                "The running attempt of {episode} cannot be retried: the container of a task is kept only with restore_before_try=true"
+                "The running attempt of {episode} cannot be retried: attempts at a task begin from a snapshot only with restore_before_try=true"
             );
             return Err(ApiError::new("run.no_snapshot", message)
                 .at(folder.display().to_string())
-                .hint("Stop the run and resume it: the task is then played from its first step"));
+                .hint("Stop the run and resume it: the task is then played from its first step, or with harbor.snapshots=each_step from the one that is played"));
         }
     }
     let change = |request: &mut ControlRequest| match action {
         RunAction::Pause => request.pause = true,
         RunAction::Continue => request.pause = false,
         RunAction::Stop => request.stop = true,
-        RunAction::Retry { episode } => *request.retry.entry(episode.clone()).or_default() += 1,
+        RunAction::Retry { episode } => {
+            let number = request.retry.entry(episode.clone()).or_default();
+            *number = number.saturating_add(1);
+        }
     };
     control::change(folder, change).map_err(run_error)
 }
@@ -272,240 +277,68 @@ fn stamp(folder: &Path) -> u64 {
     within_limit(folder, move || stamp_of(&asked)).unwrap_or(0)
 }
 
+/// Whether a folder holds the record of a run. No link below it is followed.
+fn is_held(folder: &Path) -> bool {
+    let record = files::beneath::resolved(folder).join(PRIVATE).join("run.json");
+    files::beneath::open_file(&record, OFlags::RDONLY).is_ok()
+}
+
+/// No link below the folder is followed, and of each place at most [`MOST_STAMPED`] names are looked at: this is asked twice a second,
+/// whoever made the folder.
 fn stamp_of(folder: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
+    let folder = files::beneath::resolved(folder);
     for place in [PRIVATE, ".stamina/episodes"] {
-        let Ok(entries) = folder.join(place).read_dir() else { continue };
-        let mut files: Vec<_> = entries
+        let Ok(handle) = files::beneath::open_folder(&folder.join(place)) else { continue };
+        let Ok(entries) = Dir::read_from(&handle) else { continue };
+        let mut found: Vec<_> = entries
             .flatten()
-            .filter_map(|entry| Some((entry.file_name(), entry.metadata().ok()?)))
-            .filter(|(_, meta)| meta.is_file())
-            .map(|(name, meta)| (name, meta.len(), meta.mtime(), meta.mtime_nsec()))
+            .take(MOST_STAMPED)
+            .filter_map(|entry| {
+                let stat = statat(&handle, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW).ok()?;
+                let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+                is_file
+                    .then(|| (entry.file_name().to_owned(), stat.st_size, stat.st_mtime, stat.st_mtime_nsec))
+            })
             .collect();
-        files.sort();
-        files.hash(&mut hasher);
+        found.sort();
+        found.hash(&mut hasher);
     }
     hasher.finish()
-}
-
-fn is_live(state: LiveState) -> bool {
-    matches!(state, LiveState::Starting | LiveState::Running | LiveState::Paused | LiveState::Stopping)
-}
-
-fn rank(state: LiveState) -> u8 {
-    match state {
-        _ if is_live(state) => 0,
-        LiveState::Lost => 1,
-        LiveState::Finished => 3,
-        _ => 2,
-    }
-}
-
-fn name_of(folder: &Path) -> String {
-    folder
-        .file_name()
-        .map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned())
-}
-
-/// A run whose folder tells nothing yet, or that could not begin.
-fn just_begun(folder: &Path, here: &Here) -> LiveRunDetail {
-    let seconds = here.begun.elapsed().map_or(0.0, |d| d.as_secs_f64());
-    LiveRunDetail {
-        row: LiveRunRow {
-            folder: folder.display().to_string(),
-            name: name_of(folder),
-            run: None,
-            agent: here.agent.clone(),
-            model: here.model.clone(),
-            simulated: here.simulated,
-            endpoint_retried: Some(0),
-            endpoint_lost: Some(0),
-            shakedown: here.shakedown,
-            verdict: None,
-            state: if here.playing { LiveState::Starting } else { LiveState::Failed },
-            message: here.error.clone(),
-            started_at: rfc3339(here.begun),
-            seconds,
-            episodes: (0, 0),
-            turns: (0, 0),
-            tokens: model::Tokens::default(),
-            cost_usd: None,
-            last_event_at: None,
-        },
-        turns: 0,
-        attempt_limit: 0,
-        requests: 0,
-        unmetered: 0,
-        budget: RunBudget::default(),
-        episode_budget: RunBudget::default(),
-        attempt_budget: RunBudget::default(),
-        forecast: None,
-        episodes: Vec::new(),
-        usual_gap: None,
-        faults: Vec::new(),
-        tokens_per_second: LiveSpeed::default(),
-    }
-}
-
-fn row(folder: &Path, run: Option<String>, read: &live::LiveRun, here: Option<&Here>) -> LiveRunRow {
-    let (state, mut message) = match &read.state {
-        RunState::Running => (LiveState::Running, None),
-        RunState::Paused => (LiveState::Paused, None),
-        RunState::Stopping => (LiveState::Stopping, None),
-        RunState::Lost => (LiveState::Lost, None),
-        RunState::Ended { finish } => match finish {
-            Finish::Finished => (LiveState::Finished, None),
-            Finish::Stopped => (LiveState::Stopped, None),
-            Finish::Budget => (LiveState::Budget, None),
-            Finish::Failed { message } => (LiveState::Failed, Some(message.clone())),
-        },
-    };
-    if message.is_none() && !is_live(state) {
-        message = here.and_then(|here| here.error.clone());
-    }
-    let planned = read.episodes.iter().map(|episode| episode.turns).sum();
-    LiveRunRow {
-        folder: folder.display().to_string(),
-        name: name_of(folder),
-        run,
-        agent: read.agent.clone(),
-        model: read.model.clone(),
-        simulated: read.simulated,
-        endpoint_retried: read.endpoint.map(|attempts| attempts.retried),
-        endpoint_lost: read.endpoint.map(|attempts| attempts.lost),
-        shakedown: read.shakedown,
-        verdict: super::shakedown::verdict(folder, read),
-        state,
-        message,
-        started_at: read.started_at.clone(),
-        seconds: read.seconds,
-        episodes: (
-            read.episodes.iter().filter(|e| e.phase == Phase::Over).count() as u32,
-            read.episodes.len() as u32,
-        ),
-        turns: (read.episodes.iter().map(|e| e.cells.len() as u32).sum(), planned),
-        tokens: read.spent.tokens,
-        cost_usd: read.spent.cost_usd,
-        last_event_at: read.episodes.iter().filter_map(|e| e.last_event_at.clone()).max(),
-    }
-}
-
-fn detail(folder: &Path, run: Option<String>, read: live::LiveRun, here: Option<&Here>) -> LiveRunDetail {
-    let row = row(folder, run, &read, here);
-    let forecast = is_live(row.state).then(|| forecast(&read)).flatten();
-    let limits = |budget: gateway::Budget| RunBudget {
-        tokens: budget.tokens,
-        usd: budget.usd,
-        seconds: budget.seconds.map(|seconds| seconds as f64),
-    };
-    LiveRunDetail {
-        row,
-        turns: read.turns,
-        attempt_limit: read.attempt_limit,
-        requests: read.spent.requests,
-        unmetered: read.spent.unmetered,
-        budget: limits(read.budgets.run),
-        episode_budget: limits(read.budgets.episode),
-        attempt_budget: limits(read.budgets.attempt),
-        forecast,
-        usual_gap: read.usual_gap,
-        faults: read.faults.iter().map(|(status, n)| (u32::from(*status), *n)).collect(),
-        tokens_per_second: LiveSpeed {
-            prompt: read.tokens_per_second.prompt.map(speed),
-            answer: read.tokens_per_second.answer.map(speed),
-        },
-        episodes: read.episodes.into_iter().map(episode).collect(),
-    }
-}
-
-fn speed(of: gateway::Speed) -> TokenSpeed {
-    TokenSpeed { median: of.median, p10: of.p10 }
-}
-
-fn episode(read: live::LiveEpisode) -> LiveEpisode {
-    let passed = |state: &&model::TurnState| {
-        matches!(state, model::TurnState::Passed | model::TurnState::PassedAfterRetries)
-    };
-    LiveEpisode {
-        goes_on: goes_on(read.phase, read.end_reason),
-        stamina: read.cells.iter().take_while(passed).count() as u32,
-        name: read.name,
-        title: read.title,
-        phase: match read.phase {
-            Phase::Queued => LivePhase::Queued,
-            Phase::Preparing => LivePhase::Preparing,
-            Phase::Agent => LivePhase::Agent,
-            Phase::Waiting => LivePhase::Waiting,
-            Phase::Testing => LivePhase::Testing,
-            Phase::Paused => LivePhase::Paused,
-            Phase::Over => LivePhase::Over,
-        },
-        turns: read.turns,
-        turn: read.turn,
-        attempt: read.attempt,
-        cells: read.cells,
-        end_reason: read.end_reason,
-        seconds: read.seconds,
-        tokens: read.spent.tokens,
-        cost_usd: read.spent.cost_usd,
-        last_event_at: read.last_event_at,
-        now: read.now,
-        eta_seconds: read.eta_seconds,
-        stuck: read.stuck,
-    }
-}
-
-/// Turns that must be decided before a forecast is made.
-const ENOUGH_TURNS: usize = 4;
-
-/// From the pace of each episode so far: the 10th to the 90th percentile of what a turn of it took. Turns that are left are
-/// those that were planned; an episode that ends before is done sooner.
-fn forecast(read: &live::LiveRun) -> Option<Forecast> {
-    let decided: usize = read.episodes.iter().map(|e| e.cells.len()).sum();
-    if decided < ENOUGH_TURNS {
-        return None;
-    }
-    let left: f64 = read
-        .episodes
-        .iter()
-        .filter(|e| e.phase != Phase::Over)
-        .map(|e| f64::from(e.turns) - e.cells.len() as f64)
-        .sum();
-    let at_once =
-        read.episodes.iter().filter(|e| !matches!(e.phase, Phase::Over | Phase::Queued)).count().max(1);
-    let per_turn = |of: &dyn Fn(&live::LiveEpisode) -> Option<f64>| {
-        let mut rates: Vec<f64> = read
-            .episodes
-            .iter()
-            .filter(|e| !e.cells.is_empty())
-            .filter_map(|e| Some(of(e)? / e.cells.len() as f64))
-            .collect();
-        rates.sort_by(f64::total_cmp);
-        super::estimate::spread(&rates)
-    };
-    let seconds = per_turn(&|e| Some(e.seconds))?;
-    let scale = |(low, high): (f64, f64), by: f64| (low * by, high * by);
-    let both = |t: &model::Tokens| Some((t.input? + t.output?) as f64);
-    let at_end = |so_far: Option<f64>, rate: Option<(f64, f64)>| {
-        let (so_far, (low, high)) = (so_far?, scale(rate?, left));
-        Some((so_far + low, so_far + high))
-    };
-    Some(Forecast {
-        seconds_left: scale(seconds, left / at_once as f64),
-        cost_usd: at_end(read.spent.cost_usd, per_turn(&|e| e.spent.cost_usd)),
-        tokens: at_end(both(&read.spent.tokens), per_turn(&|e| both(&e.spent.tokens))),
-    })
-}
-
-/// A moment as RFC 3339 in UTC.
-pub(super) fn rfc3339(at: SystemTime) -> String {
-    let seconds = at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs());
-    model::rfc3339(seconds.cast_signed(), None)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
+    fn a_record_behind_a_link_is_neither_found_nor_watched() {
+        let room = tempfile::tempdir().unwrap();
+        let (theirs, outside) = (room.path().join("theirs"), room.path().join("outside"));
+        std::fs::create_dir_all(outside.join("episodes")).unwrap();
+        std::fs::create_dir(&theirs).unwrap();
+        std::fs::write(outside.join("run.json"), "{}").unwrap();
+        std::os::unix::fs::symlink(&outside, theirs.join(PRIVATE)).unwrap();
+        let before = stamp_of(&theirs);
+        assert!(!is_held(&theirs));
+        std::fs::write(outside.join("another"), "").unwrap();
+        assert_eq!(stamp_of(&theirs), before);
+        // One of its own is.
+        std::fs::remove_file(theirs.join(PRIVATE)).unwrap();
+        std::fs::rename(&outside, theirs.join(PRIVATE)).unwrap();
+        assert!(is_held(&theirs));
+        let with_it = stamp_of(&theirs);
+        assert_ne!(with_it, before);
+        std::fs::write(theirs.join(".stamina/episodes/scenario_0.json"), "{}").unwrap();
+        assert_ne!(stamp_of(&theirs), with_it);
+        // What lies there under names without end is looked at in part.
+        for name in 0..MOST_STAMPED + 10 {
+            std::fs::hard_link(theirs.join(".stamina/run.json"), theirs.join(PRIVATE).join(name.to_string()))
+                .unwrap();
+        }
+        assert_eq!(stamp_of(&theirs), stamp_of(&theirs));
+    }
 
     #[test]
     fn a_running_attempt_of_a_task_without_snapshots_cannot_be_retried() {
@@ -539,13 +372,5 @@ mod tests {
         (run.episodes[0].phase, run.episodes[0].end_reason) = (Phase::Agent, None);
         run.lacks_snapshots = false;
         assert_eq!(requested(&run), 2);
-    }
-
-    #[test]
-    fn moments_are_written_in_utc() {
-        let at = |seconds| rfc3339(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-        assert_eq!(at(0), "1970-01-01T00:00:00Z");
-        assert_eq!(at(951_782_400), "2000-02-29T00:00:00Z");
-        assert_eq!(at(1_795_000_000), "2026-11-18T11:06:40Z");
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use runner::settings::RunSettings;
 use scenario::pack::{Mismatch, Pack};
@@ -38,7 +38,7 @@ impl Verified {
         let stamp = pack
             .turn_stamp(scenario, turn)
             .map(|stamp| files::Stamp::new().number(stamp).number(of_file).finish());
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = model::lock(&self.known);
         if known.0 != path {
             *known = (path.to_path_buf(), HashMap::new());
         }
@@ -47,7 +47,7 @@ impl Verified {
         }
         drop(known);
         let wrong = pack.verify_turn(scenario, turn);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = model::lock(&self.known);
         if known.0 == path {
             match stamp.filter(|_| wrong.is_none()) {
                 Some(stamp) => known.1.insert((scenario, turn), stamp),

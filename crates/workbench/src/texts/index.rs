@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use files::{Stamp, Tree};
 use model::{Artifact, Episode};
@@ -45,7 +45,7 @@ struct Known {
 
 impl Texts {
     fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        model::lock(&self.0)
     }
 }
 

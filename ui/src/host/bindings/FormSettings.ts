@@ -7,6 +7,7 @@ import type { FormSource } from "./FormSource";
 import type { FormStack } from "./FormStack";
 import type { FormTaskBackground } from "./FormTaskBackground";
 import type { FormTaskSession } from "./FormTaskSession";
+import type { FormTaskSnapshots } from "./FormTaskSnapshots";
 import type { FormTaskTimeout } from "./FormTaskTimeout";
 import type { KeyPlace } from "./KeyPlace";
 
@@ -98,6 +99,10 @@ task_timeout: FormTaskTimeout,
  * What becomes of processes that still run in the container of a task when its agent has ended.
  */
 task_background: FormTaskBackground, 
+/**
+ * Which snapshots of the container of a task are kept for a resume.
+ */
+task_snapshots: FormTaskSnapshots, 
 /**
  * Whether the harness's session goes on from step to step of a task.
  */

@@ -33,15 +33,19 @@ at_attempt: Array<[number, number]>,
  */
 stretches: number, 
 /**
- * Those that ended with a pass.
+ * Those of them of which nobody knows how they ended: their source describes failing tests only.
  */
-stretches_repaired: number, 
+stretches_unknown: number, 
 /**
- * Those that ended with a pass in the turn in which they began.
+ * Of the others: those that ended with a pass; `None` = there are no others.
  */
-repaired_in_same_turn: number, 
+stretches_repaired: number | null, 
 /**
- * Median turns from the first failure to the pass, 0 = in the same turn, over all stretches (Kaplan–Meier, those never
+ * Those that ended with a pass in the turn in which they began; `None` as above.
+ */
+repaired_in_same_turn: number | null, 
+/**
+ * Median turns from the first failure to the pass, 0 = in the same turn, over these others (Kaplan–Meier, those never
  * repaired are censored); `null` = unknown, no stretch was followed.
  */
 median_turns: Median, };

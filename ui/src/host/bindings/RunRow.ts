@@ -117,7 +117,7 @@ dataset_score: number | null,
  */
 case_score: number | null, 
 /**
- * Episodes (tasks) in which every turn passed; `None` = unknown, nobody was at risk.
+ * Tasks of which an episode passed every turn; `None` = unknown, nobody was at risk.
  */
 perfect: number | null, 
 /**

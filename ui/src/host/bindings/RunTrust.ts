@@ -28,6 +28,14 @@ endpoint: string | null,
  */
 key: string | null, 
 /**
+ * The model that the endpoint is asked for; `None` = none is named.
+ */
+model: string | null, 
+/**
+ * What it may spend at most, in words.
+ */
+budget: string, 
+/**
  * The harness.
  */
 harness: string, 
@@ -67,6 +75,10 @@ host_processes: boolean,
  * The pack or the tasks that it plays, in words; `None` = generated.
  */
 scenarios: string | null, 
+/**
+ * How much it plays, in words.
+ */
+plays: string, 
 /**
  * Where it plays tasks of Harbor: their images, each with the tasks that have it.
  */

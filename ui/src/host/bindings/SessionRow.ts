@@ -22,6 +22,10 @@ repeat: number,
  */
 counts: boolean, 
 /**
+ * Why a user withdrew it; it counts in no mean.
+ */
+invalid: string | null, 
+/**
  * Whether nothing ever happened in it; `None` = not recorded.
  */
 never_started: boolean | null, 

@@ -6,9 +6,10 @@
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use strum::VariantArray;
 
 /// The meaning of a phrase in a log or in an exception.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
 pub enum PhraseMeaning {
     /// The context was exceeded.
     Context,
@@ -27,9 +28,6 @@ pub enum PhraseMeaning {
 }
 
 impl PhraseMeaning {
-    const ALL: [Self; 7] =
-        [Self::Context, Self::Format, Self::Loop, Self::Endpoint, Self::Budget, Self::Lost, Self::NotLoaded];
-
     /// The phrases with this meaning, in lower case. Those of harnesses come from nine of them.
     pub(crate) const fn phrases(self) -> &'static [&'static str] {
         match self {
@@ -138,7 +136,7 @@ struct Phrases {
 
 static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
     let (mut phrases, mut tells): (Vec<&str>, Vec<PhraseMeaning>) = (Vec::new(), Vec::new());
-    for meaning in PhraseMeaning::ALL {
+    for &meaning in PhraseMeaning::VARIANTS {
         phrases.extend(meaning.phrases());
         tells.resize(phrases.len(), meaning);
     }
@@ -163,7 +161,7 @@ pub(crate) fn meanings_in(text: &str) -> MeaningSet {
     } else {
         // The automaton always fits into memory. If it does not, each phrase is searched alone.
         let text = text.to_ascii_lowercase();
-        for meaning in PhraseMeaning::ALL {
+        for &meaning in PhraseMeaning::VARIANTS {
             if meaning.phrases().iter().any(|phrase| text.contains(phrase)) {
                 found.0 |= 1 << meaning as u8;
             }
@@ -181,7 +179,7 @@ mod tests {
     fn one_by_one(text: &str) -> MeaningSet {
         let text = text.to_ascii_lowercase();
         let mut found = MeaningSet::default();
-        for meaning in PhraseMeaning::ALL {
+        for &meaning in PhraseMeaning::VARIANTS {
             if meaning.phrases().iter().any(|phrase| text.contains(phrase)) {
                 found.0 |= 1 << meaning as u8;
             }
@@ -191,7 +189,7 @@ mod tests {
 
     #[test]
     fn every_phrase_is_found_like_in_single_searches() {
-        for meaning in PhraseMeaning::ALL {
+        for &meaning in PhraseMeaning::VARIANTS {
             for phrase in meaning.phrases() {
                 assert_eq!(*phrase, phrase.to_ascii_lowercase(), "phrases are in lower case");
                 for text in [(*phrase).to_owned(), format!("é {} \u{1f600}", phrase.to_ascii_uppercase())] {
@@ -200,7 +198,8 @@ mod tests {
                 }
             }
         }
-        let all: String = PhraseMeaning::ALL.iter().flat_map(|meaning| meaning.phrases()).copied().collect();
+        let all: String =
+            PhraseMeaning::VARIANTS.iter().flat_map(|meaning| meaning.phrases()).copied().collect();
         assert_eq!(meanings_in(&all), one_by_one(&all));
         assert_eq!(
             meanings_in("An order has a context and a loop; the tool prints the limit."),

@@ -1,9 +1,9 @@
 use std::ops::ControlFlow;
 
 use scenario::change::Change;
-use scenario::client::{CaseStatus, run_in_process};
 use scenario::reference::World;
 use scenario::sample::{Programmatic, Sampler as _};
+use validation::client::{CaseStatus, run_in_process};
 
 use super::super::{FaultInjection, Feedback};
 use super::*;

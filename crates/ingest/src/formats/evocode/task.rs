@@ -20,7 +20,7 @@ use crate::readers::text::{first_title, plain_title};
 use crate::readers::value::{self, Unusable};
 use files::{Entry, Tree, join};
 
-use super::{MODEL_CAP, Place};
+use super::place::{MODEL_CAP, Place, small};
 
 /// The largest file that was published has 4 MB.
 const TASK_CAP: u64 = 16 << 20;
@@ -271,7 +271,7 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
 
 /// How many rounds the task has: the most that anything says.
 fn rounds(file: &TaskFile, task: &str, place: &Place, path: &str, report: &mut Report) -> u32 {
-    let stated = file.n_rounds.as_ref().and_then(Node::count).map(super::small);
+    let stated = file.n_rounds.as_ref().and_then(Node::count).map(small);
     let listed = file.rounds.len() as u32;
     let indexed = place.tasks.iter().find(|t| t.task == task).and_then(|t| t.rounds);
     let rounds = stated.unwrap_or(0).max(listed).max(indexed.unwrap_or(0));

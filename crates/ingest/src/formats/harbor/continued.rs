@@ -7,8 +7,8 @@ use files::{ReadError, Tree, join, parent};
 use crate::readers::atif::Document;
 use crate::readers::json::Object;
 
-use super::CONTINUATIONS;
 use super::layout;
+use super::limits::CONTINUATIONS;
 
 /// Most bytes of a trajectory that is shown.
 const TRAJECTORY_CAP: u64 = 128 << 20;

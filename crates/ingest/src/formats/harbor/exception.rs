@@ -5,7 +5,7 @@
 
 use model::{EndReason, strip_ansi};
 
-use crate::readers::attribution::{Attribution, Evidence, Stage};
+use crate::attribution::{Attribution, Evidence, Stage};
 use crate::readers::clock;
 use crate::readers::json::{Node, cut};
 

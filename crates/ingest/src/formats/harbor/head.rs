@@ -5,8 +5,8 @@ use files::{Tree, file_name, join};
 use model::Extra;
 
 use super::layout::{Job, Kind, stem};
+use super::limits::{CONFIG_CAP, RESULT_CAP};
 use super::settings::flatten;
-use super::{CONFIG_CAP, RESULT_CAP};
 
 /// What names a trial.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

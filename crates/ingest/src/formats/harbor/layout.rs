@@ -3,7 +3,7 @@
 use crate::readers::json::Node;
 use files::{Entry, EntryKind, Tree, file_name, join, parent};
 
-use super::{CONFIG_CAP, RESULT_CAP};
+use super::limits::{CONFIG_CAP, RESULT_CAP};
 
 /// What a place is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -50,26 +50,34 @@ pub(super) fn settle(
         .collect();
     let all_go_on = !pairs.is_empty() && pairs.iter().all(|(.., goes_on)| *goes_on);
     let tokens: Vec<Tokens> = steps.iter().map(|step| step.tokens).collect();
-    let never_falls = |of: &[Tokens]| of.windows(2).all(|pair| is_no_less(pair[1], pair[0]));
     let of_told: Vec<Tokens> = prompted.iter().map(|i| tokens[*i]).collect();
     let is_total = agent != SUBTRACTS && all_go_on && never_falls(&of_told);
     // From the last: each is compared with what the one before says, not with what is left of it.
     for (before, step, _) in pairs.into_iter().rev().filter(|(.., goes_on)| *goes_on) {
-        let cost_is_total = is_total && (agent != COST_OF_EACH_CALL || sessions[step].cost_is_estimated);
         let (earlier, later) = steps.split_at_mut(step);
         let (before, after) = (&*earlier[before], &mut *later[0]);
         after.steps = less(after.steps, before.steps);
         after.tool_calls = less(after.tool_calls, before.tool_calls);
-        if is_total {
-            after.tokens = Tokens {
-                input: less(after.tokens.input, before.tokens.input),
-                cached: less(after.tokens.cached, before.tokens.cached),
-                output: less(after.tokens.output, before.tokens.output),
-            };
+    }
+    // Where a step does not say a number, the next one that does is compared with the last one that did.
+    let mut last = (Tokens::default(), None);
+    for index in prompted.into_iter().filter(|_| is_total) {
+        let step = &mut *steps[index];
+        let whole = (step.tokens, step.cost_usd);
+        step.tokens = Tokens {
+            input: less(whole.0.input, last.0.input),
+            cached: less(whole.0.cached, last.0.cached),
+            output: less(whole.0.output, last.0.output),
+        };
+        if agent != COST_OF_EACH_CALL || sessions[index].cost_is_estimated {
+            step.cost_usd = less(whole.1, last.1);
         }
-        if cost_is_total {
-            after.cost_usd = less(after.cost_usd, before.cost_usd);
-        }
+        let tokens = Tokens {
+            input: whole.0.input.or(last.0.input),
+            cached: whole.0.cached.or(last.0.cached),
+            output: whole.0.output.or(last.0.output),
+        };
+        last = (tokens, whole.1.or(last.1));
     }
     if is_total && counted > 1 {
         let what = "The agent continues its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
@@ -85,9 +93,11 @@ pub(super) fn settle(
     }
 }
 
-fn is_no_less(tokens: Tokens, than: Tokens) -> bool {
-    let pairs = [(tokens.input, than.input), (tokens.cached, than.cached), (tokens.output, than.output)];
-    pairs.into_iter().all(|(count, than)| count.unwrap_or(0) >= than.unwrap_or(0))
+/// Whether no count is less than one before it. A count that a step does not say is none.
+fn never_falls(steps: &[Tokens]) -> bool {
+    let counts: [fn(&Tokens) -> Option<u64>; 3] =
+        [|tokens| tokens.input, |tokens| tokens.cached, |tokens| tokens.output];
+    counts.iter().all(|count| steps.iter().filter_map(count).is_sorted())
 }
 
 /// The difference, where both are known and it is one.

@@ -4,19 +4,19 @@ use std::collections::HashSet;
 
 use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, TestResult, Tokens, Verdict, Warning};
 
+use crate::attribution::{Attribution, Cell};
 use crate::format::Report;
 use crate::readers::atif::Facts;
-use crate::readers::attribution::{Attribution, Cell};
 use crate::readers::grader::Named;
 use crate::readers::json::{Node, Object};
 use crate::readers::value::{self, Unusable};
 use crate::readers::{case_lines, ctrf, pytest};
 use files::{Entry, Tree, join};
 
-use super::CONTINUATIONS;
 use super::accounting::Agent;
 use super::exception::{Phases, Raised};
 use super::layout::is_file;
+use super::limits::CONTINUATIONS;
 use super::resumed::Session;
 use super::reward::{Decision, Rewards};
 use super::settings::plain;

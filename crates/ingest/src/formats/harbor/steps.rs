@@ -9,6 +9,7 @@ use model::{Episode, Warning};
 use crate::format::Report;
 use files::Tree;
 
+use super::plan::Plan;
 use super::task::{self, Task};
 use super::trial::Trial;
 
@@ -23,15 +24,6 @@ pub(super) struct Steps {
     note: Option<String>,
     /// Whether any trial began a step.
     begun: bool,
-}
-
-/// What is known of one trial's steps before they are read.
-#[derive(Debug)]
-pub(super) struct Plan {
-    /// All declared steps as far as they are known; empty: one step, or unknown.
-    pub(super) names: Vec<String>,
-    /// How many were planned; `None` = unknown.
-    pub(super) count: Option<u32>,
 }
 
 impl Steps {

@@ -7,7 +7,6 @@
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use files::Tree;
 use model::{Episode, Warning};
@@ -17,6 +16,8 @@ use crate::identity;
 use crate::readers::clock;
 use crate::readers::json::Node;
 
+use super::finals;
+use super::kept_sessions::{Known, Sessions};
 use super::layout::Agent;
 use super::lines;
 use super::record::{self, Record};
@@ -25,62 +26,6 @@ use super::session::{Place, Played, played};
 /// Bytes of an agent's sessions that are kept. Three agents are in memory at once; the eight thousand sessions of the whole
 /// benchmark take 80 to 126 MB, by how long their requests are.
 const SESSIONS_CAP: usize = 128 << 20;
-
-/// Most sessions without room that are told apart; of further ones each counts.
-const TOLD_APART: usize = 500_000;
-
-/// Sessions for which there is no room. The same session in two files is one.
-#[derive(Clone, Default)]
-struct LeftOut {
-    /// Hashes of scenario and id.
-    sessions: HashSet<u64>,
-    further: u32,
-    /// Transcripts that were not opened.
-    transcripts: u32,
-}
-
-impl LeftOut {
-    fn push(&mut self, scenario: &str, id: &str) {
-        let mut hasher = DefaultHasher::new();
-        (scenario, id).hash(&mut hasher);
-        if self.sessions.len() < TOLD_APART {
-            self.sessions.insert(hasher.finish());
-        } else if !self.sessions.contains(&hasher.finish()) {
-            self.further = self.further.saturating_add(1);
-        }
-    }
-
-    fn count(&self) -> u32 {
-        u32::try_from(self.sessions.len()).unwrap_or(u32::MAX).saturating_add(self.further)
-    }
-}
-
-/// The sessions of an agent, as many as memory should bear.
-struct Sessions {
-    list: Vec<Played>,
-    /// Bytes that there is room for.
-    room: usize,
-    left_out: LeftOut,
-}
-
-impl Sessions {
-    fn with_room(room: usize) -> Self {
-        Self { list: Vec::new(), room, left_out: LeftOut::default() }
-    }
-
-    /// Takes a session that was not met before, if there is room for it.
-    fn push_new(&mut self, played: Played, known: &mut Known) {
-        let scenario = &played.episode.scenario;
-        if self.room == 0 {
-            if !known.contains(scenario, &played.id) {
-                self.left_out.push(scenario, &played.id);
-            }
-        } else if known.is_new(scenario, &played.id) {
-            self.room = self.room.saturating_sub(played.bytes());
-            self.list.push(played);
-        }
-    }
-}
 
 /// Reads all sessions of an agent.
 pub(super) fn read(tree: &Tree, name: &str, agent: &Agent, report: &mut Report) -> Vec<Episode> {
@@ -124,38 +69,6 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
         report.not_kept.episodes.insert(name.to_owned(), left_out);
     }
     numbered(sessions.list, records, report, agent)
-}
-
-/// How often each session was met in one file, and in all before: the same record in two files is one, twice in one file is two.
-#[derive(Default)]
-struct Known {
-    before: HashMap<String, usize>,
-    here: HashMap<String, usize>,
-}
-
-impl Known {
-    fn next_file(&mut self) {
-        for (id, count) in self.here.drain() {
-            let before = self.before.entry(id).or_default();
-            *before = count.max(*before);
-        }
-    }
-
-    fn key(scenario: &str, id: &str) -> String {
-        format!("{scenario}\n{id}")
-    }
-
-    fn contains(&self, scenario: &str, id: &str) -> bool {
-        let key = Self::key(scenario, id);
-        self.here.contains_key(&key) || self.before.contains_key(&key)
-    }
-
-    fn is_new(&mut self, scenario: &str, id: &str) -> bool {
-        let key = Self::key(scenario, id);
-        let count = self.here.entry(key.clone()).or_default();
-        *count += 1;
-        *count > self.before.get(&key).copied().unwrap_or(0)
-    }
 }
 
 fn of_lines(
@@ -236,22 +149,26 @@ fn of_finals(
     let room = sessions.room;
     let before = std::mem::take(&mut sessions.left_out);
     let again = || Sessions { left_out: before.clone(), ..Sessions::with_room(room) };
-    let found = RefCell::new((again(), known));
+    // Its transcripts are read one by one: each is found without those before it.
+    let offsets = || finals::offsets(tree, path, agent).ok();
+    let found = RefCell::new((again(), known, offsets()));
     let agent_key = agent.replace('~', "~0").replace('/', "~1");
     let mut restart = || {
-        let (found, known) = &mut *found.borrow_mut();
-        *found = again();
+        let (found, known, at) = &mut *found.borrow_mut();
+        (*found, *at) = (again(), offsets());
         known.here.clear();
     };
     let read = record::each_final(tree, path, agent, &mut restart, &mut |number, record| {
-        let pointer = format!("/detailed_results/{agent_key}/{number}");
+        let (found, known, at) = &mut *found.borrow_mut();
+        let offset = at.as_mut().and_then(finals::Offsets::next_offset);
+        let offset = offset.map(|offset| format!("@{offset}")).unwrap_or_default();
+        let pointer = format!("/detailed_results/{agent_key}/{number}{offset}");
         let place = Place { path: path.to_owned(), pointer };
         if let Some(played) = played(&record, &place) {
-            let (found, known) = &mut *found.borrow_mut();
             found.push_new(played, known);
         }
     });
-    let (found, _) = found.into_inner();
+    let (found, ..) = found.into_inner();
     sessions.room = found.room;
     sessions.left_out = found.left_out;
     sessions.list.extend(found.list);

@@ -11,7 +11,7 @@ use files::{ReadError, Tree};
 /// What every record begins with.
 const BEGIN: &[u8] = b"{\"agent_name\": \"";
 /// Most bytes of a line.
-const LINE_CAP: u64 = 64 << 20;
+pub(super) const LINE_CAP: u64 = 64 << 20;
 /// Longest name of an agent, in bytes.
 const NAME_CAP: usize = 1_000;
 

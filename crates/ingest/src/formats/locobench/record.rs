@@ -3,12 +3,16 @@
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::io::{BufReader, Read as _};
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use files::{JsonSink, ReadError, Tree, strict_json};
 
 use crate::readers::json::{NODE_CAP, Node, NodeSeed};
+
+use super::finals;
+use super::lines::LINE_CAP;
 
 /// Bytes of a text that are kept: the figures are computed from whole files.
 const TEXT_CAP: usize = 8 << 20;
@@ -60,6 +64,19 @@ pub(super) fn of_transcript(tree: &Tree, path: &str, known: &HashSet<String>) ->
     let mut fields = Fields { known: Some(known), ..Fields::of_record() };
     let broken = tree.read_json_into(path, FILE_CAP, &mut fields).err();
     Record { node: Node::Map(fields.kept), broken, not_strict: false }
+}
+
+/// Reads the record that begins at a byte of a file of final results. Nothing before or behind it is read.
+///
+/// Errors: those of reading.
+pub(super) fn of_final(tree: &Tree, path: &str, offset: u64) -> Result<Node, ReadError> {
+    let mut fields = Fields::of_record();
+    let reader = BufReader::with_capacity(256 << 10, tree.open_file_at(path, offset)?.take(FILE_CAP));
+    match fields.take(&mut serde_json::Deserializer::from_reader(reader)) {
+        Ok(()) => Ok(Node::Map(fields.kept)),
+        // It may be no strict JSON.
+        Err(_) => Ok(of_bytes(&finals::value_at(tree, path, offset, LINE_CAP)?).node),
+    }
 }
 
 /// Reads the fields of an object, and keeps those that came before an error.

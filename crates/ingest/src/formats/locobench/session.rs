@@ -4,11 +4,12 @@ use std::collections::{HashMap, VecDeque};
 
 use analysis::locobench::{Call, Message, Session, compat, corrected};
 use model::{
-    Artifact, ArtifactKind, Attempt, CorrectedFigures, EndReason, Episode, Extra, ImportedFigures,
-    LOCOBENCH_METRICS, Request, SessionFigures, Turn, Verdict,
+    Artifact, ArtifactKind, Attempt, CorrectedFigures, Episode, Extra, ImportedFigures, LOCOBENCH_METRICS,
+    Request, SessionFigures, Turn, Verdict,
 };
 use serde_json::Value;
 
+use crate::attribution::locobench_table;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
@@ -92,8 +93,8 @@ fn score(node: &Node) -> Option<f64> {
     }
 }
 
-/// The first parameter that says something, as Python's `or` finds it; `None` also where that is no text.
-fn first_text<'a>(parameters: Option<&'a Node>, keys: &[&str]) -> Option<&'a str> {
+/// The first parameter that says something, as Python's `or` finds it.
+fn first<'a>(parameters: Option<&'a Node>, keys: &[&str]) -> Option<&'a Node> {
     let says_something = |node: &&Node| match node {
         Node::Null | Node::Bool(false) => false,
         Node::Number(n) => n.as_f64() != Some(0.0),
@@ -102,7 +103,12 @@ fn first_text<'a>(parameters: Option<&'a Node>, keys: &[&str]) -> Option<&'a str
         Node::Map(map) => !map.is_empty(),
         Node::Bool(true) => true,
     };
-    keys.iter().find_map(|key| parameters?.get(key).filter(says_something))?.text()
+    keys.iter().find_map(|key| parameters?.get(key).filter(says_something))
+}
+
+/// The same; `None` also where that is no text.
+fn first_text<'a>(parameters: Option<&'a Node>, keys: &[&str]) -> Option<&'a str> {
+    first(parameters, keys)?.text()
 }
 
 /// What the responses say, by the id of the call. Ids may repeat (Google's are milliseconds), so they are taken in order.
@@ -151,8 +157,7 @@ fn written(log: &[Node]) -> Files<'_> {
         }
         let parameters = call.get("parameters");
         let Some(path) = first_text(parameters, &["path", "file_path", "filepath"]) else { continue };
-        let content = parameters
-            .and_then(|p| p.get("content").filter(|c| c.text() != Some("")).or_else(|| p.get("contents")));
+        let content = first(parameters, &["content", "contents"]);
         match places.get(path) {
             Some(at) => files[*at].1 = content,
             None => {
@@ -444,13 +449,7 @@ impl Played {
     /// Why the session ended, as far as the program's word tells it. Nothing was judged, so it is never a pass.
     pub(super) fn end(&mut self) {
         let status = self.episode.session.as_ref().and_then(|figures| figures.status.as_deref());
-        self.episode.end_reason = match status {
-            Some("failed") => Some(EndReason::AgentError),
-            Some("timeout") => Some(EndReason::AgentTimeout),
-            Some("completed_with_throttling") => Some(EndReason::Endpoint),
-            Some("completed") => Some(EndReason::NoVerdict),
-            _ => Some(EndReason::Unfinished),
-        };
+        self.episode.end_reason = Some(locobench_table::end_reason(status));
         let timing = &mut self.episode.timing;
         if let Some((from, to)) = timing.started_at.as_deref().zip(timing.finished_at.as_deref()) {
             timing.agent_seconds = clock::seconds_between(from, to);

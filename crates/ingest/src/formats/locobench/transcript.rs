@@ -100,7 +100,7 @@ pub(super) fn read(tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadE
 }
 
 /// The record that a pointer names: in a file of records the number of its line and the byte where that begins, in final results
-/// the agent and a number.
+/// the agent, a number and the byte.
 fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadError> {
     let keys: Vec<String> =
         pointer.split('/').skip(1).map(|key| key.replace("~1", "/").replace("~0", "~")).collect();
@@ -124,6 +124,11 @@ fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadE
             Ok(lines::pieces(&bytes).pop().map(|piece| record::of_bytes(piece).node))
         }
         ["detailed_results", agent, number] => {
+            if let Some((_, offset)) = number.split_once('@') {
+                let offset = offset.parse::<u64>().map_err(|_| ReadError::Missing)?;
+                return record::of_final(tree, path, offset).map(Some);
+            }
+            // Libraries of before know the number only, and so do those of a file whose bytes could not be told.
             let number = number.parse::<usize>().map_err(|_| ReadError::Missing)?;
             let mut found = None;
             record::each_final(tree, path, agent, &mut || {}, &mut |at, record| {

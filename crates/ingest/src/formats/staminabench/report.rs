@@ -2,12 +2,9 @@
 
 use model::{Extra, Reported};
 
-use super::facts::kept;
-use super::fields;
-use super::lean::Lean;
-use super::names;
-use super::own::SCHEMA_FAMILY;
-use super::words::{self, normal};
+use super::exact::SCHEMA_FAMILY;
+use super::heuristic::{self, ReportEntries};
+use super::json_fields;
 use crate::readers::json::Node;
 use files::{ReadError, Tree};
 
@@ -20,31 +17,21 @@ pub(super) struct ReportFile {
     root: Node,
 }
 
-/// What a report says of one scenario.
-#[derive(Debug, Default)]
-pub(super) struct OfScenario {
-    /// Figures under the source's names.
-    pub(super) figures: Vec<(String, f64)>,
-    /// The rest.
-    pub(super) extra: Extra,
-}
-
 impl ReportFile {
     /// Reads a report; `None` if there is none.
     pub(super) fn read(tree: &Tree, path: &str) -> Result<Option<Self>, ReadError> {
-        let mut lean = Lean::default();
-        match tree.read_json_into(path, CAP, &mut lean) {
-            Ok(()) => {}
+        let root = match heuristic::document(tree, path, CAP) {
+            Ok(root) => root,
             Err(ReadError::Missing) => return Ok(None),
             Err(error) => return Err(error),
-        }
-        if !matches!(lean.root, Node::Map(_)) {
+        };
+        if !matches!(root, Node::Map(_)) {
             return Err(ReadError::Malformed {
                 code: "json.wrong_type",
                 what: "The report is no object".to_owned(),
             });
         }
-        Ok(Some(Self { root: lean.root }))
+        Ok(Some(Self { root }))
     }
 
     /// Whether it has the fields that the README shows.
@@ -59,6 +46,11 @@ impl ReportFile {
     /// Whether it is in Stamina Lab's own schema.
     pub(super) fn is_own(&self) -> bool {
         self.root.get("schema_version").and_then(Node::text).is_some_and(|v| v.starts_with(SCHEMA_FAMILY))
+    }
+
+    /// What it says of scenarios, in whatever way.
+    pub(super) const fn entries(&self) -> ReportEntries<'_> {
+        ReportEntries::new(&self.root)
     }
 
     /// A text of the root.
@@ -79,15 +71,6 @@ impl ReportFile {
     /// How many scenarios it counts.
     pub(super) fn tasks(&self) -> Option<u32> {
         self.root.get("num_tasks").and_then(Node::count).and_then(|n| u32::try_from(n).ok())
-    }
-
-    /// Turns a scenario, where the report says so.
-    pub(super) fn turns(&self) -> Option<u32> {
-        words::PLANNED
-            .iter()
-            .find_map(|key| self.root.get(key).or_else(|| self.root.at(&["run", key])))
-            .and_then(Node::count)
-            .and_then(|n| u32::try_from(n).ok())
     }
 
     /// The figures of the whole run.
@@ -133,105 +116,6 @@ impl ReportFile {
             "trajectory_summaries",
             "run",
         ];
-        fields::plain(&self.root, KNOWN)
+        json_fields::plain(&self.root, KNOWN)
     }
-
-    /// The entries of scenarios that have no folder, by list and name.
-    pub(super) fn without_folder(&self, folders: &[String]) -> Vec<(String, serde_json::Value)> {
-        let has_folder = |name: &str| {
-            let number = names::scenario_number(name).or_else(|| name.parse().ok());
-            folders.iter().any(|f| f == name || (number.is_some() && names::scenario_number(f) == number))
-        };
-        let mut missing = Vec::new();
-        for list_name in ["results", "trajectory_summaries"] {
-            let Some(list) = self.root.get(list_name) else { continue };
-            for (index, entry) in list.list().iter().enumerate() {
-                let name = entry
-                    .map()
-                    .iter()
-                    .find(|(k, _)| NAMES.contains(&normal(k).as_str()))
-                    .map(|(_, v)| v.text().map_or_else(|| v.to_value().to_string(), str::to_owned));
-                let missed = match &name {
-                    Some(name) => !has_folder(name),
-                    // Nameless entries stand at their scenario's place.
-                    None => index >= folders.len(),
-                };
-                if missed && !entry.map().is_empty() {
-                    missing.push((
-                        format!("{list_name}.{}", name.unwrap_or_else(|| index.to_string())),
-                        kept(entry),
-                    ));
-                }
-            }
-            for (name, entry) in list.map().iter().filter(|(name, _)| !has_folder(name)) {
-                missing.push((format!("{list_name}.{name}"), kept(entry)));
-            }
-        }
-        missing
-    }
-
-    /// What it says of a scenario: the entries that name it, or that stand at its place.
-    pub(super) fn of_scenario(&self, name: &str, position: Option<usize>, scenarios: usize) -> OfScenario {
-        let mut found = OfScenario::default();
-        for list_name in ["results", "trajectory_summaries"] {
-            let Some(entry) =
-                self.root.get(list_name).and_then(|list| entry_of(list, name, position, scenarios))
-            else {
-                continue;
-            };
-            for (key, value) in entry.map() {
-                let figure = words::SCORE.contains(&normal(key).as_str()) || normal(key) == "success_rate";
-                if let Some(number) = value.number().filter(|_| figure && !matches!(value, Node::Text(..))) {
-                    let key = format!("staminabench.{key}");
-                    if !found.figures.iter().any(|(k, _)| *k == key) {
-                        found.figures.push((key, number));
-                    }
-                } else if *value != Node::Null && found.extra.len() < 64 {
-                    found.extra.insert(format!("report.{list_name}.{key}"), kept(value));
-                }
-            }
-        }
-        found
-    }
-}
-
-/// Names under which an entry says its scenario.
-const NAMES: &[&str] = &[
-    "scenario",
-    "scenario_id",
-    "scenario_name",
-    "scenario_idx",
-    "task",
-    "task_id",
-    "name",
-    "id",
-    "episode",
-    "episode_id",
-    "index",
-];
-
-/// The entry of a scenario in a list or map of the report.
-fn entry_of<'a>(list: &'a Node, name: &str, position: Option<usize>, scenarios: usize) -> Option<&'a Node> {
-    let number = names::scenario_number(name);
-    let is_it = |value: &Node| match value {
-        Node::Text(text, _) => text == name || (number.is_some() && names::scenario_number(text) == number),
-        value => number.is_some() && value.count() == number.map(u64::from),
-    };
-    let named = list
-        .list()
-        .iter()
-        .find(|e| e.map().iter().any(|(k, v)| NAMES.contains(&normal(k).as_str()) && is_it(v)));
-    let keyed = || {
-        list.map()
-            .iter()
-            .find(|(k, _)| k == name || (number.is_some() && names::scenario_number(k) == number))
-            .map(|(_, v)| v)
-    };
-    // By position only where every scenario has its entry and none says its name.
-    let by_place = || {
-        let nameless = list.list().len() == scenarios
-            && !list.list().iter().any(|e| e.map().iter().any(|(k, _)| NAMES.contains(&normal(k).as_str())));
-        position.filter(|_| nameless).and_then(|i| list.list().get(i))
-    };
-    named.or_else(keyed).or_else(by_place)
 }

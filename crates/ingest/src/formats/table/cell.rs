@@ -166,7 +166,7 @@ fn is_unknown(text: &str) -> bool {
 /// A text without the apostrophe that the export of Stamina Lab puts before what a spreadsheet would calculate.
 fn without_guard(text: &str) -> &str {
     match text.strip_prefix('\'') {
-        Some(rest) if rest.trim_start_matches('\'').starts_with(['=', '+', '-', '@']) => rest,
+        Some(rest) if rest.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']) => rest,
         _ => text,
     }
 }
@@ -213,6 +213,7 @@ mod tests {
         assert_eq!(text("2026-02-30T00:00:00Z").time(), None);
         assert_eq!(Cell::of_csv(b" '=SUM(A1) "), Some(text("=SUM(A1)")));
         assert_eq!(Cell::of_csv(b"''=x"), Some(text("'=x")));
+        assert_eq!(Cell::of_csv(b"'\tx"), Some(text("\tx")));
         assert_eq!(Cell::of_csv(b"'quoted'"), Some(text("'quoted'")));
         assert_eq!(Cell::of_csv(b"\xff"), None);
     }

@@ -1,5 +1,7 @@
 //! The columns of a tidy table, declared once: the reader, the export and the table in `docs/formats.md` are of this list.
 
+use strum::IntoStaticStr;
+
 /// What a cell holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -44,7 +46,8 @@ impl Kind {
 }
 
 /// What a column is about: it says the same in every row of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum About {
     /// The run.
     Run,
@@ -58,13 +61,8 @@ pub enum About {
 
 impl About {
     /// As `docs/formats.md` says it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Episode => "episode",
-            Self::Turn => "turn",
-            Self::Attempt => "attempt",
-        }
+    pub fn word(self) -> &'static str {
+        self.into()
     }
 }
 
@@ -143,11 +141,12 @@ columns! {
     Title "turn_title" [] Text Turn false true "Short name of the turn" "none";
     Request "request" [] Text Turn false false "What was asked: a text, or the path of a file from the folder of the table" "unknown";
     Repeat "repeat" [] Count Episode false true "Repeat of the scenario in the run" "1";
-    PlannedTurns "planned_turns" [] Ordinal Episode false true "Turns that the scenario has" "unknown: an episode whose last turn passed has passed all";
+    PlannedTurns "planned_turns" [] Count Episode false true "Turns that the scenario has" "unknown: an episode whose last turn passed has passed all";
     EpisodeEnd "episode_end_reason" [] EndReason Episode false true "Why the episode ended, if not by its turns" "by its turns";
     AttemptsLeft "attempts_left" [] Flag Episode false true "Whether the last turn had attempts left when the episode ended" "no";
     Unrecognized "unrecognised" [] Flag Episode false true "Whether the end is the agent's only because its cause is not recognized" "no";
-    EpisodeId "episode_id" [] Text Episode false true "What copies of an episode have in common, wherever they lie: each counts once. Only as Stamina Lab writes it (`id-`, `by-` or `of-` and 16 hexadecimal digits): others number their episodes, in every table from 1" "by its contents, if they are measured to the fraction of a second";
+    FromAnother "began_from_another" [] Flag Episode false true "Whether the episode began from what another one of its scenario had left: then MT@k is refused" "no";
+    EpisodeId "episode_id" [] Text Episode false true "What copies of an episode have in common, wherever they lie: each counts once. Only as Stamina Lab writes it (`id-`, `by-` or `of-` and 16 hexadecimal digits): others number their episodes, in every table from 1" "by its contents, if they are measured closely";
     EpisodeInvalid "episode_invalid" [] Text Episode false true "Why the episode was withdrawn" "it was not";
     ScenarioTitle "scenario_title" [] Text Episode false true "A nicer name of the scenario" "none";
     EpisodeTokensIn "episode_tokens_in" [] Tokens Episode false true "Prompt tokens of the whole episode, where attempts do not say them" "the sum over attempts";
@@ -169,6 +168,8 @@ columns! {
     Simulated "simulated" [] Flag Run false true "Whether a simulated model stood in for a real one" "no";
     PlannedEpisodes "planned_episodes" [] Count Run false true "Episodes that were planned" "unknown";
     AttemptLimit "attempt_limit" [] Ordinal Run false true "Most attempts that a turn may take" "unknown";
+    RestoreBeforeTry "restore_before_try" [] Flag Run false true "Whether every attempt at a turn began from one snapshot: then MT@k is round by round" "no";
+    PlannedTasks "planned_tasks" [] Count Run false true "Tasks that were planned, where each of their turns is an episode (`harbor-sr:…`)" "those that are there";
     RunStartedAt "run_started_at" [] Time Run false true "When the run began" "the start of its first episode";
     RunFinishedAt "run_finished_at" [] Time Run false true "When it ended" "unknown";
     Invalid "invalid" [] Text Run false true "Why the run was withdrawn" "it was not";

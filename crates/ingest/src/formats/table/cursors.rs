@@ -4,7 +4,7 @@
 //! part leaves its rows here, and the next part goes on from there: all parts together cost a time that grows with the size of
 //! the table and not with its square.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use files::{ReadError, Tree};
 
@@ -67,7 +67,7 @@ impl Cursors {
         if !is_read_in_order(tree, table) {
             return;
         }
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = model::lock(&self.kept);
         if kept.len() >= KEPT
             && let Some((last, _)) = kept.iter().enumerate().min_by_key(|(_, cursor)| cursor.rows.begin())
         {
@@ -78,7 +78,7 @@ impl Cursors {
 
     /// Of the kept ones the last that does not lie behind a row.
     fn nearest(&self, path: &str, begin: Begin) -> Option<Box<dyn Rows>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = model::lock(&self.kept);
         // Those of other tables are done with.
         kept.retain(|cursor| cursor.path == path);
         let before = kept.iter().enumerate().filter(|(_, cursor)| cursor.rows.begin().row <= begin.row);

@@ -2,29 +2,25 @@
 
 use std::collections::HashMap;
 
-use files::{Tree, join};
-use model::{
-    Artifact, ArtifactKind, Attempt, CachedInput, Counting, EndReason, Ending, Episode, Request, Tokens,
-    Turn, Verdict,
-};
+use model::{Artifact, ArtifactKind, Attempt, Episode, Request, Turn, Verdict};
 
 use crate::identity;
-use crate::readers::clock;
 use crate::readers::text::first_title;
-use crate::readers::value::Unusable;
 
+use super::attempt::{attempt_of, texts_of};
 use super::cell::Cell;
 use super::columns::Field;
-use super::mapping::{ATTEMPT, FILES, OTHERS_CAP, VALUE};
-use super::scan::Row;
+use super::mapping::ATTEMPT;
+use super::row::{Row, odd_span};
+use super::row_values::{Place, Taker};
 use super::warnings::{Done, RowWarnings};
 
 /// Highest number of a turn, and of an attempt at one.
 const NUMBERS_CAP: u32 = 10_000;
 /// Bytes of an episode that are kept: its attempts, each counted as [`ATTEMPT`], and their texts.
 const EPISODE_CAP: usize = 64 << 20;
-/// Letters of a text that is kept.
-const TEXT_CAP: usize = 8 * 1024;
+/// What the key of an episode has that began from what another one had left: Harbor's fork has it in the names of such trials.
+pub const FORKED: &str = "__mr-";
 /// Longest title that is made of a request.
 const TITLE_CAP: usize = 120;
 
@@ -41,93 +37,6 @@ pub(super) struct Building {
     bytes: usize,
 }
 
-/// Where rows come from.
-pub(super) struct Place<'a> {
-    pub(super) tree: &'a Tree,
-    /// The folder of the table.
-    pub(super) folder: &'a str,
-    pub(super) path: &'a str,
-    /// Columns that the tidy table does not define.
-    pub(super) others: &'a [(usize, String)],
-}
-
-/// Takes values out of a row, and says which cannot be.
-struct Taker<'a, 'b> {
-    row: &'a Row<'b>,
-    place: &'a Place<'a>,
-    run: &'a str,
-    warnings: &'a mut RowWarnings,
-}
-
-impl<'b> Taker<'_, 'b> {
-    fn take<T>(&mut self, field: Field, rule: impl FnOnce(Cell<'b>, bool) -> Option<T>) -> Option<T> {
-        let cell = self.row.cell(field);
-        if cell.is_unknown() {
-            return None;
-        }
-        let taken = rule(cell, self.row.decimal_comma());
-        if taken.is_none() {
-            let code = if field.column().kind == super::columns::Kind::EndReason {
-                "table.end_reason"
-            } else {
-                "value.not_usable"
-            };
-            let what = format!(
-                "says {} “{}”, which is no {}. It is unknown.",
-                field.name(),
-                cell.shown(),
-                field.column().kind.words()
-            );
-            self.say(code, Done::Differently, &what);
-        }
-        taken
-    }
-
-    fn say(&mut self, code: &'static str, done: Done, what: &str) {
-        self.warnings.of_run(self.run, self.place.path, self.row.number(), code, done, what);
-    }
-
-    fn count(&mut self, field: Field) -> Option<u32> {
-        self.take(field, |cell, comma| cell.count(comma).and_then(|n| u32::try_from(n).ok()))
-    }
-
-    fn tokens(&mut self, input: Field, cached: Field, output: Field) -> Tokens {
-        let mut count_of = |field| self.take(field, Cell::tokens);
-        Tokens { input: count_of(input), cached: count_of(cached), output: count_of(output) }
-    }
-
-    /// What the counts say of cached tokens. Where they exceed the input, that is said.
-    fn cached_input(&mut self, tokens: &Tokens) -> CachedInput {
-        let basis = CachedInput::from_counts(tokens);
-        if let (CachedInput::Added, Some(input), Some(cached)) = (basis, tokens.input, tokens.cached) {
-            let what = format!(
-                "says {input} input and {cached} cached tokens: the input is counted without the cached ones. They are added, at every attempt of the run."
-            );
-            self.say("tokens.cache_added", Done::Repaired, &what);
-        }
-        basis
-    }
-
-    fn amount(&mut self, field: Field) -> Option<f64> {
-        self.take(field, Cell::amount)
-    }
-
-    fn time(&mut self, field: Field) -> Option<String> {
-        self.take(field, |cell, _| cell.time())
-    }
-
-    fn text(&self, field: Field) -> Option<String> {
-        self.row.cell(field).text().map(|text| text.chars().take(TEXT_CAP).collect())
-    }
-
-    /// A file beside the table, if it is there.
-    fn file(&self, text: &str) -> Option<String> {
-        let is_path = text.len() <= 1_000 && !text.contains(['\n', '\r']);
-        let path = is_path.then(|| join(self.place.folder, text))?;
-        self.place.tree.entry(&path).filter(|entry| !entry.is_folder()).map(|_| path)
-    }
-}
-
 impl Building {
     /// An episode from its first row.
     pub(super) fn new(
@@ -139,7 +48,11 @@ impl Building {
     ) -> Self {
         let mut taker = Taker { row, place, run: &run, warnings };
         let repeat = taker.count(Field::Repeat).unwrap_or(1);
-        let mut episode = Episode::new(format!("{scenario}#{}", row.repeat()), scenario);
+        let forked = match taker.take(Field::FromAnother, |cell, _| cell.flag()) {
+            Some(true) => FORKED,
+            _ => "",
+        };
+        let mut episode = Episode::new(format!("{scenario}#{}{forked}", row.repeat()), scenario);
         episode.repeat = repeat;
         Self { run, episode, first_row: row.number(), rows: HashMap::new(), places: HashMap::new(), bytes: 0 }
     }
@@ -152,7 +65,7 @@ impl Building {
             }
         }
         first(&mut episode.title, || taker.text(Field::ScenarioTitle));
-        first(&mut episode.planned_turns, || taker.count(Field::PlannedTurns).filter(|n| *n > 0));
+        first(&mut episode.planned_turns, || taker.count(Field::PlannedTurns));
         first(&mut episode.end_reason, || taker.take(Field::EpisodeEnd, |cell, _| cell.end_reason()));
         let mut is_said = |field| taker.take(field, |cell, _| cell.flag()).unwrap_or(false);
         episode.attempts_left |= is_said(Field::AttemptsLeft);
@@ -375,21 +288,6 @@ impl Building {
     }
 }
 
-/// What is wrong with a begin and an end of which nobody can say how far they are apart. Both are kept as they are.
-pub(super) fn odd_span(begin: (Field, Option<&str>), end: (Field, Option<&str>)) -> Option<String> {
-    let ((begin_field, begin), (end_field, end)) = (begin, end);
-    let (begin, end) = (begin?, end?);
-    clock::seconds_between(begin, end).is_none().then(|| {
-        format!(
-            "says {} “{}” and {} “{}”: the end is before the begin, or one of them has no zone. The time between is unknown.",
-            begin_field.name(),
-            Cell::Text(begin).shown(),
-            end_field.name(),
-            Cell::Text(end).shown()
-        )
-    })
-}
-
 /// The turn of this number; a new one stands behind the others.
 fn turn_of<'a>(turns: &'a mut Vec<Turn>, places: &mut HashMap<u32, usize>, number: u32) -> &'a mut Turn {
     let at = *places.entry(number).or_insert(turns.len());
@@ -397,16 +295,6 @@ fn turn_of<'a>(turns: &'a mut Vec<Turn>, places: &mut HashMap<u32, usize>, numbe
         turns.push(Turn::new(number));
     }
     &mut turns[at]
-}
-
-/// Bytes of what an attempt keeps of the columns of others, of its error, and of the files that it names.
-fn texts_of(attempt: &Attempt) -> usize {
-    let extra =
-        attempt.extra.iter().map(|(name, value)| name.len() + VALUE + value.as_str().map_or(0, str::len));
-    let error = attempt.exception.as_ref().map_or(0, |(kind, message)| kind.len() + message.len());
-    let list = if attempt.artifacts.is_empty() { 0 } else { FILES };
-    let files = attempt.artifacts.iter().map(|artifact| artifact.path.len());
-    extra.sum::<usize>() + error + list + files.sum::<usize>()
 }
 
 /// What the first row of a turn says of it. The result is how many bytes of texts came to it.
@@ -431,153 +319,4 @@ fn describe(turn: &mut Turn, taker: &mut Taker<'_, '_>) -> usize {
         }
     }
     texts
-}
-
-/// An attempt from its row.
-fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
-    let end_reason = taker.take(Field::EndReason, |cell, _| cell.end_reason());
-    let passed = taker.take(Field::Passed, |cell, _| cell.flag());
-    let stated = taker.take(Field::Verdict, |cell, _| cell.verdict());
-    let verdict = verdict(passed, stated, end_reason);
-    if let (Some(passed), Some(stated)) = (passed, stated)
-        && passed != (stated == Verdict::Passed)
-    {
-        let what = format!(
-            "says passed {passed} and verdict {}. It counts as {}.",
-            stated.as_str(),
-            verdict.as_str()
-        );
-        taker.say("table.contradiction", Done::Differently, &what);
-    }
-    let mut attempt = Attempt::new(number, verdict);
-    attempt.end_reason = end_reason;
-    (attempt.passed, attempt.total) = (taker.count(Field::TestsPassed), taker.count(Field::TestsTotal));
-    let mut unusable = Unusable::default();
-    unusable.settle(&mut attempt);
-    if let Some(warning) = unusable.warning("") {
-        let what = warning.message.replacen("It has", "has", 1);
-        taker.say("value.not_usable", Done::Differently, &what);
-    }
-    if let (Some(passed), Some(total)) = (attempt.passed, attempt.total) {
-        let odd = match verdict {
-            Verdict::Passed if passed < total => Some("It counts as passed"),
-            Verdict::Failed if passed == total && total > 0 && end_reason.is_none() => {
-                Some("It counts as failed")
-            }
-            _ => None,
-        };
-        if let Some(consequence) = odd {
-            let what =
-                format!("says {} with {passed} of {total} tests passed. {consequence}.", verdict.as_str());
-            taker.say("table.contradiction", Done::Differently, &what);
-        }
-    }
-    let counting = taker.take(Field::Counting, |cell, _| cell.text().and_then(|word| Counting::parse(&word)));
-    attempt.counting = counting.unwrap_or_default();
-    attempt.reward = taker.take(Field::Reward, Cell::number);
-    if let Some(reward) = attempt.reward.filter(|reward| !(0.0..=1.0).contains(reward)) {
-        let what =
-            format!("says reward {reward}, which is not in 0 to 1. The verdict does not depend on it.");
-        taker.say("reward.range", Done::Differently, &what);
-    }
-    let tokens = taker.tokens(Field::TokensIn, Field::TokensCached, Field::TokensOut);
-    attempt.cached_input = taker.cached_input(&tokens);
-    attempt.tokens = tokens.with_cached_included();
-    attempt.cost_usd = taker.amount(Field::CostUsd);
-    attempt.tool_calls = taker.count(Field::ToolCalls);
-    attempt.steps = taker.count(Field::Steps);
-    attempt.timing.agent_seconds = taker.amount(Field::AgentSeconds);
-    attempt.timing.test_seconds = taker.amount(Field::TestSeconds);
-    attempt.timing.started_at = taker.time(Field::StartedAt);
-    attempt.timing.finished_at = taker.time(Field::FinishedAt);
-    let span = odd_span(
-        (Field::StartedAt, attempt.timing.started_at.as_deref()),
-        (Field::FinishedAt, attempt.timing.finished_at.as_deref()),
-    );
-    if let Some(what) = span {
-        taker.say("value.not_usable", Done::Differently, &what);
-    }
-    let message = taker.text(Field::Exception);
-    if let Some(kind) =
-        taker.text(Field::ExceptionType).or_else(|| message.as_ref().map(|_| "error".to_owned()))
-    {
-        attempt.exception = Some((kind, message.unwrap_or_default()));
-    }
-    if let Some(text) = taker.text(Field::Log) {
-        match taker.file(&text) {
-            Some(path) => attempt.artifacts.push(Artifact::new(ArtifactKind::AgentLog, path)),
-            None => taker.say(
-                "file.missing",
-                Done::Skipped,
-                &format!(
-                    "names the log “{}”, which is not beside the table, or the table was opened alone.",
-                    Cell::Text(&text).shown()
-                ),
-            ),
-        }
-    }
-    for (at, name) in taker.place.others.iter().take(OTHERS_CAP) {
-        let value = match taker.row.other(*at) {
-            cell if cell.is_unknown() => continue,
-            Cell::Integer(number) => number.into(),
-            Cell::Number(number) => number.into(),
-            Cell::Flag(flag) => flag.into(),
-            cell => cell.text().unwrap_or_default().chars().take(TEXT_CAP).collect::<String>().into(),
-        };
-        attempt.extra.insert(name.clone(), value);
-    }
-    attempt
-}
-
-/// The verdict: by `passed`, unless `verdict` says more of what did not pass.
-fn verdict(passed: Option<bool>, stated: Option<Verdict>, end_reason: Option<EndReason>) -> Verdict {
-    let without_tests = |reason: EndReason| {
-        matches!(reason, EndReason::NoVerdict | EndReason::VerifierError | EndReason::VerifierTimeout)
-    };
-    match (passed, stated, end_reason) {
-        (Some(true), ..) => Verdict::Passed,
-        (Some(false), Some(Verdict::Passed), _) => Verdict::Failed,
-        (_, Some(stated), _) => stated,
-        (Some(false), None, Some(reason)) if without_tests(reason) => Verdict::Error,
-        (Some(false), None, _) => Verdict::Failed,
-        (None, None, Some(reason)) if reason.default_ending() == Ending::Event => Verdict::Error,
-        (None, None, _) => Verdict::Unfinished,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    // docs/security.md: An opened folder or zip
-    fn names_of_logs_that_each_row_repeats_count_among_what_an_episode_keeps() {
-        let mut attempt = Attempt::new(1, Verdict::Passed);
-        assert_eq!(texts_of(&attempt), 0);
-        let path = "x".repeat(1_000);
-        attempt.artifacts.push(Artifact::new(ArtifactKind::AgentLog, path));
-        let held = attempt.artifacts.capacity() * size_of::<Artifact>() + 1_000;
-        assert!(texts_of(&attempt) >= held, "{} of {held}", texts_of(&attempt));
-    }
-
-    #[test]
-    fn the_verdict_is_what_the_row_says_of_it() {
-        use Verdict::{Error, Failed, Passed, Unfinished};
-        for (passed, stated, reason, expected) in [
-            (Some(true), None, None, Passed),
-            (Some(true), Some(Failed), None, Passed),
-            (Some(false), None, None, Failed),
-            (Some(false), Some(Error), None, Error),
-            (Some(false), Some(Passed), None, Failed),
-            (Some(false), Some(Unfinished), None, Unfinished),
-            (Some(false), None, Some(EndReason::VerifierError), Error),
-            (Some(false), None, Some(EndReason::AgentTimeout), Failed),
-            (None, Some(Passed), None, Passed),
-            (None, None, Some(EndReason::AgentTimeout), Error),
-            (None, None, Some(EndReason::Budget), Unfinished),
-            (None, None, None, Unfinished),
-        ] {
-            assert_eq!(verdict(passed, stated, reason), expected, "{passed:?} {stated:?} {reason:?}");
-        }
-    }
 }

@@ -3,7 +3,8 @@
 use files::{ReadError, Tree, join};
 
 use super::mapping::{Mapping, guesses, header_id};
-use super::rows::{self, Begin, Encoding, Rows};
+use super::open_rows;
+use super::rows::{Begin, Encoding, Rows};
 
 /// Tables of one folder that are read.
 const TABLES_CAP: usize = 10_000;
@@ -42,9 +43,9 @@ impl Table {
         if self.encoding != Encoding::JsonLines {
             return self;
         }
-        let Ok(rows) = rows::open(tree, &self.path, self.encoding) else { return self };
+        let Ok(rows) = open_rows::open(tree, &self.path, self.encoding) else { return self };
         let header = header_id(rows.header());
-        let columns = rows::all_columns(tree, &self.path, self.encoding, &self.columns);
+        let columns = open_rows::all_columns(tree, &self.path, self.encoding, &self.columns);
         with_columns(tree, &self.path, &header, columns, self.encoding).unwrap_or(self)
     }
 
@@ -54,25 +55,25 @@ impl Table {
 
     /// Its rows.
     pub(super) fn rows(&self, tree: &Tree) -> Result<Box<dyn Rows>, ReadError> {
-        rows::open_with(tree, &self.path, self.encoding, &self.columns, None)
+        open_rows::open_with(tree, &self.path, self.encoding, &self.columns, None)
     }
 
     /// Its rows from one on.
     pub(super) fn rows_from(&self, tree: &Tree, begin: Begin) -> Result<Box<dyn Rows>, ReadError> {
-        rows::open_with(tree, &self.path, self.encoding, &self.columns, Some(begin))
+        open_rows::open_with(tree, &self.path, self.encoding, &self.columns, Some(begin))
     }
 }
 
 /// A table by its first lines, or what it lacks; `None` = no file of rows, or one that cannot be read.
 fn look(tree: &Tree, path: &str) -> Option<Result<Table, Near>> {
     let encoding = Encoding::of_name(files::file_name(path))?;
-    let columns = rows::open(tree, path, encoding).ok()?.header().to_vec();
+    let columns = open_rows::open(tree, path, encoding).ok()?.header().to_vec();
     let header = header_id(&columns);
     let found = with_columns(tree, path, &header, columns, encoding);
     match found {
         // What it lacks may stand further down in a file of JSON Lines.
         Err(near) if near.is_likely() => {
-            let columns = rows::all_columns(tree, path, encoding, &near.columns);
+            let columns = open_rows::all_columns(tree, path, encoding, &near.columns);
             let is_more = columns.len() > near.columns.len();
             let whole = is_more.then(|| with_columns(tree, path, &header, columns, encoding));
             Some(whole.filter(Result::is_ok).unwrap_or(Err(near)))
@@ -120,7 +121,7 @@ pub(super) fn lacking(tree: &Tree, at: &str) -> Vec<Near> {
 pub(super) fn unreadable(tree: &Tree, at: &str) -> Vec<(String, ReadError)> {
     let is_parquet = |path: &String| Encoding::of_name(files::file_name(path)) == Some(Encoding::Parquet);
     let opened = candidates(tree, at, TABLES_CAP).into_iter().filter(is_parquet).filter_map(|path| {
-        let error = rows::open(tree, &path, Encoding::Parquet).err()?;
+        let error = open_rows::open(tree, &path, Encoding::Parquet).err()?;
         Some((path, error))
     });
     opened.collect()
@@ -189,7 +190,7 @@ pub struct Headed {
 /// The headers of the tables of a tree, whether they have every column or not.
 pub fn headed(tree: &Tree) -> Vec<Headed> {
     let header = |path: &str| {
-        let rows = rows::open(tree, path, Encoding::of_name(files::file_name(path))?).ok()?;
+        let rows = open_rows::open(tree, path, Encoding::of_name(files::file_name(path))?).ok()?;
         Some(Headed { header: header_id(rows.header()), columns: rows.header().to_vec() })
     };
     of_tree(tree).filter_map(|path| header(&path)).collect()

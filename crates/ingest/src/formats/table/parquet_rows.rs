@@ -287,7 +287,7 @@ fn pass_over(reader: &mut ColumnReader, rows: usize) -> Result<(), ParquetError>
     .map(|_| ())
 }
 
-/// A point in time as other files write it.
+/// A point in time as other files write it; the number itself where no calendar names it.
 fn time_text(value: i64, per_second: i64, utc: bool) -> String {
     let (seconds, rest) = (value.div_euclid(per_second), value.rem_euclid(per_second));
     let micros = if per_second > 1_000_000 {
@@ -296,8 +296,10 @@ fn time_text(value: i64, per_second: i64, utc: bool) -> String {
         rest * (1_000_000 / per_second)
     };
     let zone = if utc { "Z" } else { "" };
-    let to_the_second = model::rfc3339(seconds, None);
-    format!("{}.{micros:06}{zone}", to_the_second.trim_end_matches('Z'))
+    match model::moment::from_seconds(seconds) {
+        Some(text) => format!("{}.{micros:06}{zone}", text.trim_end_matches('Z')),
+        None => value.to_string(),
+    }
 }
 
 impl Rows for ParquetRows {
@@ -368,5 +370,7 @@ mod tests {
         assert_eq!(time_text(1_709_210_096_789, 1_000, true), "2024-02-29T12:34:56.789000Z");
         assert_eq!(time_text(-1_000_000_000, 1_000_000_000, false), "1969-12-31T23:59:59.000000");
         assert_eq!(time_text(4_102_444_799_000_001, 1_000_000, true), "2099-12-31T23:59:59.000001Z");
+        // A year that no calendar has is no time, and not the nearest one.
+        assert_eq!(time_text(i64::MAX, 1_000, true), i64::MAX.to_string());
     }
 }

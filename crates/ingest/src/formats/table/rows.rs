@@ -2,12 +2,9 @@
 
 use std::io::{self, Read};
 
-use files::{ReadError, Tree};
+use files::ReadError;
 
 use super::cell::Cell;
-use super::csv_rows::CsvRows;
-use super::json_rows::{self, JsonRows};
-use super::parquet_rows::ParquetRows;
 
 /// Most bytes of a row.
 pub(super) const ROW_CAP: u64 = 4 << 20;
@@ -83,47 +80,6 @@ pub(super) trait Rows: Send {
     fn bytes(&self) -> u64;
     /// Adds the whole row to a stamp.
     fn stamp(&self, stamp: u64) -> u64;
-}
-
-/// Opens a table at its first row. JSON Lines have the columns of their first lines.
-pub(super) fn open(tree: &Tree, path: &str, encoding: Encoding) -> Result<Box<dyn Rows>, ReadError> {
-    Ok(match encoding {
-        Encoding::Csv => Box::new(CsvRows::open(tree, path)?),
-        Encoding::JsonLines => Box::new(JsonRows::open(tree, path)?),
-        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?),
-    })
-}
-
-/// Opens it with these columns, which are those of its header but for JSON Lines; at a row that [`Rows::begin`] gave, or at
-/// the first.
-pub(super) fn open_with(
-    tree: &Tree,
-    path: &str,
-    encoding: Encoding,
-    columns: &[String],
-    begin: Option<Begin>,
-) -> Result<Box<dyn Rows>, ReadError> {
-    let Some(begin) = begin else {
-        return match encoding {
-            Encoding::JsonLines => Ok(Box::new(JsonRows::open(tree, path)?.with_columns(columns))),
-            _ => open(tree, path, encoding),
-        };
-    };
-    Ok(match encoding {
-        Encoding::Csv => Box::new(CsvRows::open(tree, path)?.at(tree, path, begin)?),
-        Encoding::JsonLines => {
-            Box::new(JsonRows::open(tree, path)?.with_columns(columns).at(tree, path, begin)?)
-        }
-        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?.at(begin)),
-    })
-}
-
-/// The names of all columns of a table whose first lines have these.
-pub(super) fn all_columns(tree: &Tree, path: &str, encoding: Encoding, first: &[String]) -> Vec<String> {
-    match encoding {
-        Encoding::JsonLines => json_rows::columns(tree, path).unwrap_or_else(|_| first.to_vec()),
-        Encoding::Csv | Encoding::Parquet => first.to_vec(),
-    }
 }
 
 /// A reader that gives at most so many bytes until its caller reports a new row, so that a quote that nobody closes

@@ -13,8 +13,8 @@ use files::Tree;
 
 use super::cell::Cell;
 use super::files::Table;
+use super::row::{EpisodeKey, Row};
 use super::rows::{Begin, RowError, Rows};
-use super::scan::{EpisodeKey, Row};
 
 /// Bytes of rows that wait for their block to be full, over all shares.
 const WAITING: usize = 64 << 20;

@@ -8,8 +8,8 @@ use crate::format::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
 
+use super::files_of_run::{FILE_CAP, RESULTS, object};
 use super::run::RunFiles;
-use super::{FILE_CAP, RESULTS, object};
 
 /// A trial, as far as names and the run's own results tell it.
 #[derive(Debug)]

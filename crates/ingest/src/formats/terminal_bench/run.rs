@@ -8,7 +8,7 @@ use crate::formats::harbor::settings::{flatten, plain};
 use crate::readers::json::Node;
 use crate::readers::value::Unusable;
 
-use super::{FILE_CAP, LOCK, METADATA, RESULTS, RESULTS_CAP, folder_name, object};
+use super::files_of_run::{FILE_CAP, LOCK, METADATA, RESULTS, RESULTS_CAP, folder_name, object};
 
 /// The files of a run, as far as they can be read.
 #[derive(Debug, Default)]

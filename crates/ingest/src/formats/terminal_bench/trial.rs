@@ -8,6 +8,7 @@ use model::{
     Turn, Verdict, Warning,
 };
 
+use crate::attribution::terminal_bench_table::{self, Stage, cause};
 use crate::format::Report;
 use crate::formats::harbor::settings::plain;
 use crate::identity;
@@ -16,7 +17,7 @@ use crate::readers::json::Node;
 use crate::readers::text::first_title;
 use crate::readers::value::{self, Unusable};
 
-use super::failure_mode::{self, Stage, cause};
+use super::files_of_run::RESULTS;
 use super::layout::Trial;
 
 /// Longest title of a request.
@@ -80,7 +81,7 @@ pub(super) fn episode(
         if trial.has_ended() {
             attempt.end_reason = Some(EndReason::VerifierError);
             attempt.extra.insert("verdict".to_owned(), "unreadable".into());
-            episode.extra.insert(super::RESULTS.to_owned(), "unreadable".into());
+            episode.extra.insert(RESULTS.to_owned(), "unreadable".into());
         } else {
             attempt.verdict = Verdict::Unfinished;
             attempt.end_reason = Some(EndReason::Unfinished);
@@ -138,7 +139,7 @@ pub(super) fn episode(
 
 /// Whether there is no result that can be read: a copy of the trial that has one stands for it.
 pub(super) fn is_snapshot(episode: &Episode) -> bool {
-    episode.extra.contains_key(super::RESULTS)
+    episode.extra.contains_key(RESULTS)
         || episode.turns.iter().flat_map(|turn| &turn.attempts).any(|a| a.verdict == Verdict::Unfinished)
 }
 
@@ -176,7 +177,7 @@ fn verdict(tree: &Tree, trial: &Trial, result: &Node, attempt: &mut Attempt) -> 
     let stage = if began { Stage::Begun } else { Stage::NeverBegun };
     let cause = cause(word, resolved.is_some(), stage);
     attempt.end_reason = Some(cause.reason);
-    let row = failure_mode::row(word, stage);
+    let row = terminal_bench_table::row(word, stage);
     model::note_decision(&mut attempt.extra, row, cause.reason, cause.recognized);
     !cause.recognized
 }
@@ -257,7 +258,7 @@ fn artifacts(tree: &Tree, trial: &Trial) -> Vec<Artifact> {
     }
     for name in ["agent-logs", "sessions", ""] {
         let path = join(folder, name);
-        for entry in files(&path).iter().filter(|entry| entry.name != super::RESULTS).take(LOGS_CAP) {
+        for entry in files(&path).iter().filter(|entry| entry.name != RESULTS).take(LOGS_CAP) {
             add(ArtifactKind::AgentLog, join(&path, &entry.name));
         }
     }

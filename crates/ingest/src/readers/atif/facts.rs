@@ -10,7 +10,7 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use super::super::grader::{Calls, Named};
 use super::super::json::{Node, TEXT_CAP, cut};
 use super::super::value::{self, Unusable};
-use super::{result_text, tokens};
+use super::parts::{result_text, tokens};
 
 /// What an import needs of a trajectory, without holding its texts.
 #[derive(Debug, Default, Deserialize)]

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use model::TestOutcome;
 
-use super::Counts;
+use super::log::Counts;
 
 /// Takes color codes and other terminal sequences out.
 pub(super) fn without_ansi(text: &str) -> Cow<'_, str> {

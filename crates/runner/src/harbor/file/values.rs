@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::NameOrNumber;
+use super::raw::NameOrNumber;
 
 /// Longest time that a file may ask for, in seconds: a week.
 const MOST_SECONDS: f64 = 604_800.0;

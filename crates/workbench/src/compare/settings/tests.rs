@@ -93,6 +93,7 @@ fn every_rule_has_an_example() {
         ("endpoint.mode", json!("direct"), json!("gateway"), "Way to the endpoint", Some(Maybe)),
         ("limits.network", json!("open"), json!("gateway"), "Network of the containers", Some(Maybe)),
         ("harness_file", json!("/a.toml"), json!("/b.toml"), "Recipe of the harness", Some(Maybe)),
+        ("harbor.snapshots", json!("each_step"), json!("none"), "Snapshots for a resume", Some(Nothing)),
         ("fail_stop", json!(true), json!(false), "After a failed turn", Some(Nothing)),
         ("endpoint.price.input", json!(1), json!(2), "endpoint.price.input", Some(Nothing)),
         ("endpoint.key_env", json!("A"), json!("B"), "endpoint.key_env", Some(Nothing)),

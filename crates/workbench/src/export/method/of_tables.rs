@@ -93,7 +93,7 @@ fn all_paired(method: Method, data: &Comparison) -> Method {
         scenarios: None,
         ..method
     };
-    method.notes.extend(found.iter().find_map(|found| pseudo_observed(found)));
+    method.notes.extend(found.iter().find_map(|found| pseudo_observed(found, data.of_one_turn)));
     method
 }
 
@@ -108,7 +108,7 @@ impl Workbench {
                 let notes = std::iter::once(COST_PER_EPISODE.to_owned()).chain(method.notes).collect();
                 noted(
                     Method { counts: counted(&data.members), notes, ..method },
-                    doubts::beside(&data.members),
+                    doubts::beside_no_interval(&data.members),
                 )
             }),
             TableOf::Pairs { of } => self.of_comparison(of, pairs),
@@ -231,8 +231,8 @@ impl Workbench {
     }
 
     fn of_failures(&self, of: &FailuresRequest) -> Result<Method, ApiError> {
-        let data = self.get_failures(of.clone())?;
-        let episodes = self.episodes_with_failures(of)?;
+        let (data, pools) = self.failures_with_pools(of)?;
+        let episodes = self.episodes_of_pools(&pools)?;
         Ok(failures(self.current_policy()?, &data, of.scope, episodes))
     }
 

@@ -181,7 +181,7 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
             cells.extend([
                 known(turn),
                 known(state(letter)),
-                known(turn > row.stamina + 1),
+                known(!row.censored && turn > row.stamina + 1),
                 known(now.map_or(0, |turn| turn.attempts.len() as u32)),
                 maybe(now.and_then(|turn| turn.passed)),
                 maybe(now.and_then(|turn| turn.total)),
@@ -192,7 +192,7 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         }
     }
     table.notes.push(
-        "Tests and score are those of the last attempt at a turn. Score: tests passed in 100 tests; a turn that passed uncounted has 100, one that ended without a verdict 0. After a failure: an earlier turn of the episode was not passed."
+        "Tests and score are those of the last attempt at a turn. Score: tests passed in 100 tests; a turn that passed uncounted has 100, one that ended without a verdict 0. After a failure: the episode failed at an earlier turn."
             .to_owned(),
     );
     Ok(table)

@@ -171,14 +171,32 @@ pub(super) fn repairs(data: &Failures) -> Table {
         repair.repaired,
         repair.median_attempts
     ));
-    table.notes.push(format!(
-        "{} in which a test failed {} followed; {} ended with a pass, {} of these in the same turn; the median number of turns until then, over all stretches, is {}.",
-        if repair.stretches == 1 { "1 stretch".to_owned() } else { format!("{} stretches", repair.stretches) },
-        if repair.stretches == 1 { "was" } else { "were" },
-        repair.stretches_repaired,
-        repair.repaired_in_same_turn,
-        repair.median_turns
-    ));
+    let unknown = repair.stretches_unknown;
+    let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
+        (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
+            "{repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn; the median number of turns until then, over these {known}, is {median}; how the other {unknown} ended is unknown: passed tests are not described",
+            known = repair.stretches - unknown,
+            median = repair.median_turns
+        ),
+        (Some(repaired), Some(in_same_turn)) => format!(
+            "{repaired} ended with a pass, {in_same_turn} of these in the same turn; the median number of turns until then, over all stretches, is {}",
+            repair.median_turns
+        ),
+        _ => "how many ended with a pass is unknown: passed tests are not described".to_owned(),
+    };
+    table.notes.push(if repair.stretches == 0 {
+        "No stretch in which a test failed was followed: no failing test is described.".to_owned()
+    } else {
+        format!(
+            "{} in which a test failed {} followed; {ends}.",
+            if repair.stretches == 1 {
+                "1 stretch".to_owned()
+            } else {
+                format!("{} stretches", repair.stretches)
+            },
+            if repair.stretches == 1 { "was" } else { "were" },
+        )
+    });
     noted(table, data)
 }
 
@@ -192,6 +210,7 @@ pub(super) fn repair_times(data: &Failures) -> Table {
         Column::number("share", "Share", 3).missing("n/a"),
         Column::integer("median_attempts", "Median attempts").missing("not reached"),
         Column::integer("stretches", "Stretches"),
+        Column::integer("stretches_unknown", "End unknown"),
         Column::integer("stretches_repaired", "Ended with a pass"),
         Column::integer("in_same_turn", "In the same turn"),
         Column::integer("median_turns", "Median turns").missing("not reached"),
@@ -207,8 +226,9 @@ pub(super) fn repair_times(data: &Failures) -> Table {
     let groups = data.repairs.iter().chain((data.repairs.len() != 1).then_some(&all));
     for group in groups {
         let repair = &group.repair;
+        // That nothing passed later says nothing where nothing was tried again.
         let share =
-            (repair.failed_first > 0).then(|| f64::from(repair.repaired) / f64::from(repair.failed_first));
+            (repair.tried_again > 0).then(|| f64::from(repair.repaired) / f64::from(repair.failed_first));
         let row = vec![
             known(group.marked()),
             known(repair.failed_first),
@@ -217,8 +237,9 @@ pub(super) fn repair_times(data: &Failures) -> Table {
             maybe(share),
             maybe(repair.median_attempts.time()),
             known(repair.stretches),
-            known(repair.stretches_repaired),
-            known(repair.repaired_in_same_turn),
+            known(repair.stretches_unknown),
+            maybe(repair.stretches_repaired),
+            maybe(repair.repaired_in_same_turn),
             maybe(repair.median_turns.time()),
             known(group.simulated),
         ];

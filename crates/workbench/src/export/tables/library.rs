@@ -6,6 +6,7 @@ use model::counted;
 use super::{for_machines_if, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns};
 use crate::Workbench;
 use crate::api::{ApiError, ListRuns, RunRow};
+use crate::compare::doubts::cost_in_part;
 
 /// Rows that are read at once.
 const PAGE: u32 = 500;
@@ -39,7 +40,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
         Column::number("score", "Score", 1),
         Column::number("dataset_score", "Dataset score", 1).for_machines(),
         Column::number("case_score", "Case score", 1).for_machines(),
-        Column::integer("perfect", "Perfect episodes").for_machines(),
+        Column::integer("perfect", "Perfect tasks").for_machines(),
         Column::number("mt_at_1", "MT@1", 1).for_machines(),
         Column::integer("most_k", "Most k of MT@k").for_machines(),
         Column::number("mt_at_most_k", "MT@k of the most k", 1).for_machines(),
@@ -142,11 +143,8 @@ fn marks(run: &RunRow) -> Option<String> {
         ));
     }
     if let Some(cost) = run.cost_usd.filter(|_| run.cost_known < run.episodes) {
-        marks.push(format!(
-            "cost ≥ ${cost:.2}, known for {} of {}",
-            run.cost_known,
-            counted(run.episodes.into(), "episode")
-        ));
+        let episodes = counted(run.episodes.into(), "episode");
+        marks.push(cost_in_part(cost, run.cost_known, &episodes));
     }
     (!marks.is_empty()).then(|| format!("{}: {}.", run.id, marks.join("; ")))
 }

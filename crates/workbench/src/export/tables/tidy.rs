@@ -1,9 +1,10 @@
 //! Every attempt, one a row: the tidy table that `stamina ingest` reads.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use figures::table::{Column, Table, Value, known, maybe};
 use ingest::formats::table::columns::{COLUMNS, Field, Kind};
+use ingest::formats::table::{FORKED, PLANNED_TASKS, RESTORE_BEFORE_TRY};
 use model::{Attempt, Counting, EndReason, Episode, Run, Tokens, Turn, Verdict};
 use store::RunRecord;
 
@@ -72,6 +73,10 @@ impl Cells {
         cells.set(Field::Simulated, known(run.simulated));
         cells.set(Field::PlannedEpisodes, maybe(run.planned_episodes));
         cells.set(Field::AttemptLimit, maybe(run.attempt_limit));
+        let restores = run.settings.get(RESTORE_BEFORE_TRY).and_then(serde_json::Value::as_bool);
+        cells.set(Field::RestoreBeforeTry, maybe(restores));
+        let tasks = run.extra.get(PLANNED_TASKS).and_then(serde_json::Value::as_u64);
+        cells.set(Field::PlannedTasks, maybe(tasks));
         cells.set(Field::RunStartedAt, text(run.started_at.as_deref()));
         cells.set(Field::RunFinishedAt, text(run.finished_at.as_deref()));
         cells.set(Field::Invalid, text(entry.invalid.as_deref()));
@@ -87,11 +92,12 @@ impl Cells {
     fn episode(&mut self, episode: &Episode) {
         use Field::{EpisodeTokensCached, EpisodeTokensIn, EpisodeTokensOut};
         self.set(Field::Scenario, known(episode.scenario.as_str()));
-        self.set(Field::Repeat, known(episode.repeat));
         self.set(Field::PlannedTurns, maybe(episode.planned_turns));
         self.set(Field::EpisodeEnd, maybe(episode.end_reason.map(EndReason::as_str)));
         self.set(Field::AttemptsLeft, known(episode.attempts_left));
         self.set(Field::Unrecognized, known(episode.unrecognised));
+        let is_forked = episode.key.contains(FORKED);
+        self.set(Field::FromAnother, maybe(is_forked.then_some(true)));
         self.set(Field::EpisodeId, maybe(episode.identity.as_deref()));
         self.set(Field::EpisodeInvalid, maybe(episode.invalid.as_deref()));
         self.set(Field::ScenarioTitle, maybe(episode.title.as_deref()));
@@ -139,6 +145,16 @@ impl Cells {
     }
 }
 
+/// The repeat of an episode, or another number where an episode of its scenario has it already: a table may tell them apart by
+/// words, and reading it back needs numbers that do.
+fn own_repeat(taken: &mut HashMap<String, BTreeSet<u32>>, episode: &Episode) -> u32 {
+    let taken = taken.entry(episode.scenario.clone()).or_default();
+    let next = taken.last().map_or(0, |last| last.saturating_add(1));
+    let repeat = if taken.contains(&episode.repeat) { next } else { episode.repeat };
+    taken.insert(repeat);
+    repeat
+}
+
 /// Every attempt of the members, each run once.
 pub(super) fn table(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiError> {
     let mut table = Table::new("tidy-attempts", "Every attempt", fields().map(column).collect());
@@ -164,10 +180,12 @@ pub(super) fn table(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiEr
         if run.episodes.is_empty() && withdrawn.is_empty() {
             table.push(of_run.row());
         }
+        let mut repeats = HashMap::new();
         for entry in run.episodes.iter().chain(&withdrawn) {
             let Some(episode) = workbench.store.whole_episode(entry.id)? else { continue };
             let mut of_episode = of_run.clone();
             of_episode.episode(&episode);
+            of_episode.set(Field::Repeat, known(own_repeat(&mut repeats, &episode)));
             if episode.turns.is_empty() {
                 table.push(of_episode.row());
             }

@@ -130,22 +130,23 @@ pub(super) fn tests(workbench: &Workbench, of: &AttemptOf) -> Result<Table, ApiE
     for id in &attempt.passed_tests {
         table.push_absent(vec![known(id.as_str()), known("passed")], "n/a");
     }
-    table.notes.push(counted(&attempt));
+    let named = attempt.passed_tests.len();
+    table.notes.push(counted(attempt.passed, attempt.total, named, attempt.failing_not_described));
     Ok(table)
 }
 
 /// How many tests an attempt passed and ran, and how many of them the table cannot name.
-fn counted(attempt: &AttemptDetail) -> String {
-    let tests_passed = match attempt.passed.zip(attempt.total) {
-        Some((passed, total)) => format!("{passed} of {total} tests passed"),
-        None => "How many tests passed is unknown".to_owned(),
+fn counted(passed: Option<u32>, total: Option<u32>, named: usize, not_described: u32) -> String {
+    let failing = format!("{not_described} that failed are only counted");
+    let Some(passed) = passed else {
+        return format!("How many tests passed is unknown; {failing}.");
     };
-    let named = attempt.passed_tests.len() as u64;
-    let silent = attempt.passed.map_or(0, |passed| u64::from(passed).saturating_sub(named));
-    format!(
-        "{tests_passed}; {} that failed are only counted, and {silent} that passed are not named by the source.",
-        attempt.failing_not_described
-    )
+    let tests_passed = total.map_or_else(
+        || format!("{passed} tests passed, and how many ran is unknown"),
+        |total| format!("{passed} of {total} tests passed"),
+    );
+    let silent = u64::from(passed).saturating_sub(named as u64);
+    format!("{tests_passed}; {failing}, and {silent} that passed are not named by the source.")
 }
 
 /// How a test stands in an attempt: where it is not named, and every failing test is described, it did not fail.
@@ -228,4 +229,20 @@ pub(super) fn joined(workbench: &Workbench, left: &AttemptOf, right: &AttemptOf)
         ]);
     }
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_many_passed_tests_have_no_name_is_unknown_where_their_number_is() {
+        let note = |passed, total| counted(passed, total, 0, 2);
+        assert_eq!(note(None, None), "How many tests passed is unknown; 2 that failed are only counted.");
+        assert_eq!(
+            note(Some(3), Some(5)),
+            "3 of 5 tests passed; 2 that failed are only counted, and 3 that passed are not named by the source."
+        );
+        assert!(note(Some(3), None).starts_with("3 tests passed, and how many ran is unknown; "));
+    }
 }

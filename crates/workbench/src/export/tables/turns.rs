@@ -31,6 +31,10 @@ struct Sum {
     attempts: u32,
     score: f64,
     scored: u32,
+    /// Whether tests were counted of a failed turn.
+    has_counted_failure: bool,
+    /// Turns that failed, and nobody counted by how much.
+    uncounted_failures: u32,
 }
 
 impl Sum {
@@ -43,10 +47,23 @@ impl Sum {
         self.passed += u32::from(matches!(state, TurnState::Passed | TurnState::PassedAfterRetries));
         self.after_retries += u32::from(state == TurnState::PassedAfterRetries);
         self.attempts += turn.attempts.len() as u32;
-        if let Some(score) = score(turn) {
+        let score = score(turn);
+        let has_failed = state == TurnState::Failed;
+        self.has_counted_failure |= has_failed && score.is_some();
+        self.uncounted_failures += u32::from(has_failed && score.is_none());
+        if let Some(score) = score {
             self.score += score;
             self.scored += 1;
         }
+    }
+
+    /// The mean score, and over how many episodes. Where no failed turn has counted tests, those that passed, and those without a
+    /// verdict, say nothing of them.
+    fn mean_score(&self) -> (Option<f64>, u32) {
+        if self.scored == 0 || (self.uncounted_failures > 0 && !self.has_counted_failure) {
+            return (None, 0);
+        }
+        (Some(self.score / f64::from(self.scored)), self.scored)
     }
 }
 
@@ -63,7 +80,7 @@ pub(super) fn by_turn(workbench: &Workbench, of: &[Member]) -> Result<Table, Api
         Column::number("attempts", "Mean attempts", 2),
     ];
     let mut table = Table::new("by-turn", "Turns over all episodes", columns);
-    let mut partial = false;
+    let (mut partial, mut unknown) = (false, false);
     for pool in members::resolve(&workbench.store, of)? {
         let mut turns: BTreeMap<u32, Sum> = BTreeMap::new();
         for run in &pool.runs {
@@ -74,17 +91,18 @@ pub(super) fn by_turn(workbench: &Workbench, of: &[Member]) -> Result<Table, Api
             }
         }
         for (number, sum) in turns.into_iter().filter(|(_, sum)| sum.reached > 0) {
-            partial |= sum.scored < sum.reached;
-            let mean = |total: f64, over: u32| (over > 0).then(|| total / f64::from(over));
+            let (score, scored) = sum.mean_score();
+            partial |= score.is_some() && scored < sum.reached;
+            unknown |= score.is_none() && sum.uncounted_failures > 0;
             table.push(vec![
                 known(pool.marked()),
                 known(number),
                 known(sum.reached),
                 known(sum.passed),
                 known(sum.after_retries),
-                maybe(mean(sum.score, sum.scored)),
-                known(sum.scored),
-                maybe(mean(f64::from(sum.attempts), sum.reached)),
+                maybe(score),
+                known(scored),
+                known(f64::from(sum.attempts) / f64::from(sum.reached)),
             ]);
         }
     }
@@ -96,6 +114,12 @@ pub(super) fn by_turn(workbench: &Workbench, of: &[Member]) -> Result<Table, Api
         table
             .notes
             .push("Mean scores are over the episodes of which the score of the turn is known.".to_owned());
+    }
+    if unknown {
+        table.notes.push(
+            "A mean score is unknown where turns failed and the tests of none of them are counted."
+                .to_owned(),
+        );
     }
     Ok(table)
 }
@@ -131,6 +155,27 @@ mod tests {
         }
         let attempt_counts = (sum.reached, sum.passed, sum.after_retries, sum.attempts, sum.scored);
         assert_eq!(attempt_counts, (2, 1, 1, 4, 2));
-        assert!((sum.score - 175.0).abs() < 1e-9);
+        assert_eq!(sum.mean_score(), (Some(87.5), 2));
+    }
+
+    #[test]
+    fn a_mean_score_of_those_that_passed_is_unknown_where_others_failed() {
+        let mean = |turns: &[PlayedTurn]| {
+            let mut sum = Sum::default();
+            for one in turns {
+                sum.add(one);
+            }
+            sum.mean_score()
+        };
+        let passed = || turn(&[Verdict::Passed], None);
+        let failed = || turn(&[Verdict::Failed], None);
+        let broken = || turn(&[Verdict::Error], None);
+        assert_eq!(mean(&[passed(), failed(), failed()]), (None, 0));
+        assert_eq!(mean(&[passed(), failed(), broken()]), (None, 0));
+        assert_eq!(mean(&[failed()]), (None, 0));
+        let half = turn(&[Verdict::Failed], Some((1, 2)));
+        assert_eq!(mean(&[passed(), failed(), half]), (Some(75.0), 2));
+        assert_eq!(mean(&[passed(), broken()]), (Some(50.0), 2), "nothing failed uncounted");
+        assert_eq!(mean(&[passed(), passed()]), (Some(100.0), 2));
     }
 }

@@ -34,7 +34,7 @@ fn what_a_form_says_comes_back_from_its_yaml_and_its_line() {
     let read = resolve(&[ConfigFile { name: "x".into(), text: yaml }], &[]).unwrap();
     assert_eq!(read, settings);
     let line = in_one_line(&asked, &standard, &differ);
-    assert!(line.contains("'output_dir=/r/x y'"), "{line}");
+    assert!(line.contains("output_dir='/r/x y'"), "{line}");
     let words = runner::settings::split_arguments(&line).unwrap();
     assert_eq!(resolve(&[], &words[3..]).unwrap(), settings);
 }
@@ -102,10 +102,12 @@ fn tasks_come_back_from_their_yaml_and_their_line() {
     let ended = FormSettings {
         task_background: crate::api::FormTaskBackground::End,
         task_session: crate::api::FormTaskSession::Fresh,
+        task_snapshots: crate::api::FormTaskSnapshots::EachStep,
         ..own
     };
     let (read, differ) = back(&ended);
     assert!(read == ended && differ.contains(&"task_background".to_owned()), "{differ:?}");
+    assert!(differ.contains(&"task_snapshots".to_owned()), "{differ:?}");
 }
 
 #[test]

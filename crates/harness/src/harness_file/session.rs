@@ -1,0 +1,63 @@
+//! The id of the session of a call.
+
+use super::HarnessFile;
+use super::format::From;
+use crate::outcomes::Program;
+use crate::shell::{is_id, is_uuid};
+use crate::{AMBIGUOUS, Call, Harness, HarnessError, session_file};
+
+impl HarnessFile {
+    /// Whether the id of a session may be used. It comes from a container and becomes an argument.
+    pub(super) fn is_usable(&self, id: &str) -> bool {
+        if self.description.session.uuid { is_uuid(id) } else { is_id(id) }
+    }
+
+    /// The id of the session of a later call, if it may be used.
+    pub(super) fn known(&self, call: &Call<'_>) -> Option<String> {
+        call.session.and_then(|s| s.id.as_deref()).filter(|id| self.is_usable(id)).map(str::to_owned)
+    }
+
+    /// The id of the session for a call; `None` = there is none.
+    pub(super) fn session_of(&self, call: &Call<'_>) -> Result<Option<String>, HarnessError> {
+        let description = &self.description.session;
+        let known = self.known(call);
+        let Some(session) = call.session else {
+            let is_chosen = description.source() == From::Caller;
+            return Ok(is_chosen.then(|| call.session_id.to_owned()));
+        };
+        let why = match description.source() {
+            From::Caller => return Ok(Some(known.unwrap_or_else(|| call.session_id.to_owned()))),
+            From::None | From::File => return Ok(None),
+            _ if known.is_some() => return Ok(known),
+            From::Stdout => {
+                format!("no line of its output had {}", description.key.as_deref().unwrap_or("a key"))
+            }
+            From::Files => {
+                format!("not just one file was ~/{}", description.files.as_deref().unwrap_or("…"))
+            }
+            From::Outcome => self.description.outcome.map_or("", Program::no_session).to_owned(),
+        };
+        let commands = self.description.used(call.endpoint.is_direct()).commands;
+        if commands.later_without_id.is_some() && !session.memory.contains_key(AMBIGUOUS) {
+            return Ok(None);
+        }
+        Err(HarnessError::NoSession { harness: self.title().to_owned(), why })
+    }
+
+    /// The file of the session of a call, below HOME.
+    pub(super) fn session_file(&self, call: &Call<'_>) -> Option<String> {
+        let usual = self.description.session.file.as_deref()?;
+        Some(session_file(call, usual))
+    }
+
+    /// The text for the `*` in `session.files`, if exactly one file or folder matches.
+    pub(super) fn only_file(&self, home: &files::Tree) -> Option<String> {
+        let (folder, before, after) = self.description.session.pattern()?;
+        let mut found = home.list(folder).into_iter().filter_map(|entry| {
+            let id = entry.name.strip_prefix(before)?.strip_suffix(after)?;
+            self.is_usable(id).then(|| id.to_owned())
+        });
+        let only = found.next()?;
+        found.next().is_none().then_some(only)
+    }
+}

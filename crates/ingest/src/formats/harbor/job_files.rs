@@ -1,0 +1,201 @@
+//! A job's own files: its configuration, its result and its lock.
+
+use std::collections::{BTreeSet, HashMap};
+
+use model::Warning;
+use serde::Deserialize;
+
+use crate::format::{MOST_PLANNED, Report};
+use crate::readers::json::Node;
+use files::{Tree, join};
+
+use super::head::{Head, job_name};
+use super::layout::{Job, Kind, holds_trial, is_file, trial_folders};
+use super::limits::{CONFIG_CAP, RESULT_CAP};
+
+/// A job's own files, as far as they can be read.
+#[derive(Debug, Default)]
+pub(super) struct JobFiles {
+    pub(super) name: String,
+    pub(super) config: Option<Node>,
+    pub(super) result: Option<Node>,
+    pub(super) lock: Option<Node>,
+}
+
+impl JobFiles {
+    /// Reads `config.json`, `result.json` and `lock.json`.
+    pub(super) fn read(tree: &Tree, job: &Job, report: &mut Report) -> Self {
+        if !job.whole {
+            return Self { name: tree.name(), ..Self::default() };
+        }
+        if !["config.json", "result.json", "lock.json"].iter().any(|f| is_file(tree, &join(&job.path, f))) {
+            report.warn(Warning::read_differently(
+                &job.path,
+                "harbor.no_job_files",
+                "There are trials and none of their job's own files. They are read as one job; its settings, version and figures are unknown.",
+            ));
+            return Self { name: job_name(tree, job, None), ..Self::default() };
+        }
+        let mut read = |name: &str, cap, consequence: &str| {
+            let path = join(&job.path, name);
+            // Older versions of Harbor write none: the version is then unknown, and nothing else is lost.
+            if name == "lock.json" && !is_file(tree, &path) {
+                return None;
+            }
+            match tree.read_json::<Node>(&path, cap) {
+                Ok(node @ Node::Map(_)) => {
+                    report.files_read += 1;
+                    Some(node)
+                }
+                Ok(_) => {
+                    let what = format!("It is JSON, but no object. {consequence}");
+                    report.warn(Warning::skipped(&path, "json.wrong_type", what));
+                    None
+                }
+                Err(error) => {
+                    report.unreadable(&path, &error, consequence);
+                    None
+                }
+            }
+        };
+        let config = read("config.json", CONFIG_CAP, "The job's settings are taken from its trials.");
+        let result = read("result.json", RESULT_CAP, "Harbor's own figures of this job are unknown.");
+        let lock = read("lock.json", RESULT_CAP, "The version of Harbor is unknown.");
+        Self { name: job_name(tree, job, config.as_ref()), config, result, lock }
+    }
+
+    /// `config.json` alone, which names the agents.
+    pub(super) fn read_config(tree: &Tree, job: &Job) -> Option<Node> {
+        job.whole.then(|| tree.read_json(&join(&job.path, "config.json"), CONFIG_CAP).ok()).flatten()
+    }
+
+    /// The id that Harbor gave the job, which every copy of it has.
+    pub(super) fn id(&self) -> Option<&str> {
+        self.result.as_ref()?.get("id")?.word()
+    }
+
+    /// Whether its result says when it ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.result.as_ref().is_some_and(|result| result.get("finished_at").is_some())
+    }
+
+    /// The version of Harbor that its lock names.
+    pub(super) fn harbor_version(&self) -> Option<&str> {
+        self.lock.as_ref()?.at(&["harbor", "version"])?.word()
+    }
+
+    /// The agents that the configuration names.
+    fn agents(&self) -> &[Node] {
+        self.config.as_ref().and_then(|config| config.get("agents")).map_or(&[][..], Node::list)
+    }
+
+    /// How many trials were planned for an agent. The lock lists every one of them. Without one, each agent of the
+    /// configuration has the same number: Harbor plays every attempt at every task with each of them. `None` = unknown.
+    pub(super) fn planned(&self, agent: &str, model: Option<&str>, only_run: bool) -> Option<u32> {
+        let is_own = |named: &&Node| {
+            let text = |key| named.get(key).and_then(Node::word);
+            text("name").or_else(|| text("import_path")) == Some(agent) && text("model_name") == model
+        };
+        let locked = self.lock.as_ref().and_then(|l| l.get("trials")).map_or(&[][..], Node::list);
+        let of_run = locked.iter().filter_map(|trial| trial.get("agent")).filter(is_own).count() as u32;
+        if of_run > 0 {
+            return Some(of_run);
+        }
+        let total = total(self.result.as_ref()?)?;
+        let agents = self.agents();
+        if agents.len() < 2 {
+            return only_run.then_some(total);
+        }
+        let all = agents.len() as u32;
+        let own = agents.iter().filter(is_own).count() as u32;
+        (own > 0 && total.is_multiple_of(all)).then(|| total / all * own)
+    }
+}
+
+/// How many trials a job's result says were planned.
+fn total(result: &Node) -> Option<u32> {
+    u32::try_from(result.get("n_total_trials")?.count()?).ok()
+}
+
+/// The trials of a run that no lock names: every task of the job for every attempt, where that gives as many trials as were
+/// planned for all agents. Each trial is named by its task. `None` = tasks are missing of which no trial was begun.
+pub(super) fn planned_by_tasks(
+    tree: &Tree,
+    at: &str,
+    kind: Kind,
+    job: &Job,
+    is_own: impl Fn(&Head) -> bool,
+) -> Option<Vec<String>> {
+    let config = JobFiles::read_config(tree, job)?;
+    let result: Node = tree.read_json(&join(&job.path, "result.json"), RESULT_CAP).ok()?;
+    let attempts = config.get("n_attempts").and_then(Node::count)?;
+    let agents = config.get("agents").map_or(&[][..], Node::list);
+    let own = agents.iter().map(Head::of_agent).filter(is_own).count() as u64;
+    let tasks: BTreeSet<(String, Option<String>)> = trial_folders(tree, at, kind, job)
+        .iter()
+        .filter(|trial| holds_trial(&tree.list(trial)))
+        .map(|trial| {
+            let head = Head::read(tree, trial, Some(&config));
+            let origin = head.task_origin().map(str::to_owned);
+            (head.task, origin)
+        })
+        .collect();
+    let all = (tasks.len() as u64).checked_mul(attempts)?.checked_mul(agents.len() as u64)?;
+    let is_whole = own > 0 && all <= MOST_PLANNED && all == u64::from(total(&result)?);
+    let times = usize::try_from(attempts.checked_mul(own)?).ok()?;
+    is_whole.then(|| tasks.into_iter().flat_map(|(task, _)| std::iter::repeat_n(task, times)).collect())
+}
+
+/// The version of Harbor that a job's lock names, without holding what else is in it.
+pub(super) fn harbor_version(tree: &Tree, job: &Job) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Lock {
+        harbor: Option<Harbor>,
+    }
+    #[derive(Deserialize)]
+    struct Harbor {
+        version: Option<String>,
+    }
+    let lock: Lock = tree.read_json(&join(&job.path, "lock.json"), RESULT_CAP).ok()?;
+    lock.harbor?.version
+}
+
+/// The id that a job's result names.
+pub(super) fn id(tree: &Tree, job: &Job) -> Option<String> {
+    #[derive(Deserialize)]
+    struct JobResult {
+        id: Option<String>,
+    }
+    let result: JobResult = tree.read_json(&join(&job.path, "result.json"), RESULT_CAP).ok()?;
+    result.id.filter(|id| !id.is_empty())
+}
+
+/// Jobs of a run without copies of one: of several the first that has ended, else the first.
+pub(super) fn once_each(of_run: &BTreeSet<usize>, jobs: &[JobFiles]) -> Vec<usize> {
+    let mut at: HashMap<&str, usize> = HashMap::new();
+    let mut counted: Vec<usize> = Vec::with_capacity(of_run.len());
+    for index in of_run {
+        let Some((job, id)) = jobs.get(*index).and_then(|job| Some((job, job.id()?))) else {
+            counted.push(*index);
+            continue;
+        };
+        match at.get(id).and_then(|at| counted.get_mut(*at)) {
+            None => {
+                at.insert(id, counted.len());
+                counted.push(*index);
+            }
+            Some(other) if job.has_ended() && !jobs.get(*other).is_some_and(JobFiles::has_ended) => {
+                *other = *index;
+            }
+            Some(_) => {}
+        }
+    }
+    counted
+}
+
+/// The trials that a job's lock lists.
+pub(super) fn locked(tree: &Tree, job: &Job) -> Vec<Head> {
+    let lock = tree.read_json::<Node>(&join(&job.path, "lock.json"), RESULT_CAP).ok();
+    let trials = lock.as_ref().and_then(|lock| lock.get("trials")).map_or(&[][..], Node::list);
+    trials.iter().map(Head::of_config).filter(|head| !head.task.is_empty()).collect()
+}

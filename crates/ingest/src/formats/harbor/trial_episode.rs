@@ -1,0 +1,332 @@
+//! The episode of a trial: its steps one by one, and how it ended.
+
+use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Turn, Verdict, Warning};
+
+use crate::attribution::{Attribution, Cell};
+use crate::format::Report;
+use crate::readers::json::Node;
+use crate::readers::kept_tests::KeptTests;
+use crate::readers::text::first_title;
+use crate::readers::value::{self, Unusable};
+use files::{Tree, file_name, join};
+
+use super::accounting::Agent;
+use super::exception::{Phases, Raised};
+use super::layout::{is_file, is_folder};
+use super::plan::Plan;
+use super::resumed;
+use super::settings::plain;
+use super::step::{self, Around};
+use super::task::{TITLE_CAP, Task};
+use super::trial::Trial;
+
+/// An episode, and what is decided about it when every trial of the task is read.
+#[derive(Debug)]
+pub(super) struct Played {
+    pub(super) episode: Episode,
+    /// Turns that were graded as not passed without a single test.
+    pub(super) bare_turns: Vec<u32>,
+    /// Whether any output has CASE lines.
+    pub(super) cases: bool,
+}
+
+/// A step that the task declares or the trial ran.
+#[derive(Debug)]
+struct Declared {
+    name: Option<String>,
+    begun: Option<Begun>,
+}
+
+/// Where a step that was started left its files, and its entry in the result.
+#[derive(Debug)]
+struct Begun {
+    folder: String,
+    node: Option<Node>,
+    traceback: Option<String>,
+}
+
+/// Whether a step's folder holds no file yet: its folders are made when it starts, and filled when it ends.
+fn is_empty(tree: &Tree, folder: &str) -> bool {
+    tree.list(folder).iter().all(|e| e.is_folder() && tree.list(&join(folder, &e.name)).is_empty())
+}
+
+impl Trial {
+    /// Reads the steps into an episode, as far as `plan` knows them.
+    pub(super) fn episode(
+        &self,
+        tree: &Tree,
+        scenario: &str,
+        task: Option<&Task>,
+        plan: &Plan,
+        (agent, kept): (Agent, &mut KeptTests),
+        report: &mut Report,
+    ) -> Played {
+        let mut episode = Episode::new(file_name(&self.path), scenario);
+        episode.identity.clone_from(&self.identity);
+        episode.title = task.and_then(|t| t.title.clone());
+        episode.planned_turns = plan.count;
+        self.facts(tree, task, &mut episode);
+        let mut unusable = Unusable::default();
+        unusable.settle_times(&mut episode.timing);
+        unusable.warn(&join(&self.path, "result.json"), report);
+        let raised = Raised::read(self.result.as_ref());
+        let (mut bare_turns, mut unrecognized_turns) = (Vec::new(), Vec::new());
+        let mut cases = false;
+        let (mut sessions, mut proofs) = (Vec::new(), Vec::new());
+        let mut named_before = None;
+        let mut has_more_tests = false;
+
+        let single = plan.names.is_empty() && !self.is_multi_step();
+        let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
+        let last_begun = steps.iter().rposition(|s| s.begun.is_some());
+        let cause = raised.as_ref().and_then(|r| ended(r, &steps, last_begun, plan));
+        let mut reason = cause.map(|cause| cause.reason);
+        if self.result.is_none() {
+            reason = Some(if self.damaged { EndReason::VerifierError } else { EndReason::Unfinished });
+        }
+        for (index, declared) in steps.iter().enumerate() {
+            let number = index as u32 + 1;
+            let mut turn = Turn::new(number);
+            if let Some((request, title)) = task.and_then(|t| t.request(tree, index + 1)) {
+                turn.request = Some(Request::File(request));
+                turn.title = title;
+            }
+            if let Some(task) = task {
+                turn.artifacts = task.artifacts(tree, index + 1);
+            }
+            if let Some(name) = &declared.name {
+                turn.title = turn.title.or_else(|| Some(name.clone()));
+                turn.extra.insert("step".to_owned(), name.as_str().into());
+            }
+            if let Some(begun) = &declared.begun {
+                let around = Around {
+                    // A trial's exception ended the step that was running.
+                    exception: raised.as_ref().filter(|_| Some(index) == last_begun),
+                    first: index == 0,
+                    unfinished: self.result.is_none() && !self.damaged,
+                    unreadable: self.damaged,
+                    agent,
+                };
+                let mut graded = step::read(tree, &begun.folder, begun.node.as_ref(), around, report);
+                has_more_tests |= kept.keep(&mut graded.attempt);
+                if let Some(pointer) = begun.traceback.clone() {
+                    graded.attempt.artifacts.push(Artifact {
+                        kind: ArtifactKind::Log,
+                        path: join(&self.path, "result.json"),
+                        pointer: Some(pointer),
+                    });
+                }
+                if turn.request.is_none()
+                    && let Some(message) = graded.first_message
+                {
+                    if let Some(instruction) = message.instruction {
+                        turn.title = first_title(&instruction, TITLE_CAP).or(turn.title);
+                        turn.request = Some(Request::Text(instruction));
+                    } else {
+                        turn.request = Some(Request::File(Artifact {
+                            kind: ArtifactKind::Request,
+                            path: message.path,
+                            pointer: Some(message.pointer),
+                        }));
+                    }
+                }
+                cases |= graded.cases;
+                if graded.bare {
+                    bare_turns.push(number);
+                }
+                if graded.unrecognized {
+                    unrecognized_turns.push(number);
+                }
+                graded.attempt.grader_places =
+                    graded.named.as_ref().map(|named| named.new_places(named_before.as_ref()));
+                named_before = graded.named.or(named_before);
+                sessions.push(graded.session);
+                // Before differences are taken: what proves it is what stands in the file.
+                proofs.push(graded.cache_exceeds_input || graded.attempt.tokens.cache_exceeds_input());
+                turn.attempts.push(graded.attempt);
+            }
+            episode.turns.push(turn);
+        }
+        if has_more_tests {
+            report.warn(Warning::skipped(
+                &self.path,
+                "tests.too_many",
+                "There are more tests in the trials of this task than are kept in memory. Of further ones some are only counted.",
+            ));
+        }
+        let mut attempts: Vec<&mut Attempt> =
+            episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts).collect();
+        if self.head.resumes {
+            resumed::settle(agent.name(), &self.path, &mut attempts, &sessions, report);
+        }
+        for (attempt, cache_exceeds_input) in attempts.into_iter().zip(proofs) {
+            agent.settle(attempt, cache_exceeds_input);
+        }
+        agent.warn(&self.path, &episode, report);
+        // Of a part of the steps it is not that of the whole.
+        let sum = |of: fn(&model::Timing) -> Option<f64>| {
+            let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
+            let seconds: Option<Vec<f64>> = attempts.map(|attempt| of(&attempt.timing)).collect();
+            seconds.filter(|seconds| !seconds.is_empty()).map(|seconds| seconds.iter().sum())
+        };
+        (episode.timing.agent_seconds, episode.timing.test_seconds) =
+            (sum(|t| t.agent_seconds), sum(|t| t.test_seconds));
+        episode.exception = raised.as_ref().map(Raised::recorded);
+        // A step gets one attempt: the failure of the last one stands, whatever became of the trial after it.
+        let failed = episode.turns.last().and_then(|t| t.attempts.last()).is_some_and(|last| {
+            matches!(last.verdict, Verdict::Failed | Verdict::Error) && last.end_reason.is_some()
+        });
+        let passed_all = plan.count.is_some_and(|count| episode.stamina() >= count);
+        let is_told = |reason: &EndReason| {
+            !(failed && *reason == EndReason::Unfinished) && !(self.damaged && (failed || passed_all))
+        };
+        episode.end_reason = reason.filter(is_told);
+        if let Some(cause) = cause.filter(|cause| episode.end_reason == Some(cause.reason)) {
+            let row = cause.cell.map(Cell::name);
+            model::note_decision(&mut episode.extra, row, cause.reason, cause.recognized);
+        }
+        // The first turn not passed decides; if it was never tried, what ended the trial.
+        episode.unrecognised = episode.end().0.is_some_and(|turn| {
+            let tried = episode.turn(turn).is_some_and(|t| !t.attempts.is_empty());
+            unrecognized_turns.contains(&turn) || !tried && cause.is_some_and(|cause| !cause.recognized)
+        });
+        Played { episode, bare_turns, cases }
+    }
+
+    fn single_step(&self, tree: &Tree) -> Vec<Declared> {
+        let begun = self.has_begun(tree).then(|| Begun {
+            folder: self.path.clone(),
+            node: self.result.clone(),
+            // The traceback is in exception.txt.
+            traceback: None,
+        });
+        vec![Declared { name: None, begun }]
+    }
+
+    fn steps(&self, tree: &Tree, plan: &Plan) -> Vec<Declared> {
+        let names = &plan.names;
+        let results = self.step_results();
+        let mut order = self.started();
+        if results.is_none() {
+            let on_disk = self.step_folders(tree);
+            // Declared steps in their order, then whatever else has a folder.
+            let known: Vec<String> =
+                names.iter().filter(|n| on_disk.contains(n) && !order.contains(n)).cloned().collect();
+            order.extend(known);
+            let others: Vec<String> = on_disk.into_iter().filter(|n| !order.contains(n)).collect();
+            order.extend(others);
+        }
+        // A set-up failure has no step results: nothing began, whatever the folders say.
+        let failed_before = self.result.is_some() && results.is_none();
+        let mut steps = Vec::new();
+        for (index, name) in order.iter().enumerate() {
+            let mut folder = join(&join(&self.path, "steps"), name);
+            if !is_folder(tree, &folder) || is_empty(tree, &folder) && index + 1 == order.len() {
+                // A step in flight still has its files in the trial's own folders.
+                folder.clone_from(&self.path);
+            }
+            let node = results.and_then(|r| r.get(index)).cloned();
+            let traceback = node
+                .as_ref()
+                .and_then(|n| n.at(&["exception_info", "exception_traceback"]))
+                .map(|_| format!("/step_results/{index}/exception_info/exception_traceback"));
+            let begun = (!failed_before).then_some(Begun { folder, node, traceback });
+            steps.push(Declared { name: Some(name.clone()), begun });
+        }
+        if self.result.is_none() && self.log.started.is_empty() {
+            self.add_step_in_flight(tree, plan, &mut steps);
+        }
+        for name in names.iter().skip(steps.len()) {
+            steps.push(Declared { name: Some(name.clone()), begun: None });
+        }
+        steps
+    }
+
+    /// A killed trial whose finished steps are known: what lies in its own `agent/` folder is of the next one.
+    fn add_step_in_flight(&self, tree: &Tree, plan: &Plan, steps: &mut Vec<Declared>) {
+        let left = ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty());
+        let last_is_graded = steps.last().and_then(|s| s.begun.as_ref()).is_none_or(|b| {
+            let verifier = join(&b.folder, "verifier");
+            ["reward.txt", "reward.json"].iter().any(|f| is_file(tree, &join(&verifier, f)))
+        });
+        if left && last_is_graded && plan.count.is_none_or(|n| steps.len() < n as usize) {
+            steps.push(Declared {
+                name: plan.names.get(steps.len()).cloned(),
+                begun: Some(Begun { folder: self.path.clone(), node: None, traceback: None }),
+            });
+        }
+    }
+
+    fn facts(&self, tree: &Tree, task: Option<&Task>, episode: &mut Episode) {
+        if let Some(task) = task {
+            episode.extra.extend(task.about.clone());
+        }
+        episode.extra.insert("trial".to_owned(), file_name(&self.path).into());
+        episode.timing.started_at = self.text("started_at").map(str::to_owned);
+        episode.timing.finished_at = self.text("finished_at").map(str::to_owned);
+        for name in ["exception.txt", "trial.log"] {
+            if self.entries.iter().any(|e| e.name == name && !e.is_folder() && e.size > 0) {
+                episode.artifacts.push(Artifact::new(ArtifactKind::Log, join(&self.path, name)));
+            }
+        }
+        if self.is_multi_step() {
+            // Left behind after a failed set-up: no step's files, but not to be lost.
+            if self.started().is_empty() {
+                episode.artifacts.extend(step::artifacts(tree, &self.path));
+            }
+        }
+        if self.damaged {
+            episode.extra.insert("result.json".to_owned(), "unreadable".into());
+        }
+        let Some(result) = &self.result else { return };
+        for (key, value) in result.at(&["verifier_result", "rewards"]).map_or(&[][..], Node::map) {
+            if let Some(value) = value::reward(value) {
+                episode.reported.push((format!("harbor.{key}"), value));
+            }
+        }
+        if let Some(checksum) = self.text("task_checksum") {
+            episode.extra.insert("task_checksum".to_owned(), checksum.into());
+        }
+        for (key, value) in result.map() {
+            if !KNOWN.contains(&key.as_str()) && *value != Node::Null {
+                episode.extra.insert(key.clone(), plain(key, value));
+            }
+        }
+    }
+}
+
+/// What a trial's own exception says of its end: of the last step that began, or of the next one.
+fn ended(raised: &Raised, steps: &[Declared], last_begun: Option<usize>, plan: &Plan) -> Option<Attribution> {
+    let node = last_begun.and_then(|index| steps[index].begun.as_ref()).and_then(|begun| begun.node.as_ref());
+    let phases = Phases { node, first: last_begun.is_none_or(|index| index == 0) };
+    if raised.after_tests(phases) {
+        // With no step left it is the tear-down.
+        let planned = steps.len().max(plan.count.unwrap_or(0) as usize);
+        return last_begun.filter(|index| index + 1 < planned).and_then(|_| raised.before_next_step());
+    }
+    raised.ended(phases)
+}
+
+/// Fields of a result that are understood.
+const KNOWN: [&str; 20] = [
+    "id",
+    "task_name",
+    "trial_name",
+    "trial_uri",
+    "task_id",
+    "source",
+    "task_checksum",
+    "config",
+    "agent_info",
+    "agent_result",
+    "verifier_result",
+    "verifier_environment_mode",
+    "exception_info",
+    "started_at",
+    "finished_at",
+    "environment_setup",
+    "agent_setup",
+    "agent_execution",
+    "verifier",
+    "step_results",
+];

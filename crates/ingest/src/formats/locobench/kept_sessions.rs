@@ -1,0 +1,99 @@
+//! The sessions of an agent that are kept, and which of those in its files are the same.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use super::session::Played;
+
+/// Most sessions without room that are told apart; of further ones each counts.
+const TOLD_APART: usize = 500_000;
+
+/// Sessions for which there is no room. The same session in two files is one.
+#[derive(Clone, Default)]
+pub(super) struct LeftOut {
+    /// Hashes of scenario and id.
+    sessions: HashSet<u64>,
+    further: u32,
+    /// Transcripts that were not opened.
+    pub(super) transcripts: u32,
+}
+
+impl LeftOut {
+    fn push(&mut self, scenario: &str, id: &str) {
+        let mut hasher = DefaultHasher::new();
+        (scenario, id).hash(&mut hasher);
+        if self.sessions.len() < TOLD_APART {
+            self.sessions.insert(hasher.finish());
+        } else if !self.sessions.contains(&hasher.finish()) {
+            self.further = self.further.saturating_add(1);
+        }
+    }
+
+    /// How many they are.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.sessions.len()).unwrap_or(u32::MAX).saturating_add(self.further)
+    }
+}
+
+/// The sessions of an agent, as many as memory should bear.
+pub(super) struct Sessions {
+    /// In the order of the files.
+    pub(super) list: Vec<Played>,
+    /// Bytes that there is room for.
+    pub(super) room: usize,
+    pub(super) left_out: LeftOut,
+}
+
+impl Sessions {
+    /// None yet, and room for so many bytes.
+    pub(super) fn with_room(room: usize) -> Self {
+        Self { list: Vec::new(), room, left_out: LeftOut::default() }
+    }
+
+    /// Takes a session that was not met before, if there is room for it.
+    pub(super) fn push_new(&mut self, played: Played, known: &mut Known) {
+        let scenario = &played.episode.scenario;
+        if self.room == 0 {
+            if !known.contains(scenario, &played.id) {
+                self.left_out.push(scenario, &played.id);
+            }
+        } else if known.is_new(scenario, &played.id) {
+            self.room = self.room.saturating_sub(played.bytes());
+            self.list.push(played);
+        }
+    }
+}
+
+/// How often each session was met in one file, and in all before: the same record in two files is one, twice in one file is two.
+#[derive(Default)]
+pub(super) struct Known {
+    before: HashMap<String, usize>,
+    /// Those of the file that is being read.
+    pub(super) here: HashMap<String, usize>,
+}
+
+impl Known {
+    /// Another file begins.
+    pub(super) fn next_file(&mut self) {
+        for (id, count) in self.here.drain() {
+            let before = self.before.entry(id).or_default();
+            *before = count.max(*before);
+        }
+    }
+
+    fn key(scenario: &str, id: &str) -> String {
+        format!("{scenario}\n{id}")
+    }
+
+    fn contains(&self, scenario: &str, id: &str) -> bool {
+        let key = Self::key(scenario, id);
+        self.here.contains_key(&key) || self.before.contains_key(&key)
+    }
+
+    fn is_new(&mut self, scenario: &str, id: &str) -> bool {
+        let key = Self::key(scenario, id);
+        let count = self.here.entry(key.clone()).or_default();
+        *count += 1;
+        *count > self.before.get(&key).copied().unwrap_or(0)
+    }
+}

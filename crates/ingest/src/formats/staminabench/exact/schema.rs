@@ -1,0 +1,474 @@
+//! `trajectory.json` in Stamina Lab's own schema, exactly as `docs/formats.md` defines it.
+//!
+//! Turn by turn into memory, transcripts skipped. A value of another type than the schema says is an error: the caller
+//! then reads the file as it reads any foreign one. Whoever writes the file decides how long its lists and texts are,
+//! so what is kept of them is bounded, one by one and all together.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use files::JsonSink;
+use model::{Extra, Tokens};
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use crate::formats::staminabench::bounded_json::{Bounded, KeepAll, Value};
+use crate::formats::staminabench::json_fields::{EXTRA_CAP, kept};
+use crate::readers::json::{Node, cut};
+
+/// What `schema_version` says in files of this schema.
+pub const SCHEMA: &str = "stamina-lab/1";
+/// What every version of it begins with.
+pub(in crate::formats::staminabench) const SCHEMA_FAMILY: &str = "stamina-lab/";
+/// Bytes of texts, and of places in lists, that are kept of one trajectory.
+const BYTES: usize = 128 << 20;
+
+/// A text of which at most `N` bytes are kept.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Short<const N: usize>(pub(super) String);
+
+impl<const N: usize> std::ops::Deref for Short<N> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// An id or a path.
+pub(super) type Name = Short<1024>;
+/// A sentence or some lines.
+pub(super) type Lines = Short<8192>;
+
+impl<'de, const N: usize> Deserialize<'de> for Short<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct CutText<const N: usize>;
+        impl<const N: usize> Visitor<'_> for CutText<N> {
+            type Value = Short<N>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a text")
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Short<N>, E> {
+                Ok(Short(cut(text, N).0.to_owned()))
+            }
+        }
+        deserializer.deserialize_str(CutText)
+    }
+}
+
+/// A list of which at most `N` elements are kept; `null` is an empty one.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Few<T, const N: usize>(pub(super) Vec<T>);
+
+impl<T, const N: usize> Default for Few<T, N> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Take<T, const N: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Take<T, N> {
+            type Value = Few<T, N>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a list")
+            }
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Few::default())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+                let mut list = Vec::new();
+                while list.len() < N {
+                    let Some(element) = seq.next_element()? else { return Ok(Few(list)) };
+                    list.push(element);
+                }
+                while seq.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Few(list))
+            }
+        }
+        deserializer.deserialize_any(Take(PhantomData))
+    }
+}
+
+/// An error that the runner recorded.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(super) struct Exception {
+    /// Its type.
+    #[serde(rename = "type", default)]
+    pub(super) kind: Name,
+    /// What it says.
+    #[serde(default)]
+    pub(super) message: Lines,
+}
+
+impl Exception {
+    /// Type and message.
+    pub(super) fn pair(self) -> (String, String) {
+        (self.kind.0, self.message.0)
+    }
+}
+
+/// A failing test that the trajectory itself describes.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(super) struct Failure {
+    pub(super) test: Name,
+    pub(super) message: Option<Lines>,
+    pub(super) expected: Option<Lines>,
+    pub(super) actual: Option<Lines>,
+}
+
+/// Files of a turn, relative to the scenario folder.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(super) struct TurnFiles {
+    pub(super) request: Option<Name>,
+    pub(super) reference: Option<Name>,
+    pub(super) suite: Option<Name>,
+    pub(super) schema: Option<Name>,
+}
+
+/// Files of an attempt, relative to the scenario folder.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(super) struct AttemptFiles {
+    pub(super) code: Option<Name>,
+    pub(super) test_output: Option<Name>,
+    pub(super) server_log: Option<Name>,
+    #[serde(default)]
+    pub(super) agent_logs: Few<Name, 200>,
+    pub(super) transcript: Option<Name>,
+}
+
+/// How many steps a list has; the steps themselves are read when somebody looks at them.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Counted(pub(super) u32);
+
+impl<'de> Deserialize<'de> for Counted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Count;
+        impl<'de> Visitor<'de> for Count {
+            type Value = Counted;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a list of steps")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Counted, A::Error> {
+                let mut count = 0u32;
+                while seq.next_element::<IgnoredAny>()?.is_some() {
+                    count = count.saturating_add(1);
+                }
+                Ok(Counted(count))
+            }
+        }
+        deserializer.deserialize_seq(Count)
+    }
+}
+
+/// One attempt.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Attempt {
+    pub(super) number: u32,
+    pub(super) verdict: Name,
+    pub(super) success: Option<bool>,
+    pub(super) passed: Option<u32>,
+    pub(super) total: Option<u32>,
+    pub(super) outcomes: Option<Short<20_000>>,
+    pub(super) failures: Few<Failure, 2_000>,
+    pub(super) end_reason: Option<Name>,
+    pub(super) tokens: Option<Tokens>,
+    pub(super) cost_usd: Option<f64>,
+    pub(super) tool_calls: Option<u32>,
+    pub(super) model_requests: Option<u32>,
+    pub(super) started_at: Option<Name>,
+    pub(super) finished_at: Option<Name>,
+    pub(super) agent_seconds: Option<f64>,
+    pub(super) test_seconds: Option<f64>,
+    pub(super) exception: Option<Exception>,
+    pub(super) files: Option<AttemptFiles>,
+    pub(super) steps: Option<Counted>,
+    pub(super) extra: Extra,
+}
+
+/// One turn.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Turn {
+    pub(super) number: u32,
+    pub(super) title: Option<Name>,
+    pub(super) request: Option<Short<65_536>>,
+    pub(super) tests: Few<Name, 20_000>,
+    pub(super) files: Option<TurnFiles>,
+    pub(super) attempts: Vec<Attempt>,
+    pub(super) extra: Extra,
+}
+
+/// A whole trajectory.
+#[derive(Debug)]
+pub(in crate::formats::staminabench) struct Trajectory {
+    pub(super) title: Option<Name>,
+    /// The name of the task, where the scenario is one of Harbor's.
+    pub(super) task: Option<Name>,
+    pub(super) planned_turns: Option<u32>,
+    pub(super) attempt_limit: Option<u32>,
+    pub(super) started_at: Option<Name>,
+    pub(super) finished_at: Option<Name>,
+    pub(super) end_reason: Option<Name>,
+    pub(super) exception: Option<Exception>,
+    pub(super) turns: Vec<Turn>,
+    pub(super) extra: Extra,
+    /// Whether there was more than is kept.
+    pub(super) is_cut: bool,
+    left: usize,
+    unknown: Bounded<KeepAll>,
+}
+
+impl Default for Trajectory {
+    fn default() -> Self {
+        Self {
+            title: None,
+            task: None,
+            planned_turns: None,
+            attempt_limit: None,
+            started_at: None,
+            finished_at: None,
+            end_reason: None,
+            exception: None,
+            turns: Vec::new(),
+            extra: Extra::new(),
+            is_cut: false,
+            left: BYTES,
+            unknown: Bounded::default(),
+        }
+    }
+}
+
+impl JsonSink for Trajectory {
+    fn restart(&mut self) {
+        *self = Self::default();
+    }
+    fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
+        json.deserialize_map(WholeVisitor(self))
+    }
+}
+
+/// Keeps an unknown field, out of a budget that the whole file shares.
+fn unknown<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    key: &str,
+    to: &mut Extra,
+    lean: &mut Bounded<KeepAll>,
+) -> Result<(), A::Error> {
+    if to.len() >= EXTRA_CAP || lean.is_used_up() {
+        map.next_value::<IgnoredAny>()?;
+        return Ok(());
+    }
+    let mut node = Node::Null;
+    map.next_value_seed(Value { to: &mut node, lean })?;
+    if node != Node::Null {
+        to.insert(cut(key, 256).0.to_owned(), kept(&node));
+    }
+    Ok(())
+}
+
+struct WholeVisitor<'a>(&'a mut Trajectory);
+
+impl<'de> Visitor<'de> for WholeVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a trajectory")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let to = self.0;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "title" => to.title = map.next_value()?,
+                "task" => to.task = map.next_value()?,
+                "planned_turns" => to.planned_turns = map.next_value()?,
+                "started_at" => to.started_at = map.next_value()?,
+                "finished_at" => to.finished_at = map.next_value()?,
+                "end_reason" => to.end_reason = map.next_value()?,
+                "exception" => to.exception = map.next_value()?,
+                "turns" if !to.turns.is_empty() => return Err(de::Error::duplicate_field("turns")),
+                "turns" => map.next_value_seed(List(to))?,
+                "attempt_limit" => to.attempt_limit = map.next_value()?,
+                // The caller knows the version, and the folder names the scenario.
+                "schema_version" | "scenario" => {
+                    map.next_value::<IgnoredAny>()?;
+                }
+                _ => unknown(&mut map, &key, &mut to.extra, &mut to.unknown)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The list of turns, or that of the last turn's attempts.
+struct List<'a>(&'a mut Trajectory);
+
+impl<'de> DeserializeSeed<'de> for List<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for List<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list of turns")
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        let whole = self.0;
+        while whole.left > 0 {
+            let Some(turn) = seq.next_element_seed(One::<Turn>::new(&mut whole.left, &mut whole.unknown))?
+            else {
+                return Ok(());
+            };
+            whole.turns.push(turn);
+        }
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            whole.is_cut = true;
+        }
+        Ok(())
+    }
+}
+
+/// Reads one turn or attempt within the bytes that are left.
+struct One<'a, T> {
+    left: &'a mut usize,
+    unknown: &'a mut Bounded<KeepAll>,
+    kind: PhantomData<T>,
+}
+
+impl<'a, T> One<'a, T> {
+    const fn new(left: &'a mut usize, unknown: &'a mut Bounded<KeepAll>) -> Self {
+        Self { left, unknown, kind: PhantomData }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for One<'_, Turn> {
+    type Value = Turn;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Turn, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for One<'_, Turn> {
+    type Value = Turn;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a turn")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Turn, A::Error> {
+        let mut turn = Turn::default();
+        let mut number = None;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "turn" => number = Some(map.next_value()?),
+                "title" => turn.title = map.next_value()?,
+                "request" => turn.request = map.next_value()?,
+                "tests" => turn.tests = map.next_value()?,
+                "files" => turn.files = map.next_value()?,
+                "attempts" => map.next_value_seed(Attempts {
+                    left: self.left,
+                    unknown: self.unknown,
+                    to: &mut turn.attempts,
+                })?,
+                _ => unknown(&mut map, &key, &mut turn.extra, self.unknown)?,
+            }
+        }
+        turn.number = number.ok_or_else(|| de::Error::missing_field("turn"))?;
+        let tests: usize = turn.tests.0.iter().map(|t| t.0.len() + 32).sum();
+        *self.left = self.left.saturating_sub(tests + turn.request.as_ref().map_or(0, |r| r.0.len()) + 512);
+        Ok(turn)
+    }
+}
+
+struct Attempts<'a> {
+    left: &'a mut usize,
+    unknown: &'a mut Bounded<KeepAll>,
+    to: &'a mut Vec<Attempt>,
+}
+
+impl<'de> DeserializeSeed<'de> for Attempts<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Attempts<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a list of attempts")
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while *self.left > 0 {
+            let Some(attempt) = seq.next_element_seed(One::<Attempt>::new(self.left, self.unknown))? else {
+                return Ok(());
+            };
+            self.to.push(attempt);
+        }
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for One<'_, Attempt> {
+    type Value = Attempt;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Attempt, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for One<'_, Attempt> {
+    type Value = Attempt;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an attempt")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Attempt, A::Error> {
+        let mut to = Attempt::default();
+        let (mut number, mut verdict) = (None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "attempt" => number = Some(map.next_value()?),
+                "verdict" => verdict = Some(map.next_value()?),
+                "success" => to.success = map.next_value()?,
+                "passed" => to.passed = map.next_value()?,
+                "total" => to.total = map.next_value()?,
+                "outcomes" => to.outcomes = map.next_value()?,
+                "failures" => to.failures = map.next_value()?,
+                "end_reason" => to.end_reason = map.next_value()?,
+                "tokens" => to.tokens = map.next_value()?,
+                "cost_usd" => to.cost_usd = map.next_value()?,
+                "tool_calls" => to.tool_calls = map.next_value()?,
+                "model_requests" => to.model_requests = map.next_value()?,
+                "started_at" => to.started_at = map.next_value()?,
+                "finished_at" => to.finished_at = map.next_value()?,
+                "agent_seconds" => to.agent_seconds = map.next_value()?,
+                "test_seconds" => to.test_seconds = map.next_value()?,
+                "exception" => to.exception = map.next_value()?,
+                "files" => to.files = map.next_value()?,
+                "steps" => to.steps = map.next_value()?,
+                _ => unknown(&mut map, &key, &mut to.extra, self.unknown)?,
+            }
+        }
+        to.number = number.ok_or_else(|| de::Error::missing_field("attempt"))?;
+        to.verdict = verdict.ok_or_else(|| de::Error::missing_field("verdict"))?;
+        let text = |t: &Option<Lines>| t.as_ref().map_or(0, |t| t.0.len());
+        let failures: usize = to
+            .failures
+            .0
+            .iter()
+            .map(|f| 128 + f.test.0.len() + text(&f.message) + text(&f.expected) + text(&f.actual))
+            .sum();
+        let logs = to.files.as_ref().map_or(0, |f| f.agent_logs.0.iter().map(|l| l.0.len() + 32).sum());
+        let outcomes = to.outcomes.as_ref().map_or(0, |o| o.0.len());
+        *self.left = self.left.saturating_sub(failures + logs + outcomes + 1024);
+        Ok(to)
+    }
+}

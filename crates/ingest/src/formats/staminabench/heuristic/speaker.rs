@@ -1,0 +1,27 @@
+//! Who speaks in an entry of a transcript.
+
+use model::StepKind;
+
+use crate::formats::staminabench::json_fields::normal;
+use crate::readers::json::Node;
+
+/// Who speaks in an entry: a result of a tool is the tool's, whatever its role.
+pub(super) fn kind_of(node: &Node) -> StepKind {
+    let get =
+        |name: &str| node.map().iter().find(|(k, v)| normal(k) == name && *v != Node::Null).map(|(_, v)| v);
+    let parts = get("content").map(Node::list).unwrap_or_default();
+    if parts.iter().any(|part| part.get("type").and_then(Node::text).is_some_and(|t| t == "tool_result")) {
+        return StepKind::Tool;
+    }
+    kind(["kind", "role", "source", "type", "author"].into_iter().find_map(get).and_then(Node::word))
+}
+
+/// Who speaks, by the word of the source. An agent's steps often say nothing of it.
+fn kind(word: Option<&str>) -> StepKind {
+    match word.map(str::to_lowercase).as_deref() {
+        Some("system" | "developer") => StepKind::System,
+        Some("user" | "human" | "environment" | "feedback") => StepKind::User,
+        Some("tool" | "function" | "observation" | "tool_result" | "tool_output") => StepKind::Tool,
+        _ => StepKind::Agent,
+    }
+}

@@ -1,0 +1,273 @@
+//! What the files of a place say of its run: `config.yaml`, `report.json`, and which scenarios there are.
+
+use model::{Baseline, Benchmark, Episode, Run, Warning};
+
+use super::config::{self, Config};
+use super::exact;
+use super::file_head::{HEAD, head};
+use super::folder_names::scenario_number;
+use super::heuristic::ScenarioFolder;
+use super::report::ReportFile;
+use super::separate_steps;
+use crate::format::Report;
+use crate::identity;
+use crate::readers::json::{Node, cut};
+use files::{Stamp, Tree, file_name, join};
+
+/// Where the runner keeps its records, and the largest that is read, in bytes.
+const RECORDS: &str = ".stamina";
+const RECORD_CAP: u64 = 32 << 20;
+/// Most scenarios of one run.
+pub(super) const SCENARIOS: usize = 10_000;
+/// Most tags of one run, and the longest, in bytes.
+const TAGS: usize = 50;
+const TAG: usize = 200;
+/// Most scenario folders that are looked into to see whether the place is a run.
+pub(super) const LOOKED_AT: usize = 5;
+
+/// What the files of a place say about it.
+pub(super) struct Place {
+    config: Option<Config>,
+    /// `report.json`, where it is there and can be read.
+    pub(super) report: Option<ReportFile>,
+    /// Names of the scenario folders, in the order of their numbers; `""` = the place is a scenario itself.
+    pub(super) scenarios: Vec<String>,
+    /// How many there are, if there are more than are read.
+    too_many: Option<u32>,
+    /// Whether the steps of its tasks were played by themselves: by the settings, or without them by the trajectories.
+    pub(super) of_steps: bool,
+    /// Of `config.yaml` and `report.json`.
+    pub(super) stamp: Stamp,
+}
+
+impl Place {
+    /// Reads `config.yaml` and `report.json`, and lists the scenarios.
+    pub(super) fn open(tree: &Tree, at: &str, report: &mut Report) -> Self {
+        let mut place = Self {
+            config: None,
+            report: None,
+            scenarios: Vec::new(),
+            too_many: None,
+            of_steps: false,
+            stamp: Stamp::new(),
+        };
+        let mut config_path = join(at, "config.yaml");
+        let mut numbered = Vec::new();
+        for entry in tree.list(at) {
+            if entry.is_folder() {
+                if let Some(number) = scenario_number(&entry.name) {
+                    numbered.push((number, entry.name));
+                }
+            } else if matches!(entry.name.as_str(), "config.yaml" | "config.yml" | "report.json") {
+                place.stamp = place.stamp.text(&entry.name).number(entry.size).number(entry.stamp);
+                if entry.name == "config.yml" {
+                    config_path = join(at, "config.yml");
+                }
+            }
+        }
+        numbered.sort();
+        if numbered.len() > SCENARIOS {
+            report.warn(Warning::skipped(
+                at,
+                "scenarios.too_many",
+                format!("There are {} scenario folders. The first {SCENARIOS} are read.", numbered.len()),
+            ));
+            place.too_many = u32::try_from(numbered.len()).ok();
+            numbered.truncate(SCENARIOS);
+        }
+        place.scenarios = numbered.into_iter().map(|(_, name)| name).collect();
+        if place.scenarios.is_empty() && ScenarioFolder::new(tree, at).recognize().is_ok() {
+            place.scenarios.push(String::new());
+        }
+        match Config::read(tree, &config_path) {
+            Ok(config) => {
+                report.files_read += u64::from(config.is_some());
+                place.config = config;
+            }
+            Err(error) => report.unreadable(
+                &config_path,
+                &error,
+                "Settings, planned turns and the model are not known from it.",
+            ),
+        }
+        let path = join(at, "report.json");
+        match ReportFile::read(tree, &path) {
+            Ok(read) => {
+                report.files_read += u64::from(read.is_some());
+                place.report = read;
+            }
+            Err(error) => report.unreadable(&path, &error, "What the run reports of itself is not shown."),
+        }
+        place.of_steps = match &place.config {
+            Some(config) => separate_steps::is_run_of_steps(&config.settings),
+            None => place.scenarios.iter().take(LOOKED_AT).any(|name| {
+                let folder = if name.is_empty() { at.to_owned() } else { join(at, name) };
+                let path = join(&folder, "trajectory.json");
+                exact::is_own(tree, &path)
+                    && head(tree, &path, HEAD).is_some_and(|head| separate_steps::says_so(&head))
+            }),
+        };
+        place
+    }
+
+    /// The run that they say.
+    pub(super) fn run(&self, at: &str) -> Run {
+        let config = self.config.clone().unwrap_or_default();
+        let report = self.report.as_ref();
+        let reported = |key: &str| report.and_then(|r| r.run_text(key)).map(str::to_owned);
+        let benchmark =
+            config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
+        let data_set = reported("data_set");
+        let of_steps = self.of_steps;
+        let benchmark = benchmark_of(benchmark.as_deref(), data_set.as_deref(), of_steps);
+        let mut run = Run::unknown(run_key(at), benchmark);
+        run.harness = reported("harness")
+            .or_else(|| config.agent())
+            .or_else(|| report.and_then(|r| r.text("agent")).map(str::to_lowercase));
+        run.harness_version = reported("harness_version");
+        run.runner = reported("runner").map(|name| (name, reported("runner_version")));
+        let model = reported("model").or_else(|| config.model().map(str::to_owned));
+        if let Some(model) = model {
+            let (provider, model) = config::split_provider(&model);
+            run.model = Some(model);
+            run.provider = reported("provider").or(provider);
+        }
+        run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
+        run.simulated = report
+            .and_then(|r| r.run("simulated"))
+            .and_then(Node::truth)
+            .unwrap_or(run.harness.as_deref() == Some("mock"));
+        run.planned_episodes = config.scenarios().or_else(|| report.and_then(ReportFile::tasks));
+        if of_steps {
+            // Its episodes are steps, and only their trajectories say how many there are.
+            run.planned_episodes = None;
+        } else {
+            // Whatever was planned, these are there.
+            run.planned_episodes = run.planned_episodes.max(self.too_many);
+        }
+        run.attempt_limit = report
+            .and_then(|r| r.run("attempt_limit"))
+            .and_then(Node::count)
+            .and_then(|n| u32::try_from(n).ok())
+            .or_else(|| config.attempt_limit());
+        run.tags = report.and_then(|r| r.run("tags")).map_or_else(Vec::new, tags);
+        run.started_at = reported("started_at");
+        run.finished_at = reported("finished_at");
+        if let Some(report) = report {
+            run.reported = report.reported();
+            run.extra = report.extra();
+            if let Some(tasks) = report.tasks().filter(|_| of_steps) {
+                run.extra.insert("planned_tasks".to_owned(), tasks.into());
+            }
+        }
+        run.settings = config.settings;
+        // Which pack was played stands beside the settings, not among them: what decides about the scenarios is one list.
+        let is_hash = |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        if let Some(hash) = reported("pack_sha256").filter(is_hash) {
+            run.settings.insert("pack_sha256".to_owned(), hash.to_lowercase().into());
+        }
+        run
+    }
+
+    /// Keeps what the report says of scenarios that have no folder.
+    pub(super) fn keep_missing(&self, at: &str, run: &mut Run, report: &mut Report) {
+        let missing =
+            self.report.as_ref().map(|r| r.entries().without_folder(&self.scenarios)).unwrap_or_default();
+        if missing.is_empty() {
+            return;
+        }
+        report.warn(Warning::read_differently(
+            join(at, "report.json"),
+            "report.scenario_missing",
+            format!(
+                "It has entries of {} scenarios that have no folder. They are kept as extra fields of the run, and are no episodes.",
+                missing.len()
+            ),
+        ));
+        for (name, entry) in missing.into_iter().take(64) {
+            run.extra.insert(format!("report.{name}"), entry);
+        }
+        if let Some(turns) = self.planned_turns().filter(|_| self.scenarios.is_empty()) {
+            run.extra.insert("planned_turns".to_owned(), turns.into());
+        }
+    }
+
+    /// Turns that a scenario was to have.
+    pub(super) fn planned_turns(&self) -> Option<u32> {
+        self.config
+            .as_ref()
+            .and_then(Config::turns)
+            .or_else(|| self.report.as_ref().and_then(|report| report.entries().planned_turns()))
+    }
+
+    /// The id that our own runner gave the run.
+    fn run_id(&self) -> Option<&str> {
+        let report = self.report.as_ref().filter(|report| report.is_own())?;
+        report.run_text("run_id").filter(|id| !id.is_empty())
+    }
+
+    /// Whether our own runner wrote it.
+    pub(super) fn is_own(&self) -> bool {
+        self.report.as_ref().is_some_and(ReportFile::is_own)
+    }
+
+    /// The episode with what tells it from others. `key` names it inside its run.
+    pub(super) fn identified(&self, mut episode: Episode, key: &str) -> Episode {
+        // Both are there while it is played: a copy that was made meanwhile is the same episode. A scenario that lies alone
+        // does not say of which run it is.
+        let of_run = self.run_id().map(|run| identity::of_id(&["staminabench", run, key]));
+        let alone = identity::of_beginning(&episode);
+        episode.extra.remove(store::OTHER_IDENTITY);
+        if let Some(alone) = alone.clone().filter(|_| of_run.is_some()) {
+            episode.extra.insert(store::OTHER_IDENTITY.to_owned(), alone.into());
+        }
+        episode.identity = of_run.or(alone);
+        episode
+    }
+}
+
+/// A record of the runner, of which nothing is taken here.
+#[derive(serde::Deserialize)]
+struct RecordHead {
+    #[serde(rename = "version")]
+    _version: Option<serde::de::IgnoredAny>,
+}
+
+/// Warns of the runner's own record, which a resume needs, where it cannot be read. Listing its folder tells of links and
+/// of what is no file.
+pub(super) fn look_at_record(tree: &Tree, at: &str, report: &mut Report) {
+    let folder = join(at, RECORDS);
+    if !tree.list(&folder).iter().any(|entry| entry.name == "run.json") {
+        return;
+    }
+    let path = join(&folder, "run.json");
+    if let Err(error) = tree.read_json::<RecordHead>(&path, RECORD_CAP) {
+        report.unreadable(&path, &error, "The run can be looked at and cannot be resumed.");
+    }
+}
+
+/// Identity of the run of a place: the name of its folder.
+pub(super) fn run_key(at: &str) -> String {
+    if at.is_empty() { "run".to_owned() } else { file_name(at).to_owned() }
+}
+
+fn benchmark_of(word: Option<&str>, data_set: Option<&str>, of_steps: bool) -> Benchmark {
+    // As a job of Harbor's that played the same folder of tasks.
+    let name = data_set.filter(|name| !name.is_empty()).unwrap_or("adhoc");
+    if of_steps {
+        return separate_steps::benchmark(name);
+    }
+    if word == Some("harbor") {
+        return Benchmark { key: format!("{}{name}", Benchmark::TASKS), name: format!("Harbor, {name}") };
+    }
+    let (key, name) = match word {
+        Some("restful_server_gen") => ("staminabench:single-turn", "StaminaBench, single turn"),
+        _ => ("staminabench", "StaminaBench"),
+    };
+    Benchmark { key: key.to_owned(), name: name.to_owned() }
+}
+
+/// Words for the library that a report gives its run.
+fn tags(node: &Node) -> Vec<String> {
+    node.list().iter().filter_map(Node::word).take(TAGS).map(|word| cut(word, TAG).0.to_owned()).collect()
+}

@@ -1,0 +1,171 @@
+//! An attempt from its row.
+
+use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, Ending, Verdict};
+
+use crate::readers::value::Unusable;
+
+use super::cell::Cell;
+use super::columns::Field;
+use super::mapping::{FILES, OTHERS_CAP, VALUE};
+use super::row::odd_span;
+use super::row_values::{TEXT_CAP, Taker};
+use super::warnings::Done;
+
+/// An attempt from its row.
+pub(super) fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
+    let end_reason = taker.take(Field::EndReason, |cell, _| cell.end_reason());
+    let passed = taker.take(Field::Passed, |cell, _| cell.flag());
+    let stated = taker.take(Field::Verdict, |cell, _| cell.verdict());
+    let verdict = verdict(passed, stated, end_reason);
+    if let (Some(passed), Some(stated)) = (passed, stated)
+        && passed != (stated == Verdict::Passed)
+    {
+        let what = format!(
+            "says passed {passed} and verdict {}. It counts as {}.",
+            stated.as_str(),
+            verdict.as_str()
+        );
+        taker.say("table.contradiction", Done::Differently, &what);
+    }
+    let mut attempt = Attempt::new(number, verdict);
+    attempt.end_reason = end_reason;
+    (attempt.passed, attempt.total) = (taker.count(Field::TestsPassed), taker.count(Field::TestsTotal));
+    let mut unusable = Unusable::default();
+    unusable.settle(&mut attempt);
+    if let Some(warning) = unusable.warning("") {
+        let what = warning.message.replacen("It has", "has", 1);
+        taker.say("value.not_usable", Done::Differently, &what);
+    }
+    if let (Some(passed), Some(total)) = (attempt.passed, attempt.total) {
+        let odd = match verdict {
+            Verdict::Passed if passed < total => Some("It counts as passed"),
+            Verdict::Failed if passed == total && total > 0 && end_reason.is_none() => {
+                Some("It counts as failed")
+            }
+            _ => None,
+        };
+        if let Some(consequence) = odd {
+            let what =
+                format!("says {} with {passed} of {total} tests passed. {consequence}.", verdict.as_str());
+            taker.say("table.contradiction", Done::Differently, &what);
+        }
+    }
+    let counting = taker.take(Field::Counting, |cell, _| cell.text().and_then(|word| Counting::parse(&word)));
+    attempt.counting = counting.unwrap_or_default();
+    attempt.reward = taker.take(Field::Reward, Cell::number);
+    if let Some(reward) = attempt.reward.filter(|reward| !(0.0..=1.0).contains(reward)) {
+        let what =
+            format!("says reward {reward}, which is not in 0 to 1. The verdict does not depend on it.");
+        taker.say("reward.range", Done::Differently, &what);
+    }
+    let tokens = taker.tokens(Field::TokensIn, Field::TokensCached, Field::TokensOut);
+    attempt.cached_input = taker.cached_input(&tokens);
+    attempt.tokens = tokens.with_cached_included();
+    attempt.cost_usd = taker.amount(Field::CostUsd);
+    attempt.tool_calls = taker.count(Field::ToolCalls);
+    attempt.steps = taker.count(Field::Steps);
+    attempt.timing.agent_seconds = taker.amount(Field::AgentSeconds);
+    attempt.timing.test_seconds = taker.amount(Field::TestSeconds);
+    attempt.timing.started_at = taker.time(Field::StartedAt);
+    attempt.timing.finished_at = taker.time(Field::FinishedAt);
+    let span = odd_span(
+        (Field::StartedAt, attempt.timing.started_at.as_deref()),
+        (Field::FinishedAt, attempt.timing.finished_at.as_deref()),
+    );
+    if let Some(what) = span {
+        taker.say("value.not_usable", Done::Differently, &what);
+    }
+    let message = taker.text(Field::Exception);
+    if let Some(kind) =
+        taker.text(Field::ExceptionType).or_else(|| message.as_ref().map(|_| "error".to_owned()))
+    {
+        attempt.exception = Some((kind, message.unwrap_or_default()));
+    }
+    if let Some(text) = taker.text(Field::Log) {
+        match taker.file(&text) {
+            Some(path) => attempt.artifacts.push(Artifact::new(ArtifactKind::AgentLog, path)),
+            None => taker.say(
+                "file.missing",
+                Done::Skipped,
+                &format!(
+                    "names the log “{}”, which is not beside the table, or the table was opened alone.",
+                    Cell::Text(&text).shown()
+                ),
+            ),
+        }
+    }
+    for (at, name) in taker.place.others.iter().take(OTHERS_CAP) {
+        let value = match taker.row.other(*at) {
+            cell if cell.is_unknown() => continue,
+            Cell::Integer(number) => number.into(),
+            Cell::Number(number) => number.into(),
+            Cell::Flag(flag) => flag.into(),
+            cell => cell.text().unwrap_or_default().chars().take(TEXT_CAP).collect::<String>().into(),
+        };
+        attempt.extra.insert(name.clone(), value);
+    }
+    attempt
+}
+
+/// The verdict: by `passed`, unless `verdict` says more of what did not pass.
+fn verdict(passed: Option<bool>, stated: Option<Verdict>, end_reason: Option<EndReason>) -> Verdict {
+    let without_tests = |reason: EndReason| {
+        matches!(reason, EndReason::NoVerdict | EndReason::VerifierError | EndReason::VerifierTimeout)
+    };
+    match (passed, stated, end_reason) {
+        (Some(true), ..) => Verdict::Passed,
+        (Some(false), Some(Verdict::Passed), _) => Verdict::Failed,
+        (_, Some(stated), _) => stated,
+        (Some(false), None, Some(reason)) if without_tests(reason) => Verdict::Error,
+        (Some(false), None, _) => Verdict::Failed,
+        (None, None, Some(reason)) if reason.default_ending() == Ending::Event => Verdict::Error,
+        (None, None, _) => Verdict::Unfinished,
+    }
+}
+
+/// Bytes of what an attempt keeps of the columns of others, of its error, and of the files that it names.
+pub(super) fn texts_of(attempt: &Attempt) -> usize {
+    let extra =
+        attempt.extra.iter().map(|(name, value)| name.len() + VALUE + value.as_str().map_or(0, str::len));
+    let error = attempt.exception.as_ref().map_or(0, |(kind, message)| kind.len() + message.len());
+    let list = if attempt.artifacts.is_empty() { 0 } else { FILES };
+    let files = attempt.artifacts.iter().map(|artifact| artifact.path.len());
+    extra.sum::<usize>() + error + list + files.sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn names_of_logs_that_each_row_repeats_count_among_what_an_episode_keeps() {
+        let mut attempt = Attempt::new(1, Verdict::Passed);
+        assert_eq!(texts_of(&attempt), 0);
+        let path = "x".repeat(1_000);
+        attempt.artifacts.push(Artifact::new(ArtifactKind::AgentLog, path));
+        let held = attempt.artifacts.capacity() * size_of::<Artifact>() + 1_000;
+        assert!(texts_of(&attempt) >= held, "{} of {held}", texts_of(&attempt));
+    }
+
+    #[test]
+    fn the_verdict_is_what_the_row_says_of_it() {
+        use Verdict::{Error, Failed, Passed, Unfinished};
+        for (passed, stated, reason, expected) in [
+            (Some(true), None, None, Passed),
+            (Some(true), Some(Failed), None, Passed),
+            (Some(false), None, None, Failed),
+            (Some(false), Some(Error), None, Error),
+            (Some(false), Some(Passed), None, Failed),
+            (Some(false), Some(Unfinished), None, Unfinished),
+            (Some(false), None, Some(EndReason::VerifierError), Error),
+            (Some(false), None, Some(EndReason::AgentTimeout), Failed),
+            (None, Some(Passed), None, Passed),
+            (None, None, Some(EndReason::AgentTimeout), Error),
+            (None, None, Some(EndReason::Budget), Unfinished),
+            (None, None, None, Unfinished),
+        ] {
+            assert_eq!(verdict(passed, stated, reason), expected, "{passed:?} {stated:?} {reason:?}");
+        }
+    }
+}

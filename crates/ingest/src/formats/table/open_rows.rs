@@ -1,0 +1,49 @@
+//! Opens the rows of a table by what its file is.
+
+use files::{ReadError, Tree};
+
+use super::csv_rows::CsvRows;
+use super::json_rows::{self, JsonRows};
+use super::parquet_rows::ParquetRows;
+use super::rows::{Begin, Encoding, Rows};
+
+/// Opens a table at its first row. JSON Lines have the columns of their first lines.
+pub(super) fn open(tree: &Tree, path: &str, encoding: Encoding) -> Result<Box<dyn Rows>, ReadError> {
+    Ok(match encoding {
+        Encoding::Csv => Box::new(CsvRows::open(tree, path)?),
+        Encoding::JsonLines => Box::new(JsonRows::open(tree, path)?),
+        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?),
+    })
+}
+
+/// Opens it with these columns, which are those of its header but for JSON Lines; at a row that [`Rows::begin`] gave, or at
+/// the first.
+pub(super) fn open_with(
+    tree: &Tree,
+    path: &str,
+    encoding: Encoding,
+    columns: &[String],
+    begin: Option<Begin>,
+) -> Result<Box<dyn Rows>, ReadError> {
+    let Some(begin) = begin else {
+        return match encoding {
+            Encoding::JsonLines => Ok(Box::new(JsonRows::open(tree, path)?.with_columns(columns))),
+            _ => open(tree, path, encoding),
+        };
+    };
+    Ok(match encoding {
+        Encoding::Csv => Box::new(CsvRows::open(tree, path)?.at(tree, path, begin)?),
+        Encoding::JsonLines => {
+            Box::new(JsonRows::open(tree, path)?.with_columns(columns).at(tree, path, begin)?)
+        }
+        Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?.at(begin)),
+    })
+}
+
+/// The names of all columns of a table whose first lines have these.
+pub(super) fn all_columns(tree: &Tree, path: &str, encoding: Encoding, first: &[String]) -> Vec<String> {
+    match encoding {
+        Encoding::JsonLines => json_rows::columns(tree, path).unwrap_or_else(|_| first.to_vec()),
+        Encoding::Csv | Encoding::Parquet => first.to_vec(),
+    }
+}

@@ -1,0 +1,123 @@
+//! A row with the meaning of its cells, and which episode it is of.
+
+use std::hash::{DefaultHasher, Hasher as _};
+
+use files::{HashKey, Stamp};
+
+use super::cell::Cell;
+use super::columns::Field;
+use super::mapping::Mapping;
+use super::rows::{Rows, mix};
+use crate::readers::clock;
+
+/// Letters of a name.
+pub(super) const NAME_CAP: usize = 1_000;
+
+/// A row with the meaning of its cells.
+pub(super) struct Row<'a> {
+    rows: &'a dyn Rows,
+    mapping: &'a Mapping,
+}
+
+impl<'a> Row<'a> {
+    /// The row at which the rows are.
+    pub(super) fn new(rows: &'a dyn Rows, mapping: &'a Mapping) -> Self {
+        Self { rows, mapping }
+    }
+
+    /// The cell of a field; empty where the table has no such column.
+    pub(super) fn cell(&self, field: Field) -> Cell<'a> {
+        self.mapping.place(field).map_or(Cell::Empty, |at| self.rows.cell(at))
+    }
+
+    /// Whether the table has a column that counts tests.
+    pub(super) fn counts_tests(&self) -> bool {
+        [Field::TestsPassed, Field::TestsTotal].iter().any(|field| self.mapping.place(*field).is_some())
+    }
+
+    /// The cell of a column that the tidy table does not define.
+    pub(super) fn other(&self, at: usize) -> Cell<'a> {
+        self.rows.cell(at)
+    }
+
+    /// A name or words.
+    pub(super) fn text(&self, field: Field) -> Option<String> {
+        self.cell(field).text().map(|text| text.chars().take(NAME_CAP).collect())
+    }
+
+    /// Its number.
+    pub(super) fn number(&self) -> u64 {
+        self.rows.begin().row
+    }
+
+    /// Whether numbers may have a comma.
+    pub(super) fn decimal_comma(&self) -> bool {
+        self.rows.decimal_comma()
+    }
+
+    /// Which episode it is of: run, scenario, repeat. `false` = it names no run, or no scenario.
+    pub(super) fn episode(&self, key: &mut EpisodeKey) -> bool {
+        key.0.clear();
+        for field in [Field::Run, Field::Scenario] {
+            match self.cell(field) {
+                Cell::Text(text) => key.0.push_str(text.trim()),
+                other => match other.text() {
+                    Some(text) => key.0.push_str(&text),
+                    None => return false,
+                },
+            }
+            key.0.push('\u{1f}');
+        }
+        key.0.push_str(&self.repeat());
+        true
+    }
+
+    /// Which repeat of its scenario it is of: a number however it is written, else the words that tell it from others.
+    pub(super) fn repeat(&self) -> std::borrow::Cow<'a, str> {
+        let cell = self.cell(Field::Repeat);
+        match cell.count(self.decimal_comma()) {
+            Some(number) => number.to_string().into(),
+            None if cell.is_unknown() => "1".into(),
+            None => cell.text().unwrap_or_default(),
+        }
+    }
+}
+
+/// Run, scenario and repeat in one text.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Hash)]
+pub(super) struct EpisodeKey(pub(super) String);
+
+impl EpisodeKey {
+    /// Which share of the episodes it is in. Without the key nobody can choose names that fall into one.
+    pub(super) fn share(&self, shares: u64, hash_key: HashKey) -> u64 {
+        keyed(hash_key, &self.0) % shares.max(1)
+    }
+
+    /// The same for equal episodes.
+    pub(super) fn hash(&self) -> u64 {
+        Stamp::new().number(mix(0, self.0.as_bytes())).finish()
+    }
+}
+
+/// A hash that nobody can foresee without the key.
+pub(super) fn keyed(hash_key: HashKey, text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&hash_key);
+    hasher.write(text.as_bytes());
+    hasher.finish()
+}
+
+/// What is wrong with a begin and an end of which nobody can say how far they are apart. Both are kept as they are.
+pub(super) fn odd_span(begin: (Field, Option<&str>), end: (Field, Option<&str>)) -> Option<String> {
+    let ((begin_field, begin), (end_field, end)) = (begin, end);
+    let (begin, end) = (begin?, end?);
+    clock::seconds_between(begin, end).is_none().then(|| {
+        format!(
+            "says {} “{}” and {} “{}”: the end is before the begin, or one of them has no zone. The time between is unknown.",
+            begin_field.name(),
+            Cell::Text(begin).shown(),
+            end_field.name(),
+            Cell::Text(end).shown()
+        )
+    })
+}

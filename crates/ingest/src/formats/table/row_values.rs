@@ -1,0 +1,108 @@
+//! Values out of the cells of a row: what cannot be is unknown, and is warned of.
+
+use files::{Tree, join};
+use model::{CachedInput, Tokens};
+
+use super::cell::Cell;
+use super::columns::{Field, Kind};
+use super::row::Row;
+use super::warnings::{Done, RowWarnings};
+
+/// Letters of a text that is kept.
+pub(super) const TEXT_CAP: usize = 8 * 1024;
+
+/// Where rows come from.
+pub(super) struct Place<'a> {
+    pub(super) tree: &'a Tree,
+    /// The folder of the table.
+    pub(super) folder: &'a str,
+    pub(super) path: &'a str,
+    /// Columns that the tidy table does not define.
+    pub(super) others: &'a [(usize, String)],
+}
+
+/// Takes values out of a row, and says which cannot be.
+pub(super) struct Taker<'a, 'b> {
+    pub(super) row: &'a Row<'b>,
+    pub(super) place: &'a Place<'a>,
+    /// The run that the row names.
+    pub(super) run: &'a str,
+    pub(super) warnings: &'a mut RowWarnings,
+}
+
+impl<'b> Taker<'_, 'b> {
+    /// The value of a field by a rule. `None` = it is unknown, or cannot be, which is warned of.
+    pub(super) fn take<T>(
+        &mut self,
+        field: Field,
+        rule: impl FnOnce(Cell<'b>, bool) -> Option<T>,
+    ) -> Option<T> {
+        let cell = self.row.cell(field);
+        if cell.is_unknown() {
+            return None;
+        }
+        let taken = rule(cell, self.row.decimal_comma());
+        if taken.is_none() {
+            let code =
+                if field.column().kind == Kind::EndReason { "table.end_reason" } else { "value.not_usable" };
+            let what = format!(
+                "says {} “{}”, which is no {}. It is unknown.",
+                field.name(),
+                cell.shown(),
+                field.column().kind.words()
+            );
+            self.say(code, Done::Differently, &what);
+        }
+        taken
+    }
+
+    /// Warns of the row.
+    pub(super) fn say(&mut self, code: &'static str, done: Done, what: &str) {
+        self.warnings.of_run(self.run, self.place.path, self.row.number(), code, done, what);
+    }
+
+    /// A whole number.
+    pub(super) fn count(&mut self, field: Field) -> Option<u32> {
+        self.take(field, |cell, comma| cell.count(comma).and_then(|n| u32::try_from(n).ok()))
+    }
+
+    /// Three counts of tokens.
+    pub(super) fn tokens(&mut self, input: Field, cached: Field, output: Field) -> Tokens {
+        let mut count_of = |field| self.take(field, Cell::tokens);
+        Tokens { input: count_of(input), cached: count_of(cached), output: count_of(output) }
+    }
+
+    /// What the counts say of cached tokens. Where they exceed the input, that is said.
+    pub(super) fn cached_input(&mut self, tokens: &Tokens) -> CachedInput {
+        let basis = CachedInput::from_counts(tokens);
+        if let (CachedInput::Added, Some(input), Some(cached)) = (basis, tokens.input, tokens.cached) {
+            let what = format!(
+                "says {input} input and {cached} cached tokens: the input is counted without the cached ones. They are added, at every attempt of the run."
+            );
+            self.say("tokens.cache_added", Done::Repaired, &what);
+        }
+        basis
+    }
+
+    /// An amount that is not negative.
+    pub(super) fn amount(&mut self, field: Field) -> Option<f64> {
+        self.take(field, Cell::amount)
+    }
+
+    /// A point in time.
+    pub(super) fn time(&mut self, field: Field) -> Option<String> {
+        self.take(field, |cell, _| cell.time())
+    }
+
+    /// A text, cut where it is long.
+    pub(super) fn text(&self, field: Field) -> Option<String> {
+        self.row.cell(field).text().map(|text| text.chars().take(TEXT_CAP).collect())
+    }
+
+    /// A file beside the table, if it is there.
+    pub(super) fn file(&self, text: &str) -> Option<String> {
+        let is_path = text.len() <= 1_000 && !text.contains(['\n', '\r']);
+        let path = is_path.then(|| join(self.place.folder, text))?;
+        self.place.tree.entry(&path).filter(|entry| !entry.is_folder()).map(|_| path)
+    }
+}

@@ -1,0 +1,249 @@
+//! The runs that the rows of tables name, each from its first row.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use files::Stamp;
+use model::{Baseline, Benchmark, Run};
+use serde_json::Value;
+
+use super::cell::Cell;
+use super::columns::{About, COLUMNS, Field, Kind};
+use super::row::{Row, odd_span};
+use super::warnings::{Done, RowWarnings};
+
+/// The word of the format.
+pub const FORMAT: &str = "table";
+/// Most scenarios of which turns are compared. Of more it is not said that their turns differ.
+const SCENARIOS_CAP: usize = 1_000_000;
+/// Most runs of a folder.
+pub(super) const RUNS_CAP: usize = 20_000;
+
+/// What is known of the runs.
+#[derive(Default)]
+pub(super) struct Runs {
+    /// In the order of their first rows.
+    pub(super) found: Vec<Run>,
+    at: HashMap<String, usize>,
+    /// What rows said of each, in the same order.
+    known: Vec<Known>,
+    /// Of each scenario (benchmark and name): its turns, and the row that said so.
+    planned: HashMap<u64, (u64, u64)>,
+    /// Whether there are more than are read.
+    pub(super) too_many: bool,
+}
+
+impl Runs {
+    /// Looks at the first row of some of an episode.
+    pub(super) fn see(&mut self, row: &Row<'_>, path: &str, warnings: &mut RowWarnings) {
+        let Some(key) = row.text(Field::Run) else {
+            return warnings.row(
+                path,
+                row.number(),
+                "table.no_name",
+                Done::Skipped,
+                "names no run. It is left out.",
+            );
+        };
+        let index = match self.at.get(&key) {
+            Some(index) => *index,
+            None if self.found.len() >= RUNS_CAP => {
+                self.too_many = true;
+                return;
+            }
+            None => {
+                self.at.insert(key.clone(), self.found.len());
+                self.found.push(new_run(&key, row));
+                self.known.push(Known::default());
+                self.found.len() - 1
+            }
+        };
+        describe((&mut self.found[index], &mut self.known[index]), (&key, row, path), warnings);
+        self.see_planned(row, &key, path, warnings);
+    }
+
+    /// A scenario has as many turns in every run.
+    fn see_planned(&mut self, row: &Row<'_>, run: &str, path: &str, warnings: &mut RowWarnings) {
+        let Some(turns) = row.cell(Field::PlannedTurns).count(row.decimal_comma()) else { return };
+        let name = |field| row.cell(field).text().unwrap_or_default();
+        let scenario = Stamp::new()
+            .text(&name(Field::Benchmark))
+            .text(&name(Field::ScenarioSet))
+            .text(&name(Field::Scenario));
+        let scenario = scenario.finish();
+        if self.planned.len() >= SCENARIOS_CAP && !self.planned.contains_key(&scenario) {
+            return;
+        }
+        let (known, first) = *self.planned.entry(scenario).or_insert((turns, row.number()));
+        if known != turns {
+            let what = format!(
+                "says planned_turns {turns} of scenario “{}”, of which row {first} says {known}. Each episode has its own.",
+                Cell::Text(&name(Field::Scenario)).shown()
+            );
+            warnings.of_run(run, path, row.number(), "table.contradiction", Done::Differently, &what);
+        }
+    }
+}
+
+/// Of each column about runs, by its place, the first value that is known.
+type Known = BTreeMap<usize, First>;
+
+/// A value that a row says of a run.
+struct First {
+    row: u64,
+    /// Hashes of its text, and of the value that the text says.
+    text: u64,
+    value: u64,
+}
+
+/// A run of which a name is known, and whether its table counts tests.
+fn new_run(key: &str, row: &Row<'_>) -> Run {
+    let benchmark = Benchmark { key: FORMAT.to_owned(), name: "Tidy table".to_owned() };
+    let mut run = Run::unknown(key, benchmark);
+    // A table that counts no tests has no shares to score by.
+    if !row.counts_tests() {
+        run.settings.insert(SCORING.to_owned(), "turns".into());
+    }
+    run
+}
+
+/// Takes what a row says of its run: of each column the first value that is known. Another value is reported.
+fn describe(
+    (run, known): (&mut Run, &mut Known),
+    (key, row, path): (&str, &Row<'_>, &str),
+    warnings: &mut RowWarnings,
+) {
+    let mut warn = |code, what: &str| {
+        warnings.of_run(key, path, row.number(), code, Done::Differently, what);
+    };
+    let times = (run.started_at.is_some(), run.finished_at.is_some());
+    for (at, column) in COLUMNS.iter().enumerate().filter(|(_, column)| column.about == About::Run) {
+        let cell = row.cell(column.field);
+        let is_said = if column.kind == Kind::Text { cell.text().is_some() } else { !cell.is_unknown() };
+        // What belongs to another column is taken once that is known.
+        let waits = match column.field {
+            Field::Run => true,
+            Field::BenchmarkName => !known.contains_key(&(Field::Benchmark as usize)),
+            Field::RunnerVersion => run.runner.is_none(),
+            _ => false,
+        };
+        if !is_said || waits {
+            continue;
+        }
+        let text = Stamp::new().text(&cell.text().unwrap_or_default()).finish();
+        let first = known.get(&at);
+        if first.is_some_and(|first| first.text == text) {
+            continue;
+        }
+        let value = Stamp::new().text(&value_text(cell, column.kind, row.decimal_comma())).finish();
+        if let Some(first) = first {
+            if first.value != value {
+                let (name, shown, before) = (column.name, cell.shown(), first.row);
+                let what = format!(
+                    "says {name} “{shown}” of a run of which row {before} says another. The first is taken."
+                );
+                warn("table.contradiction", &what);
+            }
+            continue;
+        }
+        known.insert(at, First { row: row.number(), text, value });
+        if !take(run, column.field, row) {
+            let (name, shown, kind) = (column.name, cell.shown(), column.kind.words());
+            warn("value.not_usable", &format!("says {name} “{shown}”, which is no {kind}. It is unknown."));
+        }
+    }
+    if times != (run.started_at.is_some(), run.finished_at.is_some())
+        && let Some(what) = odd_span(
+            (Field::RunStartedAt, run.started_at.as_deref()),
+            (Field::RunFinishedAt, run.finished_at.as_deref()),
+        )
+    {
+        warn("value.not_usable", &what);
+    }
+}
+
+/// A value as equal values have it, however they are written.
+fn value_text(cell: Cell<'_>, kind: Kind, comma: bool) -> String {
+    let plain = match kind {
+        Kind::Flag => cell.flag().map(|flag| flag.to_string()),
+        Kind::Ordinal | Kind::Count => cell.count(comma).map(|count| count.to_string()),
+        _ => None,
+    };
+    plain.or_else(|| cell.text().map(Cow::into_owned)).unwrap_or_default()
+}
+
+/// Takes the value of a column about a run, which is known. `false` = it cannot be.
+fn take(run: &mut Run, field: Field, row: &Row<'_>) -> bool {
+    let text = || row.text(field);
+    let cell = row.cell(field);
+    let least = u32::from(field.column().kind == Kind::Ordinal);
+    let count =
+        || cell.count(row.decimal_comma()).and_then(|n| u32::try_from(n).ok()).filter(|n| *n >= least);
+    let mut setting = |name: &str, value: Option<Value>| {
+        let is_usable = value.is_some();
+        if let Some(value) = value {
+            run.settings.insert(name.to_owned(), value);
+        }
+        is_usable
+    };
+    match field {
+        Field::ScenarioSet => return setting(SCENARIO_SET, text().map(Value::from)),
+        Field::Scoring => return setting(SCORING, text().map(Value::from)),
+        Field::RestoreBeforeTry => return setting(RESTORE_BEFORE_TRY, cell.flag().map(Value::from)),
+        Field::Harness => {
+            run.harness = text();
+            run.baseline = run.harness.as_deref().and_then(Baseline::of_harness);
+        }
+        Field::Model => run.model = text(),
+        Field::Provider => run.provider = text(),
+        Field::HarnessVersion => run.harness_version = text(),
+        Field::Invalid => run.invalid = text(),
+        Field::Runner => run.runner = text().map(|name| (name, None)),
+        Field::RunnerVersion => {
+            if let Some((_, version)) = &mut run.runner {
+                *version = text();
+            }
+        }
+        Field::Benchmark => {
+            if let Some(key) = text() {
+                run.benchmark = Benchmark { name: key.clone(), key };
+            }
+        }
+        Field::BenchmarkName => run.benchmark.name = text().unwrap_or_default(),
+        Field::Simulated => match cell.flag() {
+            Some(flag) => run.simulated = flag,
+            None => return false,
+        },
+        Field::PlannedEpisodes => {
+            run.planned_episodes = count();
+            return run.planned_episodes.is_some();
+        }
+        Field::AttemptLimit => {
+            run.attempt_limit = count();
+            return run.attempt_limit.is_some();
+        }
+        Field::PlannedTasks => match count() {
+            Some(tasks) => drop(run.extra.insert(PLANNED_TASKS.to_owned(), tasks.into())),
+            None => return false,
+        },
+        Field::RunStartedAt => {
+            run.started_at = cell.time();
+            return run.started_at.is_some();
+        }
+        Field::RunFinishedAt => {
+            run.finished_at = cell.time();
+            return run.finished_at.is_some();
+        }
+        _ => {}
+    }
+    true
+}
+
+/// Tasks that were to be played, among the further fields of a run of which each turn of a task is an episode.
+pub const PLANNED_TASKS: &str = "planned_tasks";
+/// The setting that has every attempt at a turn begin from one snapshot.
+pub const RESTORE_BEFORE_TRY: &str = "restore_before_try";
+/// Settings of a run that a table gives.
+pub const SCENARIO_SET: &str = "scenario_set";
+/// The same: `turns` where a turn scores as a whole.
+pub const SCORING: &str = "scoring";

@@ -1,0 +1,6 @@
+//! Folders of which no reader looks at what is in them.
+
+/// Folders that never hold results and often hold very many files.
+pub(crate) fn is_noise(name: &str) -> bool {
+    name.starts_with('.') || matches!(name, "node_modules" | "__pycache__" | "__MACOSX" | "venv" | "target")
+}

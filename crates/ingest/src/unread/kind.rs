@@ -1,0 +1,19 @@
+//! A kind of results that are named and not read.
+
+use super::sign::Sign;
+
+/// Something that another program writes.
+pub(super) struct Kind {
+    /// Stable word in JSON.
+    pub(super) id: &'static str,
+    /// What one is, as a sentence goes on: `a log of Inspect`.
+    pub(super) one: &'static str,
+    /// What several are.
+    pub(super) many: &'static str,
+    /// How the sentence ends, of one: `which is not read`.
+    pub(super) not_read: &'static str,
+    /// What to open instead.
+    pub(super) open: &'static str,
+    /// What it is recognized by.
+    pub(super) signs: &'static [Sign],
+}

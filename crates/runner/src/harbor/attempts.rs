@@ -1,0 +1,239 @@
+//! The attempts at a step, one after the other, until the step is decided.
+
+use std::time::Instant;
+
+use model::{EndReason, Verdict};
+use sandbox::SandboxError;
+
+use super::after_attempt::{Chain, Decision, NextAttempt, NextStep, Outcome, after_attempt};
+use super::end::Ended;
+use super::file::StepFile;
+use super::reward;
+use super::snapshot::Before;
+use super::step::Played;
+use super::trial::Trial;
+use crate::{RunError, clock, repeat};
+
+/// What came of a step.
+pub(super) enum AfterStep {
+    /// The next one begins, from this snapshot if it was made already.
+    Next(Option<Before>),
+    Ended(Ended),
+}
+
+/// What came of an attempt.
+enum AttemptEnd {
+    /// It is not recorded, and is retried.
+    NotRecorded,
+    /// The next attempt at the step begins.
+    Retry,
+    /// The step is decided. The snapshot of the next one is there if it was made already.
+    Decided(Option<Before>),
+    Ended(Ended),
+}
+
+/// The time at which an attempt begins, preparations included.
+struct Begun {
+    started: Instant,
+    started_at: String,
+}
+
+impl Begun {
+    fn now() -> Self {
+        Self { started: Instant::now(), started_at: clock::now() }
+    }
+}
+
+impl Trial<'_> {
+    /// Plays the attempts at a step that are left, from `first` on. `before` is its snapshot where it was made already.
+    pub(super) async fn whole_step(
+        &mut self,
+        step: &StepFile,
+        number: u32,
+        first: u32,
+        before: Option<Before>,
+    ) -> Result<AfterStep, RunError> {
+        let mut first_begun = Some(Begun::now());
+        self.begin(step, number).await?;
+        let before = match before {
+            Some(before) => Some(before),
+            None => match self.keep(number).await {
+                Ok(None) => None,
+                Ok(Some(before)) => {
+                    self.keep_record(&before, None).await?;
+                    Some(before)
+                }
+                Err(error) => return Ok(AfterStep::Ended(self.broken(&error))),
+            },
+        };
+        let limit = self.rules().attempts;
+        let (mut attempt, mut next) = (first, None);
+        while attempt <= limit {
+            let begun = if let Some(begun) = first_begun.take() {
+                begun
+            } else {
+                if let Some(ended) = self.held().await {
+                    return Ok(AfterStep::Ended(ended));
+                }
+                Begun::now()
+            };
+            match Box::pin(self.play_attempt(step, attempt, before.as_ref(), begun)).await? {
+                AttemptEnd::NotRecorded => {}
+                AttemptEnd::Retry => attempt = attempt.saturating_add(1),
+                AttemptEnd::Decided(kept) => {
+                    next = kept;
+                    break;
+                }
+                AttemptEnd::Ended(ended) => return Ok(AfterStep::Ended(ended)),
+            }
+        }
+        if let Some(before) = before.as_ref().filter(|_| self.next_step() == NextStep::ByItself) {
+            let advanced = self.advance(before, step).await;
+            if let Some(ended) = self.unless_prepared(advanced) {
+                return Ok(AfterStep::Ended(ended));
+            }
+        }
+        Ok(AfterStep::Next(next))
+    }
+
+    /// Plays an attempt at the step that is played, and records it unless it is retried. `before` is the step's snapshot.
+    async fn play_attempt(
+        &mut self,
+        step: &StepFile,
+        attempt: u32,
+        before: Option<&Before>,
+        begun: Begun,
+    ) -> Result<AttemptEnd, RunError> {
+        self.attempt = attempt;
+        self.calls = self.trajectory.summaries().iter().map(|turn| turn.attempts).sum::<u32>() + 1;
+        self.status.set(|shown| shown.attempt = attempt);
+        if let Some(before) = before.filter(|_| self.restores() && !self.is_as_kept) {
+            let restored = self.restore(before).await;
+            if let Some(ended) = self.unless_prepared(restored) {
+                return Ok(AttemptEnd::Ended(ended));
+            }
+        }
+        let has_snapshot = before.is_some() && self.restores();
+        let played = Box::pin(self.step_unless_retried(step, has_snapshot)).await;
+        if self.context.stop.is_cancelled() {
+            return Ok(AttemptEnd::Ended(Ended::Unfinished));
+        }
+        if self.stop.is_cancelled() {
+            // The attempt is retried from its snapshot. What it has spent stays spent.
+            self.stop = self.context.stop.child_token();
+            self.count_dropped().await;
+            return Ok(AttemptEnd::NotRecorded);
+        }
+        let played = match played {
+            Ok(played) => played,
+            Err(error) => return Ok(AttemptEnd::Ended(self.broken(&error))),
+        };
+        if self.is_repeated(&played).await {
+            return Ok(AttemptEnd::NotRecorded);
+        }
+        self.settle(step, played, before, begun).await
+    }
+
+    /// Records an attempt, and decides what follows it.
+    async fn settle(
+        &mut self,
+        step: &StepFile,
+        played: Played,
+        before: Option<&Before>,
+        Begun { started, started_at }: Begun,
+    ) -> Result<AttemptEnd, RunError> {
+        let (number, attempt) = (self.number, self.attempt);
+        let is_broken = played.is_over;
+        let has_no_reward = played.raised.is_some() && played.rewards.is_none();
+        let is_below = reward::below(&step.min_reward, played.rewards.as_ref()).is_some();
+        let verifier_output = self.verifier_output(&played);
+        let over = played.call.as_ref().and_then(|call| call.over.clone());
+        let mut record = self.record(step, number, played, started, started_at).await?;
+        (self.is_resumed, self.repeats) = (false, 0);
+        let has_passed = record.verdict == Verdict::Passed;
+        let reason = record.end_reason.unwrap_or(EndReason::TestsFailed);
+        let next_attempt = if attempt >= self.rules().attempts {
+            NextAttempt::NoneLeft
+        } else if is_broken && !(before.is_some() && self.restores()) {
+            NextAttempt::NoContainer
+        } else {
+            NextAttempt::Allowed
+        };
+        let stops = !has_passed && self.context.settings.fail_stop;
+        let breaks = is_broken || has_no_reward || is_below || stops;
+        let chain = if breaks { Chain::Breaks } else { Chain::Continues };
+        let outcome = Outcome::new(has_passed, reason);
+        let decision = after_attempt(outcome, next_attempt, self.next_step(), chain);
+        record.ends_chain = decision == Decision::End;
+        // The next step is kept before this attempt counts: whichever of both a kill leaves, it has its snapshot.
+        let kept = match before {
+            Some(before) if decision == Decision::NextInChain => {
+                self.keep_next(before, number, attempt).await?
+            }
+            _ => Ok(None),
+        };
+        self.commit(number, record, over).await?;
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(error) => return Ok(AttemptEnd::Ended(self.broken(&error))),
+        };
+        if let Some((before, _)) = before.zip(kept.as_ref()) {
+            self.drop_snapshot(before).await;
+        }
+        Ok(match decision {
+            Decision::Retry => {
+                self.keep_feedback(reason, verifier_output.as_deref());
+                AttemptEnd::Retry
+            }
+            Decision::NextInChain | Decision::StepDecided => AttemptEnd::Decided(kept),
+            Decision::End | Decision::EndUntilResume => AttemptEnd::Ended(Ended::Over(reason, None)),
+        })
+    }
+
+    /// What the trial has after the step that is played.
+    fn next_step(&self) -> NextStep {
+        if self.number >= self.planned.turns {
+            NextStep::None
+        } else if self.plays_alone() {
+            NextStep::ByItself
+        } else {
+            NextStep::Chained
+        }
+    }
+
+    /// Keeps the container for the step that follows, and records that. The inner error is one of the engine.
+    async fn keep_next(
+        &self,
+        before: &Before,
+        number: u32,
+        attempt: u32,
+    ) -> Result<Result<Option<Before>, SandboxError>, RunError> {
+        let next = match self.keep(number + 1).await {
+            Ok(next) => next,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let Some(next) = &next {
+            self.keep_record(before, Some((attempt, next))).await?;
+        }
+        Ok(Ok(next))
+    }
+
+    /// Runs an attempt. If it begins from a snapshot, a control request can ask for a retry from there, which cancels `stop`.
+    async fn step_unless_retried(
+        &mut self,
+        step: &StepFile,
+        has_snapshot: bool,
+    ) -> Result<Played, SandboxError> {
+        let (context, planned, status, stop) =
+            (self.context, self.planned, self.status.clone(), self.stop.clone());
+        if !has_snapshot {
+            return self.step(step).await;
+        }
+        repeat::fulfill_control_requests(context, planned, &status);
+        tokio::select! {
+            played = self.step(step) => played,
+            // The attempt ends by itself once it is stopped; this only stops it.
+            never = repeat::retry_on_request(context, planned, &status, &stop) => match never {},
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What holds between settings, however they came here.
+
+use settings::ConfigFile;
+
+use super::variables::ENV_VARS;
+use super::{EndpointSettings, RunSettings, SettingsError, resolve, tasks};
+
+/// A file describes a harness of one's own, and no other.
+pub(super) fn check_harness_file(agent: &str, has_file: bool) -> Result<(), SettingsError> {
+    if (agent == "custom") == has_file {
+        return Ok(());
+    }
+    let why = if has_file {
+        format!("a harness of one's own is agent=CUSTOM, and agent is {}", agent.to_uppercase())
+    } else {
+        "agent=CUSTOM needs it: the TOML file that describes the harness".to_owned()
+    };
+    Err(SettingsError::new("harness_file", why))
+}
+
+/// What holds between settings, however they came here: a resume reads them from a record that somebody else may have
+/// written.
+pub(crate) fn check(s: &RunSettings) -> Result<(), SettingsError> {
+    tasks::check(s)?;
+    check_harness_file(&s.agent, s.harness_file.is_some())?;
+    if s.image.is_none() && s.use_docker && s.agent == "custom" && s.harness_file.is_none() {
+        return Err(SettingsError::new("docker.image_name", "a harness of one's own needs an image"));
+    }
+    let harmless = s.agent == "mock" && s.is_simulated();
+    if !s.use_docker && !harmless {
+        return Err(SettingsError::new(
+            "use_docker",
+            "without containers only agent=MOCK with endpoint.mode=oracle is played: anything else would run what a \
+             model writes on this machine",
+        ));
+    }
+    if !s.use_docker && !s.env_vars.is_empty() {
+        return Err(SettingsError::new(ENV_VARS, "without containers no variables are handed on"));
+    }
+    if !s.use_docker && s.extra != sandbox::ExtraArgs::default() {
+        let why = "without containers there is nothing that takes them";
+        return Err(SettingsError::new("docker.extra_docker_args", why));
+    }
+    if !s.use_docker && s.oracle.stack != gateway::oracle::Stack::Native {
+        return Err(SettingsError::new("oracle.stack", "without containers it is native"));
+    }
+    if matches!(s.endpoint, EndpointSettings::Gateway { .. }) && s.model.is_none() {
+        let key = format!("{}.model_id", s.agent);
+        return Err(SettingsError::new(&key, "it is not given; it is the model's name at the endpoint"));
+    }
+    if s.endpoint == EndpointSettings::Direct && s.agent == "mock" {
+        return Err(SettingsError::new(
+            "endpoint.mode",
+            "the mock agent has no endpoint of its own; use oracle or gateway",
+        ));
+    }
+    let of_attempt = s.budgets.attempt;
+    if s.endpoint == EndpointSettings::Direct && (of_attempt.tokens.is_some() || of_attempt.usd.is_some()) {
+        return Err(SettingsError::new(
+            "limits.attempt",
+            "with endpoint.mode=direct nobody counts tokens or money while an agent works; of an attempt only minutes can be \
+             limited, and tokens and money of the episode and of the run between attempts",
+        ));
+    }
+    Ok(())
+}
+
+/// Whether settings that a record holds are what a configuration gives. A record is a file in the results folder, and somebody
+/// else may have written it: what no configuration can hold (a key of Docker among those that do nothing, a list that hides an
+/// entry in another) is refused as a whole, so that what is shown of a record is all that it does.
+pub(crate) fn check_record(recorded: &RunSettings) -> Result<(), SettingsError> {
+    check(recorded)?;
+    let file = ConfigFile { name: "run.json".to_owned(), text: recorded.to_yaml() };
+    let mut read_back = resolve(&[file], &[])?;
+    read_back.shakedown = recorded.shakedown;
+    if read_back == *recorded {
+        return Ok(());
+    }
+    Err(SettingsError::new("settings", "the record of this run holds settings that no configuration gives"))
+}

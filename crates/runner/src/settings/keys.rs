@@ -1,0 +1,67 @@
+//! The values that were given, by key.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+/// The values that were given, and the section of the benchmark among them.
+pub(super) struct Keys<'a> {
+    pub(super) given: &'a BTreeMap<String, Value>,
+    pub(super) section: &'static str,
+}
+
+impl Keys<'_> {
+    pub(super) fn of_benchmark(&self, name: &str) -> Option<&Value> {
+        self.given.get(&format!("{}.{name}", self.section))
+    }
+
+    pub(super) fn word(&self, key: &str) -> Option<&str> {
+        self.given.get(key).and_then(Value::as_str)
+    }
+
+    /// A text, or a number that was meant as one.
+    pub(super) fn text(&self, key: &str) -> Option<String> {
+        match self.given.get(key)? {
+            Value::String(text) => Some(text.clone()).filter(|text| !text.is_empty()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn path(&self, key: &str) -> Option<PathBuf> {
+        self.word(key).map(PathBuf::from)
+    }
+
+    pub(super) fn truth(&self, key: &str) -> Option<bool> {
+        self.given.get(key).and_then(Value::as_bool)
+    }
+
+    pub(super) fn amount(&self, key: &str) -> Option<u64> {
+        self.given.get(key).and_then(Value::as_u64)
+    }
+
+    pub(super) fn count(&self, key: &str) -> Option<u32> {
+        self.given.get(key).and_then(whole)
+    }
+
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
+        self.given.get(key).and_then(Value::as_f64)
+    }
+
+    /// A list of words; a text is taken apart at commas.
+    pub(super) fn words(&self, key: &str) -> Vec<String> {
+        match self.given.get(key) {
+            Some(Value::String(text)) => {
+                text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+            }
+            Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A whole number from 0 up.
+pub(super) fn whole(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|number| u32::try_from(number).ok())
+}

@@ -1,0 +1,93 @@
+//! What an engine is asked, by an engine that only writes that down.
+#![allow(clippy::unwrap_used, reason = "a request that cannot be read is a failure")]
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use sandbox::{Engine, Owner};
+use serde_json::{Value, json};
+
+/// Method and target of each request, with the escapes of JSON undone.
+type Asked = Arc<Mutex<Vec<String>>>;
+
+/// An engine with these images, which removes none of them.
+fn engine(socket: &Path, images: Value) -> Asked {
+    let listener = UnixListener::bind(socket).unwrap();
+    let asked = Asked::default();
+    let kept = Arc::clone(&asked);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            answer(stream.unwrap(), &images, &kept);
+        }
+    });
+    asked
+}
+
+/// Answers one request.
+fn answer(mut stream: UnixStream, images: &Value, asked: &Mutex<Vec<String>>) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines().map(Result::unwrap);
+    let Some(first) = lines.next() else { return };
+    // No request of these tests has a body.
+    for line in lines {
+        if line.is_empty() {
+            break;
+        }
+    }
+    let mut words = first.split(' ');
+    let (method, target) = (words.next().unwrap(), words.next().unwrap());
+    let target = target.replace("%3D", "=").replace("%22", "\"").replace("%3A", ":");
+    asked.lock().unwrap().push(format!("{method} {target}"));
+    let path = target.split('?').next().unwrap();
+    let body = match (method, path.rsplit('/').next().unwrap()) {
+        ("GET", "_ping") => "OK".to_owned(),
+        ("GET", "version") => json!({ "Version": "1", "ApiVersion": "1.44", "Arch": "amd64" }).to_string(),
+        ("GET", "info") => json!({}).to_string(),
+        ("GET", "volumes") => json!({ "Volumes": [] }).to_string(),
+        ("GET", "json") if path.ends_with("/images/json") => images.to_string(),
+        _ => json!([]).to_string(),
+    };
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
+    write!(stream, "{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+}
+
+fn snapshot(run: &str, id: &str, kept_by: &Path) -> Value {
+    let labels = json!({
+        "org.stamina-lab.run": run,
+        "org.stamina-lab.episode": "scenario_0",
+        "org.stamina-lab.kept_by": kept_by,
+    });
+    json!({
+        "Id": id, "ParentId": "", "RepoTags": [format!("stamina-snapshot:{run}-scenario_0-2")], "RepoDigests": [],
+        "Created": 0, "Size": 1, "SharedSize": -1, "Labels": labels, "Containers": -1,
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_snapshots_of_a_trial_are_removed_without_a_question_about_other_runs() {
+    let room = tempfile::tempdir().unwrap();
+    let kept_by = room.path().join("snapshot.json");
+    let socket = room.path().join("engine.sock");
+    // As an engine that does not filter would answer: only what is the trial's goes all the same.
+    let images = json!([
+        snapshot("0f3a5c77", "sha256:ours", &kept_by),
+        snapshot("0f3a5c77", "sha256:copy", &room.path().join("copy.json")),
+        snapshot("11111111", "sha256:other", &kept_by),
+    ]);
+    let asked = engine(&socket, images);
+    let engine = Engine::connect_to(&format!("unix://{}", socket.display())).await.unwrap();
+    asked.lock().unwrap().clear();
+    for run in ["0f3a5c77", "0f3a5c77x00c0ffee"] {
+        let owner = Owner { run: run.to_owned(), episode: "scenario_0".to_owned() };
+        engine.remove_snapshots(&owner, &kept_by).await.unwrap();
+        let asked = std::mem::take(&mut *asked.lock().unwrap());
+        let (listings, others): (Vec<_>, Vec<_>) = asked.iter().partition(|asked| asked.contains("filters="));
+        assert_eq!(listings.len(), 4, "containers, images, networks and volumes: {asked:?}");
+        for listing in listings {
+            assert!(listing.contains("\"org.stamina-lab.run=0f3a5c77\""), "{listing}");
+        }
+        assert!(others.len() == 1 && others[0].starts_with("DELETE "), "{others:?}");
+        assert!(others[0].contains("/images/sha256:ours"), "{others:?}");
+    }
+}

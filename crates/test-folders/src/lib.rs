@@ -1,0 +1,62 @@
+//! Folders of tests: copies of fixtures, and what a folder holds.
+//!
+//! For tests only: whatever fails here ends the test. Programs read folders of others through `files`, which never leaves them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
+
+/// Copies a folder with everything in it. Files of the same names in `to` are replaced, others stay.
+///
+/// # Panics
+/// If something cannot be read or written.
+pub fn copy(from: &Path, to: &Path) {
+    for entry in entries(from) {
+        let target = to.join(below(&entry, from));
+        if entry.file_type().is_dir() {
+            fs::create_dir_all(target).expect("a folder to copy into");
+        } else {
+            fs::copy(entry.path(), target).expect("a file to copy");
+        }
+    }
+}
+
+/// Every file below a folder, by its path in it.
+///
+/// # Panics
+/// If something cannot be read.
+pub fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    entries(folder)
+        .filter(|entry| !entry.file_type().is_dir())
+        .map(|entry| (below(&entry, folder).to_owned(), fs::read(entry.path()).expect("a file")))
+        .collect()
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> {
+    WalkDir::new(folder).sort_by_file_name().into_iter().map(|entry| entry.expect("an entry of the folder"))
+}
+
+fn below<'a>(entry: &'a DirEntry, folder: &Path) -> &'a Path {
+    entry.path().strip_prefix(folder).expect("a path below the folder")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_holds_what_the_folder_holds() {
+        let room = tempfile::tempdir().expect("a folder");
+        let (from, to) = (room.path().join("from"), room.path().join("to"));
+        fs::create_dir_all(from.join("a/empty")).expect("a folder");
+        fs::write(from.join("a/b.txt"), "b").expect("a file");
+        fs::write(from.join("c"), [0, 1, 2]).expect("a file");
+        copy(&from, &to);
+        assert!(to.join("a/empty").is_dir());
+        let expected = [(PathBuf::from("a/b.txt"), b"b".to_vec()), (PathBuf::from("c"), vec![0, 1, 2])];
+        assert_eq!(contents(&to), BTreeMap::from(expected));
+        assert_eq!(contents(&from), contents(&to));
+    }
+}

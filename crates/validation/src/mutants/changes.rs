@@ -1,0 +1,86 @@
+//! Changes that were not done, or not everywhere.
+
+use scenario::change::{Change, apply, next_turn};
+use scenario::ir::{Entity, Schema};
+
+use super::{Mutation, Operator, Site, Sites};
+
+pub(super) fn find<'a>(before: &'a Schema, changes: &'a [Change], schema: &'a Schema, sites: &mut Sites<'a>) {
+    for (index, change) in changes.iter().enumerate() {
+        sites.0.push(Site {
+            operator: Operator::ChangeLeftOut,
+            at: format!("changes.{index}.{}", kind(change)),
+            mutation: Mutation::Without { before, changes, index },
+        });
+    }
+    for (at, entity) in schema.entities.iter().enumerate() {
+        if let Some(old) = before.entity(&entity.key) {
+            names(old, at, entity, sites);
+        }
+    }
+    for (at, analytic) in schema.analytics.iter().enumerate() {
+        if let Some(old) = before.analytic(&analytic.key).filter(|old| old.name != analytic.name) {
+            sites.edit(Operator::StaleNameKept, format!("analytics.{}", analytic.key), move |schema| {
+                if let Some(analytic) = schema.analytics.get_mut(at) {
+                    analytic.name.clone_from(&old.name);
+                }
+            });
+        }
+    }
+}
+
+fn names<'a>(old: &'a Entity, at: usize, entity: &'a Entity, sites: &mut Sites<'a>) {
+    if old.plural != entity.plural {
+        sites.edit(Operator::StaleNameKept, entity.key.clone(), move |schema| {
+            if let Some(entity) = schema.entities.get_mut(at) {
+                entity.plural.clone_from(&old.plural);
+            }
+        });
+    }
+    for field in &entity.fields {
+        if let Some(old) = old.field(&field.key).filter(|old| old.name != field.name) {
+            sites.edit(Operator::StaleNameKept, format!("{}.{}", entity.key, field.key), move |schema| {
+                if let Some(field) = schema.entities.get_mut(at).and_then(|entity| entity.field_mut(&old.key))
+                {
+                    field.name.clone_from(&old.name);
+                }
+            });
+        }
+    }
+    for action in &entity.actions {
+        if let Some(old) = old.action(&action.key).filter(|old| old.name != action.name) {
+            sites.edit(Operator::StaleNameKept, format!("{}.{}", entity.key, action.key), move |schema| {
+                if let Some(action) =
+                    schema.entities.get_mut(at).and_then(|entity| entity.action_mut(&old.key))
+                {
+                    action.name.clone_from(&old.name);
+                }
+            });
+        }
+    }
+}
+
+/// The schema with all changes but one; nothing if the others do not fit without it, or nothing comes of it.
+pub(super) fn without(
+    before: &Schema,
+    changes: &[Change],
+    left_out: usize,
+    after: &Schema,
+) -> Option<Schema> {
+    let mut schema = next_turn(before);
+    for (_, change) in changes.iter().enumerate().filter(|(index, _)| *index != left_out) {
+        schema = apply(&schema, change).ok()?;
+    }
+    let same = schema.conventions == after.conventions
+        && schema.entities == after.entities
+        && schema.analytics == after.analytics;
+    (!same).then_some(schema)
+}
+
+/// The word of a change.
+fn kind(change: &Change) -> String {
+    serde_json::to_value(change)
+        .ok()
+        .and_then(|json| Some(json.get("change")?.as_str()?.to_owned()))
+        .unwrap_or_default()
+}

@@ -1,0 +1,174 @@
+//! What a reader must know about the numbers of a run, in sentences.
+
+use model::{CensoringPolicy, counted};
+use store::{EpisodeEntry, RunRecord, SharedEpisodes};
+
+use crate::Workbench;
+use crate::api::ApiError;
+use crate::compare::doubts::withdrawn;
+use crate::sessions::nothing_says;
+use crate::summary::{in_scenarios, observations};
+use crate::unrecognized::sensitivity_line;
+
+impl Workbench {
+    /// What a reader must know about the numbers of a run, beside how much rests on ends that are not recognized: of runs that are
+    /// taken together that is a line of its own.
+    pub(crate) fn caveats(&self, record: &RunRecord) -> Result<Vec<String>, ApiError> {
+        let shared = self.store.shared_episodes(record.entry.id)?;
+        self.caveats_from(record, &shared, self.tested_episodes(record)?.as_deref())
+    }
+
+    /// The same of a run that stands alone, with that line. `shared` are the episodes that other runs have too.
+    pub(crate) fn caveats_alone(
+        &self,
+        record: &RunRecord,
+        shared: &[SharedEpisodes],
+        policy: &CensoringPolicy,
+    ) -> Result<Vec<String>, ApiError> {
+        let episodes = self.tested_episodes(record)?;
+        let mut caveats = self.caveats_from(record, shared, episodes.as_deref())?;
+        caveats.extend(episodes.and_then(|episodes| not_recognized(record, &episodes, policy)));
+        Ok(caveats)
+    }
+
+    /// The episodes of a run that count; `None` = its benchmark has no tests.
+    fn tested_episodes(&self, record: &RunRecord) -> Result<Option<Vec<EpisodeEntry>>, ApiError> {
+        if !record.entry.benchmark.has_verdicts() {
+            return Ok(None);
+        }
+        Ok(Some(self.store.episodes(record.entry.id)?))
+    }
+
+    fn caveats_from(
+        &self,
+        record: &RunRecord,
+        shared: &[SharedEpisodes],
+        episodes: Option<&[EpisodeEntry]>,
+    ) -> Result<Vec<String>, ApiError> {
+        let mut caveats = Vec::new();
+        if let Some(reason) = &record.entry.invalid {
+            caveats.push(format!(
+                "This run is withdrawn: {}. Its own numbers are shown; it is left out wherever runs are taken together.",
+                reason.trim_end_matches('.')
+            ));
+        }
+        caveats.extend(self.withdrawn_of(record)?);
+        let Some(episodes) = episodes else {
+            caveats.push(format!(
+                "{} has no tests: there is no stamina, and this run takes no part in survival, matrix or comparisons.",
+                record.entry.benchmark.name
+            ));
+            caveats.push(nothing_says());
+            return Ok(caveats);
+        };
+        let undeclared = episodes.iter().filter(|e| e.planned_turns.is_none()).count();
+        if undeclared > 0 {
+            caveats.push(format!(
+                "The declared number of turns is unknown for {undeclared} of {}; the most turns seen stand in for it, so the score may be too high.",
+                counted(episodes.len() as u64, "episode")
+            ));
+        }
+        caveats.extend(self.other_mean(record, episodes.len())?);
+        caveats.extend(shared.iter().map(shared_caveat));
+        caveats.extend(self.grader_note_of(record)?);
+        if let Some((tool, Some(version))) = &record.run.runner
+            && tool == "Harbor"
+            && older_than(version, (0, 24))
+        {
+            caveats.push(format!(
+                "Harbor {version} wiped the tests of the step before only after the agent had run; its results may be contaminated."
+            ));
+        }
+        Ok(caveats)
+    }
+
+    /// Why the mean reward that Harbor reports is another number than the score here, as far as a cause is found.
+    fn other_mean(&self, record: &RunRecord, episodes: usize) -> Result<Option<String>, ApiError> {
+        let figure = |name: &str| {
+            record.run.reported.figures.iter().find(|(of, _)| of == name).map(|(_, value)| *value)
+        };
+        let here = record.entry.summary.as_ref().and_then(|s| s.score);
+        let (Some(harbor), Some(here)) = (figure("harbor.mean.reward"), here) else { return Ok(None) };
+        if (100.0 * harbor - here).abs() < 0.05 {
+            return Ok(None);
+        }
+        let rewards = self.store.reward_totals(record.entry.id)?;
+        let mut causes = Vec::new();
+        match rewards.partial {
+            0 => {}
+            1 => causes.push("1 reward is neither 0 nor 1, and counts here as passed or not".to_owned()),
+            n => causes.push(format!("{n} rewards are neither 0 nor 1, and count here as passed or not")),
+        }
+        let unrewarded = rewards.turns.saturating_sub(rewards.rewarded);
+        if unrewarded > 0 {
+            causes.push(format!(
+                "{unrewarded} of {} declared steps have no reward; Harbor leaves them out, here they count as not passed",
+                rewards.turns
+            ));
+        }
+        if let Some(trials) = figure("harbor.n_trials").filter(|n| (n - episodes as f64).abs() > 0.0) {
+            causes.push(format!(
+                "Harbor counts {}, here are {episodes}",
+                counted(trials.max(0.0) as u64, "trial")
+            ));
+        }
+        Ok((!causes.is_empty()).then(|| {
+            format!(
+                "Harbor reports a mean reward of {harbor:.3}, the score here is {here:.1} of 100: {}.",
+                causes.join("; ")
+            )
+        }))
+    }
+}
+
+/// Which episodes of a run another one has too, and where they count.
+fn shared_caveat(shared: &SharedEpisodes) -> String {
+    let (which, are) = match shared.episodes {
+        1 => ("1 trial is".to_owned(), "it counts"),
+        n => (format!("{n} trials are"), "they count"),
+    };
+    let place = match shared.counted_there {
+        0 => "here".to_owned(),
+        there if there == shared.episodes => "there".to_owned(),
+        there => format!("{there} of them there"),
+    };
+    let mark = withdrawn(shared.withdrawn.as_deref());
+    let mark = mark.map(|mark| format!(", which is {mark}")).unwrap_or_default();
+    format!(
+        "{which} also in {} (source {}){mark}. Where runs are taken together {are} once, {place}.",
+        shared.run, shared.source
+    )
+}
+
+/// How much rests on ends that count as the agent's only because nothing proves another cause.
+fn not_recognized(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Option<String> {
+    let trials = in_scenarios(record, episodes, &observations(episodes, policy));
+    let summary = record.entry.summary.as_ref();
+    sensitivity_line(
+        &episodes.iter().collect::<Vec<_>>(),
+        &trials,
+        summary.map(|summary| summary.stamina.tau),
+        summary.is_some_and(|summary| summary.pass_rate.is_some()),
+        policy,
+    )
+}
+
+/// Whether a version such as `0.13.1` is older than (major, minor). What is no version is not.
+fn older_than(version: &str, than: (u32, u32)) -> bool {
+    let mut parts = version.split('.').map(str::parse::<u32>);
+    match (parts.next(), parts.next()) {
+        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) < than,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::older_than;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        assert!(older_than("0.5.0", (0, 24)) && older_than("0.13.1", (0, 24)));
+        assert!(!older_than("0.24.0", (0, 24)) && !older_than("1.0", (0, 24)) && !older_than("dev", (0, 24)));
+    }
+}

@@ -1,0 +1,206 @@
+//! The tables of a comparison that are of two members each: tests, and scenarios that both played.
+
+use figures::table::{Column, Table, known, maybe};
+use model::counted;
+
+use super::super::figure::parts;
+use super::comparison::ends;
+use super::{for_machines_if, name};
+use crate::api::{ApiError, ComparedMember, Comparison};
+use crate::compare::shorter;
+
+/// The tests of a comparison.
+pub(super) fn pairs(data: &Comparison) -> Table {
+    let [low, high] = Column::interval("difference_", 2);
+    let [drawn_low, drawn_high] = Column::interval_by("difference_bootstrap_", "bootstrap", 2);
+    let [ratio_low, ratio_high] = Column::interval("ratio_", 2);
+    let [paired_low, paired_high] = Column::interval("paired_", 2);
+    let holm_heading =
+        data.holm_pairs().map_or_else(|| "p (Holm)".to_owned(), |pairs| format!("p (Holm over {pairs})"));
+    let one = data.of_one_turn;
+    let [rate_low, rate_high] = Column::interval("pass_rate_difference_", 3);
+    let rates = vec![
+        Column::number("pass_rate_difference", "Difference of pass rates", 3).missing("n/a"),
+        rate_low,
+        rate_high,
+    ];
+    let means = vec![Column::number("difference", "Difference", 2).unit("turns").missing("n/a"), low, high];
+    let p_of_means = vec![Column::p("difference_p", "p")];
+    let paired_heading = if one { "Paired difference of pass rates" } else { "Paired difference" };
+    let paired_mean = Column::number("paired_mean", paired_heading, if one { 3 } else { 2 }).missing("n/a");
+    let mut columns = vec![Column::text("a", "Run"), Column::text("b", "Against")];
+    columns.extend(for_machines_if(!one, rates));
+    columns.extend(for_machines_if(one, means));
+    columns.extend([drawn_low, drawn_high]);
+    columns.extend(for_machines_if(one, p_of_means));
+    columns.extend([
+        Column::number("ratio", "Ratio", 2).missing("n/a"),
+        ratio_low,
+        ratio_high,
+        Column::number("logrank_chi2", "Log-rank χ²", 2).missing("n/a"),
+        Column::integer("logrank_df", "df").missing("n/a"),
+        Column::p("logrank_p", "p"),
+        Column::p("logrank_p_holm", &holm_heading),
+        Column::p("logrank_p_permutation", "p (permutation)"),
+        Column::p("logrank_p_stratified", "p (stratified by scenario)"),
+        Column::integer("shared_scenarios", "Shared scenarios").missing("n/a"),
+        Column {
+            for_machines: one,
+            ..Column::integer("paired_tau", "Paired τ").unit("turns").missing("n/a")
+        },
+        if one { paired_mean } else { paired_mean.unit("turns") },
+        paired_low,
+        paired_high,
+        Column::p("paired_p", "p (paired t)"),
+        Column::p("paired_p_sign_flip", "p (sign flip)"),
+    ]);
+    let mut table = Table::new("pairs", "Comparisons of two", columns);
+    for pair in &data.pairs {
+        let [value, low, high, p] = parts(pair.difference).map(maybe);
+        let [rate, rate_low, rate_high, _] = parts(pair.pass_rate_difference).map(maybe);
+        let [ratio, ratio_low, ratio_high, _] = parts(pair.ratio).map(maybe);
+        let paired = pair.paired.as_ref();
+        let [drawn_low, drawn_high] = ends(pair.difference_bootstrap);
+        table.push(vec![
+            name(data, pair.a),
+            name(data, pair.b),
+            rate,
+            rate_low,
+            rate_high,
+            value,
+            low,
+            high,
+            drawn_low,
+            drawn_high,
+            p,
+            ratio,
+            ratio_low,
+            ratio_high,
+            maybe(pair.logrank.map(|t| t.chi2)),
+            maybe(pair.logrank.map(|t| t.df)),
+            maybe(pair.logrank.map(|t| t.p)),
+            maybe(pair.p_holm),
+            maybe(pair.logrank_permutation.map(|t| t.p)),
+            maybe(pair.logrank_stratified.map(|t| t.p)),
+            // Of members with runs in common nothing is paired, whatever they share.
+            maybe(paired.map(|p| p.n).or((pair.in_both == 0).then_some(0))),
+            maybe(paired.map(|p| p.tau)),
+            maybe(paired.map(|p| p.mean)),
+            maybe(paired.and_then(|p| p.ci_low)),
+            maybe(paired.and_then(|p| p.ci_high)),
+            maybe(paired.and_then(|p| p.p)),
+            maybe(paired.and_then(|p| p.p_sign_flip)),
+        ]);
+    }
+    let what = if one {
+        "Differences and ratios of pass rates are run against reference, differences with Newcombe's interval"
+            .to_owned()
+    } else {
+        format!(
+            "Differences and ratios of mean stamina are run against reference over {}",
+            counted(data.tau.into(), "turn")
+        )
+    };
+    table.notes.push(format!(
+        "{what}; p of the log-rank test is corrected by Holm over {} of this table; the bootstrap draws scenarios (seed {}).",
+        data.holm_pairs().unwrap_or_else(|| "the pairs".to_owned()),
+        data.seed
+    ));
+    if data.pairs.iter().any(|pair| pair.clustered) {
+        let repeats_of = if one { "trials of a task" } else { "episodes of a scenario" };
+        table.notes.push(format!(
+            "Where a run has several {repeats_of} they are alike: intervals of differences and ratios and the log-rank test are clustered."
+        ));
+    }
+    table.notes.extend(shorter(data));
+    for (a, b, runs) in &data.overlaps {
+        let name =
+            |index: u32| data.members.get(index as usize).map_or_else(String::new, ComparedMember::marked);
+        table.notes.push(format!(
+            "{} and {}: runs in both: {runs}; nothing is tested between them, nor over all.",
+            name(*a),
+            name(*b),
+        ));
+    }
+    table
+}
+
+/// The reference and another member, or every other, on the scenarios that both played.
+pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, ApiError> {
+    if let Some(other) =
+        other.filter(|other| *other == data.reference || *other as usize >= data.members.len())
+    {
+        return Err(ApiError::new(
+            "export.paired",
+            format!("There is no other member {other} in this comparison"),
+        )
+        .hint(format!("Members are counted from 0; {} is the reference", data.reference)));
+    }
+    let one = data.of_one_turn;
+    let measure = if one { "Pass rate" } else { "Stamina" };
+    let number = |key: &str, title: &str| {
+        if one { Column::number(key, title, 3) } else { Column::number(key, title, 2).unit("turns") }
+    };
+    let columns = vec![
+        Column::text("run", "Run"),
+        Column::text("against", "Against"),
+        Column::text("scenario", "Scenario"),
+        number("stamina", measure),
+        Column::flag("at_least", "At least"),
+        number("reference_stamina", &format!("{measure} of the reference")),
+        Column::flag("reference_at_least", "At least"),
+        number("difference", "Difference"),
+        number("adjusted", "Adjusted difference"),
+    ];
+    let mut table = Table::new("paired", &format!("{measure} by scenario, of two"), columns);
+    let is_asked = |a: u32, b: u32| b == data.reference && other.is_none_or(|other| other == a);
+    for pair in data.pairs.iter().filter(|pair| is_asked(pair.a, pair.b)) {
+        let text =
+            |index: u32| data.members.get(index as usize).map(ComparedMember::marked).unwrap_or_default();
+        let (a, b) = (text(pair.a), text(pair.b));
+        let Some(paired) = &pair.paired else {
+            table.notes.push(pair.not_paired(&a, &b));
+            continue;
+        };
+        for row in &paired.scenarios {
+            table.push(vec![
+                known(a.as_str()),
+                known(b.as_str()),
+                known(row.scenario.as_str()),
+                known(row.a),
+                known(row.a_at_least),
+                known(row.b),
+                known(row.b_at_least),
+                known(row.a - row.b),
+                known(row.adjusted),
+            ]);
+        }
+        let shown = |share: f64| {
+            let text = if one { format!("{:.1}", 100.0 * share) } else { format!("{share:.2}") };
+            text.replace('-', "−")
+        };
+        let interval = match (paired.ci_low, paired.ci_high) {
+            (Some(low), Some(high)) => {
+                format!(" (95 % CI {} to {}, {})", shown(low), shown(high), figures::p_value(paired.p))
+            }
+            _ => " (no interval: no variation)".to_owned(),
+        };
+        let sign = if paired.mean < 0.0 { "" } else { "+" };
+        let mean = format!("{sign}{} {}", shown(paired.mean), if one { "pp" } else { "turns" });
+        let scenarios = counted(paired.n.into(), "shared scenario");
+        let turns = match paired.tau {
+            _ if one => String::new(),
+            tau => format!(" and the first {}", counted(tau.into(), "turn")),
+        };
+        table.notes.push(format!(
+            "{a} − {b}: on average {mean}{interval}, over {scenarios}{turns}{}.",
+            paired.observed_in_words(one).map(|observed| format!("; {observed}")).unwrap_or_default()
+        ));
+    }
+    table.notes.push(if one {
+        "A trial that was stopped from outside is not scored, and in no pass rate.".to_owned()
+    } else {
+        "Stamina is that of the turns which count; where an episode was censored before the last of them, it is at least that.".to_owned()
+    });
+    Ok(table)
+}

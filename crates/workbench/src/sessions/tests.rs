@@ -1,0 +1,153 @@
+use model::{Benchmark, Episode, Run};
+use store::{NotKept, PartRead, RunFilter, Store};
+
+use super::*;
+
+#[test]
+fn means_over_a_part_of_the_sessions_say_so() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/a", "a", false).unwrap();
+    store.put_runs(source, "", "locobench", &[Run::unknown("a", Benchmark::locobench_agent())]).unwrap();
+    let episodes: Vec<(String, Episode)> =
+        ["s1", "s2", "s3"].map(|name| ("a".to_owned(), Episode::new(name, name))).into();
+    let part = PartRead { place: "", key: "a", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+    let missing_line = |left_out: u32| {
+        let mut not_kept = NotKept::default();
+        if left_out > 0 {
+            not_kept.episodes.insert("a".to_owned(), left_out);
+        }
+        store.put_part_with(source, &part, &not_kept).unwrap();
+        missing(&store.list_runs(&RunFilter::default()).unwrap().rows[0].1)
+    };
+    assert_eq!(missing_line(0), None);
+    assert!(missing_line(1).unwrap().starts_with("The means are over 3 of 4 sessions; 1 is left out"));
+    assert!(missing_line(5).unwrap().starts_with("The means are over 3 of 8 sessions; 5 are left out"));
+}
+
+#[test]
+fn the_sentence_of_a_session_that_does_nothing_has_the_figures() {
+    assert!(nothing_says().starts_with("A session that does nothing scores .780 / .650 "));
+}
+
+#[test]
+fn of_a_scenario_that_was_played_twice_the_last_session_counts() {
+    let entry = |scenario: &str, repeat, comprehension| SessionEntry {
+        slug: format!("{scenario}-{repeat}"),
+        scenario: scenario.to_owned(),
+        repeat,
+        invalid: None,
+        figures: SessionFigures {
+            imported: ImportedFigures {
+                comprehension: Some(comprehension),
+                efficiency: Some(0.4),
+                ..ImportedFigures::default()
+            },
+            ..SessionFigures::default()
+        },
+    };
+    let rows = rows(vec![entry("b", 1, 0.6), entry("a", 2, 0.8), entry("a", 1, 0.1)]);
+    let shown: Vec<(&str, bool)> = rows.iter().map(|row| (row.episode.as_str(), row.counts)).collect();
+    assert_eq!(shown, [("a-1", false), ("a-2", true), ("b-1", true)]);
+    let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
+    let mean_of = |name: &str| all.imported.iter().find(|m| m.name == name).unwrap();
+    assert!((mean_of("comprehension").mean.unwrap() - 0.7).abs() < 1e-12 && mean_of("comprehension").n == 2);
+    assert!((mean_of("balance").mean.unwrap() - 2.0 * 0.7 * 0.4 / 1.1).abs() < 1e-12);
+    assert_eq!((mean_of("execution_success_rate").mean, mean_of("overall").n), (None, 0));
+}
+
+#[test]
+fn a_withdrawn_session_is_in_no_mean_and_another_of_its_scenario_is() {
+    let entry = |repeat: u32, reason: Option<&str>| SessionEntry {
+        slug: format!("a-{repeat}"),
+        scenario: "a".to_owned(),
+        repeat,
+        invalid: reason.map(str::to_owned),
+        figures: SessionFigures {
+            imported: ImportedFigures {
+                comprehension: Some(f64::from(repeat) / 10.0),
+                ..ImportedFigures::default()
+            },
+            ..SessionFigures::default()
+        },
+    };
+    let mean_of = |entries: Vec<SessionEntry>| {
+        let rows = rows(entries);
+        let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
+        let mean = all.imported.iter().find(|m| m.name == "comprehension").unwrap().mean;
+        (mean, all.sessions, cautions(&all, &rows).into_iter().filter(|c| c.contains("withdrawn")).count())
+    };
+    assert_eq!(mean_of(vec![entry(1, None), entry(2, Some("wrong image"))]), (Some(0.1), 2, 1));
+    assert_eq!(mean_of(vec![entry(1, Some("wrong image"))]), (None, 1, 1));
+    assert_eq!(mean_of(vec![entry(1, None), entry(2, None)]), (Some(0.2), 2, 0));
+}
+
+#[test]
+fn a_figure_that_is_not_the_mean_of_its_own_nine_is_marked() {
+    let pair = LcbaPair::of_metrics(&NOTHING);
+    let right = ImportedFigures {
+        metrics: NOTHING.map(Some),
+        comprehension: Some(pair.comprehension),
+        efficiency: Some(pair.efficiency),
+        overall: Some(pair.overall()),
+    };
+    let none: Vec<String> = Vec::new();
+    assert_eq!(differing(&right, Some(&NOTHING)), none);
+    assert_eq!(differing(&ImportedFigures::default(), Some(&NOTHING)), none, "nothing is imported");
+    let better = ImportedFigures { comprehension: Some(0.9), ..right };
+    assert_eq!(differing(&better, Some(&NOTHING)), ["comprehension"]);
+    assert_eq!(differing(&better, None), ["comprehension"], "the nine that are imported tell it");
+    let all = ImportedFigures { efficiency: Some(0.66), overall: Some(0.73), ..right };
+    assert_eq!(differing(&all, None), ["efficiency", "overall"]);
+    // Without all of its own five, the figure computed here tells it.
+    let mut metrics = right.metrics;
+    metrics[0] = None;
+    let cut = ImportedFigures { metrics, ..better };
+    assert_eq!(differing(&cut, None), none);
+    assert_eq!(differing(&cut, Some(&NOTHING)), ["comprehension"]);
+}
+
+#[test]
+fn a_session_that_used_up_its_turns_did_not_end_by_itself() {
+    let figures = |difficulty: Option<&str>, turns, status: &str| SessionFigures {
+        difficulty: difficulty.map(str::to_owned),
+        turns: Some(turns),
+        status: Some(status.to_owned()),
+        ..SessionFigures::default()
+    };
+    for (difficulty, most) in [("easy", 20), ("medium", 30), ("hard", 40), ("expert", 50)] {
+        assert!(!ended_from_outside(&figures(Some(difficulty), most - 1, "completed")), "{difficulty}");
+        assert!(ended_from_outside(&figures(Some(difficulty), most, "completed")), "{difficulty}");
+        assert!(!ended_from_outside(&figures(Some(difficulty), most, "failed")), "an error ended it");
+    }
+    assert!(!ended_from_outside(&figures(None, 60, "completed")), "its limit is not known");
+    assert!(ended_from_outside(&figures(Some("easy"), 3, "timeout")));
+}
+
+#[test]
+fn what_a_limit_of_time_ended_still_ran() {
+    let row = |turns, status: &str| SessionRow {
+        episode: String::new(),
+        scenario: String::new(),
+        repeat: 1,
+        counts: true,
+        invalid: None,
+        never_started: Some(false),
+        figures: SessionFigures {
+            turns: Some(turns),
+            status: Some(status.to_owned()),
+            ..SessionFigures::default()
+        },
+        compat: None,
+        differs: Vec::new(),
+    };
+    let rows = [row(2, "completed"), row(2, "timeout"), row(4, "completed")];
+    let curve = running(&rows.iter().collect::<Vec<_>>());
+    let share = |step: u32| curve.iter().find(|point| point.step == step).map(|point| point.share);
+    // One of three ends in step 2, one is seen until then; the last one ends in step 4.
+    assert_eq!((share(1), share(4)), (Some(1.0), Some(0.0)));
+    assert!((share(2).unwrap() - 2.0 / 3.0).abs() < 1e-12);
+    // The longest one was stopped: nobody is seen after its last step.
+    let stopped = running(&[&row(2, "completed"), &row(4, "timeout")]);
+    let seen: Vec<(u32, u32)> = stopped.iter().map(|point| (point.step, point.at_risk)).collect();
+    assert_eq!(seen, [(1, 2), (2, 2), (3, 1), (4, 1)]);
+}

@@ -1,0 +1,164 @@
+//! Opening a folder or zip, and what is said of one that cannot be opened or has nothing that is read.
+
+use std::path::Path;
+
+use files::{ReadError, Tree};
+use ingest::discover::{FoundFormat, NotRecognized as NotFound, discover};
+use ingest::formats::table;
+use ingest::unread;
+
+use crate::api::{ApiError, FormatLookup, FoundThing, NotRecognized};
+
+/// Whether something is at a path, and its file system answers.
+pub(crate) fn is_there(path: &Path) -> bool {
+    let asked = path.to_owned();
+    files::deadline::within_limit(path, move || asked.exists()).unwrap_or(false)
+}
+
+/// Opens a folder or zip for reading.
+pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
+    let shown = path.display().to_string();
+    let asked = path.to_owned();
+    // Only whether it answers: the index of a large zip may take its time.
+    let is_there = files::deadline::within_limit(path, move || asked.exists()).map_err(|error| {
+        ApiError::new("source.no_answer", format!("The folder or zip cannot be opened: {error}"))
+            .at(shown.clone())
+    })?;
+    if !is_there {
+        return Err(ApiError::new("source.missing", "There is no such folder or zip")
+            .at(shown)
+            .hint("Check the path"));
+    }
+    match Tree::open(path) {
+        Ok(tree) => Ok(tree),
+        Err(error) if error.code() == "source.not_zip" => match Tree::of_file(path) {
+            // Whether it has the columns is seen when it is read.
+            Ok(tree) if table::is_table_name(&tree.name()) => Ok(tree),
+            _ => Err(no_zip(path)),
+        },
+        Err(error) => Err(unreadable(path, &error)),
+    }
+}
+
+/// The name of a folder or file.
+pub(super) fn name_of(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn unreadable(path: &Path, error: &ReadError) -> ApiError {
+    ApiError::new("source.unreadable", format!("Could not open {}: {error}", name_of(path)))
+        .at(path.display().to_string())
+        .hint("Stamina Lab opens folders and .zip files")
+}
+
+/// What a file is that is no zip, or a damaged one.
+pub(super) fn no_zip(path: &Path) -> ApiError {
+    let tree = match Tree::of_file(path) {
+        Ok(tree) => tree,
+        Err(error) => return unreadable(path, &error),
+    };
+    let name = tree.name();
+    if unread::begins_as_zip(&tree, &name) {
+        let what =
+            format!("Could not open {name}: the zip is damaged or cut off, its list of contents is missing");
+        return ApiError::new("source.unreadable", what)
+            .at(path.display().to_string())
+            .hint("Copy or download it again, or open the folder that it was made of");
+    }
+    match discover(&tree) {
+        // A file of what is read from its folder.
+        Ok(part) => {
+            let mut found = found_formats(part.by_format());
+            for thing in &mut found {
+                (thing.read, thing.instead) = (false, Some("Open the folder that holds it".to_owned()));
+            }
+            let what = found.first().map_or(String::new(), |thing| format!("a file of a {}", thing.name));
+            let nothing = NotFound { files: 1, depth: 1, ..NotFound::default() };
+            let mut error = not_recognized(nothing, path);
+            error.message = format!("\"{name}\" is {what}, which is read from its folder");
+            error.hint = Some("Open the folder that holds it".to_owned());
+            if let Some(nothing) = &mut error.not_recognised {
+                nothing.found = found;
+            }
+            error
+        }
+        Err(nothing) => {
+            let mut error = not_recognized(NotFound { folders: 0, ..nothing }, path);
+            if error.not_recognised.as_ref().is_some_and(|nothing| nothing.found.is_empty()) {
+                error.message = format!("\"{name}\" is neither a folder nor a zip");
+                error.hint = Some("Stamina Lab opens folders and .zip files".to_owned());
+            }
+            error
+        }
+    }
+}
+
+/// The formats of a source.
+pub(super) fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
+    let thing = |format: FoundFormat| FoundThing {
+        kind: format.id.to_owned(),
+        name: format.name.to_owned(),
+        at: format.at,
+        count: format.places,
+        read: true,
+        instead: None,
+    };
+    formats.into_iter().map(thing).collect()
+}
+
+/// What was looked for and what is there, as an error that says so.
+pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
+    let name = name_of(path);
+    let (message, hint) = match (nothing.found.first(), nothing.tables.first()) {
+        (None, Some(table)) => {
+            let missing: Vec<&str> = table.missing.iter().map(|(column, _)| *column).collect();
+            let what = if path.is_file() { "is" } else { "holds" };
+            let lacks = format!("a table without the columns {} of a tidy table", missing.join(", "));
+            let lacks = lacks.replacen("columns", "column", usize::from(missing.len() == 1));
+            let path = path.display();
+            (
+                format!("\"{name}\" {what} {lacks}"),
+                format!("Say which column is which: stamina ingest {path} {}", table.suggestion()),
+            )
+        }
+        (Some(found), _) => {
+            let verb = if found.at.is_empty() || nothing.folders == 0 { "is" } else { "holds" };
+            (format!("\"{name}\" {verb} {}, {}", found.name, found.not_read), found.instead.to_owned())
+        }
+        (None, None) => (
+            format!("Nothing in \"{name}\" is in a format that Stamina Lab reads"),
+            "docs/formats.md describes the layouts; choose the folder that holds the results".to_owned(),
+        ),
+    };
+    let mut error = ApiError::new("source.not_recognised", message).at(path.display().to_string()).hint(hint);
+    error.not_recognised = Some(Box::new(NotRecognized {
+        name,
+        files: nothing.files,
+        folders: nothing.folders,
+        depth: nothing.depth,
+        formats: nothing
+            .formats
+            .into_iter()
+            .map(|f| FormatLookup {
+                format: f.format.to_owned(),
+                looked_for: f.looked_for.to_owned(),
+                found: f.found,
+            })
+            .collect(),
+        found: nothing
+            .found
+            .into_iter()
+            .map(|found| FoundThing {
+                kind: found.kind.to_owned(),
+                name: found.name,
+                at: found.at,
+                count: u32::try_from(found.count).unwrap_or(u32::MAX),
+                read: false,
+                instead: Some(found.instead.to_owned()),
+            })
+            .collect(),
+        closest: nothing.closest.map(|c| (c.sentence, c.at)),
+        tables: nothing.tables.into_iter().map(crate::tables::lacking).collect(),
+    }));
+    error
+}
