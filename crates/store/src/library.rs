@@ -85,7 +85,7 @@ pub struct RunFilter {
     pub models: Vec<String>,
     /// Only runs with all of these tags.
     pub tags: Vec<String>,
-    /// `false` leaves out baselines and simulated runs.
+    /// Leaves out baselines and simulated runs.
     pub real_only: bool,
     /// Leaves out withdrawn runs. No host asks for that.
     #[serde(skip)]

@@ -31,7 +31,7 @@ models: Array<string>,
  */
 tags: Array<string>, 
 /**
- * `false` leaves out baselines and simulated runs.
+ * Leaves out baselines and simulated runs.
  */
 real_only: boolean, 
 /**
