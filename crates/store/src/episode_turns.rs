@@ -184,6 +184,10 @@ pub struct EpisodeTurns {
     pub agent_seconds: Option<f64>,
     /// What it used.
     pub used: Used,
+    /// Whether its input tokens are known at every attempt, or the source gives those of the whole episode.
+    pub input_is_whole: bool,
+    /// The same of its output tokens.
+    pub output_is_whole: bool,
     /// The turns that the source describes, in order.
     pub turns: Vec<PlayedTurn>,
 }
@@ -276,14 +280,28 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
     Ok(())
 }
 
+/// A condition that holds for episodes of which the tokens of a column are known at every attempt, or given for the whole
+/// episode. Attempts are looked at only where not every turn has known input and output.
+fn tokens_are_whole(column: &str, given: &str) -> String {
+    format!(
+        "episode.{column} IS NOT NULL AND (tokens_turns = episode.reached_turns
+           OR episode.given_tokens ->> '{given}' IS NOT NULL
+           OR NOT EXISTS (SELECT 1 FROM turn JOIN attempt ON attempt.turn = turn.id
+             WHERE turn.episode = episode.id AND attempt.{column} IS NULL))"
+    )
+}
+
 impl Store {
     /// The attempts at the turns of each episode of a run, in the order of [`Store::episodes`].
     pub fn episode_turns(&self, run: RunId) -> Result<Vec<EpisodeTurns>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
                 "SELECT play.episode, play.turns, play.agent_seconds, cost, cost_turns, tokens, tokens_turns,
-                   play.tool_calls, tool_calls_turns, steps, steps_turns, seconds, seconds_turns, steps_survived FROM episode
-                 JOIN play ON play.episode = episode.id WHERE episode.run = ?1 AND {VALID_EPISODE} ORDER BY episode.slug"
+                   play.tool_calls, tool_calls_turns, steps, steps_turns, seconds, seconds_turns, steps_survived,
+                   {}, {} FROM episode
+                 JOIN play ON play.episode = episode.id WHERE episode.run = ?1 AND {VALID_EPISODE} ORDER BY episode.slug",
+                tokens_are_whole("input_tokens", "input"),
+                tokens_are_whole("output_tokens", "output"),
             ))?;
             find.query_and_then([run], |row| {
                 let text = row.get_ref(1)?.as_str().map_err(rusqlite::Error::from)?;
@@ -307,6 +325,8 @@ impl Store {
                         seconds: known(11)?,
                         steps_survived: row.get(13)?,
                     },
+                    input_is_whole: row.get(14)?,
+                    output_is_whole: row.get(15)?,
                     turns: turns.collect::<Result<_>>()?,
                 })
             })?

@@ -131,13 +131,13 @@ pub struct KnownOver {
 /// What a member used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Spent {
-    /// Input tokens, cached ones included.
+    /// Input tokens, cached ones included: the sum of what is known.
     pub input_tokens: Option<u64>,
-    /// Episodes for which they are known; fewer than all means that the sum is partial.
+    /// Episodes for which they are known at every turn; fewer than all means that the sum is partial.
     pub input_tokens_known: u32,
     /// Output tokens.
     pub output_tokens: Option<u64>,
-    /// Episodes for which they are known.
+    /// Episodes for which they are known at every turn.
     pub output_tokens_known: u32,
     /// US dollars; `None` = unknown for every episode.
     pub cost_usd: Option<f64>,
@@ -145,7 +145,7 @@ pub struct Spent {
     pub cost_known: u32,
     /// Seconds of agent time.
     pub agent_seconds: Option<f64>,
-    /// Episodes for which some of it is known.
+    /// Episodes for which it is known at every turn.
     pub agent_seconds_known: u32,
     /// Turns with at least one attempt.
     pub turns_played: u32,

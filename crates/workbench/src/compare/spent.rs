@@ -65,23 +65,28 @@ impl Survived {
     }
 }
 
-/// A number of each episode, added up where it is known.
+/// A number of each episode, added up as far as it is known.
 #[derive(Clone, Copy)]
 struct Sum<T> {
     total: T,
+    /// Whether it is known of a part of some episode.
+    is_known: bool,
+    /// Episodes of which it is wholly known.
     known: u32,
     /// Episodes in all.
     all: u32,
 }
 
 impl<T: Copy + Default + PartialOrd> Sum<T> {
-    fn new(episodes: impl Iterator<Item = Option<T>>, add: impl Fn(T, T) -> T) -> Self {
-        let mut sum = Self { total: T::default(), known: 0, all: 0 };
-        for episode in episodes {
+    /// Of each episode its number, and whether that is of the whole episode: otherwise it is of a part.
+    fn new(episodes: impl Iterator<Item = (Option<T>, bool)>, add: impl Fn(T, T) -> T) -> Self {
+        let mut sum = Self { total: T::default(), is_known: false, known: 0, all: 0 };
+        for (number, is_whole) in episodes {
             sum.all += 1;
-            if let Some(number) = episode {
+            if let Some(number) = number {
                 sum.total = add(sum.total, number);
-                sum.known += 1;
+                sum.is_known = true;
+                sum.known += u32::from(is_whole);
             }
         }
         sum
@@ -90,7 +95,7 @@ impl<T: Copy + Default + PartialOrd> Sum<T> {
     /// Unknown where nothing is known. Episodes that asked no model used nothing: that says nothing of the others.
     fn value(self) -> Option<T> {
         let says_something = self.total > T::default() || self.known == self.all;
-        (self.known > 0 && says_something).then_some(self.total)
+        (self.is_known && says_something).then_some(self.total)
     }
 }
 
@@ -98,13 +103,16 @@ impl<T: Copy + Default + PartialOrd> Sum<T> {
 pub(crate) fn spent(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Spent {
     let [mut tokens, mut tool_calls, mut steps, mut seconds, mut dollars] = [const { PerTurn::new() }; 5];
     let mut survived = Survived::default();
-    let stamina: HashMap<EpisodeId, u32> =
-        pool.episodes().map(|episode| (episode.id, episode.stamina)).collect();
+    let entries: HashMap<EpisodeId, &EpisodeEntry> =
+        pool.episodes().map(|episode| (episode.id, episode)).collect();
+    let by_id: HashMap<EpisodeId, &EpisodeTurns> =
+        plays.iter().flatten().map(|play| (play.episode, play)).collect();
     for play in plays.iter().flatten() {
         tokens.add(play.used.tokens);
         tool_calls.add(play.used.tool_calls);
         steps.add(play.used.steps);
-        survived.add(play.used.steps_survived, stamina.get(&play.episode).copied().unwrap_or(0));
+        let stamina = entries.get(&play.episode).map_or(0, |episode| episode.stamina);
+        survived.add(play.used.steps_survived, stamina);
         seconds.add(play.used.seconds);
         dollars.add(play.used.cost);
     }
@@ -117,12 +125,23 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &Censoring
         turns_after_failure += after_failure(turns, episode.stamina, policy.ending(episode.end_reason));
     }
     let finite = |number: Option<f64>| number.filter(|number| number.is_finite());
-    let tokens_of =
-        |of: fn(&EpisodeEntry) -> Option<u64>| Sum::new(pool.episodes().map(of), u64::saturating_add);
-    let input = tokens_of(|episode| episode.tokens.input);
-    let output = tokens_of(|episode| episode.tokens.output);
-    let worked = Sum::new(plays.iter().flatten().map(|play| finite(play.agent_seconds)), |a, b| a + b);
-    let cost = Sum::new(costs.iter().map(|(cost, _)| finite(*cost)), |a, b| a + b);
+    let tokens_of = |number: fn(&EpisodeEntry) -> Option<u64>, is_whole: fn(&EpisodeTurns) -> bool| {
+        let of_episodes = pool.episodes().map(|episode| {
+            let play = by_id.get(&episode.id);
+            (number(episode), play.is_some_and(|play| is_whole(play)))
+        });
+        Sum::new(of_episodes, u64::saturating_add)
+    };
+    let input = tokens_of(|episode| episode.tokens.input, |play| play.input_is_whole);
+    let output = tokens_of(|episode| episode.tokens.output, |play| play.output_is_whole);
+    let seconds_of = |play: &EpisodeTurns| {
+        let episode = entries.get(&play.episode);
+        let is_whole = episode.is_some_and(|episode| play.used.seconds.turns == episode.reached_turns);
+        (finite(play.agent_seconds), is_whole)
+    };
+    let worked = Sum::new(plays.iter().flatten().map(seconds_of), |a, b| a + b);
+    // The cost of an episode is known only if that of each of its turns is.
+    let cost = Sum::new(costs.iter().map(|(cost, _)| (finite(*cost), true)), |a, b| a + b);
     let all_known = !costs.is_empty() && cost.known == cost.all;
     let per_survived_turn = cost_per_turn(&costs);
     Spent {
@@ -195,7 +214,7 @@ mod tests {
     #[test]
     fn a_sum_of_those_that_used_nothing_is_unknown_where_others_are_not_known() {
         let tokens = |episodes: &[Option<u64>]| {
-            let sum = Sum::new(episodes.iter().copied(), u64::saturating_add);
+            let sum = Sum::new(episodes.iter().map(|tokens| (*tokens, true)), u64::saturating_add);
             (sum.value(), sum.known)
         };
         assert_eq!(tokens(&[Some(0), None, None]), (None, 1));
@@ -203,6 +222,13 @@ mod tests {
         assert_eq!(tokens(&[Some(0), Some(7), None]), (Some(7), 2));
         assert_eq!(tokens(&[None]), (None, 0));
         assert_eq!(tokens(&[]), (None, 0));
+        let partly = |episodes: &[(Option<u64>, bool)]| {
+            let sum = Sum::new(episodes.iter().copied(), u64::saturating_add);
+            (sum.value(), sum.known)
+        };
+        assert_eq!(partly(&[(Some(5), false), (Some(7), true)]), (Some(12), 1), "a lower bound");
+        assert_eq!(partly(&[(Some(5), false)]), (Some(5), 0));
+        assert_eq!(partly(&[(Some(0), false)]), (None, 0), "the rest may have used some");
         let rate = |known: &[(f64, u32)], played: u32| {
             let mut rate = PerTurn::new();
             for (sum, turns) in known {

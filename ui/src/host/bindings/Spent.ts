@@ -6,11 +6,11 @@ import type { KnownOver } from "./KnownOver";
  */
 export type Spent = { 
 /**
- * Input tokens, cached ones included.
+ * Input tokens, cached ones included: the sum of what is known.
  */
 input_tokens: number | null, 
 /**
- * Episodes for which they are known; fewer than all means that the sum is partial.
+ * Episodes for which they are known at every turn; fewer than all means that the sum is partial.
  */
 input_tokens_known: number, 
 /**
@@ -18,7 +18,7 @@ input_tokens_known: number,
  */
 output_tokens: number | null, 
 /**
- * Episodes for which they are known.
+ * Episodes for which they are known at every turn.
  */
 output_tokens_known: number, 
 /**
@@ -34,7 +34,7 @@ cost_known: number,
  */
 agent_seconds: number | null, 
 /**
- * Episodes for which some of it is known.
+ * Episodes for which it is known at every turn.
  */
 agent_seconds_known: number, 
 /**

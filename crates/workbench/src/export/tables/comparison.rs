@@ -183,7 +183,7 @@ pub(super) fn spent(data: &Comparison) -> Table {
             .collect();
         if !partial.is_empty() {
             table.notes.push(format!(
-                "{}: sums are over the episodes for which they are known: {}.",
+                "{}: sums are of what is known. Wholly known are {}.",
                 member.marked(),
                 partial.join(", ")
             ));
