@@ -84,6 +84,36 @@ fn a_withdrawn_run_is_marked_and_left_out_of_what_takes_runs_together() {
     assert_eq!(failures(), 2);
 }
 
+/// Nothing is left to show, and that is no library without runs.
+#[test]
+fn a_library_of_withdrawn_runs_alone_says_that_they_are_withdrawn() {
+    let library = Library::with_two_runs();
+    let benchmark = library.0.json(&["matrix"])["benchmark"]["key"].as_str().expect("a key").to_owned();
+    for (id, _) in library.marks() {
+        library.0.json(&["withdraw", &id, "--reason", "wrong image"]);
+    }
+    let refusal = |args: &[&str]| {
+        let refused = library.0.stamina(args);
+        assert_eq!(refused.status.code(), Some(1), "{args:?}");
+        text(&refused.stderr)
+    };
+    let message = refusal(&["matrix"]);
+    assert!(message.contains("All runs that are asked for are withdrawn"), "{message}");
+    assert!(message.contains("stamina withdraw RUN --undo"), "{message}");
+    for page in ["matrix", "failures"] {
+        let message = refusal(&[page, "--benchmark", &benchmark]);
+        let expected = format!("The benchmark \"{benchmark}\" has no runs that are not withdrawn");
+        assert!(message.contains(&expected), "{page}: {message}");
+        let message = refusal(&[page, "--benchmark", "none"]);
+        assert!(message.contains("The benchmark \"none\" has no runs"), "{page}: {message}");
+        assert!(!message.contains("withdrawn"), "{page}: {message}");
+    }
+    let failures = library.0.json(&["failures"]);
+    let said = failures["cautions"].as_array().expect("sentences").iter().filter_map(Value::as_str);
+    let said = said.filter(|text| text.ends_with("is withdrawn (wrong image), and not in these failures."));
+    assert_eq!(said.count(), 2, "{failures}");
+}
+
 #[test]
 fn the_mark_travels_with_an_exported_table() {
     let library = Library::with_two_runs();

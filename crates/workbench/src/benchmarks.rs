@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use store::RunEntry;
 
+use crate::api::ApiError;
+
 /// Every benchmark that has tests, with its name and number of runs, most runs first.
 pub(crate) fn counted(runs: &[RunEntry]) -> Vec<(String, String, u32)> {
     let mut counts: BTreeMap<&str, (&str, u32)> = BTreeMap::new();
@@ -16,8 +18,30 @@ pub(crate) fn counted(runs: &[RunEntry]) -> Vec<(String, String, u32)> {
     list
 }
 
+/// The error of a page for which no run is left: none is there, or those that are there are withdrawn. `asked` is the key of
+/// the benchmark, where one was named.
+pub(crate) fn no_runs(
+    code: &str,
+    asked: Option<&str>,
+    are_withdrawn: bool,
+    benchmarks: &[(String, String, u32)],
+) -> ApiError {
+    let what = match (asked, are_withdrawn) {
+        (None, false) => "There are no runs in the library".to_owned(),
+        (None, true) => "All runs that are asked for are withdrawn".to_owned(),
+        (Some(key), false) => format!("The benchmark \"{key}\" has no runs"),
+        (Some(key), true) => format!("The benchmark \"{key}\" has no runs that are not withdrawn"),
+    };
+    let hint = if are_withdrawn {
+        "Let one count again: `stamina withdraw RUN --undo`, or its page".to_owned()
+    } else {
+        hint(benchmarks)
+    };
+    ApiError::new(code, what).hint(hint)
+}
+
 /// What to say to who asked for another one.
-pub(crate) fn hint(benchmarks: &[(String, String, u32)]) -> String {
+fn hint(benchmarks: &[(String, String, u32)]) -> String {
     if benchmarks.is_empty() {
         return "Open a folder with results first".to_owned();
     }

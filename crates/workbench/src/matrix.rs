@@ -54,6 +54,9 @@ impl Workbench {
         self.refresh_summaries()?;
         let policy = self.store.get_policy()?;
         let (mut entries, only_simulated) = self.runs_of_matrix(request)?;
+        let asks_for =
+            |run: &RunEntry| request.benchmark.as_ref().is_none_or(|key| *key == run.benchmark.key);
+        let are_withdrawn = entries.iter().any(|run| run.invalid.is_some() && asks_for(run));
         let withdrawn: Vec<String> = withdrawn(&mut entries);
         // If only runs without tests are named, the error says why there is nothing.
         if let Some(untested) = entries.iter().find(|run| !run.benchmark.has_verdicts())
@@ -63,7 +66,7 @@ impl Workbench {
             return Err(no_stamina(untested));
         }
         let benchmarks = benchmarks::counted(&entries);
-        let benchmark = chosen(request, &benchmarks)?;
+        let benchmark = chosen(request, &benchmarks, are_withdrawn)?;
         let left_out: Vec<String> = entries
             .iter()
             .filter(|run| !request.runs.is_empty() && run.benchmark.key != benchmark.0)
@@ -254,17 +257,14 @@ fn mixed(pools: &[Pool], runs: &[usize]) -> Vec<String> {
 fn chosen(
     request: &MatrixRequest,
     benchmarks: &[(String, String, u32)],
+    are_withdrawn: bool,
 ) -> Result<(String, String), ApiError> {
     let found = match &request.benchmark {
         None => benchmarks.first(),
         Some(wanted) => benchmarks.iter().find(|(key, _, _)| key == wanted),
     };
     found.map(|(key, name, _)| (key.clone(), name.clone())).ok_or_else(|| {
-        let error = match &request.benchmark {
-            None => ApiError::new("matrix.no_runs", "There are no runs in the library"),
-            Some(key) => ApiError::new("matrix.no_runs", format!("The benchmark \"{key}\" has no runs")),
-        };
-        error.hint(benchmarks::hint(benchmarks))
+        benchmarks::no_runs("matrix.no_runs", request.benchmark.as_deref(), are_withdrawn, benchmarks)
     })
 }
 

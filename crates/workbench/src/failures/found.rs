@@ -174,16 +174,20 @@ impl Workbench {
             .iter()
             .find(|(of, _, _)| Some(of) == key.as_ref())
             .map(|(key, name, _)| (key.clone(), name.clone()));
+        let every = self.store.list_runs(&RunFilter::default())?.rows;
         if let (Some(wanted), None) = (&request.benchmark, &benchmark) {
-            let error = ApiError::new("failures.no_runs", format!("The benchmark \"{wanted}\" has no runs"));
-            return Err(error.hint(benchmarks::hint(&benchmarks)));
+            let are_withdrawn =
+                every.iter().any(|(_, run)| run.invalid.is_some() && run.benchmark.key == *wanted);
+            return Err(benchmarks::no_runs("failures.no_runs", Some(wanted), are_withdrawn, &benchmarks));
         }
-        let own = |run: &&RunEntry| Some(&run.benchmark.key) == key.as_ref();
+        // Without a benchmark no run counts; those that are withdrawn are named all the same.
+        let own = |run: &&RunEntry| key.as_ref().is_none_or(|key| *key == run.benchmark.key);
         let runs = if real.iter().any(|run| own(&run)) { real } else { all };
         let members = runs.iter().filter(own).map(|run| Member::Run { run: run.slug.clone() }).collect();
-        let every = self.store.list_runs(&RunFilter::default())?.rows.into_iter().map(|(_, run)| run);
         let withdrawn = every
-            .filter(|run| own(&run))
+            .iter()
+            .map(|(_, run)| run)
+            .filter(own)
             .filter_map(|run| {
                 let mark = doubts::withdrawn(run.invalid.as_deref())?;
                 Some(format!("{} is {mark}, and not in these failures.", run.slug))
