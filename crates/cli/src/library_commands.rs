@@ -196,7 +196,7 @@ fn print_marks(row: &RunRow) {
     }
 }
 
-/// Finds a run by its id, or by a unique prefix or part of it.
+/// Finds a run by its id, by a unique prefix or part of it, or by its whole name in its source.
 pub(crate) fn find_run(workbench: &Workbench, name: &str) -> Result<RunRow, ApiError> {
     let mut rows = all_runs(workbench, &ListRuns::default())?;
     if let Some(exact) = rows.iter().position(|row| row.id == name) {
@@ -210,14 +210,27 @@ pub(crate) fn find_run(workbench: &Workbench, name: &str) -> Result<RunRow, ApiE
     }
     match rows.len() {
         1 => Ok(rows.swap_remove(0)),
-        0 => Err(ApiError::new("run.not_found", format!("There is no run \"{name}\" in the library"))
-            .hint("`stamina runs` lists the runs with their ids")),
-        _ => {
-            let ids: Vec<&str> = rows.iter().take(5).map(|row| row.id.as_str()).collect();
-            Err(ApiError::new("run.ambiguous", format!("\"{name}\" names {} runs", rows.len()))
-                .hint(format!("Name one of: {}", ids.join(", "))))
-        }
+        0 => find_run_of_name(workbench, name),
+        _ => Err(ambiguous(name, &rows.into_iter().map(|row| row.id).collect::<Vec<_>>())),
     }
+}
+
+/// Finds a run by its name in its source. Its id may be shorter.
+fn find_run_of_name(workbench: &Workbench, name: &str) -> Result<RunRow, ApiError> {
+    let ids = workbench.runs_of_name(name)?;
+    match ids.as_slice() {
+        [] => Err(ApiError::new("run.not_found", format!("There is no run \"{name}\" in the library"))
+            .hint("`stamina runs` lists the runs with their ids")),
+        [id] => Ok(workbench.get_run(RunRef { run: id.clone() })?.row),
+        _ => Err(ambiguous(name, &ids)),
+    }
+}
+
+/// The error where several runs could be meant.
+fn ambiguous(name: &str, ids: &[String]) -> ApiError {
+    let first: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
+    ApiError::new("run.ambiguous", format!("\"{name}\" names {} runs", ids.len()))
+        .hint(format!("Name one of: {}", first.join(", ")))
 }
 
 /// `stamina rerun-list`.

@@ -51,6 +51,20 @@ impl Workbench {
         Ok(RunPage { rows, groups, total: list.total, facets: list.facets })
     }
 
+    /// Ids of the runs that have a name in their source, letter by letter. Ids end after 100 letters and have no capital
+    /// letters, spaces or slashes, so names that differ may look alike there.
+    ///
+    /// Errors: those of the library.
+    pub fn runs_of_name(&self, name: &str) -> Result<Vec<String>, ApiError> {
+        let mut ids = Vec::new();
+        for (_, entry) in self.store.list_runs(&ListRuns::default())?.rows {
+            if self.store.run(&entry.slug)?.is_some_and(|record| record.run.key == name) {
+                ids.push(entry.slug);
+            }
+        }
+        Ok(ids)
+    }
+
     /// One run with its settings.
     pub fn get_run(&self, request: RunRef) -> Result<RunDetail, ApiError> {
         self.refresh_summaries()?;
