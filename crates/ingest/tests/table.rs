@@ -167,6 +167,45 @@ fn a_row_that_says_another_thing_of_its_run_is_named() {
 }
 
 #[test]
+fn a_row_that_says_another_thing_of_its_episode_or_turn_is_named() {
+    let read = table(
+        "t.csv",
+        "run,harness,model,scenario,turn,attempt,passed,scenario_title,turn_title,request,episode_tokens_in,episode_tokens_cached,episode_tokens_out,episode_cost_usd,episode_agent_seconds,episode_started_at,episode_invalid\n\
+         a,h,m,s,1,1,0,Shop,Login,,100,150,10,0.5,60,2026-01-02T00:00:00Z,\n\
+         a,h,m,s,1,2,1,Shop,Login,Add a login,100,150,10,0.50,6e1,2026-01-02T01:00:00+01:00,\n\
+         a,h,m,s,2,1,0,Store,,Add a cart,100,150,11,0.75,61,2026-01-03T00:00:00Z,wrong image\n\
+         a,h,m,s,2,2,0,,,Add a cart,,,,,,,wrong image\n\
+         a,h,m,s,2,3,1,,Basket,Add a basket,,,,,,,another reason\n\
+         a,h,m,s,1,3,1,,Sign in,,,,,,,,\n",
+    );
+    let episode = read.episode("a", "s");
+    assert_eq!((episode.title.as_deref(), episode.cost_usd), (Some("Shop"), Some(0.5)));
+    assert_eq!(episode.tokens, Some(Tokens { input: Some(250), cached: Some(150), output: Some(10) }));
+    let found: Vec<&str> = (read.warnings().into_iter())
+        .filter(|(code, message)| *code == "table.contradiction" && message.contains(" says "))
+        .map(|(_, message)| message)
+        .collect();
+    let of_episode = |what: &str, known: &str| {
+        format!("Row {what} of an episode that begins in row 2 and had “{known}”. The first is taken.")
+    };
+    let of_turn = |what: &str, turn: u32, known: &str| {
+        format!("Row {what} of turn {turn}, of which an earlier row says “{known}”. The first is taken.")
+    };
+    let expected = [
+        of_episode("4 says scenario_title “Store”", "Shop"),
+        of_episode("4 says episode_tokens_out “11”", "10"),
+        of_episode("4 says episode_cost_usd “0.75”", "0.5"),
+        of_episode("4 says episode_agent_seconds “61”", "60"),
+        of_episode("4 says episode_started_at “2026-01-03T00:00:00Z”", "2026-01-02T00:00:00Z"),
+        of_episode("6 says episode_invalid “another reason”", "wrong image"),
+        // The title of turn 2 was made of its request: no row said it before.
+        of_turn("6 says request “Add a basket”", 2, "Add a cart"),
+        of_turn("7 says turn_title “Sign in”", 1, "Login"),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn every_way_to_write_one_gives_the_same() {
     let rows = "a,h,\"m, \"\"x\"\"\",s 1,1,1,true,0.5\na,h,\"m, \"\"x\"\"\",s 1,2,1,false,NaN\n";
     let plain = table("t.csv", format!("{HEADER},cost_usd\n{rows}"));

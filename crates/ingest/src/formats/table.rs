@@ -4,6 +4,7 @@
 //! the name that a user said it has ([`files::Tree::column_names`]). All tables of a folder together are one place: rows of
 //! one run may stand in several.
 
+mod agreement;
 mod attempt;
 mod cell;
 pub mod columns;

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use model::{Artifact, ArtifactKind, Attempt, Episode, Request, Turn, Verdict};
+use model::{Artifact, ArtifactKind, Attempt, Episode, Request, Tokens, Turn, Verdict};
 
 use crate::identity;
 use crate::readers::text::first_title;
 
+use super::agreement::{episode_tokens, other_values, turn_agrees};
 use super::attempt::{attempt_of, texts_of};
 use super::cell::Cell;
 use super::columns::Field;
@@ -22,7 +23,7 @@ const EPISODE_CAP: usize = 64 << 20;
 /// What the key of an episode has that began from what another one had left: Harbor's fork has it in the names of such trials.
 pub const FORKED: &str = "__mr-";
 /// Longest title that is made of a request.
-const TITLE_CAP: usize = 120;
+pub(super) const TITLE_CAP: usize = 120;
 
 /// An episode while its rows come.
 pub(super) struct Building {
@@ -33,6 +34,8 @@ pub(super) struct Building {
     rows: HashMap<(u32, u32), u64>,
     /// Where a turn stands: until all rows were there, turns and attempts stand in the order of their rows.
     places: HashMap<u32, usize>,
+    /// The tokens that were taken for the whole episode, as they stand in their row.
+    said_tokens: Tokens,
     /// What counts against [`EPISODE_CAP`].
     bytes: usize,
 }
@@ -54,7 +57,15 @@ impl Building {
         };
         let mut episode = Episode::new(format!("{scenario}#{}{forked}", row.repeat()), scenario);
         episode.repeat = repeat;
-        Self { run, episode, first_row: row.number(), rows: HashMap::new(), places: HashMap::new(), bytes: 0 }
+        Self {
+            run,
+            episode,
+            first_row: row.number(),
+            rows: HashMap::new(),
+            places: HashMap::new(),
+            said_tokens: Tokens::default(),
+            bytes: 0,
+        }
     }
 
     /// Takes what a row says of the whole episode: of each column the first value that is known.
@@ -94,6 +105,9 @@ impl Building {
         let mut taker = Taker { row, place, run: &self.run, warnings };
         self.episode_agrees(&mut taker);
         Self::describe_episode(&mut self.episode, &mut taker);
+        if self.said_tokens.is_unknown() && self.episode.tokens.is_some() {
+            self.said_tokens = episode_tokens(row);
+        }
         if row.cell(Field::Turn).is_unknown() {
             if !row.cell(Field::Attempt).is_unknown() || !row.cell(Field::Passed).is_unknown() {
                 taker.say("table.no_number", Done::Skipped, "has an attempt and no turn. It is left out.");
@@ -160,6 +174,15 @@ impl Building {
                 new.as_str(),
                 self.first_row,
                 known.as_str()
+            );
+            taker.say("table.contradiction", Done::Differently, &what);
+        }
+        for (field, known) in other_values(&self.episode, self.said_tokens, taker.row) {
+            let what = format!(
+                "says {} “{}” of an episode that begins in row {} and had “{known}”. The first is taken.",
+                field.name(),
+                taker.row.cell(field).shown(),
+                self.first_row
             );
             taker.say("table.contradiction", Done::Differently, &what);
         }
@@ -299,6 +322,7 @@ fn turn_of<'a>(turns: &'a mut Vec<Turn>, places: &mut HashMap<u32, usize>, numbe
 
 /// What the first row of a turn says of it. The result is how many bytes of texts came to it.
 fn describe(turn: &mut Turn, taker: &mut Taker<'_, '_>) -> usize {
+    turn_agrees(turn, taker);
     let mut texts = 0;
     if turn.title.is_none() {
         turn.title = taker.text(Field::Title);
