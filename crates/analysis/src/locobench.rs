@@ -25,6 +25,8 @@ pub struct Call<'a> {
     pub function: &'a str,
     /// The first of the parameters `path`, `target_file`, `file_path` that is not empty.
     pub path: Option<&'a str>,
+    /// Whether that parameter is a list or an object, which no set of Python can hold. Then `path` is `None`.
+    pub has_compound_path: bool,
     /// Whether its response reports success; `None` = it has no response. Only [`corrected`] uses it.
     pub succeeded: Option<bool>,
 }

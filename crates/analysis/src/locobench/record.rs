@@ -25,6 +25,8 @@ const SAMPLES: usize = 5;
 
 /// The value of both coverage metrics without a modified file.
 const NO_FILES: f64 = 0.65;
+/// The value of M8 where the program cannot compute it: an exception in a metric gives a fixed value.
+const NOT_COMPUTED: f64 = 0.65;
 
 /// The part of the name of a function that is its kind of tool in M1.
 fn kind_of_tool(function: &str) -> &str {
@@ -108,6 +110,9 @@ pub(super) fn information_coverage(session: &Session<'_>) -> f64 {
     if session.files.is_empty() {
         return NO_FILES;
     }
+    if session.calls.iter().any(|call| call.has_compound_path && reads(call)) {
+        return NOT_COMPUTED;
+    }
     let read: HashSet<&str> = session.calls.iter().filter(|call| reads(call)).filter_map(place).collect();
     let covered = session.files.iter().filter(|(path, _)| read.contains(path)).count();
     rescaled(covered as f64 / session.files.len() as f64, 0.0, 0.3)
@@ -140,6 +145,20 @@ pub(super) fn long_range_dependency_resolution(session: &Session<'_>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An exception of the program: a list cannot be put into a set.
+    #[test]
+    fn a_read_of_a_list_of_paths_is_not_computed() {
+        let read = Call { function: "read_file", path: Some("a"), ..Call::default() };
+        let of_list = |function| Call { function, has_compound_path: true, ..Call::default() };
+        let coverage = |calls: &[Call<'_>]| {
+            information_coverage(&Session { calls, files: &[("a", Some("x"))], ..Session::default() })
+        };
+        let near = |value: f64, expected: f64| (value - expected).abs() < 1e-9;
+        assert!(near(coverage(&[read]), 0.9));
+        assert!(near(coverage(&[read, of_list("grep")]), 0.65));
+        assert!(near(coverage(&[read, of_list("write_file")]), 0.9), "only reads enter");
+    }
 
     #[test]
     fn the_end_of_a_name_is_the_kind_of_tool() {

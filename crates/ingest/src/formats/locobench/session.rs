@@ -130,13 +130,13 @@ fn calls<'a>(log: &'a [Node], messages: &'a [Node]) -> Vec<Call<'a>> {
             let call = entry.get("tool_call");
             let text = |key| call.and_then(|call| call.get(key)).and_then(Node::text).unwrap_or_default();
             let id = call.and_then(|call| call.get("call_id")).and_then(Node::text);
+            let parameters = call.and_then(|call| call.get("parameters"));
+            let path = first(parameters, &["path", "target_file", "file_path"]);
             Call {
                 tool: text("tool_name"),
                 function: text("function_name"),
-                path: first_text(
-                    call.and_then(|c| c.get("parameters")),
-                    &["path", "target_file", "file_path"],
-                ),
+                path: path.and_then(Node::text),
+                has_compound_path: matches!(path, Some(Node::List(_) | Node::Map(_))),
                 succeeded: id.and_then(|id| outcomes.get_mut(id)?.pop_front()),
             }
         })
