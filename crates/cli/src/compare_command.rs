@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use model::{amount_in_dollars, counted};
+use model::{amount_in_dollars, cost_in_words, counted};
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{ApiError, ChiSquare, ComparedMember, ComparedPair, Comparison, Pairs};
@@ -10,7 +10,8 @@ use workbench::{p_number, p_value};
 
 use crate::members::request;
 use crate::numbers::{
-    chi_square, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
+    chi_square, estimate, interval, mean_stamina, notes, number, percent, percent_interval, score_text,
+    unknown,
 };
 use crate::print::{print, print_json};
 use crate::{json, table};
@@ -61,7 +62,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
             "early_censored": m.early_censored,
             "score": m.score,
             "scores": json::turn_scores(m.scores.as_ref()),
-            "spent": m.spent,
+            "spent": m.used(),
             "simulated": m.simulated,
             "baseline": m.baseline,
             "caveats": m.caveats,
@@ -214,7 +215,7 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
                 percent(rate.value),
                 percent_interval(rate.ci_low, rate.ci_high),
                 rate.interval.map_or_else(|| "n/a".to_owned(), |how| how.in_words().to_owned()),
-                number(m.score, 1),
+                score_text(m.score),
                 cost(m),
             ]
         })
@@ -237,10 +238,19 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
 /// What a member cost, as far as it is known.
 fn cost(member: &ComparedMember) -> String {
     let (known, of) = (member.spent.cost_known, member.stamina.n);
-    match member.spent.cost_usd {
-        Some(sum) if known < of => format!("≥ {} (known for {known} of {of})", amount_in_dollars(sum)),
-        sum => sum.map_or_else(unknown, amount_in_dollars),
+    cost_in_words(member.spent.cost_usd, member.simulated, |sum| {
+        let amount = amount_in_dollars(sum);
+        if known < of { format!("≥ {amount} (known for {known} of {of})") } else { amount }
+    })
+}
+
+/// Dollars for each turn survived, or why there is no such number.
+fn cost_per_survived_turn(member: &ComparedMember) -> String {
+    let spent = &member.spent;
+    if !member.simulated && spent.cost_per_survived_turn.is_none() {
+        return spent.instead_of_cost_per_survived_turn().to_owned();
     }
+    cost_in_words(spent.cost_per_survived_turn, member.simulated, amount_in_dollars)
 }
 
 fn staminas_text(members: &[ComparedMember]) -> String {
@@ -255,12 +265,9 @@ fn staminas_text(members: &[ComparedMember]) -> String {
                 number(m.stamina.mean, 2),
                 interval(m.stamina.ci_low, m.stamina.ci_high),
                 m.stamina.median.to_string(),
-                number(m.score, 1),
+                score_text(m.score),
                 cost(m),
-                m.spent.cost_per_survived_turn.map_or_else(
-                    || m.spent.instead_of_cost_per_survived_turn().to_owned(),
-                    amount_in_dollars,
-                ),
+                cost_per_survived_turn(m),
             ]
         })
         .collect();

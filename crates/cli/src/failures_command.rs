@@ -165,7 +165,7 @@ fn case_json(case: &FailureCase) -> Value {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    format!("{} %", model::bounded(100.0 * share, 100.0, 1))
 }
 
 fn failures_text(failures: &Failures, scope: FailureScope) -> String {

@@ -145,10 +145,11 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "end_reasons": end_reasons,
         "unrecognised": row.unrecognised,
         "tokens": tokens(&row.tokens),
-        "cost_usd": row.cost_usd,
+        // A simulated model has no cost, whatever its source counts.
+        "cost_usd": row.cost_usd.filter(|_| !row.simulated),
         // If fewer are known than exist, the sum lacks the others.
         "tokens_known": { "known": row.tokens_known, "of": row.episodes },
-        "cost_known": { "known": row.cost_known, "of": row.episodes },
+        "cost_known": { "known": if row.simulated { 0 } else { row.cost_known }, "of": row.episodes },
         "baseline": row.baseline.map(model::Baseline::as_str),
         "simulated": row.simulated,
         "started_at": row.started_at,

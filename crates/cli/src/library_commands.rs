@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use model::{PassRate, by_sentence, counted, dollars, runs_in_words};
+use model::{PassRate, by_sentence, cost_in_words, counted, dollars, runs_in_words};
 use serde_json::Value;
 use workbench::Workbench;
 use workbench::api::{
@@ -11,7 +11,7 @@ use workbench::api::{
 };
 
 use crate::args::Sort;
-use crate::numbers::{interval, number, percent, percent_interval, unknown};
+use crate::numbers::{interval, number, percent, percent_interval, score_text, unknown};
 use crate::print::{print, print_json};
 use crate::{json, table};
 
@@ -120,11 +120,11 @@ fn runs_text(rows: &[RunRow]) -> String {
                     ends(),
                 ],
             });
-            line.push(number(row.score, 1));
+            line.push(score_text(row.score));
             if has_labels {
                 line.insert(1, row.source_label.clone());
             }
-            line.push(row.cost_usd.map_or_else(unknown, |cost| match row.cost_known {
+            line.push(cost_in_words(row.cost_usd, row.simulated, |cost| match row.cost_known {
                 known if known < row.episodes => {
                     format!("≥ {} (known for {known} of {})", dollars(cost), row.episodes)
                 }

@@ -37,6 +37,11 @@ pub(crate) fn number(value: Option<f64>, digits: usize) -> String {
     value.map_or_else(unknown, |value| format!("{value:.digits$}"))
 }
 
+/// A score from 0 to 100.
+pub(crate) fn score_text(value: Option<f64>) -> String {
+    value.map_or_else(unknown, |value| model::bounded(value, 100.0, 1))
+}
+
 pub(crate) fn interval(low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
         (Some(low), Some(high)) => format!("{low:.2}–{high:.2}"),
@@ -51,7 +56,7 @@ pub(crate) fn rounded_seconds(seconds: f64) -> f64 {
 
 /// A share in percent.
 pub(crate) fn percent(share: Option<f64>) -> String {
-    share.map_or_else(unknown, |share| format!("{:.1} %", 100.0 * share))
+    share.map_or_else(unknown, |share| format!("{} %", model::bounded(100.0 * share, 100.0, 1)))
 }
 
 /// The interval of a share, in percent.

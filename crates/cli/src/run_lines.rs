@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use model::{TurnState, counted, dollars, plain_line};
+use model::{TurnState, bounded, counted, dollars, plain_line};
 use runner::{Event, Finish};
 use unicode_width::UnicodeWidthChar;
 use workbench::api::{LiveEpisode, LivePhase, LiveRunDetail};
@@ -145,8 +145,10 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             gateway::StopReason::ContextOverflow { message } => format!("context: {message}"),
         }),
         Event::Finished { how, episodes, average_score, spent, endpoint, .. } => {
-            let score =
-                average_score.map_or_else(|| "unknown".to_owned(), |score| format!("{:.1} %", score * 100.0));
+            let score = average_score.map_or_else(
+                || "unknown".to_owned(),
+                |score| format!("{} %", bounded(score * 100.0, 100.0, 1)),
+            );
             let cost =
                 cost_of(spent.cost_usd, simulated).unwrap_or_else(|usd| format!("cost {}", dollars(usd)));
             let episodes = counted(u64::from(*episodes), "episode");

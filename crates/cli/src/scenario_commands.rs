@@ -363,5 +363,8 @@ fn report_text(report: &Report) -> String {
 }
 
 fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 { "–".to_owned() } else { format!("{:.2} %", part as f64 * 100.0 / whole as f64) }
+    if whole == 0 {
+        return "–".to_owned();
+    }
+    format!("{} %", model::bounded(part as f64 * 100.0 / whole as f64, 100.0, 2))
 }

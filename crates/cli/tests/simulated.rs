@@ -57,6 +57,40 @@ fn what_a_scripted_model_came_to_says_so_where_it_is_printed() {
     }
 }
 
+/// The second run is the same, of a real model.
+#[test]
+fn a_scripted_model_has_no_cost_whatever_its_source_counts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let table = "run,harness,model,scenario,turn,attempt,passed,planned_turns,cost_usd,simulated\n\
+        played,h,m,a,1,1,true,2,0.5,true\nplayed,h,m,a,2,1,false,2,0.25,true\n\
+        asked,h,m,a,1,1,true,2,0.5,false\nasked,h,m,a,2,1,false,2,0.25,false\n";
+    std::fs::write(folder.join("costs.csv"), table).expect("written");
+    stamina(folder, &["ingest", "costs.csv"]);
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&stamina(folder, &[args, &["--json"]].concat())).expect("JSON")
+    };
+    let runs = json(&["runs"]);
+    let run = |simulated: bool| {
+        let runs = runs.as_array().expect("runs");
+        runs.iter().find(|run| run["simulated"] == simulated).expect("a run").clone()
+    };
+    assert!(run(true)["cost_usd"].is_null() && run(true)["cost_known"]["known"] == 0, "{runs}");
+    assert_eq!((&run(false)["cost_usd"], &run(false)["cost_known"]["known"]), (&0.75.into(), &1.into()));
+    let ids = [run(true), run(false)].map(|run| run["id"].as_str().expect("an id").to_owned());
+    let members = ["compare", ids[0].as_str(), ids[1].as_str()];
+    let compared = json(&members);
+    let [played, asked] = [0_usize, 1].map(|at| compared["runs"][at]["spent"].clone());
+    for name in ["cost_usd", "cost_per_episode", "cost_per_turn", "cost_per_survived_turn"] {
+        assert!(played[name].is_null() && asked[name].is_number(), "{name}: {compared}");
+    }
+    for (args, times) in [(&["runs"][..], 1), (&members[..], 2)] {
+        let shown = stamina(folder, args);
+        assert_eq!(shown.matches("no cost").count(), times, "{shown}");
+        assert!(shown.contains("0.75"), "{shown}");
+    }
+}
+
 #[test]
 fn what_a_scripted_model_came_to_says_so_in_every_table() {
     let folder = with_the_sample();

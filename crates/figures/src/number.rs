@@ -89,7 +89,7 @@ pub(crate) fn interval(low: Option<f64>, high: Option<f64>, decimals: usize) -> 
     }
 }
 
-/// A p value in the style of papers: `p = 0.032`, `p < 0.001`; `n/a` without one.
+/// A p value in the style of papers: `p = 0.032`, `p < 0.001`; `n/a` without one. `pValue` of the pages has the same words.
 pub fn p_value(p: Option<f64>) -> String {
     let text = p_number(p);
     match text.chars().next() {
@@ -164,6 +164,21 @@ mod tests {
             [Some(0.000_04), Some(0.0321), Some(0.5), Some(0.999), Some(1.0), None].map(p_value),
             ["p < 0.001", "p = 0.032", "p = 0.50", "p > 0.99", "p = 1.00", "n/a"]
         );
+        // Ends of ranges, and halves, which are rounded to even.
+        assert_eq!(
+            [0.000_999, 0.001, 0.0999, 0.1, 0.9951, 0.0625, 0.125, 0.375].map(|p| p_value(Some(p))),
+            [
+                "p < 0.001",
+                "p = 0.001",
+                "p = 0.100",
+                "p = 0.10",
+                "p > 0.99",
+                "p = 0.062",
+                "p = 0.12",
+                "p = 0.38"
+            ]
+        );
+        assert_eq!([1.5, f64::NAN].map(|p| p_value(Some(p))), ["n/a", "n/a"]);
         assert_eq!(
             [percent(1, 1000), percent(34, 100), percent(999, 1000), percent(0, 5), percent(0, 0)],
             ["< 1 %", "34 %", "> 99 %", "0 %", "n/a"]

@@ -11,6 +11,7 @@
 
 mod ansi;
 mod attempt;
+mod bounded;
 mod cached_input;
 pub mod case_lines;
 mod display;
@@ -36,6 +37,7 @@ pub use ansi::strip_ansi;
 pub use attempt::{
     Artifact, ArtifactKind, Attempt, Counting, Extra, TestOutcome, TestResult, Timing, Tokens,
 };
+pub use bounded::bounded;
 pub use cached_input::CachedInput;
 pub use display::{
     by_sentence, counted, escape_controls, is_display_control, log_line, one_line, plain_line, runs_in_words,
@@ -47,7 +49,7 @@ pub use episode::{Episode, Request, Turn};
 pub use grader_place::GraderPlace;
 pub use lock::lock;
 pub use median::Median;
-pub use money::{amount_in_dollars, dollars};
+pub use money::{amount_in_dollars, cost_in_words, dollars};
 pub use pass_rate::{PassRate, RateInterval};
 pub use round_scores::RoundScores;
 pub use run::{Baseline, Benchmark, LOCOBENCH_AGENT, Reported, Run, TaskTotals, UNTESTED_BENCHMARKS};

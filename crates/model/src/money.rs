@@ -24,6 +24,16 @@ pub fn amount_in_dollars(usd: f64) -> String {
     }
 }
 
+/// What something cost, for people: a simulated model has no cost, whatever its source counts; else as `words` writes the dollars,
+/// or `unknown`. `costInWords` of the pages follows the same rule.
+pub fn cost_in_words(usd: Option<f64>, simulated: bool, words: impl FnOnce(f64) -> String) -> String {
+    match usd {
+        _ if simulated => "no cost".to_owned(),
+        Some(usd) => words(usd),
+        None => "unknown".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,5 +52,14 @@ mod tests {
             ["$0.000001", "$0.001", "$0.009", "$0.0096", "$0.010", "$0.010", "$0.099"]
         );
         assert_eq!(amount_in_dollars(0.003), "0.003");
+    }
+
+    #[test]
+    fn a_simulated_model_has_no_cost_whatever_is_counted() {
+        let costs = [(None, true), (Some(0.2), true), (None, false), (Some(1.5), false)];
+        assert_eq!(
+            costs.map(|(usd, simulated)| cost_in_words(usd, simulated, dollars)),
+            ["no cost", "no cost", "unknown", "$1.50"]
+        );
     }
 }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
+use crate::bounded::bounded;
+
 /// How the interval of a [`PassRate`] is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
@@ -71,7 +73,7 @@ impl PassRate {
             (Some(low), Some(high)) => format!("95 % CI {:.1} to {:.1} %", 100.0 * low, 100.0 * high),
             _ => "95 % CI n/a".to_owned(),
         };
-        format!("{:.1} % ({interval})", 100.0 * value)
+        format!("{} % ({interval})", bounded(100.0 * value, 100.0, 1))
     }
 }
 
@@ -86,5 +88,7 @@ mod tests {
         assert_eq!(rate.in_words(), "45.0 % (95 % CI 30.1 to 61.0 %)");
         assert_eq!(PassRate { ci_low: None, ..rate }.in_words(), "45.0 % (95 % CI n/a)");
         assert_eq!(PassRate::default().in_words(), "unknown");
+        let almost = PassRate { value: Some(0.9998), ..PassRate::default() };
+        assert_eq!(almost.in_words(), "> 99.9 % (95 % CI n/a)");
     }
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use analysis::rounds::{TaskRewards, TaskTries, comp, comp_round_by_round, gap, mt_at_k, mt_round_by_round};
 use ingest::formats::table::{FORKED, RESTORE_BEFORE_TRY};
+use ingest::readers::clock;
 use model::{EndReason, Ending, RoundScores, Run, TaskTotals, counted};
 use serde_json::Value;
 use store::{EpisodeEntry, EpisodeId, RunEntry, RunId, RunRecord, Store, Summary};
@@ -92,7 +93,7 @@ pub(crate) fn scores_of_parts(
     let tasks: Vec<TaskRewards> = by_task
         .into_values()
         .map(|mut trials| {
-            trials.sort_by_key(|trial| trial.repeat);
+            sort_by_start(&mut trials);
             let rounds = trials.iter().filter_map(|trial| trial.planned_turns).max().unwrap_or(0);
             let of_trial = |trial: &&EpisodeEntry| {
                 (1..=rounds).map(|turn| rewards.get(&(trial.id, turn)).copied()).collect()
@@ -101,6 +102,16 @@ pub(crate) fn scores_of_parts(
         })
         .collect();
     Ok(Some(of_tasks(tasks, &totals)))
+}
+
+/// Brings the trials of a task into the order in which they began. Repeats count within a run, so those of parts of one job do not
+/// follow each other: they decide where trials began together, or where some trial does not say when it began.
+fn sort_by_start(trials: &mut [&EpisodeEntry]) {
+    fn start(trial: &EpisodeEntry) -> Option<i64> {
+        trial.started_at.as_deref().and_then(clock::micros)
+    }
+    let is_known = trials.iter().all(|trial| start(trial).is_some());
+    trials.sort_by_key(|trial| (if is_known { start(trial) } else { None }, trial.repeat));
 }
 
 /// How many tries a round might have; `None` = unknown. A tidy table has no settings, and the limit of the run says it there.

@@ -7,6 +7,7 @@ mod library;
 use std::path::Path;
 
 use library::{Library, members};
+use model::Median;
 use workbench::api::{
     Annotate, Comparability, CompareRequest, ComparedMember, Comparison, ExportFormat, ExportOf,
     ExportRequest, FailureCasesRequest, FailureGrouping, FailureOrigin, FailureScope, FailuresRequest,
@@ -463,6 +464,17 @@ fn repair_counts_one_population_in_every_group() {
         FailuresRequest { group: FailureGrouping::Turn, scope: FailureScope::First, ..failures_request };
     let times = library.workbench.table(&TableOf::RepairTimes { of: turn_request }).unwrap();
     assert_eq!(times.rows.len(), 4, "three turns, and all");
+}
+
+/// Nothing was tried again, and the test that fails still fails a turn later.
+#[test]
+fn a_median_that_is_not_reached_stands_beside_one_that_is_unknown() {
+    let (_folder, library) = library(&[given("a", "h", "x", &[&[&[FAILED], &[FAILED]]])]);
+    let request = FailuresRequest::default();
+    let repair = library.workbench.get_failures(request.clone()).unwrap().repair;
+    assert_eq!((repair.median_attempts, repair.median_turns), (Median::Unknown, Median::NotReached));
+    let shown = library.workbench.table(&TableOf::RepairTimes { of: request }).unwrap().to_markdown();
+    assert!(shown.contains("| 2 | 0 | 0 | n/a | unknown | 1 | 0 | 0 | 0 | not reached |"), "{shown}");
 }
 
 #[test]

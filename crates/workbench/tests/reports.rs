@@ -46,9 +46,17 @@ fn inputs_of_two_sources_of_one_name_are_all_hashed() {
     let library = Library::new(&paths);
     let runs = library.workbench.list_runs(ListRuns { limit: 9, ..ListRuns::default() }).unwrap().rows;
     assert_eq!(runs.len(), 2);
+    // What tells them apart is said where the sources are.
+    let mut labels: Vec<&str> = runs.iter().map(|run| run.source_label.as_str()).collect();
+    labels.sort_unstable();
+    assert_eq!(labels, ["a/results", "b/results"]);
+    let table = library.workbench.table(&TableOf::Library { of: ListRuns::default() }).unwrap().to_csv();
+    assert!(labels.iter().all(|label| table.contains(&format!(",{label},"))), "{table}");
     let to = places.path().join("report");
     let both: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
     library.workbench.export_report(&compared_runs(&both), "icml", &to).unwrap();
+    let settings = std::fs::read_to_string(to.join("settings.json")).unwrap();
+    assert!(labels.iter().all(|label| settings.contains(&format!("\"source\": \"{label}\""))), "{settings}");
     let sums = std::fs::read_to_string(to.join("inputs.sha256")).unwrap();
     let of_place = |place: &str| -> Vec<&str> {
         let mark = format!("  {place}/results/");

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use test_folders::copy;
 use workbench::api::{CompareRequest, ListRuns, MatrixRequest, RunRow, TableOf, TurnScores};
 
 use library::{Library, members, repository};
@@ -281,6 +282,51 @@ fn a_chain_that_goes_on_after_a_failed_round_is_not_complete() {
         .collect();
     let (mt_at_k, comp, _) = beside_a_whole_one("tests_failed", true, serde_json::Value::Array(turns));
     assert_eq!((mt_at_k, comp), (vec![62.5; 4], Some(50.0)));
+}
+
+/// Each part has one trial of the third task, and both are the first repeat there.
+#[test]
+fn the_first_attempts_of_a_job_in_two_sources_are_those_that_began_first() {
+    for late_one_first in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let [early, late] = ["a", "b"].map(|name| folder.path().join(name).join("oracle-k2"));
+        for job in [&early, &late] {
+            copy(&repository().join("tests/fixtures/harbor/jobs/oracle-k2"), job);
+        }
+        for (job, trials) in [
+            (&early, ["theme_t2_w2_ledger_report__73tt9NN", "theme_t2_w2_ledger_report__Rrzws3R"]),
+            (&late, ["theme_t1_w1_notes_cli__H5GwjG9", "theme_t1_w1_notes_cli__Pc56hoy"]),
+        ] {
+            for trial in trials {
+                std::fs::remove_dir_all(job.join(trial)).unwrap();
+            }
+        }
+        std::fs::remove_dir_all(early.join("theme_v1_w1_notes_regression__zxQSECh")).unwrap();
+        std::fs::remove_dir_all(late.join("theme_v1_w1_notes_regression__66hpqaS")).unwrap();
+        // The one that began a minute later passes all four rounds, the first one three.
+        let result = late.join("theme_v1_w1_notes_regression__zxQSECh/result.json");
+        let mut read: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(&result).unwrap()).unwrap();
+        read["step_results"][2]["verifier_result"]["rewards"]["reward"] = serde_json::json!(1.0);
+        std::fs::write(&result, read.to_string()).unwrap();
+
+        let mut sources = [early, late].map(|job| job.parent().unwrap().to_owned());
+        if late_one_first {
+            // Runs come in the order of their names, which are those of their sources.
+            std::fs::rename(&sources[0], folder.path().join("c")).unwrap();
+            sources[0] = folder.path().join("c");
+        }
+        let library = Library::new(&sources);
+        let ids = runs(&library).into_iter().map(|run| run.id).collect();
+        let request = MatrixRequest { runs: ids, ..MatrixRequest::default() };
+        let matrix = library.workbench.get_matrix(request).unwrap();
+        let scores = matrix.cells[0].as_ref().unwrap().scores.clone().unwrap();
+        // 100/3 · (1 + 1 + 3/4), and with both attempts all of it.
+        let first = 100.0 * 11.0 / 12.0;
+        assert_eq!(scores.rounds.mt_at_k.len(), 2, "{scores:?}");
+        assert!((scores.rounds.mt_at_k[0] - first).abs() < 1e-9, "{late_one_first}: {scores:?}");
+        assert!((scores.rounds.mt_at_k[1] - 100.0).abs() < 1e-9, "{late_one_first}: {scores:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { PairedComparison } from "../host/bindings/PairedComparison";
-import { contrastOf, difference, differenceInterval, isAdjusted, notPaired, ofScenario } from "./pairs";
+import { contrastOf, difference, differenceInterval, isAdjusted, notPaired, ofScenario, pairedOver } from "./pairs";
 
 const comparison = (shared: number | null): Comparison =>
   ({ reference: 0, pairs: [{ a: 1, b: 0, paired: shared === null ? null : { n: shared } }] }) as unknown as Comparison;
@@ -24,6 +24,11 @@ it("says differences of pass rates in percentage points, and no turns", () => {
   expect(differenceInterval(-0.502, 0.058, true)).toBe("[\u221250.2, 5.8]");
   expect([differenceInterval(null, null, true), differenceInterval(-1, 2.5, false)]).toEqual(["n/a", "[\u22121.00, 2.50]"]);
   expect([ofScenario(0.5, true), ofScenario(1 / 3, true), ofScenario(4, false), ofScenario(4.5, false)]).toEqual(["50\u202f%", "33.3\u202f%", "4", "4.50"]);
+});
+
+it("names no shared scenarios where nothing is paired on them", () => {
+  expect(pairedOver(null, 4)).toBe("nothing is paired");
+  expect([pairedOver({ n: 1, tau: 4 }, 4), pairedOver({ n: 12, tau: 3 }, 4)]).toEqual(["on 1 shared scenario", "on 12 shared scenarios, as far as they are known"]);
 });
 
 it("says why nothing is paired: runs in both members are no lack of shared scenarios", () => {

@@ -3,7 +3,7 @@ import type { ComparedPair } from "../host/bindings/ComparedPair";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { ContrastTab } from "./address";
 import type { PairedComparison } from "../host/bindings/PairedComparison";
-import { points, signed, signedInterval } from "../parts/format";
+import { counted, points, signed, signedInterval } from "../parts/format";
 
 /** The pair of a member with the reference; `undefined` = not tested. */
 export function pairWith(comparison: Comparison, other: number): ComparedPair | undefined {
@@ -20,6 +20,12 @@ export function otherOf(members: number, reference: number, chosen: number | nul
 export function notPaired(pair: Pick<ComparedPair, "in_both"> | undefined, a: string, b: string): string {
   if (pair !== undefined && pair.in_both > 0) return `${a} and ${b} have runs, or trials of them, in common: nothing is paired.`;
   return `${a} and ${b} share no scenario in which both were at risk.`;
+}
+
+/** Over what a member is paired with the reference: `on 12 shared scenarios`; of `tau`, the horizon of the comparison, they may know less. */
+export function pairedOver(paired: Pick<PairedComparison, "n" | "tau"> | null, tau: number): string {
+  if (paired === null) return "nothing is paired";
+  return `on ${counted(paired.n, "shared scenario")}${paired.tau < tau ? ", as far as they are known" : ""}`;
 }
 
 /** A difference as it is shown: of pass rates in percentage points, else in turns. */

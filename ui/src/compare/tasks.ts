@@ -20,11 +20,12 @@ export function cellLookOfTask(cell: Pick<TaskCell, "trials" | "passed">): Look 
   return cell.passed === 0 ? "failed" : cell.passed === cell.trials ? "passed" : "retry";
 }
 
-/** `passed`, `2 / 3`, `not scored` */
-export function taskCellText(cell: Pick<TaskCell, "trials" | "passed">): string {
+/** `passed`, `2 of 3`, `1 of 1, 2 not scored`, `not scored`: the words of the table that is exported. */
+export function taskCellText(cell: Pick<TaskCell, "trials" | "passed" | "unscored">): string {
   if (cell.trials === 0) return "not scored";
-  if (cell.trials === 1) return cell.passed === 1 ? "passed" : "failed";
-  return `${count(cell.passed)} / ${count(cell.trials)}`;
+  if (cell.trials === 1 && cell.unscored === 0) return cell.passed === 1 ? "passed" : "failed";
+  const unscored = cell.unscored === 0 ? "" : `, ${count(cell.unscored)} not scored`;
+  return `${count(cell.passed)} of ${count(cell.trials)}${unscored}`;
 }
 
 /** `2 of 3 scored trials passed, 1 trial not scored` */

@@ -9,7 +9,7 @@ import type { Measure } from "../host/bindings/Measure";
 import type { Member } from "../host/bindings/Member";
 import type { SettingDifference } from "../host/bindings/SettingDifference";
 import type { Spent } from "../host/bindings/Spent";
-import { UNKNOWN, costInWords, counted, dollars, duration, pValue, percent, thin } from "../parts/format";
+import { UNKNOWN, costInWords, counted, duration, pValue, percent, scoreText, thin } from "../parts/format";
 
 export const modeNames: Readonly<Record<DisagreementMode, string>> = { all: "All", different: "Different", failures: "Failures", errors: "Errors" };
 export const sortNames: Readonly<Record<DisagreementSort, string>> = { reference_fails: "Reference fails first", spread: "Largest spread first", scenario: "By scenario" };
@@ -61,12 +61,12 @@ export function channels(members: readonly ComparedMember[]): string {
   return harness === undefined ? "Color: model. Dash and marker: harness." : "";
 }
 
-export const dollarsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : dollars(value));
 export const thinOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : thin(value));
 export const secondsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : duration(value));
 
 /** Dollars for each turn that counts; where not a turn was survived no sum of money bought one. */
-export const perSurvivedTurn = (spent: Spent): string => (spent.no_turn_survived ? "no turn survived" : dollarsOrUnknown(spent.cost_per_survived_turn));
+export const perSurvivedTurn = (m: Pick<ComparedMember, "simulated" | "spent">): string =>
+  !m.simulated && m.spent.no_turn_survived ? "no turn survived" : costInWords(m.spent.cost_per_survived_turn, m.simulated).text;
 
 /** Of how many turns a rate is known, where not of all that were played. */
 export const knownOver = (spent: Spent, rate: number | null, over: KnownOver): string | null =>
@@ -86,11 +86,11 @@ export function measured(m: ComparedMember, measure: Measure): string {
     case "pass_rate":
       return percent(m.pass_rate?.value ?? null);
     case "score":
-      return m.score === null ? UNKNOWN : m.score.toFixed(1);
+      return scoreText(m.score);
     case "tokens":
       return thinOrUnknown(m.spent.tokens_per_turn);
     case "cost":
-      return dollarsOrUnknown(m.spent.cost_per_episode);
+      return costInWords(m.spent.cost_per_episode, m.simulated).text;
     case "time":
       return secondsOrUnknown(m.spent.seconds_per_turn);
     case "steps":
@@ -100,7 +100,7 @@ export function measured(m: ComparedMember, measure: Measure): string {
     case "tool_calls":
       return m.spent.tool_calls_per_turn === null ? UNKNOWN : m.spent.tool_calls_per_turn.toFixed(1);
     case "cost_per_survived_turn":
-      return perSurvivedTurn(m.spent);
+      return perSurvivedTurn(m);
   }
 }
 

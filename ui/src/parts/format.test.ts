@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, median, pValue, passRateInWords, percent, percentInterval, plannedOfMissing, points, range, rangeOf, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
+import { ago, bounded, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, median, pNumber, pValue, passRateInWords, percent, percentInterval, plannedOfMissing, points, range, rangeOf, scoreText, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
@@ -64,8 +64,21 @@ test("passing everything looks passed although it is censored", () => {
   expect(endLook("agent_timeout", false)).toBe("error");
 });
 
+test("only what is all or nothing reads so", () => {
+  // The same numbers as in the tests of crates/model/src/bounded.rs. 301 of 303 tests of one of 20 turns: 100 / 20 · (19 + 301/303).
+  const almost = 5 * (19 + 301 / 303);
+  expect([bounded(almost, 100, 1), bounded(almost, 100, 0), bounded(almost, 100, 2)]).toEqual(["> 99.9", "> 99", "99.97"]);
+  expect([0, 0.04, 0.06, 50, 99.94, 100].map((value) => scoreText(value))).toEqual(["0.0", "< 0.1", "0.1", "50.0", "99.9", "100.0"]);
+  expect([0.0004, 0.9996, 1].map((share) => bounded(share, 1, 3))).toEqual(["< 0.001", "> 0.999", "1.000"]);
+  expect([bounded(100 - 1e-12, 100, 1), bounded(1e-12, 100, 1), scoreText(null)]).toEqual(["100.0", "0.0", "unknown"]);
+  expect([percent(0.9998), percent(1), percent(0.0001), percent(0)].map(plain)).toEqual(["> 99.9 %", "100.0 %", "< 0.1 %", "0.0 %"]);
+});
+
 test("p-values, differences and their intervals", () => {
-  expect([pValue(0.0371), pValue(0.0009), pValue(0.001), pValue(1), pValue(null)]).toEqual(["p = 0.037", "p < 0.001", "p = 0.001", "p = 1.000", "p n/a"]);
+  // The same numbers as in the tests of crates/figures/src/number.rs.
+  const ps = [0.000_04, 0.0321, 0.5, 0.999, 1, null, 0.000_999, 0.001, 0.0999, 0.1, 0.9951, 0.0625, 0.125, 0.375, 1.5, NaN];
+  expect(ps.map(pValue)).toEqual(["p < 0.001", "p = 0.032", "p = 0.50", "p > 0.99", "p = 1.00", "n/a", "p < 0.001", "p = 0.001", "p = 0.100", "p = 0.10", "p > 0.99", "p = 0.062", "p = 0.12", "p = 0.38", "n/a", "n/a"]);
+  expect([0.0321, 0.0009, 0.9996, null].map(pNumber)).toEqual(["0.032", "< 0.001", "> 0.99", "n/a"]);
   expect([signed(-2.521), signed(0.306), signed(-0.001), signed(0), signed(3, 0)]).toEqual(["\u22122.52", "+0.31", "0.00", "0.00", "+3"]);
   expect([signedInterval(-4.2, -0.84), signedInterval(-0.001, 1), signedInterval(null, null)]).toEqual(["[\u22124.20, \u22120.84]", "[0.00, 1.00]", "n/a"]);
 });

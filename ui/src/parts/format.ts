@@ -113,6 +113,24 @@ export function fixed(value: number | null, digits: number): string {
   return value === null ? UNKNOWN : value.toFixed(digits);
 }
 
+/**
+ * A number from 0 to `top`. One that rounds to an end of the range and is not that end says so: `> 99.9`, `< 0.1`. What misses an
+ * end by less than a billionth of the range is that end: sums of floating point do. `bounded` of crates/model has the same words.
+ */
+export function bounded(value: number, top: number, digits: number): string {
+  const text = value.toFixed(digits);
+  const missed = 1e-9 * top;
+  const step = 10 ** -digits;
+  if (value > missed && text === (0).toFixed(digits)) return `< ${step.toFixed(digits)}`;
+  if (value < top - missed && text === top.toFixed(digits)) return `> ${(top - step).toFixed(digits)}`;
+  return text;
+}
+
+/** A score from 0 to 100; `unknown` without a value. */
+export function scoreText(value: number | null, digits = 1): string {
+  return value === null ? UNKNOWN : bounded(value, 100, digits);
+}
+
 /** `5–15`, `20`, `unknown` */
 export function range(ends: readonly [number, number] | null): string {
   if (ends === null) return UNKNOWN;
@@ -130,10 +148,26 @@ export function interval(stamina: Pick<Stamina, "ci_low" | "ci_high">, digits = 
   return ci_low === null || ci_high === null ? "n/a" : `${ci_low.toFixed(digits)}–${ci_high.toFixed(digits)}`;
 }
 
-/** `p = 0.037`, `p < 0.001`, `p n/a` */
+/** `p = 0.037`, `p = 0.25`, `p < 0.001`, `p > 0.99`, `n/a`: the words of `p_value` in `crates/figures/src/number.rs`. */
 export function pValue(p: number | null): string {
-  if (p === null) return "p n/a";
-  return p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+  const text = pNumber(p);
+  if (text === "n/a") return text;
+  return /^[<>]/.test(text) ? `p ${text}` : `p = ${text}`;
+}
+
+/** The same under the head of its column: `0.037`, `< 0.001`. */
+export function pNumber(p: number | null): string {
+  if (p === null || !(p >= 0 && p <= 1)) return "n/a";
+  if (p < 0.001) return "< 0.001";
+  if (p > 0.995 && p < 1) return "> 0.99";
+  return halfToEven(p, p >= 0.1 ? 2 : 3);
+}
+
+/** Rounds a number midway between two to the even one, as Rust does: 1 of 16 is 0.062. Tests by permutation give such numbers. */
+function halfToEven(value: number, digits: number): string {
+  const scaled = value * 10 ** digits;
+  const below = Math.floor(scaled);
+  return scaled - below === 0.5 && below % 2 === 0 ? (below / 10 ** digits).toFixed(digits) : value.toFixed(digits);
 }
 
 /** `−2.52`, `+0.31`, `0.00`: differences always show their sign. */
@@ -158,7 +192,7 @@ export function staminaInWords(s: Stamina): string {
 
 /** `45.0 %`, `unknown`: a share in percent. */
 export function percent(share: number | null, digits = 1): string {
-  return share === null ? UNKNOWN : `${(share * 100).toFixed(digits)}${THIN}%`;
+  return share === null ? UNKNOWN : `${bounded(share * 100, 100, digits)}${THIN}%`;
 }
 
 /** `30.1–61.0 %`; `n/a` where the interval is not defined. */

@@ -4,7 +4,7 @@ import type { PassRate } from "../host/bindings/PassRate";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
-import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, passRateInWords, percent, percentInterval, plannedOfMissing, rangeOf, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, passRateInWords, percent, percentInterval, plannedOfMissing, rangeOf, scoreText, thin, tokensTotal } from "../parts/format";
 import type { Stat } from "../parts/stat";
 
 /** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
@@ -137,7 +137,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     list.push({
       explain: which === "case" ? "case_score" : which === "perfect" ? "perfect" : key === "Score" ? "score" : "dataset_score",
       key,
-      value: value.toFixed(digits),
+      value: which === "perfect" ? value.toFixed(digits) : scoreText(value, digits),
       // On narrow windows the reported figure matters more than how much of the whole it is about.
       small: wide ? words(of, reported) : which !== "score" && figure && figure[1].toFixed(digits) === value.toFixed(digits) ? undefined : (reported ?? of ?? undefined),
       title: words("recomputed by Stamina Lab", of, figure ? `the source reports ${figure[0]} ${reportedValue(figure[1])}` : "the source reports none"),
@@ -155,14 +155,14 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
   if (wide && rounds?.alone) {
     const why = rounds.missing.join(" ");
     const last = rounds.sr_at_k.length;
-    list.push({ explain: "sr", key: "SR", value: fixed(rounds.sr, 1), small: last > 1 ? `SR@${String(last)} ${fixed(rounds.sr_at_k[last - 1] ?? null, 1)}` : undefined, unknown: rounds.sr === null, title: rounds.sr === null ? why : "rounds that pass when each is played by itself, mean within a task, then over tasks" });
+    list.push({ explain: "sr", key: "SR", value: scoreText(rounds.sr), small: last > 1 ? `SR@${String(last)} ${scoreText(rounds.sr_at_k[last - 1] ?? null)}` : undefined, unknown: rounds.sr === null, title: rounds.sr === null ? why : "rounds that pass when each is played by itself, mean within a task, then over tasks" });
     list.push({ explain: "gap", key: "Gap", value: fixed(rounds.gap, 1), unknown: rounds.gap === null, title: rounds.gap === null ? why : "SR − MT@4, in points, with MT@4 of runs of the same harness and model" });
   } else if (wide && rounds !== null && rate === null) {
     const k = Math.min(4, Math.max(1, rounds.mt_at_k.length));
     const mt = rounds.mt_at_k[k - 1] ?? null;
     const why = rounds.missing.join(" ");
-    list.push({ explain: "mt_at_k", key: `MT@${String(k)}`, value: mt === null ? (rounds.round_by_round ? UNKNOWN : "refused") : fixed(mt, 1), unknown: mt === null, title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k` });
-    list.push({ explain: "comp", key: "Comp", value: fixed(rounds.comp, 1), unknown: rounds.comp === null, title: rounds.comp === null ? why : "tasks of which an attempt passed the last round" });
+    list.push({ explain: "mt_at_k", key: `MT@${String(k)}`, value: mt === null ? (rounds.round_by_round ? UNKNOWN : "refused") : scoreText(mt), unknown: mt === null, title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k` });
+    list.push({ explain: "comp", key: "Comp", value: scoreText(rounds.comp), unknown: rounds.comp === null, title: rounds.comp === null ? why : "tasks of which an attempt passed the last round" });
   }
   const total = tokensTotal(row.tokens);
   const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;

@@ -42,6 +42,8 @@ pub struct Table {
     pub notes: Vec<String>,
     /// Rows with another word for missing values than that of the column, by their index (`no run`).
     pub absent: BTreeMap<usize, Cow<'static, str>>,
+    /// Missing values with another word than that of their row or column, by the indices of row and column.
+    pub absent_cells: BTreeMap<(usize, usize), Cow<'static, str>>,
 }
 
 /// A column of a [`Table`].
@@ -247,6 +249,7 @@ impl Table {
             rows: Vec::new(),
             notes: Vec::new(),
             absent: BTreeMap::new(),
+            absent_cells: BTreeMap::new(),
         }
     }
 
@@ -262,6 +265,14 @@ impl Table {
         self.push(row);
     }
 
+    /// Gives the missing value of the last row in this column a word of its own. Without such a column or row nothing changes.
+    pub fn name_absent(&mut self, column: &str, word: &'static str) {
+        let place = self.columns.iter().position(|own| own.name == column);
+        if let Some((row, column)) = self.rows.len().checked_sub(1).zip(place) {
+            self.absent_cells.insert((row, column), Cow::Borrowed(word));
+        }
+    }
+
     /// The table for a page, which has less room than a file for machines: numbers that are unknown in every row have no column,
     /// and a note names them.
     pub fn without_unknown(&self) -> Cow<'_, Self> {
@@ -275,8 +286,8 @@ impl Table {
                 && !in_interval
                 && self.rows.iter().all(|row| row.get(at).is_none_or(Option::is_none))
         };
-        // A row with its own word for missing values shows it in its columns.
-        if self.rows.is_empty() || !self.absent.is_empty() {
+        // A row or cell with its own word for missing values shows it in its columns.
+        if self.rows.is_empty() || !self.absent.is_empty() || !self.absent_cells.is_empty() {
             return Cow::Borrowed(self);
         }
         let (left_out, kept): (Vec<usize>, Vec<usize>) =
@@ -296,6 +307,7 @@ impl Table {
             rows: self.rows.iter().map(keep).collect(),
             notes: std::iter::once(unknown_for_all).chain(self.notes.iter().cloned()).collect(),
             absent: BTreeMap::new(),
+            absent_cells: BTreeMap::new(),
         })
     }
 

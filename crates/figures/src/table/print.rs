@@ -51,7 +51,8 @@ pub(crate) fn columns(table: &Table, most: usize) -> Vec<Printed> {
         }
         let with_next = column.interval && at + 1 < table.columns.len();
         let text = |(index, row): (usize, &Vec<Option<Value>>)| {
-            let missing = table.absent.get(&index).map_or(&*column.missing, |word| word);
+            let own = table.absent_cells.get(&(index, at)).or_else(|| table.absent.get(&index));
+            let missing = own.map_or(&*column.missing, |word| word);
             let (first, second) =
                 (row.get(at).and_then(Option::as_ref), row.get(at + 1).and_then(Option::as_ref));
             if !with_next {
@@ -130,9 +131,13 @@ mod tests {
         table.push(vec![known(3_u32)]);
         table.push_absent(vec![], "no run");
         table.push(vec![known(1_000_u32)]);
+        // A single value says it, too, and the rest of its row keeps the words of its columns.
+        table.push(vec![]);
+        table.name_absent("m", "no model");
+        table.name_absent("no such column", "lost");
         let printed = columns(&table, usize::MAX);
-        assert_eq!(printed[0].texts, ["3", "no run", "1,000"]);
-        assert_eq!(printed[1].texts, ["n/a", "no run", "n/a"]);
-        assert_eq!(printed[2].texts, ["not reached", "no run", "not reached"]);
+        assert_eq!(printed[0].texts, ["3", "no run", "1,000", "unknown"]);
+        assert_eq!(printed[1].texts, ["n/a", "no run", "n/a", "n/a"]);
+        assert_eq!(printed[2].texts, ["not reached", "no run", "not reached", "no model"]);
     }
 }

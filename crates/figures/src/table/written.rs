@@ -31,11 +31,14 @@ fn table() -> String {
 /// Known values by the names of their columns, in the order of the columns when they are written.
 struct Row(Vec<(String, Value)>);
 
-/// The word for the missing values of a row.
+/// The word for the missing values of a row, or for the one of a column in it.
 #[derive(Serialize, Deserialize)]
 struct Absent {
     /// Index of the row, from 0.
     row: usize,
+    /// The name of the column; `None` = all columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    column: Option<String>,
     word: Cow<'static, str>,
 }
 
@@ -57,7 +60,7 @@ impl<'de> Deserialize<'de> for Row {
 
 impl From<Table> for Written {
     fn from(table: Table) -> Self {
-        let Table { name, title, columns, rows, notes, absent } = table;
+        let Table { name, title, columns, rows, notes, absent, absent_cells } = table;
         let known = |value: &Value| !matches!(value, Value::Number(number) if !number.is_finite());
         let rows = rows.into_iter().map(|row| {
             let values = columns
@@ -67,7 +70,11 @@ impl From<Table> for Written {
             Row(values.collect())
         });
         let rows = rows.collect();
-        let absent = absent.into_iter().map(|(row, word)| Absent { row, word }).collect();
+        let of_rows = absent.into_iter().map(|(row, word)| Absent { row, column: None, word });
+        let of_cells = absent_cells.into_iter().filter_map(|((row, at), word)| {
+            Some(Absent { row, column: Some(columns.get(at)?.name.clone()), word })
+        });
+        let absent = of_rows.chain(of_cells).collect();
         Self { name, title, columns, rows, notes, absent }
     }
 }
@@ -85,8 +92,24 @@ impl From<Written> for Table {
                     .collect()
             })
             .collect();
-        let absent = absent.into_iter().map(|Absent { row, word }| (row, word)).collect();
-        Self { name, title, columns, rows, notes, absent }
+        let mut table = Self {
+            name,
+            title,
+            columns,
+            rows,
+            notes,
+            absent: BTreeMap::new(),
+            absent_cells: BTreeMap::new(),
+        };
+        for Absent { row, column, word } in absent {
+            if let Some(name) = column {
+                let place = table.columns.iter().position(|column| column.name == name);
+                table.absent_cells.extend(place.map(|at| ((row, at), word)));
+            } else {
+                table.absent.insert(row, word);
+            }
+        }
+        table
     }
 }
 
@@ -118,6 +141,7 @@ mod tests {
         table.push(vec![known("a \"b\""), known(3.0), known(0.1 + 0.2), None, known(12_u32), known(true)]);
         table.push_absent(vec![known("b")], "no run");
         table.push(vec![known("true"), maybe(None::<f64>), known(-0.5), known(1e300)]);
+        table.name_absent("mean", "not reached");
         table.notes.push("A note.".to_owned());
         let toml = toml::to_string(&table).unwrap();
         assert_eq!(toml::from_str::<Table>(&toml).unwrap(), table, "{toml}");

@@ -62,6 +62,8 @@ pub struct EpisodeEntry {
     pub cost_usd: Option<f64>,
     /// Tool calls, summed over the attempts with known tool calls.
     pub tool_calls: Option<u32>,
+    /// When it began, as the source writes it: RFC 3339, perhaps without an offset; `None` = unknown.
+    pub started_at: Option<String>,
     /// Why a user has withdrawn it; `None` = it counts.
     pub invalid: Option<String>,
 }
@@ -93,10 +95,10 @@ static COLUMNS: LazyLock<String> = LazyLock::new(|| format!("{OWN_COLUMNS}, {}",
 /// The columns of the table itself among [`COLUMNS`].
 const OWN_COLUMNS: &str = "id, slug, key, scenario, title, repeat, planned_turns, known_turns, stamina, failed_turn,
   end_reason, cells, failing, passed_turns, ratio_sum, ratio_turns, passed_without_counts, failed_without_counts, reached_turns, attempts,
-  input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls, unrecognised";
+  input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls, unrecognised, started_at";
 
 /// The number of [`COLUMNS`].
-const COLUMN_COUNT: usize = 27;
+const COLUMN_COUNT: usize = 28;
 
 /// The columns that [`read_record`] reads after those.
 const MORE_COLUMNS: &str =
@@ -129,7 +131,8 @@ fn read_entry(row: &Row<'_>) -> Result<EpisodeEntry> {
         cost_usd: row.get(23)?,
         tool_calls: row.get(24)?,
         unrecognised: row.get(25)?,
-        invalid: row.get(26)?,
+        started_at: row.get(26)?,
+        invalid: row.get(27)?,
     })
 }
 

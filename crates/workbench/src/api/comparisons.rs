@@ -112,6 +112,24 @@ impl ComparedMember {
     pub fn marked(&self) -> String {
         marked(&self.name, self.simulated)
     }
+
+    /// What it used, as the command line has it: a simulated model has no cost, whatever its source counts.
+    pub fn used(&self) -> Spent {
+        if !self.simulated {
+            return self.spent;
+        }
+        Spent {
+            cost_usd: None,
+            cost_known: 0,
+            cost_per_turn: None,
+            cost_per_turn_known: KnownOver::default(),
+            cost_per_survived_turn: None,
+            no_turn_survived: false,
+            cost_per_episode: None,
+            pareto: None,
+            ..self.spent
+        }
+    }
 }
 
 /// A name with the word that says that a simulated model stood in for a real one.

@@ -102,6 +102,7 @@ impl Workbench {
 
     /// Settings of every run, as the source states them, and how episodes are counted.
     fn snapshot(&self, data: &Comparison) -> Result<Vec<u8>, ApiError> {
+        let labels = self.source_labels()?;
         let mut runs = Vec::new();
         for (member, run) in data.members.iter().flat_map(|m| m.runs.iter().map(move |run| (m, run))) {
             let record = run_record(&self.store, run)?;
@@ -110,7 +111,7 @@ impl Workbench {
                 "id": run,
                 "member": member.id,
                 "format": entry.format,
-                "source": entry.source_name,
+                "source": labels.get(&entry.source).unwrap_or(&entry.source_name),
                 "place": entry.place,
                 "benchmark": { "key": member.benchmark.0, "name": member.benchmark.1 },
                 "harness": of.harness,

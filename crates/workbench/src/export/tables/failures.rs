@@ -243,11 +243,14 @@ pub(super) fn repair_times(data: &Failures) -> Table {
             maybe(repair.median_turns.time()),
             known(group.simulated),
         ];
-        // Of what did not fail, or was not followed, no median is unreached.
-        if [repair.median_attempts, repair.median_turns].contains(&Median::Unknown) {
-            table.push_absent(row, "unknown");
-        } else {
-            table.push(row);
+        table.push(row);
+        // Of what did not fail, or was not followed, no median is unreached. One may be unknown where the other is not reached.
+        for (column, median) in
+            [("median_attempts", repair.median_attempts), ("median_turns", repair.median_turns)]
+        {
+            if median == Median::Unknown {
+                table.name_absent(column, "unknown");
+            }
         }
     }
     table.notes.push(

@@ -69,7 +69,7 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
             run.end_reasons.iter().map(|end| format!("{} {}", end.count, end.reason.label())).collect();
         let mut row = vec![
             known(run.id.as_str()),
-            known(run.source_name.as_str()),
+            known(run.source_label.as_str()),
             known(run.benchmark.name.as_str()),
             maybe(run.harness.as_deref()),
             maybe(run.harness_version.as_deref()),

@@ -99,7 +99,7 @@ fn words(of: &TasksRequest) -> Option<String> {
     (!text.is_empty()).then(|| format!("Only tasks with the words \"{text}\"."))
 }
 
-/// `2 of 3`; trials that are not scored behind it.
+/// `2 of 3`; trials that are not scored behind it. `taskCellText` of the page has the same words.
 fn in_words(cell: &TaskCell) -> String {
     match (cell.trials, cell.passed, cell.unscored) {
         (0, _, _) => "not scored".to_owned(),
@@ -211,4 +211,32 @@ pub(super) fn pass_at_k(workbench: &Workbench, of: &TasksRequest) -> Result<Tabl
     }
     table.notes.push("Of k trials of a task, pass@k is the probability that one passes, pass^k that all do: unbiased estimators, means over tasks, up to the fewest scored trials of a task, with 95 % intervals by tasks.".to_owned());
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The page has the same words (`taskCellText`).
+    #[test]
+    fn a_cell_names_the_trials_that_are_not_scored() {
+        let words = |trials: u32, passed: u32, unscored: u32| {
+            in_words(&TaskCell {
+                run: String::new(),
+                episode: String::new(),
+                trials,
+                passed,
+                unscored,
+                seconds: MeanOf::default(),
+                tokens: MeanOf::default(),
+                cost_usd: MeanOf::default(),
+            })
+        };
+        assert_eq!([words(0, 0, 1), words(1, 1, 0), words(1, 0, 0)], ["not scored", "passed", "failed"]);
+        assert_eq!(
+            [words(3, 0, 0), words(3, 2, 0), words(3, 3, 1)],
+            ["0 of 3", "2 of 3", "3 of 3, 1 not scored"]
+        );
+        assert_eq!([words(1, 1, 2), words(1, 0, 1)], ["1 of 1, 2 not scored", "0 of 1, 1 not scored"]);
+    }
 }
