@@ -3,7 +3,7 @@ import type { ComparedPair } from "../host/bindings/ComparedPair";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { ContrastTab } from "./address";
 import type { PairedComparison } from "../host/bindings/PairedComparison";
-import { counted, points, signed, signedInterval } from "../parts/format";
+import { counted, decimals, points, signed, signedInterval } from "../parts/format";
 
 /** The pair of a member with the reference; `undefined` = not tested. */
 export function pairWith(comparison: Comparison, other: number): ComparedPair | undefined {
@@ -38,13 +38,13 @@ export function differenceInterval(low: number | null, high: number | null, rate
 
 /** What a member has in a scenario: `50 %` of its trials passed, or `4.50` turns. */
 export function ofScenario(value: number, rates: boolean): string {
-  if (rates) return `${(value * 100).toFixed(Number.isInteger(value * 100) ? 0 : 1)}\u202f%`;
-  return Number.isInteger(value) ? String(value) : value.toFixed(2);
+  if (rates) return `${decimals(value * 100, Number.isInteger(value * 100) ? 0 : 1)}\u202f%`;
+  return Number.isInteger(value) ? String(value) : decimals(value, 2);
 }
 
 /** Whether censoring makes the mean of the differences another one, as it is shown, than the mean of the observed differences. */
 export function isAdjusted(paired: PairedComparison): boolean {
-  return paired.mean.toFixed(2) !== paired.observed_mean.toFixed(2);
+  return decimals(paired.mean, 2) !== decimals(paired.observed_mean, 2);
 }
 
 /**

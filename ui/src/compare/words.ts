@@ -9,7 +9,7 @@ import type { Measure } from "../host/bindings/Measure";
 import type { Member } from "../host/bindings/Member";
 import type { SettingDifference } from "../host/bindings/SettingDifference";
 import type { Spent } from "../host/bindings/Spent";
-import { UNKNOWN, costInWords, counted, duration, pValue, percent, scoreText, thin } from "../parts/format";
+import { costInWords, counted, decimals, duration, percent, pValue, scoreText, thin, UNKNOWN } from "../parts/format";
 
 export const modeNames: Readonly<Record<DisagreementMode, string>> = { all: "All", different: "Different", failures: "Failures", errors: "Errors" };
 export const sortNames: Readonly<Record<DisagreementSort, string>> = { reference_fails: "Reference fails first", spread: "Largest spread first", scenario: "By scenario" };
@@ -44,7 +44,7 @@ export function memberInWords(member: Member): string {
 
 /** `χ² = 12.31, df = 3, p = 0.006`; where there is no test, why: `n/a: no episode failed`. */
 export function chiSquare(test: ChiSquare | null, why: string | null): string {
-  return test === null ? (why === null ? "n/a" : `n/a: ${why}`) : `χ² = ${test.chi2.toFixed(2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
+  return test === null ? (why === null ? "n/a" : `n/a: ${why}`) : `χ² = ${decimals(test.chi2, 2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
 }
 
 /** What color and dash stand for on this page. */
@@ -82,7 +82,7 @@ export function sumOfCost(m: ComparedMember): { text: string; unknown: boolean; 
 export function measured(m: ComparedMember, measure: Measure): string {
   switch (measure) {
     case "stamina":
-      return m.stamina.mean === null ? UNKNOWN : m.stamina.mean.toFixed(2);
+      return m.stamina.mean === null ? UNKNOWN : decimals(m.stamina.mean, 2);
     case "pass_rate":
       return percent(m.pass_rate?.value ?? null);
     case "score":
@@ -94,11 +94,11 @@ export function measured(m: ComparedMember, measure: Measure): string {
     case "time":
       return secondsOrUnknown(m.spent.seconds_per_turn);
     case "steps":
-      return m.spent.steps_per_turn === null ? UNKNOWN : m.spent.steps_per_turn.toFixed(1);
+      return m.spent.steps_per_turn === null ? UNKNOWN : decimals(m.spent.steps_per_turn, 1);
     case "steps_survived":
-      return m.spent.steps_survived === null ? UNKNOWN : m.spent.steps_survived.toFixed(1);
+      return m.spent.steps_survived === null ? UNKNOWN : decimals(m.spent.steps_survived, 1);
     case "tool_calls":
-      return m.spent.tool_calls_per_turn === null ? UNKNOWN : m.spent.tool_calls_per_turn.toFixed(1);
+      return m.spent.tool_calls_per_turn === null ? UNKNOWN : decimals(m.spent.tool_calls_per_turn, 1);
     case "cost_per_survived_turn":
       return perSurvivedTurn(m);
   }

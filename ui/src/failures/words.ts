@@ -9,7 +9,7 @@ import type { FailuresRequest } from "../host/bindings/FailuresRequest";
 import type { Repair } from "../host/bindings/Repair";
 import type { TestHistory } from "../host/bindings/TestHistory";
 import type { ExportSubject } from "../export/open.svelte";
-import { counted } from "../parts/format";
+import { counted, decimals } from "../parts/format";
 import type { Query, Route } from "../shell/routes";
 
 export const groupings: readonly { readonly by: FailureGrouping; readonly name: string }[] = [
@@ -92,7 +92,7 @@ export function percent(share: number): string {
   const p = share * 100;
   if (p > 0 && p < 0.05) return "< 0.1 %";
   if (p > 99.95 && p < 100) return "> 99.9 %";
-  return `${p > 0 && (p < 0.95 || (p > 99 && p < 100)) ? p.toFixed(1) : p.toFixed(0)} %`;
+  return `${p > 0 && (p < 0.95 || (p > 99 && p < 100)) ? decimals(p, 1) : decimals(p, 0)} %`;
 }
 
 /** How many turns that failed at first a later attempt repaired, of a group. */

@@ -1,5 +1,6 @@
 // Published numbers as a table: a row for each model, harness and retry budget of a source, a column for each number.
 import type { PublishedNumber } from "../host/bindings/PublishedNumber";
+import { decimals } from "../parts/format";
 
 export interface PublishedRow {
   readonly model: string;
@@ -27,7 +28,7 @@ export const metricName = (metric: string): string => abbreviated[metric] ?? met
 export const digitsOf = (values: readonly (number | undefined)[]): number => Math.max(0, ...values.map((value) => String(value ?? 0).split(".")[1]?.length ?? 0));
 
 /** A published number with the digits of its column, and a minus that is one. */
-export const publishedValue = (value: number, digits: number): string => value.toFixed(digits).replace("-", "\u2212");
+export const publishedValue = (value: number, digits: number): string => decimals(value, digits).replace("-", "\u2212");
 
 const keyOf = (n: PublishedNumber): string => JSON.stringify([n.model, n.harness, n.retries]);
 

@@ -4,7 +4,7 @@ import type { Matrix } from "../host/bindings/Matrix";
 import type { MatrixCell } from "../host/bindings/MatrixCell";
 import type { MatrixLine } from "../host/bindings/MatrixLine";
 import type { Member } from "../host/bindings/Member";
-import { UNKNOWN, counted } from "../parts/format";
+import { counted, decimals, UNKNOWN } from "../parts/format";
 
 /** A comparison of more than these cannot be read. */
 export const MOST = 8;
@@ -15,7 +15,7 @@ export const lineName = (line: MatrixLine | undefined): string => line?.name ?? 
 export const leastWidth = (matrix: Matrix): number => 180 + 48 * (Math.min(matrix.harnesses.length, matrix.models.length) + 1);
 
 /** `6.0×` */
-export const times = (ratio: number): string => `${ratio >= 100 ? ratio.toFixed(0) : ratio >= 10 ? ratio.toFixed(1) : ratio.toFixed(2)}×`;
+export const times = (ratio: number): string => `${ratio >= 100 ? decimals(ratio, 0) : ratio >= 10 ? decimals(ratio, 1) : decimals(ratio, 2)}×`;
 
 /** The chosen cells of an address: `0,4`. */
 export function readCells(text: string | undefined): number[] {

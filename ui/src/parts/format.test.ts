@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, bounded, bytes, costInWords, counted, date, dateTime, dollars, duration, endLook, fixed, interval, median, pNumber, pValue, passRateInWords, percent, percentInterval, plannedOfMissing, points, range, rangeOf, scoreText, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
+import { ago, bounded, bytes, costInWords, counted, date, dateTime, decimals, dollars, duration, endLook, fixed, interval, median, pNumber, pValue, passRateInWords, percent, percentInterval, plannedOfMissing, points, range, rangeOf, scoreText, signed, signedInterval, staminaInWords, thin, tokensTotal } from "./format";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 
@@ -72,6 +72,15 @@ test("only what is all or nothing reads so", () => {
   expect([0.0004, 0.9996, 1].map((share) => bounded(share, 1, 3))).toEqual(["< 0.001", "> 0.999", "1.000"]);
   expect([bounded(100 - 1e-12, 100, 1), bounded(1e-12, 100, 1), scoreText(null)]).toEqual(["100.0", "0.0", "unknown"]);
   expect([percent(0.9998), percent(1), percent(0.0001), percent(0)].map(plain)).toEqual(["> 99.9 %", "100.0 %", "< 0.1 %", "0.0 %"]);
+});
+
+test("a number midway between two goes to the even one, as on the command line", () => {
+  // Rust's {:.1} and {:.2}, and Python's, of the same numbers. 0.15 is a little less than midway, 2.675 too; 1.005 and 0.35 also.
+  const one = [6.25, 6.75, 0.25, 0.75, -6.25, -0.75, 0.15, 0.35, 0.05, 2.5, 0, 99.95];
+  expect(one.map((value) => decimals(value, 1))).toEqual(["6.2", "6.8", "0.2", "0.8", "-6.2", "-0.8", "0.1", "0.3", "0.1", "2.5", "0.0", "100.0"]);
+  expect([0.125, 0.375, 2.675, 1.005, 1e15].map((value) => decimals(value, 2))).toEqual(["0.12", "0.38", "2.67", "1.00", "1000000000000000.00"]);
+  expect([0.5, 1.5, 2.5, 3.4999].map((value) => decimals(value, 0))).toEqual(["0", "2", "2", "3"]);
+  expect(percent(1 / 16)).toBe("6.2\u202f%");
 });
 
 test("p-values, differences and their intervals", () => {

@@ -40,10 +40,10 @@ export function thin(value: number): string {
     if (size >= unit * 0.9995) {
       const part = value / unit;
       const digits = Math.abs(part) >= 99.95 ? 0 : Math.abs(part) >= 9.995 ? 1 : 2;
-      return `${part.toFixed(digits)}${THIN}${letter}`;
+      return `${decimals(part, digits)}${THIN}${letter}`;
     }
   }
-  return Number.isInteger(value) ? String(value) : value.toFixed(1);
+  return Number.isInteger(value) ? String(value) : decimals(value, 1);
 }
 
 /** `812 B`, `14.2 kB`: decimal units. */
@@ -53,7 +53,7 @@ export function bytes(value: number): string {
 
 /** `4 m 02 s`, `1 h 05 m`, `0.4 s` */
 export function duration(seconds: number): string {
-  if (seconds < 9.95) return `${seconds.toFixed(1)}${THIN}s`;
+  if (seconds < 9.95) return `${decimals(seconds, 1)}${THIN}s`;
   const whole = Math.round(seconds);
   if (whole < 60) return `${String(whole)}${THIN}s`;
   const pad = (n: number): string => String(n).padStart(2, "0");
@@ -108,9 +108,20 @@ export function ago(rfc3339: string, now: number): string {
   return days < 14 ? `${String(days)}${THIN}d` : days < 365 ? `${String(Math.floor(days / 7))}${THIN}w` : `${String(Math.floor(days / 365))}${THIN}y`;
 }
 
+/**
+ * A number with this many decimals. One that is exactly midway between two goes to the even one, as in Rust, R and Python
+ * (6.25 is 6.2, 1 of 16 is 0.062), so that pages, exports and the command line agree; `toFixed` takes the larger.
+ */
+export function decimals(value: number, digits: number): string {
+  // A decimal that ends in 5 is a binary fraction only where this is an odd number, and the product below is exact then.
+  if (Math.abs((value * 2 ** (digits + 1)) % 2) !== 1) return value.toFixed(digits);
+  const below = Math.floor(value * 10 ** digits);
+  return ((below % 2 === 0 ? below : below + 1) / 10 ** digits).toFixed(digits);
+}
+
 /** Stamina, scores: `4.32`, `59.7`; `unknown` without a value. */
 export function fixed(value: number | null, digits: number): string {
-  return value === null ? UNKNOWN : value.toFixed(digits);
+  return value === null ? UNKNOWN : decimals(value, digits);
 }
 
 /**
@@ -118,11 +129,11 @@ export function fixed(value: number | null, digits: number): string {
  * end by less than a billionth of the range is that end: sums of floating point do. `bounded` of crates/model has the same words.
  */
 export function bounded(value: number, top: number, digits: number): string {
-  const text = value.toFixed(digits);
+  const text = decimals(value, digits);
   const missed = 1e-9 * top;
   const step = 10 ** -digits;
-  if (value > missed && text === (0).toFixed(digits)) return `< ${step.toFixed(digits)}`;
-  if (value < top - missed && text === top.toFixed(digits)) return `> ${(top - step).toFixed(digits)}`;
+  if (value > missed && text === decimals(0, digits)) return `< ${decimals(step, digits)}`;
+  if (value < top - missed && text === decimals(top, digits)) return `> ${decimals(top - step, digits)}`;
   return text;
 }
 
@@ -145,7 +156,7 @@ export function rangeOf(ends: readonly [number, number], what: string): string {
 /** `2.85–5.79`, or `n/a` where nothing varies. */
 export function interval(stamina: Pick<Stamina, "ci_low" | "ci_high">, digits = 2): string {
   const { ci_low, ci_high } = stamina;
-  return ci_low === null || ci_high === null ? "n/a" : `${ci_low.toFixed(digits)}–${ci_high.toFixed(digits)}`;
+  return ci_low === null || ci_high === null ? "n/a" : `${decimals(ci_low, digits)}–${decimals(ci_high, digits)}`;
 }
 
 /** `p = 0.037`, `p = 0.25`, `p < 0.001`, `p > 0.99`, `n/a`: the words of `p_value` in `crates/figures/src/number.rs`. */
@@ -160,26 +171,19 @@ export function pNumber(p: number | null): string {
   if (p === null || !(p >= 0 && p <= 1)) return "n/a";
   if (p < 0.001) return "< 0.001";
   if (p > 0.995 && p < 1) return "> 0.99";
-  return halfToEven(p, p >= 0.1 ? 2 : 3);
-}
-
-/** Rounds a number midway between two to the even one, as Rust does: 1 of 16 is 0.062. Tests by permutation give such numbers. */
-function halfToEven(value: number, digits: number): string {
-  const scaled = value * 10 ** digits;
-  const below = Math.floor(scaled);
-  return scaled - below === 0.5 && below % 2 === 0 ? (below / 10 ** digits).toFixed(digits) : value.toFixed(digits);
+  return decimals(p, p >= 0.1 ? 2 : 3);
 }
 
 /** `−2.52`, `+0.31`, `0.00`: differences always show their sign. */
 export function signed(value: number, digits = 2): string {
-  const text = Math.abs(value).toFixed(digits);
+  const text = decimals(Math.abs(value), digits);
   if (Number(text) === 0) return text;
   return `${value < 0 ? "\u2212" : "+"}${text}`;
 }
 
 /** `[−4.20, −0.84]`; `n/a` where nothing varies. */
 export function signedInterval(low: number | null, high: number | null, digits = 2): string {
-  const end = (value: number): string => (value < 0 && Number(value.toFixed(digits)) !== 0 ? `\u2212${Math.abs(value).toFixed(digits)}` : Math.abs(value).toFixed(digits));
+  const end = (value: number): string => (value < 0 && Number(decimals(value, digits)) !== 0 ? `\u2212${decimals(Math.abs(value), digits)}` : decimals(Math.abs(value), digits));
   return low === null || high === null ? "n/a" : `[${end(low)}, ${end(high)}]`;
 }
 
@@ -187,7 +191,7 @@ export function signedInterval(low: number | null, high: number | null, digits =
 export function staminaInWords(s: Stamina): string {
   if (s.mean === null) return `mean stamina unknown, ${s.n === 0 ? "no episodes" : "nobody at risk"}`;
   const ci = s.ci_low === null ? "95 % CI n/a (no variation)" : `95 % CI ${interval(s)}${s.clustered ? " by scenario" : ""}`;
-  return `mean stamina ${s.mean.toFixed(2)} (τ = ${String(s.tau)}), ${ci}, n = ${String(s.n)}, ${counted(s.events, "event")}, ${String(s.censored)} censored`;
+  return `mean stamina ${decimals(s.mean, 2)} (τ = ${String(s.tau)}), ${ci}, n = ${String(s.n)}, ${counted(s.events, "event")}, ${String(s.censored)} censored`;
 }
 
 /** `45.0 %`, `unknown`: a share in percent. */
@@ -197,7 +201,7 @@ export function percent(share: number | null, digits = 1): string {
 
 /** `30.1–61.0 %`; `n/a` where the interval is not defined. */
 export function percentInterval(low: number | null, high: number | null): string {
-  return low === null || high === null ? "n/a" : `${(low * 100).toFixed(1)}–${(high * 100).toFixed(1)}${THIN}%`;
+  return low === null || high === null ? "n/a" : `${decimals(low * 100, 1)}–${decimals(high * 100, 1)}${THIN}%`;
 }
 
 /** How the interval of a pass rate is made: `clustered by task` where tasks have several trials. */

@@ -2,12 +2,12 @@
 import type { PublishedNumber } from "../host/bindings/PublishedNumber";
 import type { SessionMean } from "../host/bindings/SessionMean";
 import type { SessionRow } from "../host/bindings/SessionRow";
-import { UNKNOWN, fixed } from "../parts/format";
+import { decimals, fixed, UNKNOWN } from "../parts/format";
 
 /** `0.812 (0.790–0.834)`; without an interval only the mean. */
 export function meanInWords(mean: SessionMean | undefined): string {
   if (mean?.mean == null) return UNKNOWN;
-  const ends = mean.ci_low === null || mean.ci_high === null ? "" : ` (${mean.ci_low.toFixed(3)}–${mean.ci_high.toFixed(3)})`;
+  const ends = mean.ci_low === null || mean.ci_high === null ? "" : ` (${decimals(mean.ci_low, 3)}–${decimals(mean.ci_high, 3)})`;
   return `${fixed(mean.mean, 3)}${ends}`;
 }
 

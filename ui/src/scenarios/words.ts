@@ -1,6 +1,6 @@
 // The words of the Scenarios page, and what its address keeps.
 import type { AnswerCounts } from "../host/bindings/AnswerCounts";
-import { count } from "../parts/format";
+import { count, decimals } from "../parts/format";
 import type { ScenarioDocument } from "../host/bindings/ScenarioDocument";
 import type { Query } from "../shell/routes";
 
@@ -73,7 +73,7 @@ export function rate(killed: number, mutants: number): string {
   if (mutants === 0) return "n/a";
   // Never rounded up to all.
   const percent = killed === mutants ? 100 : Math.min(99.9, Math.floor((killed / mutants) * 1000) / 10);
-  return `${percent.toFixed(percent === 100 ? 0 : 1)}\u202f%`;
+  return `${decimals(percent, percent === 100 ? 0 : 1)}\u202f%`;
 }
 
 /** What is wrong with what a number field holds, in the words of the host; undefined if nothing is. An emptied field is NaN or null. */
