@@ -109,9 +109,10 @@ fn a_library_of_withdrawn_runs_alone_says_that_they_are_withdrawn() {
         assert!(!message.contains("withdrawn"), "{page}: {message}");
     }
     let failures = library.0.json(&["failures"]);
-    let said = failures["cautions"].as_array().expect("sentences").iter().filter_map(Value::as_str);
-    let said = said.filter(|text| text.ends_with("is withdrawn (wrong image), and not in these failures."));
-    assert_eq!(said.count(), 2, "{failures}");
+    let cautions = failures["cautions"].as_array().expect("sentences").iter().filter_map(Value::as_str);
+    let cautions =
+        cautions.filter(|text| text.ends_with("is withdrawn (wrong image), and not in these failures."));
+    assert_eq!(cautions.count(), 2, "{failures}");
 }
 
 #[test]

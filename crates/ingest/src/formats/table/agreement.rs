@@ -43,11 +43,11 @@ pub(super) fn other_values(episode: &Episode, tokens: Tokens, row: &Row<'_>) -> 
             other.push((field, Cell::Text(known).shown()));
         }
     }
-    let said = episode_tokens(row);
+    let named = episode_tokens(row);
     let counts = [
-        (Field::EpisodeTokensIn, tokens.input, said.input),
-        (Field::EpisodeTokensCached, tokens.cached, said.cached),
-        (Field::EpisodeTokensOut, tokens.output, said.output),
+        (Field::EpisodeTokensIn, tokens.input, named.input),
+        (Field::EpisodeTokensCached, tokens.cached, named.cached),
+        (Field::EpisodeTokensOut, tokens.output, named.output),
     ];
     for (field, known, new) in counts {
         if let (Some(known), Some(new)) = (known, new)
