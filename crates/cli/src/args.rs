@@ -1,9 +1,18 @@
 //! The arguments of the command line. Their docstrings are what `--help` prints.
 
+mod failures;
+mod images;
+mod numbers;
+mod run;
+
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+pub(crate) use self::failures::{FailuresBy, FailuresScope};
+pub(crate) use self::images::ImagesCommand;
+pub(crate) use self::numbers::Numbers;
+pub(crate) use self::run::{Keep, RunArgs, TrustArgs};
 use crate::exports::{FigureArgs, ReportArgs, TableArgs};
 
 /// See how long coding agents last.
@@ -454,42 +463,6 @@ pub(crate) enum Command {
     },
 }
 
-/// The settings of a run.
-#[derive(Debug, clap::Args)]
-pub(crate) struct RunArgs {
-    /// YAML files with keys (see docs/cli.md); a later one wins
-    #[arg(long, num_args = 1.., value_name = "FILE")]
-    pub(crate) configs: Vec<PathBuf>,
-    /// Keys with values; they win over files
-    #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
-    pub(crate) values: Vec<String>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ImagesCommand {
-    /// List the images, and whether they are built
-    List,
-    /// Build images; all if none is named
-    #[command(after_help = "Example: stamina images build mini-swe-agent opencode")]
-    Build {
-        /// Names as `stamina images list` prints them
-        names: Vec<String>,
-        /// Certificates that the build trusts, for machines behind a proxy that inspects TLS; by default those that
-        /// `STAMINA_CA` names, else `SSL_CERT_FILE`
-        #[arg(long, value_name = "FILE")]
-        ca: Option<PathBuf>,
-    },
-    /// Test images: each harness prints its version, and the server stacks exist; all built images if none is named
-    #[command(after_help = "Example: stamina images test registry.example/my-agent:2 --harness OPENCODE")]
-    Test {
-        /// Names as `stamina images list` prints them; with --harness images of your own
-        names: Vec<String>,
-        /// The harness to run in an image of your own: its name, or the path of its file
-        #[arg(long)]
-        harness: Option<String>,
-    },
-}
-
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(crate) enum Sort {
     Stamina,
@@ -503,97 +476,6 @@ pub(crate) enum Sort {
     Tokens,
     Cost,
     Date,
-}
-
-/// How failed attempts are grouped.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum FailuresBy {
-    /// By run or group
-    Run,
-    /// By harness
-    Harness,
-    /// By turn
-    Turn,
-    /// First attempts, second attempts, …
-    Attempt,
-}
-
-/// Which failed attempts count.
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum FailuresScope {
-    /// All of them
-    Attempts,
-    /// The last one of each turn not passed
-    Turns,
-    /// The one that ended each episode's stamina
-    First,
-}
-
-/// Numbers as `0,3` or `1-10`, or both: `0,3,5-7`.
-#[derive(Debug, Clone)]
-pub(crate) struct Numbers(Vec<std::ops::RangeInclusive<u32>>);
-
-impl Numbers {
-    fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("\"{text}\" is no list of numbers such as 0,3 or 1-10");
-        let number = |part: &str| part.trim().parse::<u32>().map_err(|_| wrong());
-        let mut ranges = Vec::new();
-        for part in text.split(',') {
-            let (low, high) = match part.split_once('-') {
-                Some((low, high)) => (number(low)?, number(high)?),
-                None => (number(part)?, number(part)?),
-            };
-            if low > high {
-                return Err(wrong());
-            }
-            ranges.push(low..=high);
-        }
-        Ok(Self(ranges))
-    }
-
-    /// The numbers of a range that the list names.
-    pub(crate) fn among(&self, all: std::ops::RangeInclusive<u32>) -> Vec<u32> {
-        all.filter(|number| self.0.iter().any(|range| range.contains(number))).collect()
-    }
-
-    /// The first named numbers that lie outside a range.
-    pub(crate) fn outside(
-        &self,
-        all: &std::ops::RangeInclusive<u32>,
-    ) -> Option<std::ops::RangeInclusive<u32>> {
-        self.0.iter().find_map(|range| {
-            let (low, high) = (*range.start(), *range.end());
-            if low < *all.start() {
-                Some(low..=high.min(all.start() - 1))
-            } else if high > *all.end() {
-                Some(low.max(all.end() + 1)..=high)
-            } else {
-                None
-            }
-        })
-    }
-}
-
-/// How a run that was not begun here is resumed.
-#[derive(Debug, clap::Args)]
-pub(crate) struct TrustArgs {
-    /// Resume a run that was not begun by this library on this machine, after you have read what it would do
-    #[arg(long)]
-    pub(crate) trust: bool,
-    /// With --trust: use what the folder names instead of what this machine has
-    #[arg(long, value_enum, num_args = 1.., requires = "trust")]
-    pub(crate) keep: Vec<Keep>,
-}
-
-/// What the folder of a run that was not begun here may use.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Keep {
-    /// Its endpoint, to which requests are sent
-    Endpoint,
-    /// The key that it names, which is sent there; in direct mode, credentials of this machine
-    Key,
-    /// The variables of this machine's environment that it names, which agents get
-    Variables,
 }
 
 #[cfg(test)]

@@ -211,6 +211,23 @@ double,h,n,c,1,1,1,false,,1
 double,h,n,c,2,1,1,false,,1
 ";
 
+/// A library with a run of two episodes of three turns by the simulated model, played into the folder `results`.
+fn home_with_a_played_run() -> TestHome {
+    let home = TestHome::new();
+    let output = home.stamina(&[
+        "run",
+        "--json",
+        "--values",
+        "agent=MOCK",
+        "output_dir=results",
+        "restful_server_gen_iterative.n_scenarios=2",
+        "restful_server_gen_iterative.num_changes_per_turn=1",
+        "restful_server_gen_iterative.n_turns=3",
+    ]);
+    assert_eq!(output.status.code(), Some(0), "{}", app::text(&output.stderr));
+    home
+}
+
 /// Steps of an episode that fails at turn 3, and of one that passes everything.
 const STEPS: &str = "run,harness,model,scenario,turn,attempt,passed,steps,planned_turns
 steps,h,m,a,1,1,false,4,3
@@ -363,6 +380,19 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let rounds = Library::new(&rounds, "alone", "chains");
     let [sr, gap] = ["sr", "gap"].map(|name| number(&rounds.of_run(name)));
     assert!((sr - 50.0).abs() < 1e-9 && (gap + 50.0 / 3.0).abs() < 1e-9, "{sr} {gap}");
+    let played = Library::of_home(home_with_a_played_run(), "run", "run");
+    let estimate = played.home.json(&[
+        "preflight",
+        "--no-call",
+        "--values",
+        "agent=MOCK",
+        "output_dir=next",
+        "restful_server_gen_iterative.n_scenarios=4",
+        "restful_server_gen_iterative.num_changes_per_turn=1",
+        "restful_server_gen_iterative.n_turns=5",
+    ]);
+    let estimate = &estimate["estimate"];
+    assert_eq!(estimate["turns"], 20, "{estimate}");
     let survived = number(&steps.rows(&["spent", &steps.run]).remove(0)["steps_survived"]);
     assert!((survived - 13.5).abs() < 1e-9, "{survived}");
     let ends = sample.of_run("end_reasons");
@@ -375,6 +405,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let others: BTreeMap<&str, (&Library, Vec<f64>)> = BTreeMap::from([
         ("attempt_limit", (&harbor, one(&harbor.of_run("attempt_limit")))),
         ("steps_survived", (&steps, vec![survived])),
+        ("estimate", (&played, [0, 1].map(|end| number(&estimate["tokens_out"][end])).to_vec())),
         ("dataset_score", (&harbor, one(&harbor.of_run("dataset_score")))),
         ("perfect", (&harbor, one(&harbor.of_run("perfect")))),
         ("mt_at_k", (&twice, vec![number(&twice.of_run("mt_at_k")["2"])])),
@@ -424,6 +455,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
             ("CLASS", class),
             ("SCENARIO", "chat"),
             ("TURN", "1"),
+            ("TURNS", "20"),
         ];
         let compared = matches!(key, "difference" | "ratio");
         let tau = if compared { compared_tau.to_string() } else { library.tau.to_string() };
@@ -514,18 +546,7 @@ fn continue_as_if_paid(home: &TestHome) {
 
 #[test]
 fn numbers_of_a_run_that_is_played_are_what_the_lines_of_their_explanations_give() {
-    let home = TestHome::new();
-    let output = home.stamina(&[
-        "run",
-        "--json",
-        "--values",
-        "agent=MOCK",
-        "output_dir=results",
-        "restful_server_gen_iterative.n_scenarios=2",
-        "restful_server_gen_iterative.num_changes_per_turn=1",
-        "restful_server_gen_iterative.n_turns=3",
-    ]);
-    assert_eq!(output.status.code(), Some(0), "{}", app::text(&output.stderr));
+    let home = home_with_a_played_run();
     continue_as_if_paid(&home);
 
     let library = Library::of_home(home, "run", "run");

@@ -6,7 +6,7 @@
 //! columns that identify the rows. Only a text of many lines loses its middle, with a note, and different texts stay
 //! different. Rows that do not fit a page are counted, and [`too_long`] reports them to exports.
 
-mod blocks;
+pub(crate) mod blocks;
 
 use plotters::style::RGBColor;
 
@@ -21,7 +21,7 @@ use crate::summary_text::counted;
 use crate::table::{Table, columns};
 use crate::theme::Theme;
 
-use blocks::{Block, Place};
+use blocks::{Block, Column, Place, drawn_text};
 
 /// The highest table on paper, in pt: the text of a page of most venues is 9 in high.
 const PAGE: f64 = 648.0;
@@ -31,38 +31,6 @@ const SCREEN: f64 = 12_000.0;
 const MOST_LINES: f64 = 8.0;
 /// The note about texts that lost their middle.
 const SHORTENED: &str = "Long texts are shortened here; the CSV has them whole.";
-
-/// A column of the layout.
-struct Column {
-    heading: String,
-    right: bool,
-    texts: Vec<String>,
-}
-
-impl Column {
-    /// How far left of the edge of the column a number ends, so that decimal points are aligned. p values have different numbers
-    /// of decimals.
-    fn hang(&self, row: usize, size: f64) -> f64 {
-        let decimals = |text: &String| -> Option<usize> {
-            let is_number = self.right && text.ends_with(|c: char| c.is_ascii_digit());
-            is_number.then(|| text.rfind('.').map_or(0, |point| text.len() - point))
-        };
-        let Some(own) = self.texts.get(row).and_then(decimals) else { return 0.0 };
-        let most = self.texts.iter().filter_map(decimals).max().unwrap_or(own);
-        // All digits have the same width.
-        let width = |decimals: usize| match decimals {
-            0 => 0.0,
-            some => text_width(".", size) + (some - 1) as f64 * text_width("0", size),
-        };
-        width(most) - width(own)
-    }
-
-    /// Width of the widest text.
-    fn widest(&self, size: f64) -> f64 {
-        let width = |(row, text): (usize, &String)| text_width(text, size) + self.hang(row, size);
-        self.texts.iter().enumerate().map(width).fold(0.0, f64::max)
-    }
-}
 
 struct Plan {
     /// Size of letters.
@@ -119,88 +87,11 @@ pub(crate) fn draw(table: &Table, layout: &Layout, theme: Theme) -> Drawing {
     })
 }
 
-/// A text in one line, without letters that have no glyph.
-fn drawn_text(text: &str) -> String {
-    if text.trim().is_empty() { String::new() } else { clean(text) }
-}
-
 /// The shown columns, with at most this number of rows.
 fn as_set(table: &Table, most: usize) -> Vec<Column> {
     columns(table, most)
         .into_iter()
-        .map(|column| Column {
-            heading: drawn_text(&column.heading),
-            right: column.right,
-            texts: column.texts.iter().map(|text| drawn_text(text)).collect(),
-        })
-        .collect()
-}
-
-/// Columns beside each other, for other writers of tables.
-pub(crate) struct TextBlock {
-    pub(crate) columns: Vec<TextColumn>,
-    /// Lines of each row.
-    pub(crate) lines: Vec<u32>,
-}
-
-impl TextBlock {
-    /// Lines of the heads.
-    pub(crate) fn head_lines(&self) -> u32 {
-        self.columns.iter().map(|column| column.heading.len() as u32).max().unwrap_or(1)
-    }
-}
-
-/// A column of a [`TextBlock`].
-pub(crate) struct TextColumn {
-    /// In lines.
-    pub(crate) heading: Vec<String>,
-    pub(crate) right: bool,
-    /// Whether some of its texts take several lines of its width.
-    pub(crate) broken: bool,
-    pub(crate) width: f64,
-    /// One per row.
-    pub(crate) texts: Vec<String>,
-}
-
-/// The columns of a table in as many blocks as they need for this width, with letters of this size. `measured` is each text
-/// as it is typeset.
-pub(crate) fn for_text(
-    table: &Table,
-    room: f64,
-    size: f64,
-    measured: impl Fn(&str) -> String,
-) -> Vec<TextBlock> {
-    let mut texts = as_set(table, usize::MAX);
-    let mut columns: Vec<Column> = texts
-        .iter()
-        .map(|column| Column {
-            heading: column.heading.clone(),
-            right: column.right,
-            texts: column.texts.iter().map(|text| measured(text)).collect(),
-        })
-        .collect();
-    let (size, mut blocks) = blocks::layout(&mut columns, room, [size, size]);
-    // A column that counts rows may have come before the others.
-    if columns.len() > texts.len() {
-        let Column { heading, right, texts: numbers } = &columns[0];
-        texts.insert(0, Column { heading: heading.clone(), right: *right, texts: numbers.clone() });
-    }
-    for block in &mut blocks {
-        block.count_lines(&columns, size);
-    }
-    let column = |place: &Place| {
-        let Column { heading, right, texts: set } = &columns[place.column];
-        TextColumn {
-            heading: broken(heading, place.width, size),
-            right: *right,
-            broken: !right && set.iter().any(|text| broken(text, place.width, size).len() > 1),
-            width: place.width,
-            texts: texts[place.column].texts.clone(),
-        }
-    };
-    blocks
-        .into_iter()
-        .map(|block| TextBlock { columns: block.places.iter().map(column).collect(), lines: block.rows })
+        .map(|column| Column::drawn(&column.heading, column.right, &column.texts))
         .collect()
 }
 

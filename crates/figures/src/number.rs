@@ -1,7 +1,5 @@
 //! Numbers in figures.
 
-use crate::summary_text::share;
-
 /// A number with this number of decimals, separated thousands, and a minus sign (−).
 pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     if !value.is_finite() {
@@ -126,6 +124,17 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     }
 }
 
+/// A share with two decimals. A share that rounds to 0 or 1, but is not exact, shows this.
+pub(crate) fn share(value: f64) -> String {
+    if value > 0.0 && value < 0.005 {
+        "< 0.01".to_owned()
+    } else if (0.995..1.0).contains(&value) {
+        "> 0.99".to_owned()
+    } else {
+        format!("{value:.2}")
+    }
+}
+
 /// A share alive with its band: `0.36 (0.18–0.54)`.
 pub(crate) fn share_with_band(value: f64, low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
@@ -141,6 +150,11 @@ mod tests {
     #[test]
     fn thousands_of_whole_numbers_stand_apart() {
         assert_eq!([0, 999, 1000, -1_234_567].map(whole), ["0", "999", "1,000", "−1,234,567"]);
+    }
+
+    #[test]
+    fn rounding_never_turns_something_into_nothing() {
+        assert_eq!([0.0, 0.004, 0.36, 0.996, 1.0].map(share), ["0.00", "< 0.01", "0.36", "> 0.99", "1.00"]);
     }
 
     #[test]

@@ -12,10 +12,13 @@
 //! `OpenAI` counts cached tokens inside the input. Anthropic counts tokens read from the cache and written to it beside the
 //! input. Here they are added, so that `input` means the same everywhere.
 
+mod counts;
+
 use model::Tokens;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 
+use self::counts::{Counts, Usage, usage};
 use crate::fault_attribution::error_codes::is_request_error;
 use crate::route::Route;
 use crate::sse::{Piece, Splitter, data};
@@ -347,39 +350,6 @@ impl Meter {
     }
 }
 
-/// Counts as the endpoint reports them.
-#[derive(Debug, Default, Clone, Copy)]
-struct Counts {
-    input: Option<u64>,
-    output: Option<u64>,
-    /// Cached inside the input.
-    cached: Option<u64>,
-    /// Cached beside the input (Anthropic).
-    read: Option<u64>,
-    written: Option<u64>,
-}
-
-impl Counts {
-    /// Later counts replace earlier ones: they are sums up to their event.
-    fn update(&mut self, usage: Option<Usage>) {
-        let Some(usage) = usage else { return };
-        let details = usage.prompt_tokens_details.or(usage.input_tokens_details);
-        let cached = details
-            .and_then(|details| details.cached_tokens)
-            .or(usage.prompt_cache_hit_tokens)
-            .or(usage.cached_tokens);
-        for (count, reported) in [
-            (&mut self.input, usage.prompt_tokens.or(usage.input_tokens)),
-            (&mut self.output, usage.completion_tokens.or(usage.output_tokens)),
-            (&mut self.cached, cached),
-            (&mut self.read, usage.cache_read_input_tokens),
-            (&mut self.written, usage.cache_creation_input_tokens),
-        ] {
-            *count = reported.or(*count);
-        }
-    }
-}
-
 #[derive(Deserialize)]
 struct Plain {
     #[serde(default, deserialize_with = "usage")]
@@ -454,48 +424,4 @@ fn is_filled_list(value: Option<&Value>) -> bool {
 /// Whether the reason of a stop is a full context (Anthropic).
 fn is_full(reason: &Value) -> bool {
     reason.as_str() == Some("model_context_window_exceeded")
-}
-
-/// The counts of all three APIs, with the fields of `DeepSeek` and Moonshot for cached tokens.
-#[derive(Deserialize)]
-struct Usage {
-    #[serde(default, deserialize_with = "count")]
-    prompt_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "count")]
-    completion_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "count")]
-    input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "count")]
-    output_tokens: Option<u64>,
-    #[serde(default)]
-    prompt_tokens_details: Option<Details>,
-    #[serde(default)]
-    input_tokens_details: Option<Details>,
-    #[serde(default, deserialize_with = "count")]
-    prompt_cache_hit_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "count")]
-    cached_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "count")]
-    cache_read_input_tokens: Option<u64>,
-    #[serde(default, deserialize_with = "count")]
-    cache_creation_input_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Details {
-    #[serde(default, deserialize_with = "count")]
-    cached_tokens: Option<u64>,
-}
-
-/// An unreadable usage counts as none. The rest of the answer still counts.
-fn usage<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Usage>, D::Error> {
-    let value = Value::deserialize(from)?;
-    Ok(value.is_object().then(|| serde_json::from_value(value).ok()).flatten())
-}
-
-/// A count, also as `12.0`. Everything else is unknown.
-fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
-    let value = Value::deserialize(from)?;
-    let float = || value.as_f64().filter(|float| *float >= 0.0 && *float < 9e15).map(|float| float as u64);
-    Ok(value.as_u64().or_else(float))
 }

@@ -155,6 +155,22 @@ fn one_attempt_decides_for_its_run_and_only_as_long_as_it_is_there() {
     assert!((used(&library) - 507.0).abs() < 1e-9, "{}", used(&library));
 }
 
+/// `cline` left cached tokens out before Harbor 0.13. That is known of the version, and no proof for runs of a later one.
+#[test]
+fn what_is_known_of_one_version_of_harbor_says_nothing_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    for (trial, harbor, input) in [("a", "0.5.0", 1_000), ("b", "0.14.0", 1_000), ("c", "0.5.1", 100)] {
+        let at = folder.path().join(format!("job-{trial}"));
+        job(&at, "cline-cli", &[(trial, usage(input, 200, 10), &[])]);
+        fs::write(at.join("lock.json"), json!({ "harbor": { "version": harbor } }).to_string()).unwrap();
+    }
+    let library = Library::new(folder.path());
+    let inputs: Vec<(String, Tokens)> =
+        library.episodes().into_iter().map(|(name, tokens, _)| (name, tokens)).collect();
+    let right = [("a", 1_200), ("b", 1_000), ("c", 300)];
+    assert_eq!(inputs, right.map(|(name, input)| (name.to_owned(), tokens(input, 200, 10))));
+}
+
 #[test]
 fn a_single_step_of_a_trajectory_proves_it() {
     let metrics = |prompt: u64, cached: u64| json!({ "prompt_tokens": prompt, "cached_tokens": cached, "completion_tokens": 2 });

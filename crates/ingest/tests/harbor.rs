@@ -307,6 +307,22 @@ fn without_the_tasks_the_number_of_steps_is_told_as_far_as_it_is_known() {
     assert_eq!(letters(without.episode("theme_v4_w1_notes_build_failure__etfLpGN")), "pepp");
 }
 
+/// `min_reward` may name another reward than the one that decides whether a step passed.
+#[test]
+fn a_trial_that_another_reward_stopped_has_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let trial = dir.path().join("job").join(V5);
+    copy(&fixture().join("jobs/failures-k1").join(V5), &trial);
+    edit(&trial.join("result.json"), "\"reward\": 0.0", "\"reward\": 1.0, \"style\": 0.5");
+    let with_log = read(dir.path());
+    let episode = with_log.episode(V5);
+    assert_eq!((episode.planned_turns, letters(episode).as_str()), (Some(4), "pp"));
+    assert_eq!(episode.end(), (Some(3), EndReason::NoVerdict));
+    // Nothing says that there were no further steps.
+    std::fs::remove_file(trial.join("trial.log")).unwrap();
+    assert_eq!(read(dir.path()).episode(V5).extra["declared_steps"], "unknown, at least 2");
+}
+
 #[test]
 fn a_trial_that_never_began_has_the_steps_of_its_tasks_other_trials() {
     let dir = tempfile::tempdir().unwrap();
@@ -632,6 +648,17 @@ fn the_layout_of_evocode_bench_gives_one_run_per_model() {
     assert!(all.codes().contains(&"harbor.task_not_run"));
     assert_eq!(all.parts.len(), 2);
 
+    // Nor was it run where a job is there that began no trial.
+    let job = dir.path().join(tasks[2]).join("harbor_jobs/gpt-4o-mini/2026-11-22__07-30-38");
+    std::fs::create_dir_all(&job).unwrap();
+    for file in ["config.json", "result.json", "lock.json"] {
+        std::fs::copy(fixture().join("jobs/terminus2-mock-priced").join(file), job.join(file)).unwrap();
+    }
+    let run = read(dir.path()).run("gpt-4o-mini/terminus-2").clone();
+    let zero: Vec<&str> = run.reported.totals_only.iter().map(|t| t.scenario.as_str()).collect();
+    assert_eq!(zero, [tasks[1], tasks[2]]);
+    std::fs::remove_dir_all(&job).unwrap();
+
     // One task's folder alone.
     let one = read(&dir.path().join(tasks[0]));
     assert_eq!(one.runs.len(), 2);
@@ -790,6 +817,53 @@ fn single_step_trials_are_one_turn() {
     assert_eq!(request.pointer.as_deref(), Some("/steps/1/message"));
 }
 
+/// Where nothing is graded nothing can pass, so nothing fails either.
+#[test]
+fn without_a_verifier_nothing_is_passed_or_failed() {
+    let config = r#""config": {"verifier": {"disable": true}}"#;
+    let played = r#""agent_result": {"n_input_tokens": 9, "n_output_tokens": 2}, "agent_execution": {"started_at": "2026-01-01T10:00:02Z", "finished_at": "2026-01-01T10:00:04Z"}"#;
+    let raised = |kind: &str| {
+        format!(
+            r#", "exception_info": {{"exception_type": "{kind}", "exception_message": "x", "exception_traceback": "", "occurred_at": "2026-01-01T10:00:04Z"}}"#
+        )
+    };
+    let table = [
+        (String::new(), Verdict::Unfinished, EndReason::Cancelled),
+        (raised("AgentTimeoutError"), Verdict::Unfinished, EndReason::Cancelled),
+        (raised("SomethingNobodyKnows"), Verdict::Unfinished, EndReason::Cancelled),
+        (raised("ApiRateLimitError"), Verdict::Error, EndReason::Endpoint),
+        (
+            r#", "verifier_result": {"rewards": {"reward": 0}}"#.to_owned(),
+            Verdict::Failed,
+            EndReason::TestsFailed,
+        ),
+    ];
+    for (more, verdict, end) in table {
+        let dir = tempfile::tempdir().unwrap();
+        let result = format!(r#"{{"task_name": "fix-bug", "trial_name": "T", {config}, {played}{more}}}"#);
+        single_step(dir.path(), "fix-bug__aaaaaaa", &result);
+        let read = read(dir.path());
+        let episode = read.episode("fix-bug__aaaaaaa");
+        assert_eq!(episode.turns[0].attempts[0].verdict, verdict, "{more}");
+        assert_eq!(episode.end(), (Some(1), end), "{more}");
+        assert!(!episode.unrecognised, "{more}");
+        assert!(read.codes().contains(&"harbor.verifier_off"), "{more}");
+    }
+    // Several steps, as the trial's own configuration says it; the result cannot be read.
+    let dir = tempfile::tempdir().unwrap();
+    let from = fixture().join("jobs/failures-k1").join(V1);
+    copy(&from, &dir.path().join("job").join(V1));
+    let trial = dir.path().join("job").join(V1);
+    edit(&trial.join("config.json"), "\"agent\"", "\"verifier\": {\"disable\": true}, \"agent\"");
+    write(&trial.join("result.json"), "{");
+    for step in 2..=4 {
+        std::fs::remove_file(trial.join(format!("steps/round-{step}/verifier/reward.txt"))).unwrap();
+    }
+    let read = read(dir.path());
+    assert_eq!(letters(read.episode(V1)), "pccc");
+    assert_eq!(read.episode(V1).end(), (Some(2), EndReason::Cancelled));
+}
+
 #[test]
 fn only_the_part_that_changed_has_another_stamp() {
     let dir = tempfile::tempdir().unwrap();
@@ -828,6 +902,34 @@ fn a_task_that_was_changed_since_does_not_change_what_ran() {
     let read = read(dir.path());
     assert_eq!(read.episode(V2).planned_turns, Some(4));
     assert!(read.codes().contains(&"harbor.steps_differ"));
+}
+
+/// The task was changed while its job ran: each trial has as many steps as it was run with.
+#[test]
+fn trials_of_one_task_may_have_other_numbers_of_steps() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = dir.path().join("oracle-k2");
+    copy(&fixture().join("jobs/oracle-k2"), &job);
+    let (short, whole) = ("theme_t1_w1_notes_cli__H5GwjG9", "theme_t1_w1_notes_cli__Pc56hoy");
+    let result = job.join(short).join("result.json");
+    let mut json: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&result).unwrap()).unwrap();
+    json["step_results"].as_array_mut().unwrap().pop();
+    std::fs::write(&result, json.to_string()).unwrap();
+    std::fs::remove_dir_all(job.join(short).join("steps/round-4")).unwrap();
+    edit(&job.join(short).join("trial.log"), "/4: ", "/3: ");
+    let as_they_ran = |read: &Read| {
+        for (trial, steps) in [(short, 3), (whole, 4)] {
+            let episode = read.episode(trial);
+            assert_eq!(episode.planned_turns, Some(steps), "{trial}");
+            assert_eq!(episode.end(), (None, EndReason::PassedAll), "{trial}");
+            assert_eq!(letters(episode).len(), steps as usize, "{trial}");
+        }
+    };
+    as_they_ran(&read(&job));
+    // Without a log: all its steps passed, so it had no more.
+    std::fs::remove_file(job.join(short).join("trial.log")).unwrap();
+    as_they_ran(&read(&job));
 }
 
 #[test]

@@ -100,6 +100,7 @@ const WARNINGS: &[&str] = &[
     "harbor.settings_differ",
     "harbor.steps_differ",
     "harbor.trials_missing",
+    "harbor.verifier_off",
     "json.malformed",
     "json.not_strict",
     "json.truncated",

@@ -1,15 +1,13 @@
 //! The call of an agent: its command, its container, and its results.
 
+pub(crate) mod chosen;
 mod task;
 
-use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{AttemptSummary, EndedBy, Scope, StopReason, Waiting};
-use harness::{
-    Call, Ended, Endpoint, Exit, Harness, HarnessError, HarnessFile, Invocation, Outcome, Session,
-};
+use harness::{Call, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use model::EndReason;
 use sandbox::{AgentContainer, ContainerEnd, Limits, OpenTask, Owner, Volumes};
 use tokio::sync::watch;
@@ -18,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use self::task::variables as task_variables;
 use crate::RunError;
 use crate::bill::plus;
+use crate::blocking::blocking;
 use crate::folders::{self, Folders};
 use crate::run_context::{RunConnections, RunContext};
 use crate::settings::{EndpointSettings, RunSettings};
@@ -28,33 +27,6 @@ use crate::status::Status;
 const GRACE: Duration = Duration::from_secs(10);
 /// How often the spending of a running attempt is written down.
 const SPENDING_INTERVAL: Duration = Duration::from_secs(2);
-
-/// A harness: a built-in one, or one that a user describes in a file.
-#[derive(Clone)]
-pub(crate) enum Agent {
-    BuiltIn(&'static dyn Harness),
-    Own(Arc<HarnessFile>),
-}
-
-impl Agent {
-    /// The text of the file that describes it; `None` for a built-in one.
-    pub(crate) fn text(&self) -> Option<&str> {
-        match self {
-            Self::BuiltIn(_) => None,
-            Self::Own(harness) => Some(harness.text()),
-        }
-    }
-}
-
-impl Deref for Agent {
-    type Target = dyn Harness;
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Self::BuiltIn(harness) => *harness,
-            Self::Own(harness) => &**harness,
-        }
-    }
-}
 
 /// A call that owns its values, so that another thread can use it.
 #[derive(Debug, Clone)]
@@ -441,14 +413,4 @@ async fn changed(waiting: &mut Option<watch::Receiver<Option<Waiting>>>) -> Opti
 fn waiting_text(Waiting { status, next_try, most_tries }: Waiting) -> String {
     let what = if status == 0 { "no answer".to_owned() } else { status.to_string() };
     format!("{what} from the endpoint, try {next_try} of {most_tries}")
-}
-
-/// Runs blocking work on a thread for it.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, RunError> + Send + 'static,
-) -> Result<T, RunError> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(panicked) => Err(RunError::Files { path: std::path::PathBuf::new(), why: panicked.to_string() }),
-    }
 }

@@ -18,9 +18,10 @@ use sandbox::{Owner, ServerContainer};
 use tokio_util::sync::CancellationToken;
 use validation::client::Verdicts;
 
-use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall, blocking};
+use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
 use crate::agent_end::{AgentEnd, agent_end, budget_spent, reached};
 use crate::bill::{Bill, bill};
+use crate::blocking::blocking;
 use crate::folders::Folders;
 use crate::live::Phase;
 use crate::prompt;

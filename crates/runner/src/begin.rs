@@ -1,9 +1,9 @@
 //! How a run begins: its folder, its lock, and what is written down before anything is played.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use crate::agent::{Agent, blocking};
+use crate::agent::chosen::{Agent, load};
+use crate::blocking::blocking;
 use crate::control::ControlRequest;
 use crate::disk::{self, Durability};
 use crate::run::Ready;
@@ -90,15 +90,4 @@ pub(crate) fn harness(settings: &RunSettings, file: Option<&Path>) -> Result<Age
     let harness = load(settings, file)?;
     crate::agent::trial(&*harness, settings)?;
     Ok(harness)
-}
-
-/// The harness of a file, or the one of the settings' name.
-pub(crate) fn load(settings: &RunSettings, file: Option<&Path>) -> Result<Agent, RunError> {
-    Ok(match file {
-        Some(file) => Agent::Own(Arc::new(harness::load(file)?)),
-        None => Agent::BuiltIn(match crate::harbor::player(&settings.agent) {
-            Some(player) => player,
-            None => harness::find(&settings.agent)?,
-        }),
-    })
 }

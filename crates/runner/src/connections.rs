@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use gateway::{Gateway, Retry, Upstream, oracle};
 use sandbox::{Containers, Engine, GatewayPlace, Local};
 
+use crate::blocking::blocking;
 use crate::run_context::{Accounts, Ending, RunConnections, RunContext};
 use crate::settings::{EndpointSettings, RunSettings, SettingsError};
 use crate::state::RunPaths;
@@ -30,7 +31,7 @@ pub(crate) async fn swept(settings: &RunSettings, paths: &RunPaths) -> Result<Co
         }
     } else {
         let state = paths.own().join("state");
-        crate::agent::blocking(move || {
+        blocking(move || {
             end_orphans(&state);
             Ok(())
         })
@@ -78,7 +79,7 @@ pub(crate) async fn open(
         ),
     }
     let asked = settings.clone();
-    let gateway = match crate::agent::blocking(move || upstream(&asked)).await? {
+    let gateway = match blocking(move || upstream(&asked)).await? {
         None => None,
         Some(upstream) => {
             let hidden = secrets::Scrub::new(&secrets::forwarded(settings), settings).hidden();

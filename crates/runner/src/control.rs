@@ -1,6 +1,7 @@
 //! Control requests to a run: a small file that the runner reads twice a second, `.stamina/control.json`.
 
 use std::path::Path;
+use std::time::Duration;
 
 use files::beneath;
 use rustix::fs::OFlags;
@@ -12,6 +13,9 @@ use crate::state::RunPaths;
 
 /// Most bytes that are read; the file has a number for each episode.
 const LARGEST: u64 = 1 << 20;
+
+/// How often a paused run checks whether it continues.
+pub(crate) const PAUSE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// What a user asks of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

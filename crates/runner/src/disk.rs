@@ -102,7 +102,7 @@ pub(crate) fn within_limit<T: Send + 'static>(
 }
 
 /// Does something short with a disk, in the middle of async code: others go on on another thread meanwhile. What takes long
-/// has a thread of its own ([`crate::agent::blocking`]).
+/// has a thread of its own ([`crate::blocking::blocking`]).
 pub(crate) fn briefly<T>(work: impl FnOnce() -> T) -> T {
     use tokio::runtime::{Handle, RuntimeFlavor};
     match Handle::try_current() {

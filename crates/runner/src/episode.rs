@@ -9,9 +9,9 @@ use scenario::change::Change;
 use scenario::ir::Schema;
 use scenario::pack::PackError;
 
-use crate::agent::blocking;
 use crate::agent_end::{budget_spent, exception};
 use crate::attempt::FinishedAttempt;
+use crate::blocking::blocking;
 use crate::folders::Folders;
 use crate::live::{Phase, is_resumable};
 use crate::may_begin::{self, CannotStart};

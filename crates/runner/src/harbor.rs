@@ -1,9 +1,9 @@
 //! Tasks of Harbor, several steps each, played in the order in which Harbor plays them.
 //!
-//! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left. [`trial`] plays a
-//! task in one container from its first step to its last: [`open`] opens that container, [`take_up`] continues a trial that was
-//! cut off, [`attempts`] plays the attempts at a step, [`step`] one of them with the means of [`in_container`], and [`end`] ends
-//! the trial. [`after_attempt`] decides what follows an attempt. [`player`] names who plays without a harness: the reference
+//! [`file`](mod@file) reads a `task.toml`, [`task`] what lies around it, [`reward`] what a verifier left. A [`trial`] is a task
+//! in one container, which [`play`](mod@play) plays from its first step to its last: [`open`] opens that container, [`take_up`]
+//! continues a trial that was cut off, [`attempts`] plays the attempts at a step, [`step`] one of them with the means of
+//! [`in_container`] ([`played`] is what comes of it), and [`end`] ends the trial. [`after_attempt`] decides what follows an attempt. [`player`] names who plays without a harness: the reference
 //! solution, or nobody; [`call`] calls a harness, [`feedback`] is the feedback between attempts. [`background`] ends what an
 //! agent has left running, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent
 //! attempts begin from, [`kept`] what a resume continues from; [`repeated`] retries what the endpoint has ended. What is
@@ -25,7 +25,9 @@ mod file;
 mod in_container;
 mod kept;
 mod open;
-mod player;
+mod play;
+mod played;
+pub(crate) mod player;
 mod recipe;
 mod recorded;
 mod repeated;
@@ -38,10 +40,9 @@ mod trial;
 
 use std::path::Path;
 
-pub(crate) use self::player::{find as player, is_player};
+pub(crate) use self::play::play;
 pub use self::recipe::Recipe;
 pub(crate) use self::task::Tasks;
-pub(crate) use self::trial::play;
 use crate::RunError;
 use crate::settings::RunSettings;
 
@@ -71,13 +72,6 @@ pub struct TaskImage {
     pub recipe: Recipe,
     /// SHA-256 of the whole text of its recipe, which may be longer than what is shown of it; of no text, where nothing is built.
     pub recipe_sha256: [u8; 32],
-}
-
-/// The name of a folder or zip of tasks, by which Harbor calls a set of them.
-pub(crate) fn data_set(folder: &Path) -> String {
-    let is_zip = folder.extension().is_some_and(|end| end.eq_ignore_ascii_case("zip"));
-    let name = if is_zip { folder.file_stem() } else { folder.file_name() };
-    name.map_or_else(|| "tasks".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// The tasks of a folder or zip with what is known of each before anything is played. Blocks.

@@ -15,6 +15,7 @@ mod agent_end;
 mod attempt;
 mod begin;
 mod bill;
+mod blocking;
 mod clock;
 mod connections;
 pub mod control;

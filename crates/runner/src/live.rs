@@ -13,7 +13,7 @@ use ts_rs::TS;
 
 use self::logs::{faults, requests, tail, usual_gap};
 use self::stuck::{eta, stuck};
-use crate::state::{RunFile, RunPaths, is_left};
+use crate::state::{MOST_TURNS, RunFile, RunPaths, is_left};
 use crate::{Event, RunError, clock, disk};
 
 /// A run as its folder describes it.
@@ -150,9 +150,6 @@ pub(crate) struct EpisodeFile {
     pub(crate) retries: u32,
 }
 
-/// Most turns of an episode, and most episodes of a run; no setting takes more.
-pub(crate) const MOST_TURNS: u32 = 1000;
-pub(crate) const MOST_EPISODES: usize = 1000;
 /// Most characters of a text that an episode's file holds.
 const LONGEST_TEXT: usize = 500;
 

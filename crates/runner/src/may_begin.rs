@@ -1,15 +1,11 @@
 //! Whether another attempt may begin: not while the run is paused, not after it has ended, and not once a budget is spent.
 
-use std::time::Duration;
-
 use gateway::{Scope, StopReason};
 
+use crate::control::PAUSE_CHECK_INTERVAL;
 use crate::live::Phase;
 use crate::run_context::{Ending, RunContext};
 use crate::status::Status;
-
-/// How often a paused run checks whether it continues.
-pub(crate) const PAUSE_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Why no further attempt may begin.
 pub(crate) enum CannotStart {

@@ -11,9 +11,10 @@ use std::path::Path;
 use serde::Serialize;
 use sha2::Digest as _;
 
+use crate::agent::chosen;
 use crate::settings::{self, RunSettings};
 use crate::state::{HarnessNamed, MadeBy, Planned, RunFile, RunPaths};
-use crate::{RunError, begin, disk};
+use crate::{RunError, disk};
 
 /// The run in a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +71,7 @@ pub fn record(folder: &Path) -> Result<Record, RunError> {
         let run = RunFile::read(&paths)?;
         settings::check_record(&run.settings)?;
         let kept = run.settings.harness_file.as_ref().map(|_| paths.harness_file());
-        let harness = begin::load(&run.settings, kept.as_deref())?;
+        let harness = chosen::load(&run.settings, kept.as_deref())?;
         // What the record calls its harness is not what plays: that goes by the settings.
         let title = harness.title().to_owned();
         let record = of_begun(&paths, &run, harness.text())?;

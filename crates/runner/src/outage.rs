@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use model::EndReason;
 
-use crate::agent::blocking;
+use crate::blocking::blocking;
 use crate::connections;
+use crate::control::PAUSE_CHECK_INTERVAL;
 use crate::live::Phase;
-use crate::may_begin::PAUSE_CHECK_INTERVAL;
 use crate::run_context::{Ending, RunContext};
 use crate::settings::EndpointSettings;
 use crate::status::Status;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::{EndReason, Verdict, lock};
 
-use crate::agent::blocking;
+use crate::blocking::blocking;
 use crate::folders::Folders;
 use crate::live::{Phase, is_resumable};
 use crate::record::report::Scored;

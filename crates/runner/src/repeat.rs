@@ -6,9 +6,9 @@ use std::time::Duration;
 use model::{EndReason, Verdict};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::blocking;
 use crate::agent_end::{self, AgentEnd};
 use crate::attempt::{Attempt, Dropped, FinishedAttempt, Unrecorded};
+use crate::blocking::blocking;
 use crate::connections;
 use crate::episode::{Episode, Next};
 use crate::live::Phase;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use gateway::Spent;
 use sandbox::Process;
 
-use crate::agent::{blocking, trial};
+use crate::agent::{chosen, trial};
+use crate::blocking::blocking;
 use crate::disk::{self, Durability};
 use crate::origin::{self, Identity};
 use crate::run::Ready;
@@ -37,7 +38,7 @@ pub(crate) async fn continue_run(
         // One from a file is kept with the run, so that a resume has the one that it began with. It is read once: what was
         // looked at is what plays.
         let kept = run.settings.harness_file.as_ref().map(|_| paths.harness_file());
-        let harness = begin::load(&run.settings, kept.as_deref())?;
+        let harness = chosen::load(&run.settings, kept.as_deref())?;
         if origin::of_run(&paths, &run, harness.text())? != looked_at {
             return Err(RunError::Changed { path: folder });
         }

@@ -7,7 +7,8 @@ use sandbox::Containers;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Agent, blocking};
+use crate::agent::chosen::Agent;
+use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::connections::{self, EarlierSpending};
 use crate::control::ControlRequest;

@@ -10,7 +10,8 @@ use sandbox::{Containers, Stacks};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Agent;
+use crate::agent::chosen::Agent;
+use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::control::ControlRequest;
 use crate::disk::{self, Durability};
@@ -226,7 +227,7 @@ impl RunContext {
     pub(crate) async fn keep_spent(self: &Arc<Self>) {
         let spent = self.spent().await;
         let context = self.clone();
-        let written = crate::agent::blocking(move || {
+        let written = blocking(move || {
             let mut run = lock(&context.run);
             // The record of a finished run stays as it is.
             let later = spent.seconds - run.spent.seconds >= TIME_KEPT;

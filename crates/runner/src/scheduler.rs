@@ -8,7 +8,7 @@ use model::{EndReason, lock};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
-use crate::agent::blocking;
+use crate::blocking::blocking;
 use crate::control::{self, ControlRequest};
 use crate::episode::{self, EpisodeEnd};
 use crate::harbor;

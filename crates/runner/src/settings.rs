@@ -12,6 +12,7 @@ mod arguments;
 mod check;
 mod endpoint;
 mod keys;
+mod recorded;
 mod resolve;
 mod secrets;
 mod tasks;
@@ -29,7 +30,8 @@ use ts_rs::TS;
 pub use gateway::keys::KeySource;
 
 pub use self::arguments::split_arguments;
-pub(crate) use self::check::{check, check_record};
+pub(crate) use self::check::check;
+pub(crate) use self::recorded::check_record;
 pub use self::resolve::{read, resolve};
 pub(crate) use self::secrets::is_secret_name;
 
@@ -292,6 +294,14 @@ impl TaskSettings {
     pub fn gives_feedback(&self) -> bool {
         self.protocol == Some(TaskProtocol::Ours)
     }
+
+    /// The name of the folder or zip of tasks, by which Harbor calls a set of them.
+    pub(crate) fn data_set(&self) -> String {
+        let folder = &self.folder;
+        let is_zip = folder.extension().is_some_and(|end| end.eq_ignore_ascii_case("zip"));
+        let name = if is_zip { folder.file_stem() } else { folder.file_name() };
+        name.map_or_else(|| "tasks".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
 }
 
 impl RunSettings {
@@ -323,7 +333,7 @@ impl RunSettings {
 
     /// Whether a model is asked at all. Players of tasks ask none.
     pub fn asks_model(&self) -> bool {
-        !crate::harbor::is_player(&self.agent)
+        !crate::harbor::player::is_player(&self.agent)
     }
 
     /// Whether no model is asked that costs anything.

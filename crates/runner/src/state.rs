@@ -37,12 +37,15 @@ pub(crate) use self::lock::{Lock, is_left};
 use crate::clock;
 use crate::disk::{self, Durability};
 use crate::settings::RunSettings;
-use crate::{EndpointAttempts, Finish, RunError, live};
+use crate::{EndpointAttempts, Finish, RunError};
 
 /// Its name.
 pub(crate) const FOLDER: &str = ".stamina";
 /// The version of its files.
 const VERSION: &str = "stamina-run/1";
+/// Most turns of an episode, and most episodes of a run; no setting takes more.
+pub(crate) const MOST_TURNS: u32 = 1000;
+const MOST_EPISODES: usize = 1000;
 
 /// The paths of a run.
 #[derive(Debug, Clone)]
@@ -224,18 +227,14 @@ impl RunFile {
         if !is_id {
             return Err("its id is not eight hexadecimal digits".to_owned());
         }
-        if self.episodes.len() > live::MOST_EPISODES {
-            return Err(format!(
-                "it names {} episodes; a run has at most {}",
-                self.episodes.len(),
-                live::MOST_EPISODES
-            ));
+        if self.episodes.len() > MOST_EPISODES {
+            let named = self.episodes.len();
+            return Err(format!("it names {named} episodes; a run has at most {MOST_EPISODES}"));
         }
-        if let Some(planned) = self.episodes.iter().find(|planned| planned.turns > live::MOST_TURNS) {
+        if let Some(planned) = self.episodes.iter().find(|planned| planned.turns > MOST_TURNS) {
             return Err(format!(
-                "it plans {} turns of an episode; at most {} are played",
-                planned.turns,
-                live::MOST_TURNS
+                "it plans {} turns of an episode; at most {MOST_TURNS} are played",
+                planned.turns
             ));
         }
         let mut numbers = BTreeSet::new();

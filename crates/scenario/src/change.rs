@@ -8,19 +8,23 @@
 mod actions;
 mod analytics;
 mod apply;
+mod claims;
 mod constraints;
 mod conventions;
 mod entities;
 mod enums;
 mod fields;
 mod lists;
+mod parts;
+mod refusal;
 pub mod uses;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub(crate) use self::apply::Following;
-pub use self::apply::{Refusal, apply, next_turn};
+pub use self::apply::{apply, next_turn};
+pub use self::refusal::Refusal;
 use crate::ir::{
     Action, Analytic, Case, Computed, Condition, Effect, Entity, ErrorShape, Field, Filter, Guard, Key, Kind,
     ListShape, Measure, OnDelete, Only, Operand, Pagination, Param, Sort, UnknownFields,

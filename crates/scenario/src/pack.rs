@@ -26,8 +26,9 @@ pub use self::error::PackError;
 pub use self::layout::{MANIFEST, Part, folder, number};
 pub use self::make::{CHANGES_VERSION, Made, Maker, RecordedChange, TurnChanges};
 pub use self::manifest::{EARLIER_VERSIONS, Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry};
+pub use self::place::Target;
 pub use self::read::{Mismatch, Pack};
-pub use self::write::{Generated, Options, Progress, Target, generate};
+pub use self::write::{Generated, Options, Progress, generate};
 
 /// Writes something as YAML in the form that packs have: what fits on a line stands on one line.
 ///

@@ -25,14 +25,16 @@ mod entity;
 mod facts;
 mod frame;
 mod general;
+mod pieces;
 mod removed;
 mod request;
+mod types;
 mod void;
 mod wording;
 mod words;
 
 use self::delta::Delta;
-use self::document::Piece;
+use self::pieces::Piece;
 use crate::change::Change;
 use crate::config::Benchmark;
 use crate::ir::Schema;

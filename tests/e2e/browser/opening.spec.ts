@@ -1,7 +1,7 @@
 // Opening: by path, from the recent list, what is not recognized, the import report, and folders that change.
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { zipSync } from "fflate";
-import { expect, fixtures, names, test } from "./fixture";
+import { expect, fixtures, names, serious, test, type Locator } from "./fixture";
 
 const JOBS = `${fixtures}/harbor/jobs`;
 
@@ -35,6 +35,38 @@ test("a folder that is none of the formats: what was looked for, what was found,
   await expect(table).toBeVisible();
   await page.keyboard.press("Escape");
   await expect(page).toHaveURL(/#\/(library|start)/);
+});
+
+test("columns of a table with other headings are chosen once, and remembered for its header", async ({ lab, go, page }) => {
+  const table = (experiment: string): string => `experiment,harness,llm,scenario,depth,try,ok\n${experiment},codex,gpt,s1,1,1,yes\n${experiment},codex,gpt,s1,2,1,no\n`;
+  writeFileSync(lab.at("rounds.csv"), table("first"));
+  writeFileSync(lab.at("more.csv"), table("second"));
+  await go();
+  await openFolder(page, lab.at("rounds.csv"));
+  const form = page.getByRole("form", { name: "Columns of the table" });
+  await expect(form).toContainText("harness, scenario: as they are called");
+  // What can be guessed is chosen; a column cannot be two.
+  const column = (name: string): Locator => form.getByLabel(name, { exact: true });
+  for (const [ours, theirs] of [["run", "experiment"], ["model", "llm"], ["turn", ""], ["attempt", "try"], ["passed", "ok"]] as const) await expect(column(ours)).toHaveValue(theirs);
+  const open = form.getByRole("button", { name: "Open with these columns" });
+  await expect(open).toBeDisabled();
+  await column("turn").selectOption("try");
+  await expect(form).toContainText("One column is chosen twice.");
+  await expect(open).toBeDisabled();
+  expect(await serious(page)).toEqual([]);
+  await column("turn").selectOption("depth");
+  await expect(form).toContainText("Remembered for every table with the same header.");
+  await open.click();
+  await expect.poll(async () => (await names(page)).length).toBe(1);
+  const ids = async (): Promise<string[]> => (await lab.json<{ id: string }[]>("runs")).map((run) => run.id).sort();
+  expect(await ids()).toEqual(["rounds.csv.first"]);
+  const { episodes } = await lab.json<{ episodes: { stamina: number; failed_turn: number | null }[] }>("show", "rounds.csv.first");
+  expect(episodes).toMatchObject([{ stamina: 1, failed_turn: 2 }]);
+  // Another table with this header asks nothing.
+  await openFolder(page, lab.at("more.csv"));
+  await expect.poll(ids).toEqual(["more.csv.second", "rounds.csv.first"]);
+  await expect(form).toHaveCount(0);
+  await expect(page).toHaveURL(/#\/library\?source=/);
 });
 
 test("a path that is not there is told with the path", async ({ lab, go, page }) => {

@@ -1,6 +1,6 @@
 // Matrix, Failures and the export dialog: numbers are those of the command line, choices stand in the address, and what
 // is exported in the window is what the command line exports.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { expect, fixtures, serious, test, type Locator } from "./fixture";
 
 interface Matrix {
@@ -86,6 +86,37 @@ test("shares of failures lead to their cases, and a case to its turn", async ({ 
   await last.press("Enter");
   await expect(page).toHaveURL(/#\/run\/.*[?&]test=/);
   await back(cases.locator('tbody tr:has(a[href*="test="])').last().locator("a").first());
+});
+
+test("a failed attempt behind the two hundredth is listed, opened and found again by the address", async ({ lab, go, page }) => {
+  const scenarios = Array.from({ length: 230 }, (_, n) => `s${String(n + 1).padStart(3, "0")}`);
+  writeFileSync(lab.at("attempts.csv"), ["run,harness,model,scenario,turn,attempt,passed", ...scenarios.map((scenario) => `cases,codex,gpt,${scenario},1,1,false`), ""].join("\n"));
+  await lab.stamina("ingest", lab.at("attempts.csv"));
+  await go("failures?members=attempts.csv.cases");
+  const cases = page.getByRole("table", { name: "Failed attempts" });
+  const listed = cases.locator("tbody tr");
+  await expect(listed).toHaveCount(200);
+  await expect(page.getByText("200 of 230 failed attempts")).toBeVisible();
+  await page.getByRole("button", { name: "Show more", exact: true }).click();
+  await expect(page).toHaveURL(/[?&]rows=400/);
+  await expect(listed).toHaveCount(230);
+  const left = page.url();
+  const opened = cases.getByRole("link", { name: "s217", exact: true });
+  await opened.click();
+  await expect(page).toHaveURL(/#\/run\/attempts\.csv\.cases\/s217[^/]*\/1\?attempt=1/);
+  await expect(page.getByRole("main")).toContainText("s217");
+  await page.keyboard.press("Escape");
+  await expect(page).toHaveURL(left);
+  await expect(opened).toBeFocused();
+  await expect(opened).toBeInViewport();
+  // The address alone lists as many.
+  await page.reload();
+  await expect(listed).toHaveCount(230);
+  // Another choice begins with its first rows.
+  await page.getByRole("table", { name: "Classes of failures" }).locator("tbody").getByRole("button").first().click();
+  await expect(page).toHaveURL(/[?&]class=/);
+  await expect(page).not.toHaveURL(/[?&]rows=/);
+  await expect(listed).toHaveCount(200);
 });
 
 test("Esc leads from a turn back to the flipping test that was opened", async ({ go, page }) => {

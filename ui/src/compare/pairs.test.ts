@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { PairedComparison } from "../host/bindings/PairedComparison";
-import { contrastOf, difference, differenceInterval, isAdjusted, notPaired, ofScenario, pairedOver } from "./pairs";
+import { contrastOf, difference, differenceInterval, isAdjusted, noDisagreement, notPaired, ofScenario, pairedOver } from "./pairs";
 
 const comparison = (shared: number | null): Comparison =>
   ({ reference: 0, pairs: [{ a: 1, b: 0, paired: shared === null ? null : { n: shared } }] }) as unknown as Comparison;
@@ -34,4 +34,13 @@ it("names no shared scenarios where nothing is paired on them", () => {
 it("says why nothing is paired: runs in both members are no lack of shared scenarios", () => {
   expect(notPaired({ in_both: 1 }, "A", "B")).toBe("A and B have runs, or trials of them, in common: nothing is paired.");
   expect(notPaired({ in_both: 0 }, "A", "B")).toBe("A and B share no scenario in which both were at risk.");
+});
+
+it("says why no turn is listed: that two share no scenario only where they have no runs in common", () => {
+  const of = (shared_scenarios: number, in_both: number, reference = 0): Parameters<typeof noDisagreement>[0] =>
+    ({ reference, shared_scenarios, members: [{ name: "A" }, { name: "B" }], pairs: [{ a: 1 - reference, b: reference, in_both }] }) as unknown as Comparison;
+  expect(noDisagreement(of(0, 1))).toBe("B and A have runs, or trials of them, in common: nothing is paired.");
+  expect(noDisagreement(of(0, 1, 1))).toBe("A and B have runs, or trials of them, in common: nothing is paired.");
+  expect(noDisagreement(of(0, 0))).toBe("B and A share no scenario in which both were at risk.");
+  expect(noDisagreement(of(3, 0))).toBe("They agree on every turn that more than one of them reached.");
 });

@@ -6,7 +6,7 @@ import type { PairedComparison } from "../host/bindings/PairedComparison";
 import { counted, decimals, points, signed, signedInterval } from "../parts/format";
 
 /** The pair of a member with the reference; `undefined` = not tested. */
-export function pairWith(comparison: Comparison, other: number): ComparedPair | undefined {
+export function pairWith(comparison: Pick<Comparison, "pairs" | "reference">, other: number): ComparedPair | undefined {
   return comparison.pairs.find((pair) => pair.a === other && pair.b === comparison.reference);
 }
 
@@ -20,6 +20,13 @@ export function otherOf(members: number, reference: number, chosen: number | nul
 export function notPaired(pair: Pick<ComparedPair, "in_both"> | undefined, a: string, b: string): string {
   if (pair !== undefined && pair.in_both > 0) return `${a} and ${b} have runs, or trials of them, in common: nothing is paired.`;
   return `${a} and ${b} share no scenario in which both were at risk.`;
+}
+
+/** Why no turn is listed on which members disagree. A trial that two have in common counts in one of them, so what is left may share no scenario. */
+export function noDisagreement({ members, pairs, reference, shared_scenarios }: Pick<Comparison, "members" | "pairs" | "reference" | "shared_scenarios">): string {
+  if (members.length !== 2 || shared_scenarios > 0) return "They agree on every turn that more than one of them reached.";
+  const other = 1 - reference;
+  return notPaired(pairWith({ pairs, reference }, other), members[other]?.name ?? "This run", members[reference]?.name ?? "the reference");
 }
 
 /** Over what a member is paired with the reference: `on 12 shared scenarios`; of `tau`, the horizon of the comparison, they may know less. */

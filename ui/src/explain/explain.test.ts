@@ -33,7 +33,7 @@ test("every number of Run, Compare, Matrix, Failures, Library, Runs and the pric
     unmarked.push(...heads.filter((head) => !head.includes("data-explain")).map((head) => `${file}: ${head}`));
   }
   expect(unmarked).toEqual([]);
-  const further = ["failures/FlipList.svelte", "run/SessionsPane.svelte", "matrix/PublishedTable.svelte", "runs/PricesDialog.svelte", "runs/EpisodeTable.svelte", "runs/FinishedRuns.svelte", "runs/live.ts", "report/ReportDialog.svelte"];
+  const further = ["failures/FlipList.svelte", "run/SessionsPane.svelte", "matrix/PublishedTable.svelte", "runs/PricesDialog.svelte", "runs/EpisodeTable.svelte", "runs/FinishedRuns.svelte", "runs/live.ts", "runs/PreflightPane.svelte", "report/ReportDialog.svelte"];
   const used = ["compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/MatrixPage.svelte", "matrix/MatrixTable.svelte", "matrix/RetryTable.svelte", "run/RunPage.svelte", "run/RunTable.svelte", "run/summary.ts", "library/columns.ts", "failures/ShareTable.svelte", "failures/RepairView.svelte", "failures/FailuresPage.svelte", "compare/Disagreements.svelte", "compare/FigureTable.svelte", ...further]
     .flatMap((file) => [...source(file).matchAll(/(?:data-explain="|explain: "|data-explain=\{[^}]*\? "[a-z_]+" : ")([a-z_]+)"/g)].map((found) => found[1]));
   expect(used.length).toBeGreaterThan(40);

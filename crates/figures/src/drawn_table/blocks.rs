@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Column;
+use crate::display_names::clean;
 use crate::font::text_width;
 use crate::line_breaks::{broken, widest_part};
 
@@ -22,6 +22,52 @@ const LONG_LINE: f64 = 30.0;
 const KEYS: f64 = 0.42;
 /// Most columns that are in every block.
 const MOST_KEYS: usize = 4;
+
+/// A column of the layout.
+pub(crate) struct Column {
+    pub(super) heading: String,
+    pub(super) right: bool,
+    pub(super) texts: Vec<String>,
+}
+
+impl Column {
+    /// A column of these texts as they are drawn.
+    pub(crate) fn drawn(heading: &str, right: bool, texts: &[String]) -> Self {
+        Self {
+            heading: drawn_text(heading),
+            right,
+            texts: texts.iter().map(|text| drawn_text(text)).collect(),
+        }
+    }
+
+    /// How far left of the edge of the column a number ends, so that decimal points are aligned. p values have different numbers
+    /// of decimals.
+    pub(super) fn hang(&self, row: usize, size: f64) -> f64 {
+        let decimals = |text: &String| -> Option<usize> {
+            let is_number = self.right && text.ends_with(|c: char| c.is_ascii_digit());
+            is_number.then(|| text.rfind('.').map_or(0, |point| text.len() - point))
+        };
+        let Some(own) = self.texts.get(row).and_then(decimals) else { return 0.0 };
+        let most = self.texts.iter().filter_map(decimals).max().unwrap_or(own);
+        // All digits have the same width.
+        let width = |decimals: usize| match decimals {
+            0 => 0.0,
+            some => text_width(".", size) + (some - 1) as f64 * text_width("0", size),
+        };
+        width(most) - width(own)
+    }
+
+    /// Width of the widest text.
+    pub(super) fn widest(&self, size: f64) -> f64 {
+        let width = |(row, text): (usize, &String)| text_width(text, size) + self.hang(row, size);
+        self.texts.iter().enumerate().map(width).fold(0.0, f64::max)
+    }
+}
+
+/// A text in one line, without letters that have no glyph.
+pub(super) fn drawn_text(text: &str) -> String {
+    if text.trim().is_empty() { String::new() } else { clean(text) }
+}
 
 /// Columns beside each other.
 pub(super) struct Block {
@@ -235,4 +281,71 @@ fn block(columns: &[usize], widths: &[f64], room: f64, size: f64) -> Block {
         .collect();
     let width = places.last().map_or(0.0, |place| place.left + place.width);
     Block { places, width, head: 1, rows: Vec::new() }
+}
+
+/// Columns beside each other, for other writers of tables.
+pub(crate) struct TextBlock {
+    pub(crate) columns: Vec<TextColumn>,
+    /// Lines of each row.
+    pub(crate) lines: Vec<u32>,
+}
+
+impl TextBlock {
+    /// Lines of the heads.
+    pub(crate) fn head_lines(&self) -> u32 {
+        self.columns.iter().map(|column| column.heading.len() as u32).max().unwrap_or(1)
+    }
+}
+
+/// A column of a [`TextBlock`].
+pub(crate) struct TextColumn {
+    /// In lines.
+    pub(crate) heading: Vec<String>,
+    pub(crate) right: bool,
+    /// Whether some of its texts take several lines of its width.
+    pub(crate) broken: bool,
+    pub(crate) width: f64,
+    /// One per row.
+    pub(crate) texts: Vec<String>,
+}
+
+/// Columns in as many blocks as they need for this width, with letters of this size. `measured` is each text
+/// as it is typeset.
+pub(crate) fn for_text(
+    mut texts: Vec<Column>,
+    room: f64,
+    size: f64,
+    measured: impl Fn(&str) -> String,
+) -> Vec<TextBlock> {
+    let mut columns: Vec<Column> = texts
+        .iter()
+        .map(|column| Column {
+            heading: column.heading.clone(),
+            right: column.right,
+            texts: column.texts.iter().map(|text| measured(text)).collect(),
+        })
+        .collect();
+    let (size, mut blocks) = layout(&mut columns, room, [size, size]);
+    // A column that counts rows may have come before the others.
+    if columns.len() > texts.len() {
+        let Column { heading, right, texts: numbers } = &columns[0];
+        texts.insert(0, Column { heading: heading.clone(), right: *right, texts: numbers.clone() });
+    }
+    for block in &mut blocks {
+        block.count_lines(&columns, size);
+    }
+    let column = |place: &Place| {
+        let Column { heading, right, texts: set } = &columns[place.column];
+        TextColumn {
+            heading: broken(heading, place.width, size),
+            right: *right,
+            broken: !right && set.iter().any(|text| broken(text, place.width, size).len() > 1),
+            width: place.width,
+            texts: texts[place.column].texts.clone(),
+        }
+    };
+    blocks
+        .into_iter()
+        .map(|block| TextBlock { columns: block.places.iter().map(column).collect(), lines: block.rows })
+        .collect()
 }

@@ -7,9 +7,9 @@
 use std::fmt::Write as _;
 
 use super::Table;
-use super::print::without_controls;
+use super::print::{columns, without_controls};
 use crate::SOFTWARE;
-use crate::drawn_table::{TextBlock, TextColumn, for_text};
+use crate::drawn_table::blocks::{Column, TextBlock, TextColumn, for_text};
 use crate::latex_text::{NEEDS, escape, with_numbers};
 
 /// The least width of an unknown page in pt.
@@ -137,10 +137,16 @@ pub(super) fn write(table: &Table, width: Option<f64>) -> String {
         Some(width) => (COLUMN, width),
         None => (COLUMN, PAGE),
     };
-    let narrow = for_text(table, column, SIZE, with_numbers);
+    let blocks_of = |room: f64| {
+        let drawn = columns(table, usize::MAX)
+            .iter()
+            .map(|column| Column::drawn(&column.heading, column.right, &column.texts))
+            .collect();
+        for_text(drawn, room, SIZE, with_numbers)
+    };
+    let narrow = blocks_of(column);
     let fits = narrow.len() == 1 && narrow[0].lines.iter().all(|lines| *lines == 1);
-    let (float, blocks) =
-        if fits { ("table", narrow) } else { ("table*", for_text(table, page, SIZE, with_numbers)) };
+    let (float, blocks) = if fits { ("table", narrow) } else { ("table*", blocks_of(page)) };
     let pages = pages(&blocks, table.rows.len());
     let goes_on = pages.len() > 1;
 

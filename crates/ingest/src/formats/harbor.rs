@@ -38,6 +38,7 @@ mod job;
 mod job_files;
 mod layout;
 mod limits;
+mod no_verifier;
 mod plan;
 mod resumed;
 mod reward;

@@ -10,7 +10,7 @@ use sandbox::{AgentContainer, ContainerEnd, FilesLeft, OpenTask, Packed, Sandbox
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::blocking;
+use crate::blocking::blocking;
 use crate::disk::{self, Durability};
 use crate::{RunError, copy};
 

@@ -4,8 +4,9 @@ use model::{EndReason, Verdict};
 use validation::client::CaseStatus;
 
 use super::{Attempt, FinishedAttempt, Prompt, Tested, UntestedAttempt};
-use crate::agent::{AgentCall, blocking};
+use crate::agent::AgentCall;
 use crate::agent_end::{AgentEnd, exception};
+use crate::blocking::blocking;
 use crate::prompt::{self, AttemptOutcome};
 use crate::record::{AttemptFiles, AttemptLeft, AttemptRecord, Exception, pytest};
 use crate::secrets::Scrub;

@@ -8,9 +8,9 @@ use sandbox::SandboxError;
 use super::after_attempt::{Chain, Decision, NextAttempt, NextStep, Outcome, after_attempt};
 use super::end::Ended;
 use super::file::StepFile;
+use super::played::Played;
 use super::reward;
 use super::snapshot::Before;
-use super::step::Played;
 use super::trial::Trial;
 use crate::{RunError, clock, repeat};
 

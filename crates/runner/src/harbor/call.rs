@@ -3,20 +3,20 @@
 
 use std::sync::Arc;
 
-use gateway::{AttemptKey, StopReason, oracle};
-use model::{EndReason, Step, Tokens};
+use gateway::{AttemptKey, oracle};
+use model::EndReason;
 use sandbox::{OpenTask, SandboxError, TaskCommand};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::file::StepFile;
 use super::in_container::{Broken, blamed, end_of_output, whole};
-use super::step::Played;
+use super::played::{CallLeft, Played};
 use super::task::HeldSolution;
 use super::trial::Trial;
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
 use crate::agent_end::exception;
 use crate::attempt::{Unrecorded, judge, session_id};
-use crate::bill::{Bill, bill};
+use crate::bill::bill;
 use crate::live::Phase;
 use crate::record::Exception;
 use crate::repeat::with_words;
@@ -27,23 +27,6 @@ use crate::settings::{EndpointSettings, TaskSession};
 const PROBE: u64 = 120;
 /// The exit code of the script if the image has the loader of musl.
 const MUSL: i64 = 87;
-
-/// The results of a call, beside what every player leaves.
-pub(super) struct CallLeft {
-    pub(super) bill: Bill,
-    pub(super) steps: Vec<Step>,
-    /// By the harness's own count.
-    pub(super) usage: Tokens,
-    pub(super) model_requests: Option<u32>,
-    /// Its prompt.
-    pub(super) prompt: String,
-    /// Whether its session began anew in the middle of the trial.
-    pub(super) restarts: bool,
-    /// Why the agent's call did not end well; empty if it did.
-    pub(super) end: Option<EndReason>,
-    /// A budget of the attempt or the episode that is spent.
-    pub(super) over: Option<StopReason>,
-}
 
 impl Trial<'_> {
     /// Calls the harness.

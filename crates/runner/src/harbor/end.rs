@@ -4,8 +4,8 @@ use model::EndReason;
 use sandbox::SandboxError;
 
 use super::trial::Trial;
-use crate::agent::blocking;
 use crate::agent_end::exception;
+use crate::blocking::blocking;
 use crate::episode::EpisodeEnd;
 use crate::live::Phase;
 use crate::record::Exception;

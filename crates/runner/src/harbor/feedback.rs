@@ -3,7 +3,7 @@
 
 use model::EndReason;
 
-use super::step::Played;
+use super::played::Played;
 use super::trial::Trial;
 use crate::prompt;
 use crate::settings::TaskSettings;

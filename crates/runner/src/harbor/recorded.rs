@@ -6,11 +6,11 @@ use gateway::StopReason;
 use model::{EndReason, Tokens, Verdict, case_lines};
 
 use super::file::StepFile;
+use super::played::Played;
 use super::reward;
-use super::step::Played;
 use super::task::Task;
 use super::trial::Trial;
-use crate::agent::blocking;
+use crate::blocking::blocking;
 use crate::record::{AttemptLeft, AttemptRecord, Exception, TaskFiles, TurnRecord};
 use crate::reopen::keep_score;
 use crate::{Event, RunError, clock, disk, kill_points};

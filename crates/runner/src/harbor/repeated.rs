@@ -4,7 +4,7 @@
 
 use model::EndReason;
 
-use super::step::Played;
+use super::played::Played;
 use super::trial::Trial;
 use crate::repeat::{self, REPEATS};
 

@@ -8,7 +8,7 @@ use sandbox::{Containers, Owner, SandboxError, TaskContainer};
 
 use super::kept::{Kept, Next, Record, Rules};
 use super::trial::Trial;
-use crate::agent::blocking;
+use crate::blocking::blocking;
 use crate::live::Phase;
 use crate::record::Exception;
 use crate::run_context::RunContext;

@@ -10,15 +10,13 @@ use files::join;
 use model::{EndReason, shell_word};
 use sandbox::{ContainerEnd, FileLeft, SandboxError};
 
-use super::call::CallLeft;
 use super::file::StepFile;
 use super::in_container::{Broken, ORDER, blamed, end_of_output, whole};
+use super::played::Played;
 use super::player::Player;
-use super::reward::{self, Rewards};
+use super::reward;
 use super::trial::Trial;
-use crate::agent_end::exception;
 use crate::live::Phase;
-use crate::record::Exception;
 use crate::settings::{TaskProtocol, TaskSettings, TaskTimeout};
 
 /// Most bytes of an agent's and of a verifier's files that a step copies out of the container.
@@ -30,41 +28,6 @@ const ARTIFACTS_EMPTIED: &str =
     "rm -rf /logs/artifacts && mkdir -p /logs/artifacts && chmod 777 /logs/artifacts";
 /// How long to wait for the end of a container that refuses a command.
 const SETTLED: Duration = Duration::from_millis(500);
-
-/// The results of a step.
-#[derive(Default)]
-pub(super) struct Played {
-    /// What the player printed.
-    pub(super) agent: ContainerEnd,
-    pub(super) agent_seconds: Option<f64>,
-    /// What the verifier printed, both streams in one; `None` = there was none.
-    pub(super) tests: Option<Vec<u8>>,
-    pub(super) test_seconds: Option<f64>,
-    pub(super) rewards: Option<Rewards>,
-    /// The first failure, and its end reason.
-    pub(super) raised: Option<(EndReason, Exception)>,
-    /// Files that are kept of the step, as paths below its folder.
-    pub(super) left: Vec<FileLeft>,
-    /// Paths of the container that were not copied completely.
-    pub(super) left_out: Vec<String>,
-    /// Whether no step can follow, whatever the rewards are.
-    pub(super) is_over: bool,
-    /// The call of a harness; `None` = none was called.
-    pub(super) call: Option<CallLeft>,
-}
-
-impl Played {
-    pub(super) fn raise(&mut self, reason: EndReason, kind: &str, message: &str) {
-        self.raised.get_or_insert_with(|| (reason, exception(kind, message)));
-    }
-
-    /// The same for what lets nothing follow.
-    fn end(mut self, reason: EndReason, kind: &str, message: &str) -> Self {
-        self.raise(reason, kind, message);
-        self.is_over = true;
-        self
-    }
-}
 
 impl Trial<'_> {
     /// Runs one step. Errors are those of the engine.

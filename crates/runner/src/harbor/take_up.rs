@@ -6,7 +6,7 @@ use super::end::Ended;
 use super::kept::{self, Continuation, Record};
 use super::snapshot::{Before, Reopened, forget_snapshots};
 use super::trial::Trial;
-use crate::agent::blocking;
+use crate::blocking::blocking;
 use crate::record::{End, EpisodeFolder, Resumed, ResumedFrom, Trajectory};
 use crate::reopen::keep_score;
 use crate::{RunError, clock, copy, disk};

@@ -9,6 +9,7 @@ use model::EndReason;
 use super::SCHEMA;
 use super::trajectory::{TurnSummary, sum};
 use crate::disk::{self, Durability};
+use crate::settings::TaskSettings;
 use crate::state::{RunFile, RunPaths};
 use crate::{Finish, RunError};
 
@@ -115,7 +116,7 @@ fn tokens_per_second(results: &Path) -> Option<Value> {
 
 fn run_part(run: &RunFile) -> Value {
     let simulated = run.settings.has_simulated_model();
-    let data_set = run.settings.tasks.as_ref().map(|tasks| crate::harbor::data_set(&tasks.folder));
+    let data_set = run.settings.tasks.as_ref().map(TaskSettings::data_set);
     let finished_at =
         run.finish.as_ref().filter(|how| **how == Finish::Finished).map(|_| crate::clock::now());
     let (end_reason, exception) = match &run.finish {

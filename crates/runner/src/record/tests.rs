@@ -354,8 +354,8 @@ fn a_trajectory_of_more_turns_than_a_run_can_have_is_not_resumed() {
         std::fs::write(&path, format!("{head}\n{turns}\n],\n{end}")).unwrap();
         Trajectory::read(&folder)
     };
-    assert_eq!(read(&mut (1..=crate::live::MOST_TURNS)).unwrap().unwrap().summaries().len(), 1000);
-    let error = read(&mut (1..=crate::live::MOST_TURNS + 1)).unwrap_err().to_string();
+    assert_eq!(read(&mut (1..=crate::state::MOST_TURNS)).unwrap().unwrap().summaries().len(), 1000);
+    let error = read(&mut (1..=crate::state::MOST_TURNS + 1)).unwrap_err().to_string();
     assert!(error.contains("more than 1000 turns"), "{error}");
     // A resume counts on from the last one.
     for turns in [vec![u32::MAX], vec![0], vec![1, 3], vec![1, 1], vec![2, 1]] {

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::SCHEMA;
 use crate::RunError;
 use crate::disk::{self, Durability};
-use crate::live;
+use crate::state::MOST_TURNS;
 
 /// Requests up to this size stand in the trajectory, in bytes.
 const REQUEST: usize = 8 << 10;
@@ -412,8 +412,8 @@ fn read_lines(mut file: BufReader<File>) -> Result<(Head, Turns, End, Vec<u64>),
         let turn: TurnRecord =
             serde_json::from_slice(&line).map_err(|error| format!("turn {}: {error}", ends.len() + 1))?;
         // Whoever made the folder may have written as many as they like, and each is kept in short.
-        if ends.len() >= live::MOST_TURNS as usize {
-            return Err(format!("it has more than {} turns", live::MOST_TURNS));
+        if ends.len() >= MOST_TURNS as usize {
+            return Err(format!("it has more than {MOST_TURNS} turns"));
         }
         // Where to continue follows from the number of the last one.
         if turn.turn as usize != ends.len() + 1 {

@@ -117,7 +117,7 @@ fn plays_tasks(agent: &str) -> bool {
 
 /// What goes with tasks, and what goes only with them.
 pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
-    let is_player = crate::harbor::is_player(&s.agent);
+    let is_player = crate::harbor::player::is_player(&s.agent);
     if s.tasks.is_some() != (s.generation.benchmark == Benchmark::Harbor) {
         return Err(SettingsError::new("tasks", "it goes with benchmark=HARBOR, and with no other"));
     }

@@ -1,7 +1,8 @@
 //! Changes of actions: guards, effects, and parameters with them.
 
-use super::apply::{Refusal, claim_in, entity, insert, refuse};
-use super::entities::claim_part;
+use super::claims::{claim_in, claim_part, insert};
+use super::parts::entity;
+use super::refusal::{Refusal, refuse};
 use crate::check::uses_param;
 use crate::ir::{Action, Comparison, Condition, Effect, Guard, Operand, Param, Removed, Schema};
 

@@ -1,6 +1,7 @@
 //! Changes of analytics.
 
-use super::apply::{Refusal, claim, insert, refuse};
+use super::claims::{claim, insert};
+use super::refusal::{Refusal, refuse};
 use crate::ir::{Analytic, Only, Removed, Schema};
 
 pub(super) fn add(schema: &mut Schema, analytic: &Analytic) -> Result<(), Refusal> {

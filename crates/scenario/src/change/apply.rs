@@ -4,26 +4,12 @@
 //! to: names that were used, what was removed, and that the schema is valid. So no change can leave a schema half changed,
 //! and no submodule has to know all rules of a schema.
 
-use thiserror::Error;
-
 use super::Change;
-use super::{actions, analytics, constraints, conventions, entities, enums, fields, lists};
+use super::refusal::{Refusal, refuse};
+use super::{actions, analytics, constraints, conventions, entities, enums, fields, lists, parts};
 use crate::check::check;
 use crate::check::removed::{Standing, standing};
-use crate::ir::{Entity, Field, Removed, Schema};
-
-/// Why a change cannot be applied to a schema, in words for a person.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{reason}")]
-pub struct Refusal {
-    /// What is in the way: ``orders.total is needed by the analytic `revenue` ``.
-    pub reason: String,
-}
-
-/// A refusal with this reason.
-pub(super) fn refuse<T>(reason: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal { reason: reason.into() })
-}
+use crate::ir::{Removed, Schema};
 
 /// The schema as it begins a turn: the turn counted on, [`Schema::removed`] empty.
 pub fn next_turn(schema: &Schema) -> Schema {
@@ -158,7 +144,7 @@ fn perform(schema: &mut Schema, change: &Change) -> Result<(), Refusal> {
         Change::AddSort { entity, field } => lists::add_sort(schema, entity, field),
         Change::RemoveSort { entity, field } => lists::remove_sort(schema, entity, field),
         Change::ChangeDefaultSort { entity, sort } => {
-            self::entity(schema, entity)?.default_sort.clone_from(sort);
+            parts::entity(schema, entity)?.default_sort.clone_from(sort);
             Ok(())
         }
         Change::Tighten { entity, field, kind } => constraints::tighten(schema, entity, field, kind),
@@ -188,83 +174,6 @@ fn perform(schema: &mut Schema, change: &Change) -> Result<(), Refusal> {
         | Change::ChangeUnknownFields { .. } => {
             conventions::change(schema, change);
             Ok(())
-        }
-    }
-}
-
-/// The entity with a key, or a refusal.
-pub(super) fn entity<'a>(schema: &'a mut Schema, key: &str) -> Result<&'a mut Entity, Refusal> {
-    match schema.entity_mut(key) {
-        Some(entity) => Ok(entity),
-        None => refuse(format!("there is no entity `{}`", key.escape_debug())),
-    }
-}
-
-/// The field with a key, or a refusal.
-pub(super) fn field<'a>(
-    schema: &'a mut Schema,
-    entity_key: &str,
-    key: &str,
-) -> Result<&'a mut Field, Refusal> {
-    match entity(schema, entity_key)?.field_mut(key) {
-        Some(field) => Ok(field),
-        None => refuse(format!("there is no field `{entity_key}.{}`", key.escape_debug())),
-    }
-}
-
-/// The field with a key, if a client writes it.
-pub(super) fn written<'a>(
-    schema: &'a mut Schema,
-    entity_key: &str,
-    key: &str,
-) -> Result<&'a mut Field, Refusal> {
-    let field = field(schema, entity_key, key)?;
-    if field.is_writable() { Ok(field) } else { refuse(format!("`{entity_key}.{key}` is computed")) }
-}
-
-/// Claims a name or key of the whole schema (entities and analytics) for something new.
-pub(super) fn claim(schema: &mut Schema, name: &str) -> Result<(), Refusal> {
-    let there = schema
-        .entities
-        .iter()
-        .flat_map(|entity| [&entity.key, &entity.name, &entity.plural])
-        .chain(schema.analytics.iter().flat_map(|analytic| [&analytic.key, &analytic.name]))
-        .any(|taken| taken == name);
-    if there {
-        return refuse(format!("the name `{name}` is taken"));
-    }
-    note(schema, name.to_owned())
-}
-
-/// Claims a name or key in an entity for something new: `path` is made of keys, `there` the names in use.
-pub(super) fn claim_in<'a>(
-    used: &mut Vec<String>,
-    path: &str,
-    name: &str,
-    mut there: impl Iterator<Item = &'a String>,
-) -> Result<(), Refusal> {
-    if there.any(|taken| taken == name) {
-        return refuse(format!("the name `{path}.{name}` is taken"));
-    }
-    if insert(used, format!("{path}.{name}")) {
-        Ok(())
-    } else {
-        refuse(format!("the name `{path}.{name}` was used before"))
-    }
-}
-
-fn note(schema: &mut Schema, name: String) -> Result<(), Refusal> {
-    let reason = format!("the name `{name}` was used before");
-    if insert(&mut schema.used, name) { Ok(()) } else { refuse(reason) }
-}
-
-/// Notes a name that is used. Whether it is new.
-pub(super) fn insert(used: &mut Vec<String>, name: String) -> bool {
-    match used.binary_search(&name) {
-        Ok(_) => false,
-        Err(at) => {
-            used.insert(at, name);
-            true
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::apply::{Refusal, refuse, written};
+use super::parts::written;
+use super::refusal::{Refusal, refuse};
 use crate::ir::{Field, Kind, Removed, Schema};
 
 /// How one bound moved.

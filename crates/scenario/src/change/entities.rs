@@ -1,6 +1,8 @@
 //! Changes of whole entities.
 
-use super::apply::{Refusal, claim, claim_in, entity, insert, refuse};
+use super::claims::{claim, insert};
+use super::parts::entity;
+use super::refusal::{Refusal, refuse};
 use super::uses::{analytic_needs, computes_with, condition_needs, effect_needs};
 use crate::check::uses_param;
 use crate::ir::{Computed, Condition, Effect, Entity, Kind, Operand, Removed, Schema};
@@ -203,15 +205,4 @@ fn strip_actions(schema: &mut Schema, key: &str, references: &[(String, String)]
         }
     }
     Ok(())
-}
-
-/// Claims the name of a field or action in an entity, by the names that its fields and actions have.
-pub(super) fn claim_part(schema: &mut Schema, entity_key: &str, name: &str) -> Result<(), Refusal> {
-    let Schema { entities, used, .. } = schema;
-    let Some(entity) = entities.iter().find(|entity| entity.key == entity_key) else {
-        return refuse(format!("there is no entity `{}`", entity_key.escape_debug()));
-    };
-    let fields = entity.fields.iter().flat_map(|field| [&field.key, &field.name]);
-    let actions = entity.actions.iter().flat_map(|action| [&action.key, &action.name]);
-    claim_in(used, entity_key, name, fields.chain(actions))
 }

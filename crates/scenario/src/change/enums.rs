@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::apply::{Refusal, refuse, written};
+use super::parts::written;
+use super::refusal::{Refusal, refuse};
 use super::uses;
 use crate::ir::{Comparison, Condition, Effect, Field, Kind, Only, Operand, Removed, Schema};
 

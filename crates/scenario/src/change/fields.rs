@@ -4,8 +4,9 @@ use std::mem::discriminant;
 
 use serde_json::Value;
 
-use super::apply::{Refusal, entity, field, insert, refuse, written};
-use super::entities::claim_part;
+use super::claims::{claim_part, insert};
+use super::parts::{entity, field, written};
+use super::refusal::{Refusal, refuse};
 use super::uses;
 use crate::check::{can_be_unique, can_filter, can_sort};
 use crate::ir::{Computed, Field, Kind, OnDelete, Removed, Schema};

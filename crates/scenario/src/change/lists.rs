@@ -1,6 +1,7 @@
 //! Changes of filters and sorts.
 
-use super::apply::{Refusal, entity, refuse};
+use super::parts::entity;
+use super::refusal::{Refusal, refuse};
 use crate::ir::{Filter, Removed, Schema};
 
 /// Whether a field came in this turn, so that nothing of it was there before.

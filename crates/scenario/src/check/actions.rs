@@ -5,7 +5,7 @@ use std::mem::discriminant;
 use serde_json::Value;
 
 use super::fields::{kind_fault, refers};
-use super::values::fits;
+use super::values::{divides_from_above, divides_from_below, fits};
 use super::{Faults, MOST_PARTS, twice};
 use crate::ir::{
     Action, Comparison, Condition, Effect, Entity, Field, Kind, Operand, Param, Schema, is_name,
@@ -163,26 +163,6 @@ fn comparison_fault(entity: &Entity, key: &str, is: &Comparison) -> Option<Strin
         Comparison::IsSet | Comparison::IsNotSet => field.nullable,
     };
     (!good).then(|| format!("`{}.{key}` is not compared so, or always with the same result", entity.key))
-}
-
-/// Whether some values of a numeric kind are at least this one, and some are less.
-pub(super) fn divides_from_below(kind: &Kind, value: &Value) -> bool {
-    fits(kind, value)
-        && match kind {
-            Kind::Integer { min: Some(min), .. } => value.as_i64() != Some(*min),
-            Kind::Number { min: Some(min), .. } => value.as_f64().is_some_and(|value| value > *min),
-            _ => true,
-        }
-}
-
-/// Whether some values of a numeric kind are at most this one, and some are greater.
-fn divides_from_above(kind: &Kind, value: &Value) -> bool {
-    fits(kind, value)
-        && match kind {
-            Kind::Integer { max: Some(max), .. } => value.as_i64() != Some(*max),
-            Kind::Number { max: Some(max), .. } => value.as_f64().is_some_and(|value| value < *max),
-            _ => true,
-        }
 }
 
 /// What is wrong with an effect.

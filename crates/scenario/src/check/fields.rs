@@ -1,6 +1,6 @@
 //! Rules of fields: kinds with their bounds, what an absent field becomes, references, computed fields.
 
-use super::values::{GREATEST, fits, is_exact};
+use super::values::{GREATEST, divides_from_below, fits, is_exact};
 use super::{Faults, MOST_PARTS, twice};
 use crate::ir::{Computed, Entity, Field, Kind, OnDelete, Schema, is_name};
 
@@ -163,7 +163,7 @@ fn computed_fault(schema: &Schema, entity: &Entity, field: &Field, computed: &Co
             })
         }
         Computed::AtLeast { field: key, value } => operand(key).and_then(|compared| {
-            if !compared.is_numeric() || !super::actions::divides_from_below(&compared.kind, value) {
+            if !compared.is_numeric() || !divides_from_below(&compared.kind, value) {
                 Err(format!("`{key}` is not always or never at least this value of its kind"))
             } else if field.kind != Kind::Boolean {
                 Err("a comparison is a boolean".to_owned())

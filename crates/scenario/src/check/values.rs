@@ -34,6 +34,26 @@ pub fn fits(kind: &Kind, value: &Value) -> bool {
     }
 }
 
+/// Whether some values of a numeric kind are at least this one, and some are less.
+pub(super) fn divides_from_below(kind: &Kind, value: &Value) -> bool {
+    fits(kind, value)
+        && match kind {
+            Kind::Integer { min: Some(min), .. } => value.as_i64() != Some(*min),
+            Kind::Number { min: Some(min), .. } => value.as_f64().is_some_and(|value| value > *min),
+            _ => true,
+        }
+}
+
+/// Whether some values of a numeric kind are at most this one, and some are greater.
+pub(super) fn divides_from_above(kind: &Kind, value: &Value) -> bool {
+    fits(kind, value)
+        && match kind {
+            Kind::Integer { max: Some(max), .. } => value.as_i64() != Some(*max),
+            Kind::Number { max: Some(max), .. } => value.as_f64().is_some_and(|value| value < *max),
+            _ => true,
+        }
+}
+
 fn within(length: usize, min: Option<u32>, max: Option<u32>) -> bool {
     min.is_none_or(|min| length >= min as usize) && max.is_none_or(|max| length <= max as usize)
 }

@@ -7,9 +7,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::layout::{LEFT_BY_PYTHON, MANIFEST, Part, number};
 use super::manifest::PACK_VERSION;
-use super::write::Target;
 use super::{Pack, PackError};
 use crate::config::Generation;
+
+/// Where a pack goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A folder.
+    Folder(PathBuf),
+    /// A zip.
+    Zip(PathBuf),
+    /// Nowhere: only its hashes are wanted.
+    Nowhere,
+}
+
+impl Target {
+    /// A zip if the name ends so, otherwise a folder.
+    pub fn at(path: &Path) -> Self {
+        let zip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
+        if zip { Self::Zip(path.to_owned()) } else { Self::Folder(path.to_owned()) }
+    }
+}
 
 /// Where a pack goes, checked before anything is made.
 pub(super) struct Place {

@@ -1,14 +1,14 @@
 //! Writing a pack: scenarios side by side, turn by turn, and all of it or nothing.
 
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::layout::{MANIFEST, Part, folder};
 use super::make::{Made, Maker};
 use super::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry, TurnHash};
-use super::place::Place;
+use super::place::{Place, Target};
 use super::schemas::SchemaFiles;
 use super::sink::{Folder, Nowhere, Sink, Spool, Spooled, write_zip};
 use super::{PackError, yaml};
@@ -16,25 +16,6 @@ use crate::config::Generation;
 use crate::sample::{Origin, Sampler};
 use crate::suite::SuiteFiles;
 use crate::{Seed, code};
-
-/// Where a pack goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// A folder.
-    Folder(PathBuf),
-    /// A zip.
-    Zip(PathBuf),
-    /// Nowhere: only its hashes are wanted.
-    Nowhere,
-}
-
-impl Target {
-    /// A zip if the name ends so, otherwise a folder.
-    pub fn at(path: &Path) -> Self {
-        let zip = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("zip"));
-        if zip { Self::Zip(path.to_owned()) } else { Self::Folder(path.to_owned()) }
-    }
-}
 
 /// How a pack is written.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! Actions: their routes and parameters, conditions and effects.
 
-use super::document::{Part, Pieces};
-use super::entity;
+use super::pieces::{Part, Pieces};
+use super::types;
 use super::words::{Names, all_of, one_of, value, with_article};
 use crate::ir::{Action, Comparison, Condition, Effect, Entity, Kind, Operand, Schema, words};
 
@@ -30,7 +30,7 @@ fn route(names: Names<'_>, entity: &Entity, action: &Action) -> String {
     let params: Vec<String> = action
         .params
         .iter()
-        .map(|param| format!("{} ({})", names.json(&param.name), entity::kind(names, &param.kind)))
+        .map(|param| format!("{} ({})", names.json(&param.name), types::kind(names, &param.kind)))
         .collect();
     let what = match params.as_slice() {
         [] => "no parameters".to_owned(),

@@ -8,7 +8,8 @@
 use std::collections::HashMap;
 
 use super::action;
-use super::document::{self, Part, Piece};
+use super::document;
+use super::pieces::{Part, Piece};
 use super::removed;
 use super::words::Names;
 use crate::change::{Change, apply, next_turn};

@@ -4,6 +4,7 @@ mod behavior;
 mod conventions;
 
 use super::entity;
+use super::types;
 use super::words::{Names, article, capital, with_article};
 use crate::change::Change;
 use crate::ir::{Entity, Field, Kind, OnDelete, Schema, words};
@@ -241,7 +242,7 @@ impl<'a> Facts<'a> {
                 let field = self.after.find(entity, &field.key).cloned().unwrap_or_else(|| field.clone());
                 self.put("f", self.after.json(&field.name));
                 self.put("type", field.kind.word());
-                self.put("kind", entity::kind(self.after, &field.kind));
+                self.put("kind", types::kind(self.after, &field.kind));
                 if let Some(target) = field.target() {
                     self.target(target);
                 }
@@ -263,7 +264,7 @@ impl<'a> Facts<'a> {
                 self.put("old_word", old);
                 self.put("type", kind.word());
                 self.put("a_type", format!("{} {}", article(kind.word()), kind.word()));
-                self.put("kind", entity::kind(self.after, kind));
+                self.put("kind", types::kind(self.after, kind));
             }
             Change::AddEnumValue { entity, field, value }
             | Change::RemoveEnumValue { entity, field, value } => {
@@ -331,19 +332,19 @@ impl<'a> Facts<'a> {
             }
             Change::Tighten { entity, field, kind } | Change::Loosen { entity, field, kind } => {
                 self.put("f", self.named(entity, field));
-                let old = self.before.kind(entity, field).map(|old| entity::kind(self.before, old));
+                let old = self.before.kind(entity, field).map(|old| types::kind(self.before, old));
                 self.put("old_kind", old.unwrap_or_default());
-                self.put("kind", entity::kind(self.after, kind));
+                self.put("kind", types::kind(self.after, kind));
             }
             Change::ChangeDefault { entity, field, default }
             | Change::MakeOptional { entity, field, default } => {
                 self.put("f", self.named(entity, field));
                 let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
                 let old = self.before.find(entity, field);
-                self.put("to", entity::default(kind, default.as_ref()));
+                self.put("to", types::default(kind, default.as_ref()));
                 self.put(
                     "from",
-                    entity::default(old.map(|old| &old.kind), old.and_then(|old| old.default.as_ref())),
+                    types::default(old.map(|old| &old.kind), old.and_then(|old| old.default.as_ref())),
                 );
             }
             Change::ForbidNull { entity, field, default } => {
@@ -352,7 +353,7 @@ impl<'a> Facts<'a> {
                 if default.is_some() {
                     self.put(
                         "with_default",
-                        format!(", with the default {}", entity::default(kind, default.as_ref())),
+                        format!(", with the default {}", types::default(kind, default.as_ref())),
                     );
                 }
             }

@@ -1,6 +1,6 @@
 //! What holds for all entities: the clauses about the server, errors, bodies, types, lists, deletion, actions.
 
-use super::document::{Part, Pieces};
+use super::pieces::{Part, Pieces};
 use super::words::Names;
 use crate::ir::{Case, ErrorShape, Kind, PaginationStyle, Schema, UnknownFields};
 

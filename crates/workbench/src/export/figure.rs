@@ -14,18 +14,16 @@ use model::PassRate;
 use store::episode_name;
 
 use super::percent::percent;
+use super::tables::REPEATS;
 use super::{matrix, method, plane};
 
 use crate::Workbench;
 use crate::api::{
-    self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, Estimate, FailureGrouping, FigureMark,
-    FigureOf, Measure, Nothing, Pairs, PublishedNumber, RunRef, Stamina, SurvivalRow,
+    self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, FailureGrouping, FigureMark, FigureOf,
+    Measure, Nothing, Pairs, PublishedNumber, RunRef, Stamina, SurvivalRow,
 };
 use crate::published;
 use crate::summary::run_record;
-
-/// What is said of a band of survival where some scenario has several episodes.
-pub(super) const REPEATS: &str = "Where scenarios repeat, the band is by scenario";
 
 /// Most runs of a plane.
 const MOST_RUNS: usize = 50;
@@ -487,14 +485,4 @@ fn mark(of: &FigureOf, figure: &Figure, mark: &Mark) -> FigureMark {
         _ => (mark.series.unwrap_or(first), second),
     };
     FigureMark { series, item, x0: mark.x0, y0: mark.y0, x1: mark.x1, y1: mark.y1, lines: mark.lines.clone() }
-}
-
-/// An estimate's parts, for tables.
-pub(super) fn parts(estimate: Option<Estimate>) -> [Option<f64>; 4] {
-    [
-        estimate.map(|e| e.value),
-        estimate.and_then(|e| e.ci_low),
-        estimate.and_then(|e| e.ci_high),
-        estimate.and_then(|e| e.p),
-    ]
 }

@@ -21,6 +21,7 @@ mod turns;
 use figures::table::{Column, Table, Value, known, maybe};
 use model::{Median, PassRate};
 
+pub(super) use comparison::REPEATS;
 use comparison::{runs, sensitivity, settings, spent, survival};
 pub(super) use disagreements::some as some_disagreements;
 use failures::{flips, origins, repair_times, repairs, shares};
@@ -30,7 +31,7 @@ use pairs::{paired, pairs};
 pub(super) use scores::published as published_numbers;
 
 use crate::Workbench;
-use crate::api::{ApiError, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, TableOf};
+use crate::api::{ApiError, CompareRequest, ComparedMember, Comparison, Estimate, Pairs, Stamina, TableOf};
 
 /// A table with its data.
 pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiError> {
@@ -177,4 +178,14 @@ fn for_machines_if(hidden: bool, columns: Vec<Column>) -> Vec<Column> {
 /// The name of a member, as tables have it.
 fn name(data: &Comparison, index: u32) -> Option<Value> {
     maybe(data.members.get(index as usize).map(ComparedMember::marked))
+}
+
+/// The parts of an estimate: its value, the ends of its interval, and p.
+fn parts(estimate: Option<Estimate>) -> [Option<f64>; 4] {
+    [
+        estimate.map(|e| e.value),
+        estimate.and_then(|e| e.ci_low),
+        estimate.and_then(|e| e.ci_high),
+        estimate.and_then(|e| e.p),
+    ]
 }

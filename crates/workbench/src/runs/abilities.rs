@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use gateway::{Abilities, ModelList, Route, Secret, ServerKind, Upstream};
-use harness::Needs;
+use harness::{Api, Needs};
 use model::counted;
 use runner::settings::{EndpointSettings, RunSettings};
 use serde::{Deserialize, Serialize};
@@ -105,10 +105,19 @@ pub(super) struct Asked {
     pub(super) is_anew: bool,
 }
 
+/// The API by which a harness asks.
+pub(super) fn route_of(api: Api) -> Route {
+    match api {
+        Api::ChatCompletions => Route::ChatCompletions,
+        Api::Responses => Route::Responses,
+        Api::Messages => Route::Messages,
+    }
+}
+
 /// How many requests the endpoint of a run works on at once, where that was found out within the last day.
 pub(super) fn slots(settings: &RunSettings, kept: Kept<'_>) -> Option<u64> {
     let EndpointSettings::Gateway { base_url, .. } = &settings.endpoint else { return None };
-    let route = super::endpoint::route_of(super::harness_of(settings).ok()?.api);
+    let route = route_of(super::harness_of(settings).ok()?.api);
     let place = (base_url.clone(), settings.model.clone().unwrap_or_default(), route.path());
     kept.recent(&place, now())?.1.slots
 }

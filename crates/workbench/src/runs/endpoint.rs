@@ -2,7 +2,6 @@
 
 use gateway::Upstream;
 use gateway::keys::{self, KeyError, KeySource};
-use harness::Api;
 use runner::settings::{EndpointSettings, RunSettings};
 
 use super::abilities::{self, Asked, Kept};
@@ -40,7 +39,7 @@ pub(super) async fn checks(
         EndpointSettings::Oracle => (vec![check(CheckState::Ok, "simulated model, free", None)], None),
         EndpointSettings::Direct => (vec![direct(settings)], None),
         EndpointSettings::Gateway { base_url, key } => {
-            let route = super::harness_of(settings).map(|harness| route_of(harness.api));
+            let route = super::harness_of(settings).map(|harness| abilities::route_of(harness.api));
             let is_called = call != EndpointCall::Nothing;
             let (check, asked) = through_gateway(settings, base_url, key, is_called, route.clone()).await;
             let asked = asked.map(|asked| Asked { is_anew: call == EndpointCall::Anew, ..asked });
@@ -54,14 +53,6 @@ pub(super) async fn checks(
             checks.extend(price(settings));
             (checks, Some(found))
         }
-    }
-}
-
-pub(super) fn route_of(api: Api) -> gateway::Route {
-    match api {
-        Api::ChatCompletions => gateway::Route::ChatCompletions,
-        Api::Responses => gateway::Route::Responses,
-        Api::Messages => gateway::Route::Messages,
     }
 }
 

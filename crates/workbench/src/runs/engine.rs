@@ -3,9 +3,8 @@
 use runner::settings::{EndpointSettings, RunSettings};
 use sandbox::{EngineInfo, Reach, SandboxError};
 
-use super::machine::{self, bytes};
+use super::machine::{self, LEAST_DISK, bytes};
 use super::play::sandbox_error;
-use super::preflight::LEAST_DISK;
 use crate::api::{Check, CheckState};
 
 pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {

@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+/// With less free disk than this nothing begins.
+pub(super) const LEAST_DISK: u64 = 1 << 30;
+
 /// Bytes of memory; `None` = the system does not say.
 pub(super) fn memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;

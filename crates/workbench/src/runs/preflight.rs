@@ -14,7 +14,6 @@ use scenario::pack::Pack;
 
 use self::containers::containers;
 use self::network::network;
-pub(super) use self::room::LEAST_DISK;
 use self::room::{disk, engine_disk, folder, machine_holds};
 use super::abilities::Kept;
 use super::endpoint::EndpointCall;

@@ -134,7 +134,11 @@ impl<'a> Agent<'a> {
         let tokens = attempt.tokens;
         let has_cached = tokens.cached.unwrap_or(0) > 0 && tokens.input.is_some();
         let is_proven = tokens.cache_exceeds_input() || step_proves;
-        attempt.cached_input = if is_proven || has_cached && self.input == Input::Excluded {
+        attempt.cached_input = if self.input == Input::Excluded {
+            // Settled by the table, and a proof of no other run: with another version of Harbor the agent may include them.
+            attempt.tokens = tokens.adding_cached();
+            CachedInput::Included
+        } else if is_proven {
             // Also where this attempt has nothing to add: what it proves holds for the run.
             attempt.tokens = tokens.adding_cached();
             CachedInput::Added
@@ -153,7 +157,8 @@ impl<'a> Agent<'a> {
             of_basis.find_map(|attempt| attempt.tokens.input.zip(attempt.tokens.cached.filter(|n| *n > 0)))
         };
         let name = if self.name.is_empty() { "the agent" } else { self.name };
-        if let Some((input, cached)) = counts(CachedInput::Added) {
+        let added = if self.input == Input::Excluded { CachedInput::Included } else { CachedInput::Added };
+        if let Some((input, cached)) = counts(added) {
             let reported = input.saturating_sub(cached);
             let what = format!(
                 "Input {reported}, cached {cached}: {name} counts its input without cached tokens. They are added (input {input} here), at every attempt of the run."
@@ -201,10 +206,12 @@ mod tests {
         let cases = [
             ("codex", "m", "0.25.0", some(10, 4, 1), (Some(10), Assumed)),
             ("codex", "m", "0.25.0", some(4, 10, 1), (Some(14), Added)),
-            ("junie", "m", "0.25.0", some(10, 4, 1), (Some(14), Added)),
-            ("cline-cli", "m", "0.5.0", some(10, 4, 1), (Some(14), Added)),
+            ("junie", "m", "0.25.0", some(10, 4, 1), (Some(14), Included)),
+            ("cline-cli", "m", "0.5.0", some(10, 4, 1), (Some(14), Included)),
+            ("cline-cli", "m", "0.5.0", some(4, 10, 1), (Some(14), Included)),
+            ("cline-cli", "m", "0.13.1", some(4, 10, 1), (Some(14), Added)),
             ("cline-cli", "m", "0.13.1", some(10, 4, 1), (Some(10), Assumed)),
-            ("trae-agent", "anthropic/m", "0.25.0", some(10, 4, 1), (Some(14), Added)),
+            ("trae-agent", "anthropic/m", "0.25.0", some(10, 4, 1), (Some(14), Included)),
             ("trae-agent", "openai/m", "0.25.0", some(10, 4, 1), (Some(10), Assumed)),
             ("codex", "m", "0.25.0", some(10, 0, 1), (Some(10), Included)),
             ("codex", "m", "0.25.0", [None, Some(4), Some(1)], (None, Included)),

@@ -98,6 +98,11 @@ impl Rewards {
         }
     }
 
+    /// Whether each of them is a pass: a task may ask for a least one of any of them.
+    pub(super) fn all_pass(&self) -> bool {
+        self.0.iter().all(|(_, reward)| reward.is_some_and(|reward| reward >= PASS_REWARD))
+    }
+
     /// Says what of the rewards of the step in `folder` is not plain.
     pub(super) fn warn(&self, folder: &str, report: &mut Report) {
         match self.decide() {

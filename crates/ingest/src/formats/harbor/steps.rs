@@ -52,10 +52,12 @@ impl Steps {
     pub(super) fn for_trial(&self, task: Option<&Task>, trial: &Trial, report: &mut Report) -> Plan {
         let mut names = self.names.clone();
         let mut count = self.count;
-        if let (Some(task), Some(ran)) = (task.filter(|t| t.known), trial.logged_steps())
-            && ran != task.steps.len()
-        {
-            report.warn(task::differs(&trial.path, task.steps.len(), ran));
+        // What it ran itself, where the task was changed between trials or since.
+        let own = trial.logged_steps().or_else(|| trial.complete_steps());
+        if let Some(ran) = own.filter(|ran| count != Some(*ran)) {
+            if let Some(task) = task.filter(|t| t.known) {
+                report.warn(task::differs(&trial.path, task.steps.len(), ran));
+            }
             names = trial.started();
             count = Some(ran);
         }
@@ -90,8 +92,11 @@ impl Steps {
                 ),
             ));
         }
+        let count = self.count.map(|n| n as u32);
         for episode in episodes {
-            if let Some(note) = &note {
+            // Of a trial with another number its own log or steps say it.
+            let is_own = count.is_none() || episode.planned_turns == count;
+            if let Some(note) = note.as_ref().filter(|_| is_own) {
                 episode.extra.insert("declared_steps".to_owned(), note.as_str().into());
             }
             if let Some(at_least) = at_least {

@@ -6,7 +6,7 @@ use model::{Extra, TaskTotals, Warning};
 
 use crate::format::{Part, Planned, Report, Survey};
 use crate::readers::json::Node;
-use files::{Entry, Stamp, Tree, file_name, join};
+use files::{Entry, Stamp, Tree, file_name, join, parent};
 
 use super::agent_settings::AgentSettings;
 use super::case_lines;
@@ -172,7 +172,11 @@ fn job_heads(config: Option<&Node>) -> Vec<Head> {
 
 /// In the layout of EvoCode-Bench every task folder counts, also one that a model was never run on: as 0.
 fn not_run(tree: &Tree, at: &str, jobs: &[Job], parts: &RunParts, run: &mut model::Run, report: &mut Report) {
-    let ran: BTreeSet<&str> = parts.jobs.iter().filter_map(|i| jobs.get(*i)?.task.as_deref()).collect();
+    // A job that began no trial has played nothing.
+    let task_of: HashMap<&str, &str> =
+        jobs.iter().filter_map(|job| Some((job.path.as_str(), job.task.as_deref()?))).collect();
+    let ran: BTreeSet<&str> =
+        parts.trials.iter().filter_map(|trial| task_of.get(parent(trial)).copied()).collect();
     let mut missing = Vec::new();
     for path in layout::tasks(tree, at) {
         if ran.contains(path.as_str()) {

@@ -13,6 +13,7 @@ use files::{Entry, Tree, join};
 use super::head::Head;
 use super::layout::folders;
 use super::limits::{CONFIG_CAP, RESULT_CAP};
+use super::no_verifier;
 use super::reward::Rewards;
 use super::step_log::StepLog;
 use super::task::natural;
@@ -35,6 +36,8 @@ pub(super) struct Trial {
     pub(super) identity: Option<String>,
     /// Whether `result.json` is there but cannot be read: the trial has ended.
     pub(super) damaged: bool,
+    /// Whether its verifier was switched off.
+    pub(super) verifier_off: bool,
     /// Steps that `trial.log` says were started, and how many there were to be.
     pub(super) log: StepLog,
     /// What lies in the folder.
@@ -75,12 +78,13 @@ impl Trial {
                 "There is no result.json: the trial is running, or was killed. Its finished steps are shown as far as they go.",
             ));
         }
-        let mut in_job = None;
+        let (mut in_job, mut verifier_off) = (None, false);
         if has("config.json") {
             match tree.read_json::<Node>(&join(path, "config.json"), CONFIG_CAP) {
                 Ok(config @ Node::Map(_)) => {
                     report.files_read += 1;
                     in_job = name_in_job(&config);
+                    verifier_off = no_verifier::is_off(&config);
                 }
                 Ok(_) => report.warn(Warning::skipped(
                     join(path, "config.json"),
@@ -99,9 +103,25 @@ impl Trial {
             |_| StepLog::default(),
             |(bytes, _)| StepLog::parse(&String::from_utf8_lossy(&bytes)),
         );
-        let in_job = in_job.or_else(|| name_in_job(result.as_ref()?.get("config")?));
+        let in_result = result.as_ref().and_then(|result| result.get("config"));
+        let in_job = in_job.or_else(|| name_in_job(in_result?));
+        let verifier_off = verifier_off || in_result.is_some_and(no_verifier::is_off);
+        if verifier_off {
+            report.warn(no_verifier::warning(path));
+        }
         let identity = in_job.or_else(|| result.as_ref().and_then(own_id));
-        Self { path: path.to_owned(), job, head, run: String::new(), result, identity, damaged, log, entries }
+        Self {
+            path: path.to_owned(),
+            job,
+            head,
+            run: String::new(),
+            result,
+            identity,
+            damaged,
+            verifier_off,
+            log,
+            entries,
+        }
     }
 
     /// How many values its result is, as [`Node::values`] counts them.
@@ -180,13 +200,23 @@ impl Trial {
     }
 
     /// The number of steps, if the trial ran to its end: Harbor stops early only after a step without verdict or below
-    /// its least reward, so a last step that passed was the last one declared.
+    /// its least rewards, so a last step whose rewards all pass was the last one declared.
     pub(super) fn complete_steps(&self) -> Option<usize> {
-        let result = self.result.as_ref()?;
-        let steps = self.step_results()?;
-        let rewards = Rewards::of_result(steps.last()?.at(&["verifier_result", "rewards"])?)?;
-        let passed = rewards.decide().passed()?;
-        (passed && result.get("exception_info").is_none()).then_some(steps.len())
+        let passed = self.rewards_of_last()?.all_pass();
+        let raised = self.result.as_ref()?.get("exception_info").is_some();
+        self.step_results().map(<[Node]>::len).filter(|_| passed && !raised)
+    }
+
+    /// Whether it ended with a step that passed, before the last of `planned`: another reward was below the least that the
+    /// task asks for.
+    pub(super) fn stopped_short(&self, planned: Option<u32>) -> bool {
+        let passed = self.rewards_of_last().and_then(|rewards| rewards.decide().passed()) == Some(true);
+        let steps = self.step_results().map_or(0, <[Node]>::len);
+        passed && planned.is_some_and(|planned| steps < planned as usize)
+    }
+
+    fn rewards_of_last(&self) -> Option<Rewards> {
+        Rewards::of_result(self.step_results()?.last()?.at(&["verifier_result", "rewards"])?)
     }
 
     /// The names of all steps that anything of the trial shows to have begun: its result or log, and folders.

@@ -13,6 +13,7 @@ use files::{Tree, file_name, join};
 use super::accounting::Agent;
 use super::exception::{Phases, Raised};
 use super::layout::{is_file, is_folder};
+use super::no_verifier;
 use super::plan::Plan;
 use super::resumed;
 use super::settings::plain;
@@ -79,10 +80,20 @@ impl Trial {
         let single = plan.names.is_empty() && !self.is_multi_step();
         let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
         let last_begun = steps.iter().rposition(|s| s.begun.is_some());
-        let cause = raised.as_ref().and_then(|r| ended(r, &steps, last_begun, plan));
+        let cause = raised
+            .as_ref()
+            .and_then(|r| ended(r, &steps, last_begun, plan))
+            .filter(|cause| !self.verifier_off || no_verifier::counts(cause.reason));
         let mut reason = cause.map(|cause| cause.reason);
+        if raised.is_none() && self.stopped_short(plan.count) {
+            reason = Some(EndReason::NoVerdict);
+        }
         if self.result.is_none() {
-            reason = Some(if self.damaged { EndReason::VerifierError } else { EndReason::Unfinished });
+            reason = Some(match (self.damaged, self.verifier_off) {
+                (false, _) => EndReason::Unfinished,
+                (true, false) => EndReason::VerifierError,
+                (true, true) => EndReason::Cancelled,
+            });
         }
         for (index, declared) in steps.iter().enumerate() {
             let number = index as u32 + 1;
@@ -108,6 +119,9 @@ impl Trial {
                     agent,
                 };
                 let mut graded = step::read(tree, &begun.folder, begun.node.as_ref(), around, report);
+                if self.verifier_off {
+                    no_verifier::settle(&mut graded);
+                }
                 has_more_tests |= kept.keep(&mut graded.attempt);
                 if let Some(pointer) = begun.traceback.clone() {
                     graded.attempt.artifacts.push(Artifact {

@@ -8,9 +8,8 @@ use crate::readers::text::first_title;
 
 use super::cell::Cell;
 use super::columns::Field;
-use super::episode::TITLE_CAP;
 use super::row::Row;
-use super::row_values::{TEXT_CAP, Taker};
+use super::row_values::{TEXT_CAP, TITLE_CAP, Taker};
 use super::warnings::Done;
 
 /// Amounts that differ by a smaller share are the same: sums of decimals are rounded.

@@ -13,7 +13,7 @@ use super::cell::Cell;
 use super::columns::Field;
 use super::mapping::ATTEMPT;
 use super::row::{Row, odd_span};
-use super::row_values::{Place, Taker};
+use super::row_values::{Place, TITLE_CAP, Taker};
 use super::warnings::{Done, RowWarnings};
 
 /// Highest number of a turn, and of an attempt at one.
@@ -22,8 +22,6 @@ const NUMBERS_CAP: u32 = 10_000;
 const EPISODE_CAP: usize = 64 << 20;
 /// What the key of an episode has that began from what another one had left: Harbor's fork has it in the names of such trials.
 pub const FORKED: &str = "__mr-";
-/// Longest title that is made of a request.
-pub(super) const TITLE_CAP: usize = 120;
 
 /// An episode while its rows come.
 pub(super) struct Building {

@@ -10,6 +10,8 @@ use super::warnings::{Done, RowWarnings};
 
 /// Letters of a text that is kept.
 pub(super) const TEXT_CAP: usize = 8 * 1024;
+/// Longest title that is made of a request.
+pub(super) const TITLE_CAP: usize = 120;
 
 /// Where rows come from.
 pub(super) struct Place<'a> {

@@ -93,7 +93,7 @@ fn a_default_that_is_declared_is_the_one_that_holds() {
 fn the_words_of_agents_are_those_of_the_harnesses() {
     let there: BTreeSet<String> =
         harness::all().iter().map(|harness| harness.name().to_ascii_uppercase()).collect();
-    let is_player = |word: &str| crate::harbor::is_player(&word.to_ascii_lowercase());
+    let is_player = |word: &str| crate::harbor::player::is_player(&word.to_ascii_lowercase());
     let declared: BTreeSet<String> = AGENTS
         .iter()
         .filter(|word| **word != "CUSTOM" && !is_player(word))

@@ -3,7 +3,7 @@
 use crate::change::Change;
 use crate::ir::{Effect, Removed, Schema};
 use crate::text::delta::Delta;
-use crate::text::document::Part;
+use crate::text::pieces::Part;
 
 /// The clauses that a change writes, most telling first.
 pub(super) fn clauses_of(after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {

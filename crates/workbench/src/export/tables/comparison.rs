@@ -3,13 +3,15 @@
 use figures::table::{Column, Table, Value, known, maybe};
 use model::counted;
 
-use super::super::figure::REPEATS;
 use super::{
     for_machines_if, interval_of_means, mean_columns, pass_rate, pass_rate_columns, push_of, stamina,
     stamina_columns,
 };
 use crate::api::{ComparedMember, Comparison};
 use crate::compare::doubts;
+
+/// What is said of a band of survival where some scenario has several episodes.
+pub(in crate::export) const REPEATS: &str = "Where scenarios repeat, the band is by scenario";
 
 /// The runs of a comparison.
 pub(super) fn runs(data: &Comparison) -> Table {

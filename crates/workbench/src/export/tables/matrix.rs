@@ -3,10 +3,10 @@
 use figures::table::{Column, Table, known, maybe};
 use model::counted;
 
-use super::super::figure::parts;
 use super::scores::{self, score_columns, score_values};
 use super::{
-    for_machines_if, interval_of_means, pass_rate, pass_rate_columns, push_of, stamina, stamina_columns,
+    for_machines_if, interval_of_means, parts, pass_rate, pass_rate_columns, push_of, stamina,
+    stamina_columns,
 };
 use crate::api::{Estimate, Matrix, MatrixCell, MatrixLine, Retries, RetryPoint};
 

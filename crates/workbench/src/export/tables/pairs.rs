@@ -3,9 +3,8 @@
 use figures::table::{Column, Table, known, maybe};
 use model::counted;
 
-use super::super::figure::parts;
 use super::comparison::ends;
-use super::{for_machines_if, name};
+use super::{for_machines_if, name, parts};
 use crate::api::{ApiError, ComparedMember, Comparison};
 use crate::compare::shorter;
 

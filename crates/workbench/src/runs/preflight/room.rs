@@ -5,10 +5,8 @@ use std::path::Path;
 use runner::settings::RunSettings;
 
 use crate::api::{Check, CheckState, FixAction, RunEstimate};
-use crate::runs::machine::{self, bytes};
+use crate::runs::machine::{self, LEAST_DISK, bytes};
 
-/// With less free disk than this nothing begins.
-pub(in crate::runs) const LEAST_DISK: u64 = 1 << 30;
 /// Copies of the volumes of an episode: live, before, served.
 const COPIES: u64 = 3;
 /// What is proposed where all snapshots of the code do not fit.

@@ -1,0 +1,62 @@
+//! The results of a step that was played.
+
+use gateway::StopReason;
+use model::{EndReason, Step, Tokens};
+use sandbox::{ContainerEnd, FileLeft};
+
+use super::reward::Rewards;
+use crate::agent_end::exception;
+use crate::bill::Bill;
+use crate::record::Exception;
+
+/// The results of a step.
+#[derive(Default)]
+pub(super) struct Played {
+    /// What the player printed.
+    pub(super) agent: ContainerEnd,
+    pub(super) agent_seconds: Option<f64>,
+    /// What the verifier printed, both streams in one; `None` = there was none.
+    pub(super) tests: Option<Vec<u8>>,
+    pub(super) test_seconds: Option<f64>,
+    pub(super) rewards: Option<Rewards>,
+    /// The first failure, and its end reason.
+    pub(super) raised: Option<(EndReason, Exception)>,
+    /// Files that are kept of the step, as paths below its folder.
+    pub(super) left: Vec<FileLeft>,
+    /// Paths of the container that were not copied completely.
+    pub(super) left_out: Vec<String>,
+    /// Whether no step can follow, whatever the rewards are.
+    pub(super) is_over: bool,
+    /// The call of a harness; `None` = none was called.
+    pub(super) call: Option<CallLeft>,
+}
+
+impl Played {
+    pub(super) fn raise(&mut self, reason: EndReason, kind: &str, message: &str) {
+        self.raised.get_or_insert_with(|| (reason, exception(kind, message)));
+    }
+
+    /// The same for what lets nothing follow.
+    pub(super) fn end(mut self, reason: EndReason, kind: &str, message: &str) -> Self {
+        self.raise(reason, kind, message);
+        self.is_over = true;
+        self
+    }
+}
+
+/// The results of a call, beside what every player leaves.
+pub(super) struct CallLeft {
+    pub(super) bill: Bill,
+    pub(super) steps: Vec<Step>,
+    /// By the harness's own count.
+    pub(super) usage: Tokens,
+    pub(super) model_requests: Option<u32>,
+    /// Its prompt.
+    pub(super) prompt: String,
+    /// Whether its session began anew in the middle of the trial.
+    pub(super) restarts: bool,
+    /// Why the agent's call did not end well; empty if it did.
+    pub(super) end: Option<EndReason>,
+    /// A budget of the attempt or the episode that is spent.
+    pub(super) over: Option<StopReason>,
+}
