@@ -1,0 +1,169 @@
+//! Colors, shades of gray and widths of lines.
+
+use std::collections::BTreeSet;
+
+use figures::{
+    Figure, FigureSpec, Layout, Scale, SeriesLabel, SharesForm, Theme, draw, grayscale_check, venue::Preset,
+};
+use resvg::usvg::roxmltree::Document;
+
+use crate::cases::many;
+use crate::{each_kind, texts};
+
+#[test]
+fn greys_that_cannot_be_told_apart_are_named() {
+    let spec = |series| FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
+    assert!(grayscale_check(&spec(many::runs(8, 20, 9))).is_empty());
+    assert!(
+        grayscale_check(&spec(many::runs(13, 20, 9))).is_empty(),
+        "the background has no marks to confuse"
+    );
+    let mut series = many::runs(3, 20, 9);
+    for s in &mut series {
+        s.label.mark = 0;
+    }
+    // Blue, vermillion and green differ by at most 12.
+    let found = grayscale_check(&spec(series.clone()));
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found[0].contains("Claude-Opus-4.8 and GPT-5.5"), "{found:?}");
+    series[1].label.color = 4;
+    assert_eq!(grayscale_check(&spec(series)).len(), 1);
+}
+
+#[test]
+fn no_two_of_eight_series_share_their_look_in_greys() {
+    type Alone = fn(SeriesLabel) -> Figure;
+    let kinds: [Alone; 6] = [
+        |label| {
+            let Figure::SurvivalComparison(mut data) = many::survival(many::runs(1, 20, 9), 9) else {
+                unreachable!()
+            };
+            data.series[0].label = label;
+            Figure::SurvivalComparison(data)
+        },
+        |label| {
+            let Figure::FirstFailuresComparison(mut data) = many::first_failures(many::runs(1, 20, 9)) else {
+                unreachable!()
+            };
+            data.series[0].label = label;
+            Figure::FirstFailuresComparison(data)
+        },
+        |label| {
+            let Figure::Retries(mut data) = many::retries(1) else { unreachable!() };
+            data.series[0].label = label;
+            Figure::Retries(data)
+        },
+        |label| {
+            let Figure::Pareto(mut data) = many::pareto(1, Scale::Linear) else { unreachable!() };
+            data.points[0].label = label;
+            Figure::Pareto(data)
+        },
+        |label| {
+            let Figure::Differences(mut data) = many::differences(1) else { unreachable!() };
+            data.rows[0].label = label;
+            Figure::Differences(data)
+        },
+        |label| {
+            let Figure::Paired(mut data) = many::paired(4, 9) else { unreachable!() };
+            data.a = label;
+            Figure::Paired(data)
+        },
+    ];
+    // Each with its own mark, and all of one harness, so that only markers differ.
+    let own = |i: u8| SeriesLabel::new("the same name", i);
+    let of_one_harness = |i: u8| SeriesLabel { mark: 0, marker: Some(i), ..own(i) };
+    for alone in kinds {
+        for label in [&own as &dyn Fn(u8) -> SeriesLabel, &of_one_harness] {
+            let looks: BTreeSet<String> = (0..8)
+                .map(|i| {
+                    let spec = FigureSpec::new(alone(label(i)), Layout::print(234.0), Theme::Grey);
+                    let svg = draw(&spec).svg;
+                    // The rest without the gray of each, and without the ids, which are a hash of it.
+                    let shapes = svg.split("=\"#").map(|part| part.get(6..).unwrap_or_default());
+                    let shapes: String = shapes.collect();
+                    shapes.split("id=\"").map(|part| part.split_once('"').map_or(part, |p| p.1)).collect()
+                })
+                .collect();
+            assert_eq!(looks.len(), 8);
+        }
+    }
+    // Runs of four models in two harnesses. Without their own markers they would look the same.
+    let mut series = many::runs(8, 20, 9);
+    for (i, s) in (0..).zip(&mut series) {
+        (s.label.color, s.label.mark) = (i % 4, i / 4);
+    }
+    let spec = |series: &[figures::SeriesData]| {
+        FigureSpec::new(many::survival(series.to_vec(), 9), Layout::panel(600.0), Theme::Print)
+    };
+    assert!(!grayscale_check(&spec(&series)).is_empty());
+    for (i, s) in (0..).zip(&mut series) {
+        s.label.marker = Some(i);
+    }
+    assert!(grayscale_check(&spec(&series)).is_empty());
+}
+
+#[test]
+fn no_line_on_paper_is_thinner_than_a_quarter_point() {
+    for figure in each_kind() {
+        let drawing = draw(&FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print));
+        let document = Document::parse(&drawing.svg).unwrap();
+        for width in document.descendants().filter_map(|n| n.attribute("stroke-width")) {
+            assert!(width.parse::<f64>().unwrap() >= 0.25, "{width}");
+        }
+        for size in document.descendants().filter_map(|n| n.attribute("font-size")) {
+            assert!(size == "6" || size == "8", "letters of {size} pt");
+        }
+    }
+}
+
+#[test]
+fn more_groups_than_colors_have_none() {
+    let drawn = |groups| {
+        let figure = many::failures(20, groups, SharesForm::SideBySide);
+        let drawing = draw(&FigureSpec::new(figure, Layout::panel(1_180.0), Theme::Print));
+        let document = Document::parse(&drawing.svg).unwrap();
+        let colors: BTreeSet<String> = document
+            .descendants()
+            .filter(|n| n.has_tag_name("text") && n.text().is_some_and(|t| many::HARNESSES.contains(&t)))
+            .filter_map(|n| n.attribute("fill").map(str::to_owned))
+            .collect();
+        colors.len()
+    };
+    assert_eq!((drawn(6), drawn(13)), (6, 1));
+}
+
+#[test]
+fn a_matrix_has_the_scale_of_its_colors() {
+    let bars = |figure: &Figure, layout, theme| {
+        let svg = draw(&FigureSpec::new(figure.clone(), layout, theme)).svg;
+        svg.split("color-bar").nth(1).map_or(0, |part| part.matches("<rect").count())
+    };
+    let Figure::Matrix(mut data) = many::matrix(3, 4) else { unreachable!() };
+    let figure = Figure::Matrix(data.clone());
+    for (layout, theme) in [
+        (Layout::print(234.0), Theme::Print),
+        (Layout::print(486.0), Theme::Grey),
+        (Layout::panel(600.0), Theme::Dark),
+    ] {
+        assert!(bars(&figure, layout, theme) >= 24, "{layout:?}");
+        let drawing = draw(&FigureSpec::new(figure.clone(), layout, theme));
+        let most = data.cells.iter().filter_map(|cell| cell.mean).fold(0.0, f64::max);
+        let words: Vec<String> = texts(&drawing).into_iter().map(|text| text.text).collect();
+        assert!(words.contains(&"0".to_owned()) && words.contains(&format!("{most:.1}")), "{words:?}");
+    }
+    // Colors overlap: edges that only touched would let the paper shine through.
+    let svg = draw(&FigureSpec::new(figure, Layout::panel(600.0), Theme::Light)).svg;
+    let bar = svg.split("color-bar").nth(1).and_then(|part| part.split("</g>").next()).expect("a bar");
+    let value = |rect: &str, name: &str| -> f64 {
+        let text = rect.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next());
+        text.and_then(|text| text.parse().ok()).unwrap_or_else(|| panic!("{name} in {rect}"))
+    };
+    let colors: Vec<(f64, f64)> =
+        bar.split("<rect").skip(1).map(|rect| (value(rect, " x"), value(rect, " width"))).collect();
+    assert!(colors.windows(2).all(|two| two[0].0 + two[0].1 > two[1].0 + 1.0), "{colors:?}");
+    // Without a mean above 0 there is no scale.
+    for cell in &mut data.cells {
+        cell.mean = cell.mean.map(|_| 0.0);
+    }
+    assert_eq!(bars(&Figure::Matrix(data), Layout::print(486.0), Theme::Print), 0);
+}

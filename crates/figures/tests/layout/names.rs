@@ -1,0 +1,167 @@
+//! Names are whole, or stay different where they are cut.
+
+use std::collections::BTreeSet;
+
+use figures::{Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw, venue::Preset};
+
+use crate::cases::many;
+use crate::{check, everywhere, texts, with_names};
+
+#[test]
+fn long_names_of_a_few_groups_stand_in_lines() {
+    let names = [
+        "Claude-Opus-4.8 · mini-swe-agent",
+        "Qwen3.5-397B-A17B · OpenHands",
+        "GLM-5.2",
+        "GPT-5.5 · Codex CLI",
+    ];
+    let Figure::FailureShares(mut data) = many::failures(20, 4, SharesForm::SideBySide) else {
+        unreachable!()
+    };
+    for (group, name) in data.groups.iter_mut().zip(names) {
+        name.clone_into(&mut group.label.name);
+    }
+    let figure = Figure::FailureShares(data);
+    let drawing = draw(&FigureSpec::new(figure.clone(), Layout::panel(640.0), Theme::Light));
+    assert!(!drawing.svg.contains("rotate("), "names stand upright where there is room: {}", drawing.svg);
+    let solid = |text: &str| text.replace(' ', "");
+    let all: String = texts(&drawing).iter().map(|set| solid(&set.text)).collect();
+    for name in names {
+        assert!(all.contains(&solid(name)), "{name} is not whole: {all}");
+    }
+    everywhere(&figure);
+}
+
+/// Names of tasks of EvoCode-Bench in one column: "ml-checkpoint…bility-engine" stood beside free space.
+#[test]
+fn names_of_tasks_are_whole_beside_their_pairs() {
+    const NAMES: [&str; 3] = [
+        "ml-checkpoint-forensics-engine",
+        "gomlops-platform-modernization",
+        "numeriforge-reproducibility-migration",
+    ];
+    let Figure::Paired(mut data) = many::paired(20, 9) else { unreachable!() };
+    for (pair, name) in data.pairs.iter_mut().zip(NAMES) {
+        pair.scenario = name.to_owned();
+    }
+    let spec = FigureSpec::new(Figure::Paired(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    check(&spec);
+    let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|text| text.text).collect();
+    for name in NAMES {
+        assert!(words.iter().any(|word| word == name), "{name} is cut: {words:?}");
+    }
+}
+
+/// The runs of the sample, whose names were cut to nonsense.
+#[test]
+fn names_of_nine_simulated_runs_are_whole_beside_their_bars() {
+    let names: Vec<String> = ["strong", "middling", "weak"]
+        .iter()
+        .flat_map(|model| ["codex", "claude_code", "kimi_code"].map(|h| format!("oracle-{model} · {h}")))
+        .collect();
+    let Figure::Bars(mut data) = many::bars(9) else { unreachable!() };
+    for (row, name) in data.rows.iter_mut().zip(&names) {
+        row.label.name.clone_from(name);
+        row.label.simulated = true;
+        (row.value, row.ci_low, row.ci_high) = (Some(16.6), Some(10.6), Some(20.0));
+        row.note = Some("n = 5".to_owned());
+        row.published.clear();
+    }
+    let spec = FigureSpec::new(Figure::Bars(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    check(&spec);
+    let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|text| text.text).collect();
+    for name in &names {
+        let whole = format!("{} (sim.)", name.trim_start_matches("oracle-"));
+        assert!(words.contains(&whole), "{whole} is not in: {words:?}");
+    }
+}
+
+/// The published results of EvoCode-Bench in one column: "Doubao-Seed-2.1-Pro" was cut beside a longer axis.
+#[test]
+fn names_of_thirteen_models_are_whole_beside_their_differences() {
+    const NAMES: [&str; 12] = [
+        "GPT-5.5",
+        "GLM-5.2",
+        "DeepSeek-V4-Pro",
+        "MiniMax-M3",
+        "Kimi-K2.6",
+        "Qwen3.7-Max",
+        "Qwen3.6-Plus",
+        "Kimi-K2.7-Code",
+        "Doubao-Seed-2.1-Pro",
+        "DeepSeek-V4-Flash",
+        "GLM-5.1",
+        "MiniMax-M2.7",
+    ];
+    let Figure::Differences(mut data) = many::differences(12) else { unreachable!() };
+    data.reference.name = "Claude-Opus-4.8".to_owned();
+    for (row, name) in data.rows.iter_mut().zip(NAMES) {
+        row.label.name = name.to_owned();
+        (row.value, row.ci_low, row.ci_high, row.p) = (Some(-3.32), Some(-4.47), Some(-2.17), Some(0.000_1));
+    }
+    let spec =
+        FigureSpec::new(Figure::Differences(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let words: Vec<String> = texts(&draw(&spec)).into_iter().map(|text| text.text).collect();
+    for name in NAMES {
+        assert!(words.iter().any(|word| word == name), "{name} is cut: {words:?}");
+    }
+}
+
+/// Names that differ only in their middle, and are longer than any place for them.
+fn alike() -> Vec<String> {
+    let name = |own: char| format!("{}-{own}-{}", "the-same-beginning".repeat(6), "the-same-end".repeat(6));
+    ['4', '5', '7', '8'].map(name).to_vec()
+}
+
+#[test]
+fn long_names_that_differ_stay_different_wherever_they_are_cut() {
+    let figures = [
+        many::survival(many::runs(4, 20, 9), 9),
+        many::survival(many::runs(8, 20, 9), 9),
+        many::first_failures(many::runs(4, 20, 9)),
+        many::differences(4),
+        many::bars(4),
+        many::pareto(4, Scale::Linear),
+        many::retries(4),
+        many::retries(6),
+        many::paired(4, 9),
+        many::matrix(4, 4),
+        many::failures(4, 4, SharesForm::SideBySide),
+        many::failures(4, 4, SharesForm::Stacked),
+    ];
+    for figure in figures {
+        for preset in ["icml", "neurips:half"] {
+            let layout = Preset::parse(preset).unwrap().layout();
+            let figure = with_names(
+                figure.clone(),
+                &alike(),
+                &[Some(1.0), Some(2.0), Some(0.5), Some(3.0), Some(4.0)],
+            );
+            let spec = FigureSpec::new(figure, layout, Theme::Print);
+            let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|t| t.text).collect();
+            // The names of axes are cut, too.
+            let cut: BTreeSet<&String> =
+                texts.iter().filter(|t| t.contains('…') && !t.starts_with("to ")).collect();
+            assert!(cut.len() >= 4, "{preset}: {cut:?} in {texts:?}");
+        }
+    }
+}
+
+#[test]
+fn names_over_first_failures_are_whole_and_every_bar_has_its_number() {
+    let series = many::runs(13, 25, 9);
+    let bars: usize = series
+        .iter()
+        .flat_map(|s| &s.points)
+        .map(|p| usize::from(p.events > 0) + usize::from(p.censored > 0))
+        .sum();
+    let figure = many::first_failures(series);
+    let spec = FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let texts = texts(&draw(&spec));
+    for model in many::MODELS {
+        assert!(texts.iter().any(|set| set.text == model), "{model} is not whole: {texts:?}");
+    }
+    let numbers = texts.iter().filter(|set| set.text.parse::<u32>().is_ok()).count();
+    // Those of axes are among them.
+    assert!(numbers >= bars, "{numbers} numbers over {bars} bars");
+}

@@ -1,0 +1,168 @@
+//! A figure is readable or is refused with a reason.
+
+use std::collections::BTreeSet;
+
+use figures::{
+    Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw,
+    export::{Format, export},
+    grayscale_check,
+    venue::Preset,
+};
+
+use crate::cases::many;
+use crate::{check, everywhere, texts};
+
+/// No share and no n is ever cut: for each number of groups and each venue, a figure has complete numbers or is refused with a
+/// reason.
+#[test]
+fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
+    let is_cut = |text: &str| {
+        let begins = text.trim_start_matches(['<', '>', ' ']);
+        begins.starts_with(|c: char| c.is_ascii_digit()) && (text.contains('…') || text.contains("..."))
+    };
+    let (mut written, mut refused) = (BTreeSet::new(), 0);
+    for groups in [1, 3, 9, 13, 42] {
+        for preset in Preset::all() {
+            let figure = many::failures(20, groups, SharesForm::SideBySide);
+            let spec = FigureSpec::new(figure, preset.layout(), Theme::Print);
+            match export(&spec, Format::Svg) {
+                Ok(_) => {
+                    let texts = texts(&draw(&spec));
+                    let cut: Vec<&str> =
+                        texts.iter().map(|set| set.text.as_str()).filter(|text| is_cut(text)).collect();
+                    assert!(cut.is_empty(), "{groups} groups, {}: {cut:?}", preset.name());
+                    written.insert(groups);
+                }
+                Err(error) => {
+                    assert!(error.to_string().contains("no room for whole numbers"), "{error}");
+                    assert!(error.advice().is_some());
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(written, BTreeSet::from([1, 3, 9, 13]));
+    assert!(refused > 0);
+}
+
+/// A matrix with names of this number of letters, which differ in their middle.
+fn named_matrix(rows: usize, columns: usize, letters: usize) -> Figure {
+    let Figure::Matrix(mut data) = many::matrix(rows, columns) else { unreachable!() };
+    // No other text of the figure has these letters.
+    let name = |kind: char, i: usize| {
+        let own = format!("{kind}{i:02}");
+        let around = (letters - own.len()) / 2;
+        let filler = if kind == 'h' { "q" } else { "x" };
+        format!("{}{own}{}", filler.repeat(around), filler.repeat(letters - own.len() - around))
+    };
+    data.rows = (0..rows).map(|i| name('h', i)).collect();
+    data.columns = (0..columns).map(|i| name('k', i)).collect();
+    Figure::Matrix(data)
+}
+
+/// For each number of columns, length of names and venue, a matrix has complete numbers and different names, or is refused with
+/// a reason.
+#[test]
+fn a_matrix_of_many_columns_is_readable_or_refused() {
+    let (mut written, mut refused) = (BTreeSet::new(), 0);
+    for (rows, columns) in
+        [(1, 1), (3, 3), (1, 9), (3, 9), (1, 13), (6, 13), (1, 42), (3, 42), (42, 3), (42, 42)]
+    {
+        for letters in [3, 120] {
+            for preset in Preset::all() {
+                let figure = named_matrix(rows, columns, letters);
+                let spec = FigureSpec::new(figure, preset.layout(), Theme::Print);
+                if let Err(error) = export(&spec, Format::Svg) {
+                    assert!(error.to_string().contains("no room for whole numbers"), "{error}");
+                    assert!(error.advice().is_some());
+                    refused += 1;
+                    continue;
+                }
+                check(&spec);
+                let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|set| set.text).collect();
+                let case = format!("{rows} × {columns}, {letters} letters, {}", preset.name());
+                let is_cut =
+                    |text: &&String| text.starts_with(|c: char| c.is_ascii_digit()) && text.contains('…');
+                assert_eq!(texts.iter().find(is_cut), None, "{case}");
+                let distinct = |filler: char| {
+                    texts.iter().filter(|text| text.contains(filler)).collect::<BTreeSet<_>>().len()
+                };
+                let shown = |kind: char, count: usize| {
+                    (0..count).filter(|i| texts.contains(&format!("{kind}{i:02}"))).count()
+                };
+                let named = if letters == 3 {
+                    (shown('h', rows), shown('k', columns))
+                } else {
+                    (distinct('q'), distinct('x'))
+                };
+                assert_eq!(named, (rows, columns), "{case}: {texts:?}");
+                written.insert((rows, columns));
+            }
+        }
+    }
+    // Many models beside few harnesses fit as rows. Many of both do not fit a page.
+    assert!(written.contains(&(1, 42)) && written.contains(&(3, 42)) && written.contains(&(6, 13)));
+    assert!(refused > 0 && !written.contains(&(42, 42)), "{written:?}");
+}
+
+#[test]
+fn many_models_of_one_harness_stand_in_rows() {
+    let spec = FigureSpec::new(named_matrix(1, 13, 8), Layout::panel(560.0), Theme::Light);
+    let drawing = draw(&spec);
+    assert!(!drawing.svg.contains("rotate("), "no name stands upright: {}", drawing.svg);
+    // Ids use the rows and columns of the data.
+    let ids: BTreeSet<&str> = drawing.marks.iter().map(|mark| mark.id.as_str()).collect();
+    assert!(ids.contains("cell-0-12") && !ids.contains("cell-12-0"), "{ids:?}");
+    let last = drawing.marks.iter().find(|mark| mark.id == "cell-0-12").unwrap();
+    let first = drawing.marks.iter().find(|mark| mark.id == "cell-0-0").unwrap();
+    assert!(last.y0 > first.y1 && last.lines[0].contains("h00") && last.lines[0].contains("k12"), "{last:?}");
+    let words: Vec<String> = texts(&drawing).into_iter().map(|text| text.text).collect();
+    let means = words.iter().filter(|word| *word == "Mean").count();
+    assert!(means <= 1, "a row of one cell has no mean of its own: {words:?}");
+}
+
+#[test]
+fn retries_of_many_runs_have_a_panel_each() {
+    for count in [7, 9, 13] {
+        let Figure::Retries(mut data) = many::retries(count) else { panic!("a figure of retries") };
+        data.published.clear();
+        let figure = Figure::Retries(data);
+        everywhere(&figure);
+        let spec = FigureSpec::new(figure, Preset::parse("icml").unwrap().layout(), Theme::Print);
+        let drawing = draw(&spec);
+        assert!(grayscale_check(&spec).is_empty(), "names stand over their panels");
+        let texts = texts(&drawing);
+        for name in &many::MODELS[..count] {
+            assert!(texts.iter().any(|set| set.text == *name), "{name} is not whole: {texts:?}");
+        }
+        let places: BTreeSet<(i64, i64)> =
+            drawing.marks.iter().map(|mark| (mark.x0 as i64, mark.y0 as i64)).collect();
+        assert_eq!(places.len(), drawing.marks.len(), "no mark hides another");
+        let series: BTreeSet<Option<u32>> = drawing.marks.iter().map(|mark| mark.series).collect();
+        assert_eq!(series.len(), count);
+    }
+}
+
+#[test]
+fn retries_without_one_are_refused() {
+    let Figure::Retries(mut data) = many::retries(3) else { panic!("a figure of retries") };
+    for series in &mut data.series {
+        series.points.truncate(1);
+    }
+    let spec = FigureSpec::new(Figure::Retries(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let error = export(&spec, Format::Svg).unwrap_err();
+    assert!(error.to_string().contains("retries cannot be assessed"), "{error}");
+    assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same");
+}
+
+#[test]
+fn a_figure_without_a_point_is_refused() {
+    let Figure::Pareto(mut data) = many::pareto(3, Scale::Linear) else { panic!("a Pareto figure") };
+    for point in &mut data.points {
+        point.cost = None;
+    }
+    let spec = FigureSpec::new(Figure::Pareto(data), Preset::parse("icml").unwrap().layout(), Theme::Print);
+    let error = export(&spec, Format::Pdf).unwrap_err();
+    assert!(error.to_string().contains("no run has a known cost"), "{error}");
+    assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same");
+}

@@ -1,0 +1,131 @@
+//! No text leaves a drawing and no text overlaps another.
+
+use std::collections::BTreeSet;
+
+use figures::{Bands, Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw, venue::Preset};
+use proptest::prelude::*;
+
+use crate::cases::{many, tables};
+use crate::{check, everywhere, texts, with_names};
+
+#[test]
+fn survival_fits_everywhere() {
+    for (count, n, planned) in [(1, 1, 1), (1, 20, 100), (2, 1000, 40), (4, 25, 9), (8, 20, 100), (13, 25, 9)]
+    {
+        let series = many::runs(count, n, planned);
+        everywhere(&many::survival(series.clone(), planned));
+        everywhere(&many::first_failures(series.clone()));
+        let Figure::SurvivalComparison(mut data) = many::survival(series, planned) else { unreachable!() };
+        (data.means, data.bands) = (true, Bands::All);
+        everywhere(&Figure::SurvivalComparison(data.clone()));
+        data.at_risk = false;
+        everywhere(&Figure::SurvivalComparison(data));
+    }
+    everywhere(&many::survival(Vec::new(), 9));
+    everywhere(&many::first_failures(Vec::new()));
+    everywhere(&many::survival(many::odd_names(), 12));
+}
+
+#[test]
+fn every_other_kind_fits_everywhere() {
+    for count in [0, 1, 3, 8] {
+        everywhere(&many::differences(count));
+        everywhere(&many::bars(count));
+        everywhere(&many::retries(count));
+        everywhere(&many::pareto(count, Scale::Log));
+        everywhere(&many::pareto(count, Scale::Linear));
+        everywhere(&many::plane(count));
+        everywhere(&many::failures(6, count, SharesForm::Auto));
+        everywhere(&many::failures(20, count.min(6), SharesForm::Auto));
+        everywhere(&many::failures(20, count, SharesForm::Stacked));
+        everywhere(&many::matrix(count.min(6), count));
+    }
+    everywhere(&many::ratios());
+    for (count, turns) in [(0, 9), (1, 1), (20, 15), (100, 100)] {
+        everywhere(&many::paired(count, turns));
+    }
+    everywhere(&many::pareto(13, Scale::Log));
+    for count in [0, 1, 8, 300] {
+        everywhere(&tables::runs(count));
+        everywhere(&tables::wide(count));
+    }
+    everywhere(&tables::odd(20));
+}
+
+#[test]
+fn a_vertical_axis_has_a_whole_name_at_every_height() {
+    let kinds = [
+        (many::survival(many::runs(3, 20, 9), 9), ["Share alive after turn", "Share alive"]),
+        (many::pareto(3, Scale::Log), ["Mean stamina (τ = 100)", "Mean stamina"]),
+        (many::retries(3), ["Mean stamina (τ = 100)", "Mean stamina"]),
+    ];
+    for (figure, names) in kinds {
+        let mut found = BTreeSet::new();
+        for height in [120.0, 180.0, 240.0, 400.0] {
+            let layout = Layout::panel(470.0).with_height(height);
+            let drawing = draw(&FigureSpec::new(figure.clone(), layout, Theme::Light));
+            let start = names[1].split(' ').next().unwrap();
+            let named = texts(&drawing).into_iter().map(|set| set.text).find(|t| t.starts_with(start));
+            assert!(named.is_some(), "{names:?} has no axis at {height} px: {}", drawing.svg);
+            let named = named.unwrap();
+            assert!(names.contains(&named.as_str()), "{names:?} is {named} at {height} px");
+            found.insert(named);
+        }
+        assert!(found.contains(names[0]), "{found:?}");
+    }
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![
+        proptest::sample::select(many::ODD_NAMES.to_vec()).prop_map(str::to_owned),
+        any::<String>(),
+        "[a-zA-Z0-9 ._-]{0,120}",
+    ]
+}
+
+fn odd_number() -> impl Strategy<Value = f64> {
+    prop_oneof![4 => -10.0..100.0f64, 1 => any::<f64>(), 1 => Just(0.0), 1 => 1e6..1e12f64]
+}
+
+fn maybe() -> impl Strategy<Value = Option<f64>> {
+    prop::option::weighted(0.8, odd_number())
+}
+
+fn layout() -> impl Strategy<Value = Layout> {
+    prop_oneof![
+        (0..Preset::all().len()).prop_map(|i| Preset::all()[i].layout()),
+        (340.0..1400.0f64).prop_map(Layout::panel),
+        (340.0..1400.0f64, 60.0..900.0f64).prop_map(|(w, h)| Layout::panel(w).with_height(h)),
+    ]
+}
+
+fn figure() -> impl Strategy<Value = Figure> {
+    (0..13u32, 0..9usize, 1..60usize, 1..101u32).prop_map(|(kind, count, n, turns)| match kind {
+        0 | 1 => many::survival(many::runs(count, n, turns), turns),
+        2 => many::first_failures(many::runs(count, n, turns)),
+        3 => many::differences(count),
+        4 => many::bars(count),
+        5 => many::pareto(count, if n % 2 == 0 { Scale::Log } else { Scale::Linear }),
+        6 => many::matrix(count.min(6), count),
+        7 => many::retries(count),
+        8 => many::paired(n as u32, turns),
+        9 => many::failures(6, count, SharesForm::Auto),
+        10 => tables::runs(n),
+        11 => tables::wide(n),
+        _ => many::failures(20, count.min(6), SharesForm::SideBySide),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(ProptestConfig::default().cases * 2 / 5) })]
+
+    #[test]
+    fn texts_stay_inside_and_apart(
+        figure in figure(),
+        layout in layout(),
+        names in prop::collection::vec(name(), 1..8),
+        numbers in prop::collection::vec(maybe(), 5..40),
+    ) {
+        check(&FigureSpec::new(with_names(figure, &names, &numbers), layout, Theme::Print));
+    }
+}
