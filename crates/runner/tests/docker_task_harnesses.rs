@@ -2,7 +2,7 @@
 //! verifier decides.
 //!
 //! `STAMINA_HARNESSES` (names with commas) chooses; without it mini-swe-agent is tried, in `npm test` Qwen Code as well, and in
-//! `npm run test:deep` all nine. The rest of what is tested of tasks with a harness stands in `docker_harbor_tasks.rs`.
+//! `npm run test:deep` all nine. The rest of what is tested of tasks with a harness stands in `docker_harbor_tasks/`.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test that cannot go on has failed")]
 

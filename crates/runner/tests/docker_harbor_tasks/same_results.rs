@@ -1,0 +1,163 @@
+//! The same results as in Harbor's own jobs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ingest::format::{Format, Report};
+use model::{EndReason, Episode, Turn};
+use runner::{Event, Finish};
+
+use crate::common::{episodes, keep};
+use crate::tasks_of_harbor::{HARNESS, settings};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor")
+}
+
+/// A copy of the ten tasks, whose images need no network.
+fn tasks(room: &Path) -> PathBuf {
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let target = to.join(entry.file_name());
+            if entry.path().is_dir() {
+                copy(&entry.path(), &target);
+            } else if entry.file_name() == "Dockerfile" {
+                let text = fs::read_to_string(entry.path()).unwrap();
+                let kept: Vec<&str> = text.lines().filter(|line| !line.contains("apt-get")).collect();
+                fs::write(target, kept.join("\n")).unwrap();
+            } else {
+                fs::copy(entry.path(), target).unwrap();
+            }
+        }
+    }
+    let to = room.join("tasks");
+    copy(&fixtures().join("tasks"), &to);
+    to
+}
+
+/// What an importer makes of a job of Harbor's.
+fn job(name: &str) -> Vec<Episode> {
+    let tree = files::Tree::open(&fixtures()).unwrap();
+    let mut report = Report::default();
+    let format = ingest::formats::harbor::Harbor;
+    let place = format!("jobs/{name}");
+    let survey = format.survey(&tree, &place, &mut report);
+    let reader = format.reader(&tree, &place);
+    survey
+        .parts
+        .iter()
+        .flat_map(|part| reader.read(&tree, part, &mut report))
+        .map(|read| read.episode)
+        .collect()
+}
+
+/// What is compared of a step: name, verdict, reason, reward, all rewards, cases passed and in all, and how each case went.
+fn facts(turn: &Turn) -> String {
+    let attempt = turn.attempts.last().unwrap();
+    // In the order of their names, however they were written.
+    let rewards = attempt.extra.get("rewards").and_then(serde_json::Value::as_object);
+    let rewards: Option<BTreeMap<_, _>> = rewards.map(|rewards| rewards.iter().collect());
+    let tests: Vec<String> =
+        attempt.tests.iter().map(|test| format!("{} {:?}", test.id, test.outcome)).collect();
+    format!(
+        "{} {:?} {:?} reward {:?} {:?} cases {:?}/{:?} {:?} {tests:?}",
+        turn.extra["step"],
+        attempt.verdict,
+        attempt.end_reason,
+        attempt.reward,
+        rewards,
+        attempt.passed,
+        attempt.total,
+        attempt.counting,
+    )
+}
+
+fn by_task(episodes: &[Episode]) -> BTreeMap<String, Vec<String>> {
+    // A job's reader tells the requests of steps that were not reached, too.
+    let reached = |episode: &Episode| -> Vec<String> {
+        episode.turns.iter().filter(|turn| !turn.attempts.is_empty()).map(facts).collect()
+    };
+    let episode_of = |episode: &Episode| (episode.scenario.clone(), reached(episode));
+    // Of several trials of a task the last stands for all: they are equal.
+    episodes.iter().map(episode_of).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn the_reference_solution_comes_to_what_harbors_own_jobs_came_to() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("oracle");
+    let settings = settings(&folder, &tasks(room.path()), &["agent=ORACLE"]);
+    let (on_event, events) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let ours = episodes(&folder);
+    let mut theirs = by_task(&job("oracle-k2"));
+    theirs.extend(by_task(&job("failures-k1")));
+    let found = by_task(&ours);
+    assert_eq!(found.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
+    assert_eq!(found.len(), 10);
+    for (task, steps) in &theirs {
+        assert_eq!(&found[task], steps, "{task}");
+    }
+    // If the image cannot be built there is no step, and the exception says why.
+    let broken = ours.iter().find(|episode| episode.scenario.contains("_v6_")).unwrap();
+    assert_eq!((broken.turns.len(), broken.end_reason), (0, Some(EndReason::Environment)));
+    assert!(broken.exception.as_ref().unwrap().1.contains("stamina-task:"), "{:?}", broken.exception);
+    let events = events.lock().unwrap();
+    let own: Vec<f64> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Attempt { own_seconds, .. } => Some(*own_seconds),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(own.len(), 30);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn nobody_comes_to_what_nobody_came_to_in_harbors_own_job() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("nop");
+    let settings = settings(&folder, &tasks(room.path()), &["agent=NOP", "harbor.execute_episodes=0,1"]);
+    let (on_event, _) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let found = by_task(&episodes(&folder));
+    assert_eq!(found, by_task(&job("nop-k1")));
+    assert_eq!(found.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_harness_with_the_simulated_model_comes_to_what_the_reference_solution_comes_to() {
+    let room = tempfile::tempdir().unwrap();
+    let folder = room.path().join("harness");
+    // The first and the last of the fixtures with failing steps, and one that passes: no time limit is reached in them.
+    let more = [&HARNESS[..], &["harbor.execute_episodes=0,2,9"]].concat();
+    let settings = settings(&folder, &tasks(room.path()), &more);
+    let (on_event, events) = keep();
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let ours = episodes(&folder);
+    let mut theirs = by_task(&job("oracle-k2"));
+    theirs.extend(by_task(&job("failures-k1")));
+    let found = by_task(&ours);
+    assert_eq!(found.len(), 3);
+    for (task, steps) in &found {
+        assert_eq!(steps, &theirs[task], "{task}");
+    }
+    for turn in ours.iter().flat_map(|episode| &episode.turns) {
+        let attempt = &turn.attempts[0];
+        assert!(attempt.tokens.input.is_some_and(|tokens| tokens > 0), "the gateway counted: {attempt:?}");
+        assert!(attempt.tool_calls.is_some_and(|calls| calls > 1), "{attempt:?}");
+        assert!(!attempt.extra.contains_key("session_restarted"), "{attempt:?}");
+    }
+    // The request is the instruction and nothing else.
+    let transcript = fs::read_to_string(folder.join("scenario_0/transcripts/turn_2_attempt_1.json")).unwrap();
+    assert!(!transcript.contains("## Your environment"), "{transcript}");
+    let events = events.lock().unwrap();
+    let simulated = events.iter().any(|event| matches!(event, Event::Started { simulated: true, .. }));
+    assert!(simulated, "the run is shown as simulated");
+}
