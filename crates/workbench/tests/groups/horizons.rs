@@ -1,0 +1,70 @@
+//! Medians, horizons and series of retries.
+
+use model::Median;
+use workbench::api::{FailuresRequest, MatrixRequest, Member, Pairs, RetriesRequest, TableOf};
+
+use crate::library::members;
+use crate::{FAILED, PASSED, Try, given, library};
+
+/// Nothing was tried again, and the test that fails still fails a turn later.
+#[test]
+fn a_median_that_is_not_reached_stands_beside_one_that_is_unknown() {
+    let (_folder, library) = library(&[given("a", "h", "x", &[&[&[FAILED], &[FAILED]]])]);
+    let request = FailuresRequest::default();
+    let repair = library.workbench.get_failures(request.clone()).unwrap().repair;
+    assert_eq!((repair.median_attempts, repair.median_turns), (Median::Unknown, Median::NotReached));
+    let shown = library.workbench.table(&TableOf::RepairTimes { of: request }).unwrap().to_markdown();
+    assert!(shown.contains("| 2 | 0 | 0 | n/a | unknown | 1 | 0 | 0 | 0 | not reached |"), "{shown}");
+}
+
+#[test]
+fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_left_out() {
+    let whole: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED], &[PASSED], &[PASSED]], &[&[PASSED], &[FAILED]]];
+    let broken_off: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED]], &[&[FAILED]]];
+    let (_folder, library) = library(&[
+        given("whole", "h", "x", whole),
+        given("another", "h", "y", whole),
+        given("short", "h", "z", broken_off),
+    ]);
+    let all = library.compared(members(&["lab.whole", "lab.another", "lab.short"]), Pairs::Reference);
+    assert_eq!(all.tau, 2);
+    let names_turns = |c: &&String| {
+        c.starts_with("Compared over 2 turns: ")
+            && c.ends_with(" has no data beyond turn 2; the others have data to turn 4.")
+    };
+    assert_eq!(all.cautions.iter().filter(names_turns).count(), 1, "{:?}", all.cautions);
+    let two = library.compared(members(&["lab.whole", "lab.another"]), Pairs::Reference);
+    assert!(two.tau == 4 && two.cautions.iter().all(|c| !c.contains("no data beyond")));
+
+    let matrix = |request: MatrixRequest| library.workbench.get_matrix(request).unwrap();
+    let held = matrix(MatrixRequest::default());
+    let shortest = held.shortest.clone().unwrap();
+    assert_eq!(
+        (held.tau, shortest.runs.as_slice(), shortest.otherwise),
+        (2, &["lab.short".to_owned()][..], 4)
+    );
+    assert!(
+        held.cautions
+            .iter()
+            .any(|c| c.starts_with("Compared over 2 turns: lab.short has no data beyond turn 2"))
+    );
+    let without = matrix(MatrixRequest { without: shortest.runs, ..MatrixRequest::default() });
+    assert_eq!((without.tau, without.shortest, without.models.len()), (4, None, 2));
+    let asked = matrix(MatrixRequest { tau: Some(1), ..MatrixRequest::default() });
+    assert_eq!((asked.tau, asked.shortest), (1, None), "who asks for a τ knows it");
+}
+
+#[test]
+fn a_series_of_retries_is_of_the_runs_that_its_cell_has() {
+    let long: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED], &[FAILED, PASSED]]];
+    let short: &[&[&[Try]]] = &[&[&[FAILED, FAILED]]];
+    let (_folder, library) =
+        library(&[given("a1", "a", "m", long), given("a2", "a", "m", long), given("a3", "a", "m", short)]);
+    let cell = Member::Cell { harness: "a".into(), model: "m".into(), benchmark: String::new() };
+    let pooled = |only: &[&str]| {
+        let only = only.iter().map(|run| format!("lab.{run}")).collect();
+        let request = RetriesRequest { members: vec![cell.clone()], only };
+        library.workbench.get_retries(request).unwrap().series.remove(0).points[0].stamina.n
+    };
+    assert_eq!((pooled(&[]), pooled(&["a1", "a2"])), (3, 2));
+}

@@ -1,0 +1,223 @@
+//! What happens to a folder before it is opened.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use test_folders::copy;
+
+/// What happens to a folder before it is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Trials have other names, in another order.
+    OtherNames,
+    /// Files that belong to nothing lie beside the results.
+    StrangeFiles,
+    /// A program for Windows wrote the line ends.
+    LineEnds,
+    /// JSON begins with a byte order mark.
+    ByteOrderMark,
+    /// A field that nobody reads is no number.
+    NotANumber,
+    /// A trial was copied by hand.
+    CopiedTrial,
+    /// Times that have a zone are written in another one.
+    OtherZone,
+    /// Its files were made in another order, as a program that copies or unpacks them may.
+    MadeInOtherOrder,
+    /// It was zipped, the last file first.
+    ZippedBackwards,
+    /// It was zipped.
+    Zipped,
+}
+
+pub(crate) const CHANGES: [Change; 10] = [
+    Change::OtherNames,
+    Change::StrangeFiles,
+    Change::LineEnds,
+    Change::ByteOrderMark,
+    Change::NotANumber,
+    Change::CopiedTrial,
+    Change::OtherZone,
+    Change::MadeInOtherOrder,
+    Change::ZippedBackwards,
+    Change::Zipped,
+];
+
+fn every_file(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { every_file(&path, found) } else { found.push(path) }
+    }
+}
+
+/// Zips what python's module does, in this order of names.
+const ZIP: &str = "import os, sys, zipfile\n\
+    target, folder, backwards = sys.argv[1:]\n\
+    paths = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names]\n\
+    with zipfile.ZipFile(target, 'w', zipfile.ZIP_DEFLATED) as file:\n\
+    \x20   for path in sorted(paths, reverse=backwards == 'yes'):\n\
+    \x20       file.write(path, os.path.relpath(path, os.path.dirname(folder)))\n";
+
+fn zipped(folder: &Path, backwards: &str) -> PathBuf {
+    let zip = folder.with_extension("zip");
+    let made = std::process::Command::new("python3")
+        .args(["-c", ZIP])
+        .arg(&zip)
+        .arg(folder)
+        .arg(backwards)
+        .status()
+        .expect("python3");
+    assert!(made.success());
+    zip
+}
+
+/// Makes all files and folders again, the last one first.
+pub(crate) fn make_in_other_order(folder: &Path) {
+    let aside = folder.with_extension("aside");
+    fs::rename(folder, &aside).unwrap();
+    let mut files = Vec::new();
+    every_file(&aside, &mut files);
+    files.sort_by(|a, b| b.cmp(a));
+    for file in files {
+        let target = folder.join(file.strip_prefix(&aside).unwrap());
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(&file, target).unwrap();
+    }
+    fs::remove_dir_all(aside).unwrap();
+}
+
+/// The folders of trials of a run of `tb`.
+fn trials_of_tb(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    let mut trials: Vec<PathBuf> = (files.into_iter())
+        .filter(|file| file.ends_with("results.json"))
+        .filter_map(|file| file.parent().map(Path::to_path_buf))
+        .filter(|trial| trial.as_path() != folder)
+        .collect();
+    trials.sort();
+    trials
+}
+
+/// Adds a field that nobody reads, and whose values are no numbers, to the first object of a JSON text.
+fn with_a_strange_field(text: &str) -> String {
+    match text.find('{').map(|at| text.split_at(at + 1)) {
+        Some((head, rest))
+            if head
+                .trim_start_matches('\u{feff}')
+                .split_whitespace()
+                .all(|word| matches!(word, "{" | "["))
+                && rest.trim_start().starts_with('"') =>
+        {
+            format!("{head}\"nobody_reads_this\": [NaN, -Infinity],{rest}")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// The same in every file that holds JSON, whole or line by line, and as a column of CSV.
+fn add_strange_fields(folder: &Path) {
+    every_json(folder, |text| with_a_strange_field(&text));
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    for file in files {
+        let is_of = |ending: &str| file.extension().is_some_and(|is| is == ending);
+        if !is_of("jsonl") && !is_of("csv") {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let changed: Vec<String> = if is_of("jsonl") {
+            text.lines().map(with_a_strange_field).collect()
+        } else if text.starts_with("run,") {
+            let cells = std::iter::once("odd").chain(std::iter::repeat("NaN"));
+            text.lines().zip(cells).map(|(line, cell)| format!("{line},{cell}")).collect()
+        } else {
+            continue;
+        };
+        fs::write(&file, changed.join("\n") + "\n").unwrap();
+    }
+}
+
+/// The folders of trials: those with a result whose parent has a configuration.
+pub(crate) fn trials(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    let mut trials: Vec<PathBuf> = (files.into_iter())
+        .filter(|file| file.file_name().is_some_and(|name| name == "result.json"))
+        .filter_map(|file| file.parent().map(Path::to_path_buf))
+        .filter(|trial| {
+            trial.parent().is_some_and(|job| job.join("config.json").is_file()) && trial.as_path() != folder
+        })
+        .collect();
+    trials.sort();
+    trials
+}
+
+fn every_json(folder: &Path, change: impl Fn(String) -> String) {
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    for file in files.iter().filter(|file| file.extension().is_some_and(|is| is == "json")) {
+        fs::write(file, change(fs::read_to_string(file).unwrap())).unwrap();
+    }
+}
+
+/// Two hours farther east, where that is the same day: `T10:00:00Z` is `T12:00:00+02:00`.
+fn in_other_zone(text: &str) -> String {
+    let mut out = String::new();
+    for (number, piece) in text.split('"').enumerate() {
+        if number > 0 {
+            out.push('"');
+        }
+        let local = piece.strip_suffix('Z').or_else(|| piece.strip_suffix("+00:00"));
+        let hour = || piece.get(11..13)?.parse::<u32>().ok().filter(|hour| *hour < 22);
+        match local.filter(|_| piece.is_ascii() && piece.get(10..11) == Some("T")).zip(hour()) {
+            Some((local, hour)) => {
+                out.push_str(&format!("{}{:02}{}+02:00", &local[..11], hour + 2, &local[13..]));
+            }
+            None => out.push_str(piece),
+        }
+    }
+    out
+}
+
+/// Changes a folder; gives what is to be read, which is another place once it is zipped.
+pub(crate) fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf {
+    match change {
+        Change::OtherNames => {
+            // Of the others names of folders mean something: they have no trials here.
+            let trials = if harbor { trials(&folder) } else { trials_of_tb(&folder) };
+            for (number, trial) in trials.into_iter().rev().enumerate() {
+                fs::rename(&trial, trial.with_file_name(format!("renamed {number}"))).unwrap();
+            }
+        }
+        Change::StrangeFiles => {
+            fs::write(folder.join("README.md"), "# Our results\nturn 3 failed: 12 tests").unwrap();
+            fs::write(folder.join(".DS_Store"), [0, 0, 0, 1, 0x42]).unwrap();
+            fs::create_dir(folder.join("plots")).unwrap();
+            fs::write(folder.join("plots/figure.svg"), "<svg/>").unwrap();
+            for trial in trials(&folder) {
+                fs::write(trial.join("notes.txt"), "looked at by hand").unwrap();
+            }
+        }
+        Change::LineEnds => every_json(&folder, |text| text.replace("\r\n", "\n").replace('\n', "\r\n")),
+        Change::ByteOrderMark => {
+            every_json(&folder, |text| format!("\u{feff}{}", text.trim_start_matches('\u{feff}')));
+        }
+        Change::NotANumber => add_strange_fields(&folder),
+        Change::CopiedTrial => {
+            // Of the others a folder is named after its scenario: a copy is another scenario.
+            let trials = if harbor { trials(&folder) } else { trials_of_tb(&folder) };
+            if let Some(trial) = trials.first() {
+                let name = trial.file_name().unwrap().to_str().unwrap();
+                copy(trial, &trial.with_file_name(format!("{name} copy")));
+            }
+        }
+        Change::MadeInOtherOrder => make_in_other_order(&folder),
+        Change::OtherZone => every_json(&folder, |text| in_other_zone(&text)),
+        // One zip is enough.
+        Change::ZippedBackwards | Change::Zipped if folder.is_file() => {}
+        Change::ZippedBackwards => return zipped(&folder, "yes"),
+        Change::Zipped => return zipped(&folder, "no"),
+    }
+    folder
+}

@@ -1,0 +1,156 @@
+//! A source that was changed before it was opened has the same numbers.
+
+use std::fs;
+use std::path::PathBuf;
+
+use proptest::prelude::*;
+use test_folders::copy;
+use workbench::api::{ListRuns, RunRef, RunRow, SurvivalTable};
+
+use crate::changes::{CHANGES, Change, changed};
+use crate::library::{Library, repository};
+
+/// What is read, below tests/fixtures, and whether it is Harbor's: its names of folders mean nothing.
+const INPUTS: [(&str, bool); 24] = [
+    ("harbor/jobs/failures-k1", true),
+    ("harbor/jobs/interrupted", true),
+    ("harbor/jobs/nop-k1", true),
+    ("harbor/jobs/oracle-k2", true),
+    ("harbor/jobs/terminus2-mock-priced", true),
+    ("world/cache-beside", true),
+    ("world/cancelled", true),
+    ("world/docker-words", true),
+    ("world/mean-note", true),
+    ("world/mean-of-fewer", true),
+    ("world/mean-unexplained", true),
+    ("world/never-at-risk", true),
+    ("world/null-reward", true),
+    ("world/set-order", true),
+    ("world/steps-unknown", true),
+    ("world/sweep-no-cases", false),
+    ("evocode", false),
+    ("staminabench/flat_records", false),
+    ("staminabench/nested_folders", false),
+    ("staminabench/own", false),
+    ("staminabench/turns_from_zero", false),
+    ("terminal_bench/run-a", false),
+    ("locobench/recorded", false),
+    ("table", false),
+];
+
+/// What is shown of every run, without what is of its place: names, and how many remarks the import made. Where nothing is
+/// tested there is no survival.
+fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, Option<SurvivalTable>)> {
+    let library = Library::new(paths);
+    let rows = library.workbench.list_runs(ListRuns { limit: 500, ..ListRuns::default() }).unwrap().rows;
+    let mut numbers: Vec<(RunRow, Option<SurvivalTable>)> = rows
+        .into_iter()
+        .map(|row| {
+            let survival = library.workbench.run_survival(RunRef { run: row.id.clone() });
+            let survival = if row.format == "locobench" { None } else { Some(survival.unwrap()) };
+            let row = RunRow {
+                id: String::new(),
+                source: 0,
+                tested: true,
+                source_name: String::new(),
+                source_label: String::new(),
+                group: 0,
+                warnings: 0,
+                severities: model::WarningCounts::default(),
+                // The same moment may be written in another zone.
+                started_at: row.started_at.as_deref().and_then(moment),
+                ..row
+            };
+            (row, survival)
+        })
+        .collect();
+    numbers.sort_by_key(|numbers| format!("{numbers:?}"));
+    numbers
+}
+
+/// A time in UTC, if it has a zone of whole hours east.
+fn moment(time: &str) -> Option<String> {
+    let Some((local, zone)) = time.rsplit_once('+') else {
+        return Some(time.trim_end_matches('Z').to_owned());
+    };
+    let hours = zone.get(..2)?.parse::<u32>().ok()?;
+    let hour = local.get(11..13)?.parse::<u32>().ok()?.checked_sub(hours)?;
+    Some(format!("{}{hour:02}{}", &local[..11], &local[13..]))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 6,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn what_happens_to_a_folder_on_its_way_changes_no_number(
+        input in prop::sample::select(&INPUTS[..]),
+        chosen in prop::sample::subsequence(&CHANGES[..], 1..=CHANGES.len()),
+    ) {
+        let (name, harbor) = input;
+        let given = repository().join("tests/fixtures").join(name);
+        let room = tempfile::tempdir().unwrap();
+        let plain = room.path().join("results");
+        copy(&given, &plain);
+        let mut on_its_way = room.path().join("sent to me");
+        copy(&given, &on_its_way);
+        for change in &chosen {
+            on_its_way = changed(on_its_way, harbor, *change);
+        }
+        prop_assert_eq!(numbers(&[on_its_way]), numbers(&[plain]), "{} after {:?}", name, chosen);
+    }
+}
+
+/// Each format by itself, whatever the random test draws.
+#[test]
+fn strange_fields_copies_and_orders_of_files_change_no_number_of_any_format() {
+    let of_others = INPUTS.iter().filter(|(_, harbor)| !harbor);
+    for (name, harbor) in of_others.chain([&("harbor/jobs/failures-k1", true)]) {
+        let given = repository().join("tests/fixtures").join(name);
+        let room = tempfile::tempdir().unwrap();
+        let [plain, on_its_way] = ["results", "sent to me"].map(|part| room.path().join(part));
+        copy(&given, &plain);
+        copy(&given, &on_its_way);
+        let right = numbers(&[plain]);
+        let mut place = on_its_way;
+        for change in [
+            Change::NotANumber,
+            Change::CopiedTrial,
+            Change::OtherNames,
+            Change::MadeInOtherOrder,
+            Change::ZippedBackwards,
+        ] {
+            place = changed(place, *harbor, change);
+            assert_eq!(numbers(std::slice::from_ref(&place)), right, "{name} after {change:?}");
+        }
+    }
+}
+
+/// The results of `tb` in one file say nothing of their run: not which one it is, nor whose.
+#[test]
+fn results_of_tb_alone_are_those_of_the_whole_folder() {
+    let given = repository().join("tests/fixtures/terminal_bench/run-a");
+    let room = tempfile::tempdir().unwrap();
+    let [whole, alone] = ["whole", "alone"].map(|part| room.path().join(part));
+    copy(&given, &whole);
+    fs::create_dir(&alone).unwrap();
+    fs::copy(given.join("results.json"), alone.join("results.json")).unwrap();
+    let shared = |library: &Library| {
+        let runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
+        let run = runs.iter().find(|run| run.source_name == "alone").unwrap();
+        let detail = library.workbench.get_run(RunRef { run: run.id.clone() }).unwrap();
+        detail.copies.iter().map(|one| (one.episodes, one.counted_there)).collect::<Vec<_>>()
+    };
+    // All of the file's trials are in the folder, and count there, whichever was opened first.
+    assert_eq!(shared(&Library::new(&[whole.clone(), alone.clone()])), [(7, 7)]);
+    let library = Library::new(&[alone.clone(), whole]);
+    assert_eq!(shared(&library), [(7, 7)], "the file first");
+    // The same where it is read once more.
+    let text = fs::read_to_string(alone.join("results.json")).unwrap();
+    fs::write(alone.join("results.json"), format!("{text}\n\n")).unwrap();
+    library.workbench.ingest(&alone, &|_, _| {}).unwrap();
+    assert_eq!(shared(&library), [(7, 7)], "read once more");
+}

@@ -1,0 +1,127 @@
+//! Scores on pages, in tables and in reports.
+
+use workbench::api::{MatrixRequest, TableOf};
+
+use crate::library::Library;
+use crate::{compared, compared_runs, runs, table};
+
+#[test]
+fn pages_tables_and_reports_have_the_same_scores() {
+    let library = Library::fixtures(&["harbor"]);
+    let run = runs(&library).into_iter().find(|run| run.id.contains("oracle-k2")).unwrap();
+    let scores = compared(&library, &run.id).unwrap();
+    let both = 100.0 * 11.0 / 12.0;
+    assert_eq!((scores.rounds.mt_at_k.clone(), scores.rounds.comp), (vec![both, both], Some(100.0)));
+    assert_eq!((scores.rounds.sr, scores.rounds.gap), (None, None));
+    assert!(scores.rounds.missing[0].starts_with("SR and Gap are unknown"), "{:?}", scores.rounds.missing);
+    assert_eq!((run.dataset_score, run.case_score), (scores.dataset_score, scores.case_score));
+    assert_eq!((run.perfect.map(f64::from), run.rounds), (scores.perfect, Some(scores.rounds.clone())));
+
+    let request = MatrixRequest { runs: vec![run.id.clone()], ..MatrixRequest::default() };
+    let matrix = library.workbench.get_matrix(request.clone()).unwrap();
+    assert_eq!(matrix.cells[0].as_ref().unwrap().scores.as_ref(), Some(&scores));
+    assert!(
+        matrix.published.iter().any(|number| number.metric == "mt4"),
+        "tasks are named as EvoCode-Bench's"
+    );
+    for table in [TableOf::Scores { of: compared_runs(&[&run.id]) }, TableOf::Matrix { of: request }] {
+        let table = library.workbench.table(&table).unwrap();
+        let csv = table.to_csv();
+        let mut lines = csv.lines();
+        let (head, row) = (lines.next().unwrap(), lines.next().unwrap());
+        let value = |name: &str| {
+            let at = head
+                .split(',')
+                .position(|column| column == name)
+                .unwrap_or_else(|| panic!("{name} in {head}"));
+            row.split(',').nth(at).unwrap().to_owned()
+        };
+        assert_eq!(value("mt_at_2").parse::<f64>().unwrap(), both, "{csv}");
+        assert_eq!(value("dataset_score").parse::<f64>().ok(), scores.dataset_score, "{csv}");
+        assert_eq!((value("comp").as_str(), value("sr").as_str(), value("gap").as_str()), ("100", "", ""));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("report");
+    let made = library.workbench.export_report(&compared_runs(&[&run.id]), "icml", &to).unwrap();
+    for file in ["tables/scores.csv", "tables/published.csv"] {
+        assert!(made.files.iter().any(|name| name == file), "{file}: {:?}", made.files);
+    }
+    let html = std::fs::read_to_string(to.join("report.html")).unwrap();
+    for text in
+        ["<h2>Scores of turns</h2>", "MT@2", "91.7", "Claude-Opus-4.7", "None of these was computed here"]
+    {
+        assert!(html.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
+    let head = "run,harness,model,scenario,turn,attempt,passed,planned_turns\n";
+    let rows = "r,h,m,a,1,1,false,2\nr,h,m,a,1,2,true,2\nr,h,m,a,2,1,true,2\n";
+    let (library, _folder) = table(&format!("{head}{rows}"));
+    let scores = compared(&library, &runs(&library)[0].id).unwrap();
+    assert_eq!((scores.rounds.mt_at_k.len(), scores.rounds.comp), (0, None));
+    assert_eq!(scores.dataset_score, Some(100.0), "the other scores stay");
+    let why = "MT@k and Comp are refused: turns were tried again in 1 of 1 episode";
+    assert!(scores.rounds.missing[0].starts_with(why), "{:?}", scores.rounds.missing);
+    let table =
+        library.workbench.table(&TableOf::Scores { of: compared_runs(&[&runs(&library)[0].id]) }).unwrap();
+    assert!(table.notes.iter().any(|note| note.contains(why)), "{:?}", table.notes);
+    assert!(
+        library
+            .workbench
+            .compare_runs(compared_runs(&[&runs(&library)[0].id]))
+            .unwrap()
+            .published_scores
+            .is_empty()
+    );
+}
+
+#[test]
+fn several_runs_have_the_means_over_them() {
+    let rows = "run,harness,model,scenario,turn,attempt,passed,planned_turns\n\
+        r,h,m,a,1,1,true,2\nr,h,m,a,2,1,true,2\ns,h,m,a,1,1,true,2\ns,h,m,a,2,1,false,2\n";
+    let (library, _folder) = table(rows);
+    let matrix = library.workbench.get_matrix(MatrixRequest::default()).unwrap();
+    let scores = matrix.cells[0].as_ref().unwrap().scores.clone().unwrap();
+    assert_eq!((scores.runs, scores.dataset_score, scores.perfect), (2, Some(75.0), Some(0.5)));
+    assert_eq!((scores.rounds.mt_at_k, scores.rounds.comp), (vec![75.0], Some(50.0)));
+}
+
+#[test]
+fn scores_of_turns_do_not_apply_to_a_benchmark_that_does_not_grade_turns() {
+    let library = Library::fixtures(&["staminabench/own"]);
+    let run = &runs(&library)[0];
+    assert_eq!((compared(&library, &run.id), run.rounds.clone()), (None, None));
+    let table = library.workbench.table(&TableOf::Scores { of: compared_runs(&[&run.id]) }).unwrap();
+    assert!(table.notes.iter().any(|note| note.contains("these scores do not apply")), "{:?}", table.notes);
+}
+
+/// Worked by hand: MT@k takes the best reward of each round over the first k attempts, as it is.
+#[test]
+fn independent_attempts_of_a_table_have_the_scores_of_the_worked_example() {
+    use std::fmt::Write as _;
+    // `-` = not reached, `5` = half a reward.
+    let tasks: [(&str, u32, &[&str]); 3] = [
+        ("a", 4, &["110-", "10--", "1110", "0---"]),
+        ("b", 3, &["111", "0--", "10-", "110"]),
+        ("c", 5, &["0", "5", "0"]),
+    ];
+    let mut text = "run,harness,model,scenario,repeat,turn,attempt,passed,reward,planned_turns\n".to_owned();
+    for (task, rounds, attempts) in tasks {
+        for (repeat, attempt) in (1..).zip(attempts) {
+            for (round, letter) in (1..).zip(attempt.chars()).filter(|(_, letter)| *letter != '-') {
+                let reward = if letter == '5' { "0.5".to_owned() } else { letter.to_string() };
+                let _ = writeln!(text, "r,h,m,{task},{repeat},{round},1,{},{reward},{rounds}", letter == '1');
+            }
+        }
+    }
+    let (library, _folder) = table(&text);
+    let scores = compared(&library, &runs(&library)[0].id).unwrap();
+    let wanted = [50.0, 53.333, 61.667];
+    assert_eq!(scores.rounds.mt_at_k.len(), wanted.len(), "c has three attempts: {scores:?}");
+    for (found, wanted) in scores.rounds.mt_at_k.iter().zip(wanted) {
+        assert!((found - wanted).abs() < 5e-4, "{found} and {wanted}");
+    }
+    assert!((scores.rounds.comp.unwrap() - 33.333).abs() < 5e-4, "{scores:?}");
+}
