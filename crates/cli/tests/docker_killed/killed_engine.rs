@@ -1,0 +1,233 @@
+//! An engine of its own is killed.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::{Ends, TURNS, TestHome, assert_same, ended, inputs};
+
+/// An engine of its own needs this image.
+const IMAGE: &str = "stamina/base:1";
+
+/// A container engine of its own, which can be killed without harm to others.
+struct Engine {
+    folder: tempfile::TempDir,
+    daemon: Child,
+}
+
+impl Engine {
+    fn new() -> Self {
+        // The path of a socket is short.
+        let folder = tempfile::Builder::new().prefix("engine").tempdir().unwrap();
+        let daemon = Self::start(folder.path());
+        Self { folder, daemon }
+    }
+
+    fn host(&self) -> String {
+        format!("unix://{}", self.folder.path().join("socket").display())
+    }
+
+    /// It gives up by itself where its own parts take long to start, as they do on a busy machine.
+    fn start(folder: &Path) -> Child {
+        let begun = (0..3).find_map(|_| Self::try_start(folder));
+        begun.unwrap_or_else(|| panic!("{}", std::fs::read_to_string(folder.join("log")).unwrap_or_default()))
+    }
+
+    /// Nothing where it gave up.
+    fn try_start(folder: &Path) -> Option<Child> {
+        let at = |name: &str| folder.join(name).display().to_string();
+        let log = std::fs::File::options().create(true).append(true).open(folder.join("log")).unwrap();
+        let host = format!("unix://{}", at("socket"));
+        let mut daemon = Command::new("dockerd")
+            .args(["--host", &host, "--data-root", &at("data"), "--exec-root", &at("exec")])
+            // The rules of the firewall are those of the engine that others use.
+            .args(["--pidfile", &at("pid"), "--iptables=false"])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().unwrap())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let until = Instant::now() + Duration::from_mins(5);
+        loop {
+            let answers = Command::new("docker").args(["--host", &host, "version"]).output().unwrap();
+            if answers.status.success() {
+                return Some(daemon);
+            }
+            if daemon.try_wait().unwrap().is_some() {
+                return None;
+            }
+            assert!(Instant::now() < until, "the engine answers nothing");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Gives it an image of the engine that the other tests use.
+    fn take(&self, image: &str) {
+        let mut save = Command::new("docker").args(["save", image]).stdout(Stdio::piped()).spawn().unwrap();
+        let load = Command::new("docker")
+            .args(["--host", &self.host(), "load", "--quiet"])
+            .stdin(save.stdout.take().unwrap())
+            .output()
+            .unwrap();
+        assert!(save.wait().unwrap().success() && load.status.success(), "{image} cannot be taken over");
+    }
+
+    /// As a machine that loses its engine.
+    fn kill(&mut self) {
+        self.daemon.kill().unwrap();
+        self.daemon.wait().unwrap();
+    }
+
+    /// And gets it back.
+    fn start_again(&mut self) {
+        // Killed while it writes down a volume, an engine leaves an empty record and does not start with it. That is its own
+        // fault and not what is tested here; without options a volume has no record.
+        for volume in
+            std::fs::read_dir(self.folder.path().join("data/volumes")).into_iter().flatten().flatten()
+        {
+            let record = volume.path().join("opts.json");
+            if std::fs::metadata(&record).is_ok_and(|record| record.len() == 0) {
+                std::fs::remove_file(&record).unwrap();
+            }
+        }
+        self.daemon = Self::start(self.folder.path());
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // It ends its containers and its part that runs them, in order.
+        let pid = self.daemon.id().to_string();
+        let _ = Command::new("kill").args(["-TERM", &pid]).status();
+        let _ = self.daemon.wait();
+        // What runs a container may outlive an engine that was killed, with all files that it was given open.
+        let folder = self.folder.path().display().to_string();
+        for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let pid = entry.file_name().to_string_lossy().into_owned();
+            let command = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            let command = String::from_utf8_lossy(&command);
+            if command.contains("containerd-shim") && command.contains(&format!("{folder}/")) {
+                let _ = Command::new("kill").args(["-KILL", &pid]).status();
+            }
+        }
+        // It mounts its folder on itself.
+        let _ = Command::new("umount").arg(self.folder.path().join("data")).output();
+    }
+}
+
+/// An engine that can be killed and has the image, where one can be started.
+fn mortal() -> Option<Engine> {
+    let found = Command::new("dockerd").arg("--version").output();
+    if !found.is_ok_and(|found| found.status.success()) || !rustix::process::geteuid().is_root() {
+        assert!(std::env::var_os("CI").is_none(), "CI has an engine that can be started anew");
+        println!("left out: only root can start an engine of its own");
+        return None;
+    }
+    let engine = Engine::new();
+    engine.take(IMAGE);
+    Some(engine)
+}
+
+#[test]
+#[ignore = "needs a container engine"]
+fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_retried() {
+    let Some(mut engine) = mortal() else { return };
+    let home = TestHome::new();
+    let (expected, _) = home.calm(&[]);
+    let folder = home.path("engine-0001");
+    let mut run = home.run(&folder);
+    run.env("DOCKER_HOST", engine.host()).stdout(Stdio::piped());
+    let mut run = Ends(run.spawn().unwrap());
+    let mut kills = 0;
+    let output = run.0.stdout.take().unwrap();
+    for line in BufReader::new(output).lines() {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        // At the start of a turn, and in the next one once its agent has asked its model.
+        if event["event"] == "turn" {
+            let until = Instant::now() + Duration::from_mins(4);
+            while kills > 0 && inputs(&folder, event["turn"].as_u64().unwrap()).is_empty() {
+                assert!(run.0.try_wait().unwrap().is_none(), "it ended before its model was asked");
+                assert!(Instant::now() < until, "its model is not asked");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            engine.kill();
+            engine.start_again();
+            kills += 1;
+        }
+    }
+    assert_eq!(run.0.wait().unwrap().code(), Some(0));
+    assert_eq!(kills, TURNS);
+    assert_same(&folder, &expected);
+}
+
+/// What a suite says of a server that its engine took away is nothing that the agent has done.
+#[test]
+#[ignore = "needs a container engine"]
+fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
+    let Some(mut engine) = mortal() else { return };
+    let home = TestHome::new();
+    // Servers that take their time, so that the engine is back before the suite is over, and takes the server with it.
+    let slow = ["limits.cpus=0.3"];
+    let (expected, took) = home.calm(&slow);
+    // At which words of the test phase it is killed, once each.
+    let mut when = ["its server starts", "the tests run"].iter().peekable();
+    // A busy machine may come to it late so often that no suite is left: then there is another run.
+    for number in 2.. {
+        assert!(number < 7, "in five runs the engine was not killed in time");
+        let folder = home.path(&format!("engine-{number:04}"));
+        let mut run = home.run(&folder);
+        run.args(slow).env("DOCKER_HOST", engine.host()).stdout(Stdio::null());
+        let mut run = Ends(run.spawn().unwrap());
+        let shown = folder.join(".stamina/episodes/scenario_0.json");
+        // In which attempt that was.
+        let mut killed = Vec::new();
+        let now = || serde_json::from_slice::<Value>(&std::fs::read(&shown).ok()?).ok();
+        let until = Instant::now() + Duration::from_mins(10);
+        let status = loop {
+            if let Some(status) = ended(&mut run.0, Duration::from_millis(5)) {
+                break status;
+            }
+            assert!(Instant::now() < until, "it does not end");
+            let Some(seen) = now() else { continue };
+            if let Some(word) = when.peek().filter(|word| seen["now"] == ***word) {
+                assert_eq!(seen["phase"], "testing", "{seen}");
+                engine.kill();
+                // A busy machine may have come to it late. Then it was killed in the middle of something else, which does no harm,
+                // and the next suite is tried. Where the run has noticed it by now, it waits for the engine.
+                let after = now().unwrap_or_else(|| seen.clone());
+                let is_same = ["turn", "attempt"].iter().all(|number| after[number] == seen[number]);
+                if is_same && (after["now"] == **word || after["phase"] == "waiting") {
+                    when.next();
+                    killed.push((seen["turn"].as_u64().unwrap(), seen["attempt"].as_u64().unwrap()));
+                }
+                engine.start_again();
+            }
+        };
+        println!("killed in {killed:?}, an undisturbed run takes {took:.1?}");
+        assert_eq!(status.code(), Some(0));
+        assert_same(&folder, &expected);
+        is_asked_again(&folder, &killed);
+        if when.peek().is_none() {
+            break;
+        }
+    }
+}
+
+/// Attempts under whose suites the engine was killed were dropped and retried: the model was asked again for what it had
+/// answered.
+fn is_asked_again(folder: &Path, killed: &[(u64, u64)]) {
+    let text = std::fs::read_to_string(folder.join("scenario_0/trajectory.json")).unwrap();
+    let trajectory: Value = serde_json::from_str(&text).unwrap();
+    let log = std::fs::read_to_string(folder.join(".stamina/gateway.jsonl")).unwrap();
+    for (turn, attempt) in killed {
+        let played = &trajectory["turns"][*turn as usize - 1]["attempts"][*attempt as usize - 1];
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let asked = lines.filter(|line| {
+            line["turn"] == *turn && line["attempt"] == *attempt && line["tokens"]["input"].is_u64()
+        });
+        assert!(asked.count() as u64 > played["model_requests"].as_u64().unwrap(), "{killed:?}: {played}");
+    }
+}

@@ -1,0 +1,271 @@
+//! Numbers of runs, by lines of Python.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::library::Library;
+use crate::{are_near, entries, home_with_a_played_run, known, number, repository};
+
+/// Runs of one turn: one trial a task, and two.
+const ONE_TURN: &str = "run,harness,model,scenario,repeat,turn,attempt,passed,end_reason,planned_turns
+single,h,m,a,1,1,1,true,,1
+single,h,m,b,1,1,1,false,,1
+single,h,m,c,1,1,1,true,,1
+single,h,m,d,1,1,1,true,,1
+single,h,m,e,1,1,1,,endpoint,1
+double,h,n,a,1,1,1,true,,1
+double,h,n,a,2,1,1,false,,1
+double,h,n,b,1,1,1,true,,1
+double,h,n,b,2,1,1,true,,1
+double,h,n,c,1,1,1,false,,1
+double,h,n,c,2,1,1,false,,1
+";
+
+/// Steps of an episode that fails at turn 3, and of one that passes everything.
+const STEPS: &str = "run,harness,model,scenario,turn,attempt,passed,steps,planned_turns
+steps,h,m,a,1,1,false,4,3
+steps,h,m,a,1,2,true,5,3
+steps,h,m,a,2,1,true,7,3
+steps,h,m,a,3,1,false,9,3
+steps,h,m,b,1,1,true,2,3
+steps,h,m,b,2,1,true,3,3
+steps,h,m,b,3,1,true,6,3
+";
+
+/// A run of tasks of Harbor in our own layout: of each task its rounds, of each round its tries, `1` = passed.
+fn write_rounds(folder: &Path, protocol: &str, tasks: &[(&str, &[&str])]) {
+    let config = format!(
+        "agent: MINI_SWE\nbenchmark: HARBOR\nrestore_before_try: true\nmini_swe:\n  model: m\nharbor:\n  protocol: {protocol}\n  attempt_limit: 4\n"
+    );
+    std::fs::create_dir_all(folder).expect("a folder");
+    std::fs::write(folder.join("config.yaml"), config).expect("a file");
+    for (number, (task, rounds)) in tasks.iter().enumerate() {
+        let attempt = |(number, passed): (u32, u8)| {
+            let (verdict, reward) = if passed == b'1' { ("passed", 1) } else { ("failed", 0) };
+            format!("{{\"attempt\": {number}, \"verdict\": \"{verdict}\", \"reward\": {reward}}}")
+        };
+        let turn = |(turn, tries): (u32, &&str)| {
+            let attempts: Vec<String> = (1..).zip(tries.bytes()).map(attempt).collect();
+            let attempts = attempts.join(", ");
+            format!("{{\"turn\": {turn}, \"step\": \"round-{turn}\", \"attempts\": [{attempts}]}}")
+        };
+        let turns: Vec<String> = (1..).zip(rounds.iter()).map(turn).collect();
+        let text = format!(
+            "{{\"schema_version\": \"stamina-lab/1\", \"planned_turns\": 3, \"attempt_limit\": 4, \"task\": \"{task}\", {} \
+             \"turns\": [{}], \"finished_at\": \"2026-01-02T10:00:00Z\"}}",
+            if protocol == "sr" { "\"protocol\": \"sr\"," } else { "" },
+            turns.join(", ")
+        );
+        let scenario = folder.join(format!("scenario_{number}"));
+        std::fs::create_dir_all(&scenario).expect("a folder");
+        std::fs::write(scenario.join("trajectory.json"), text).expect("a file");
+    }
+}
+
+#[test]
+fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
+    let sample = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
+    let (run, reference) = (sample.run.clone(), sample.reference.clone());
+    let (run, reference) = (run.as_str(), reference.as_str());
+    let pairs = sample.rows(&["pairs", reference, run]);
+    let stamina = sample.of_run("stamina");
+    let spent = sample.rows(&["spent", run]).remove(0);
+    let episodes = sample.rows(&["episodes", run]);
+    let sum = |name: &str| episodes.iter().map(|row| number(&row[name])).sum::<f64>();
+    let sensitivity = sample.rows(&["sensitivity", run]);
+    let as_failed = sensitivity
+        .iter()
+        .find(|row| row["censored_as"].as_str().is_some_and(|how| how.contains("as failures")))
+        .unwrap_or_else(|| panic!("{sensitivity:?}"));
+    let matrix = sample.rows(&["matrix"]);
+    let margin = matrix
+        .iter()
+        .find(|row| row["harness"] == "loopy" && row["model"] == "mean over models")
+        .unwrap_or_else(|| panic!("{matrix:?}"));
+    let spread = sample.rows(&["spread"]);
+    let spread = spread.iter().find(|row| row["model"] == "m-large").unwrap_or_else(|| panic!("{spread:?}"));
+    let one = |value: &Value| vec![number(value)];
+    let pair = &pairs[0];
+    let classes = sample.rows(&["failures", run]);
+    let class = classes.iter().find(|row| row["class"] == "endpoint").expect("ends of the endpoint");
+    let failures_of = |library: &Library| {
+        let asked = serde_json::json!({ "members": [{ "by": "run", "run": library.run }], "scope": "first" });
+        library.home.json(&["rpc", "get_failures", &asked.to_string()])
+    };
+    let failures = failures_of(&sample);
+    let repairs = sample.rows(&["repair-times", run]).remove(0);
+    let disagreements = sample.rows(&["disagreements", reference, run]);
+    let disagreement = disagreements
+        .iter()
+        .find(|row| row["scenario"] == "chat" && row["turn"] == 1)
+        .unwrap_or_else(|| panic!("{disagreements:?}"));
+    let compared_tau = sample.home.json(&["compare", reference, run])["tau"].clone();
+    let mut expected: BTreeMap<&str, Vec<f64>> = BTreeMap::from([
+        ("episodes", one(&sample.of_run("episodes"))),
+        (
+            "planned_turns",
+            ["planned_turns_min", "planned_turns"].map(|name| number(&sample.of_run(name))).to_vec(),
+        ),
+        ("events", one(&stamina["events"])),
+        ("censored", one(&stamina["censored"])),
+        ("stamina", episodes.iter().map(|row| number(&row["stamina"])).collect()),
+        ("mean_stamina", one(&stamina["mean"])),
+        ("median_stamina", one(&stamina["median"])),
+        ("survival", sample.rows(&["survival", run]).iter().map(|row| number(&row["survival"])).collect()),
+        ("score", one(&sample.of_run("score"))),
+        ("tokens", vec![number(&spent["input_tokens"]) + number(&spent["output_tokens"])]),
+        ("turns_passed", vec![sum("passed_turns"), sum("planned_turns")]),
+        ("rate_per_turn", one(&spent["tokens_per_turn"])),
+        ("turns_played", one(&spent["turns_played"])),
+        ("agent_time", one(&spent["agent_seconds"])),
+        ("difference", one(&pair["difference"])),
+        ("ratio", one(&pair["ratio"])),
+        ("paired", one(&pair["paired_mean"])),
+        ("p_sign_flip", one(&pair["paired_p_sign_flip"])),
+        ("p_holm", one(&pair["logrank_p_holm"])),
+        ("sensitivity", one(&as_failed["mean_stamina"])),
+        ("early_censored", one(&as_failed["early_censored"])),
+        ("margin", one(&margin["mean_stamina"])),
+        ("best_worst_ratio", one(&spread["ratio"])),
+        ("failed_attempts", one(&failures["attempts"])),
+        ("failure_share", one(&class["share"])),
+        ("failure_share_ci", vec![number(&class["ci_low"]), number(&class["ci_high"])]),
+        ("repaired", one(&repairs["share"])),
+        ("repair_attempts", one(&repairs["median_attempts"])),
+        ("spread", one(&disagreement["spread"])),
+    ]);
+
+    // Its tests are described.
+    let described = Library::new(&repository().join("tests/fixtures/staminabench"), "own", "nested_folders");
+    let origins = described.rows(&["origins", &described.run]);
+    let origin = |name: &str| {
+        let row = origins.iter().find(|row| row["origin"] == name);
+        row.map_or(0.0, |row| number(&row["tests"]))
+    };
+    let history = ["new", "regressed", "still failing", "unknown"].map(origin).to_vec();
+    assert!(history.iter().sum::<f64>() > 0.0, "{origins:?}");
+    let stretches = described.rows(&["repair-times", &described.run]).remove(0);
+    let stretches = ["stretches", "stretches_repaired"].map(|name| number(&stretches[name])).to_vec();
+    let flips = known(&described.rows(&["flips", &described.run]), "flips");
+    let mut published = described.rows(&["published", &described.run]);
+    published.retain(|row| row["model"] == "GLM-5" && row["metric"] == "mean turns passed");
+    assert!(!flips.is_empty() && published.len() > 1, "{flips:?} {published:?}");
+    let crashed = described.rows(&["failures", &described.run]);
+    let crashed = crashed.iter().find(|row| row["class"] == "crashed").expect("one crashed");
+    let crashed = one(&crashed["tests"]);
+    let jobs = repository().join("tests/fixtures/harbor/jobs");
+    let harbor = Library::new(&jobs, "interrupted-oracle", "interrupted-oracle");
+    let twice = Library::new(&jobs, "oracle-k2-oracle", "interrupted-oracle");
+    // The cost of each of its episodes is known.
+    let cheap = Library::new(&repository().join("data/sample-table.csv"), "planner-m-small", "m-large");
+    let paid = cheap.rows(&["spent", &cheap.run]).remove(0);
+    let folder = tempfile::tempdir().expect("a folder");
+    let table = folder.path().join("one-turn.csv");
+    std::fs::write(&table, ONE_TURN).expect("written");
+    let single = Library::new(&table, "single", "double");
+    let double = Library::new(&table, "double", "single");
+    let steps = folder.path().join("steps.csv");
+    std::fs::write(&steps, STEPS).expect("written");
+    let steps = Library::new(&steps, "steps", "steps");
+    let rounds = folder.path().join("rounds");
+    write_rounds(&rounds.join("alone"), "sr", &[("a", &["1", "01", "1"]), ("b", &["0000", "1", "0000"])]);
+    write_rounds(&rounds.join("chains"), "mt_at_k", &[("a", &["1", "01", "1"]), ("b", &["1", "0000"])]);
+    let rounds = Library::new(&rounds, "alone", "chains");
+    let [sr, gap] = ["sr", "gap"].map(|name| number(&rounds.of_run(name)));
+    assert!((sr - 50.0).abs() < 1e-9 && (gap + 50.0 / 3.0).abs() < 1e-9, "{sr} {gap}");
+    let played = Library::of_home(home_with_a_played_run(), "run", "run");
+    let estimate = played.home.json(&[
+        "preflight",
+        "--no-call",
+        "--values",
+        "agent=MOCK",
+        "output_dir=next",
+        "restful_server_gen_iterative.n_scenarios=4",
+        "restful_server_gen_iterative.num_changes_per_turn=1",
+        "restful_server_gen_iterative.n_turns=5",
+    ]);
+    let estimate = &estimate["estimate"];
+    assert_eq!(estimate["turns"], 20, "{estimate}");
+    let survived = number(&steps.rows(&["spent", &steps.run]).remove(0)["steps_survived"]);
+    assert!((survived - 13.5).abs() < 1e-9, "{survived}");
+    let ends = sample.of_run("end_reasons");
+    let mut ends: Vec<f64> = ends.as_object().expect("end reasons").values().map(number).collect();
+    ends.sort_by(f64::total_cmp);
+    expected.insert("end_reasons", ends);
+    let rate = |library: &Library, name: &str| number(&library.of_run("pass_rate")[name]);
+    // The second row is of two trials.
+    let at = |library: &Library, name: &str| number(&library.rows(&["pass-at-k", &library.run])[1][name]);
+    let others: BTreeMap<&str, (&Library, Vec<f64>)> = BTreeMap::from([
+        ("attempt_limit", (&harbor, one(&harbor.of_run("attempt_limit")))),
+        ("steps_survived", (&steps, vec![survived])),
+        ("estimate", (&played, [0, 1].map(|end| number(&estimate["tokens_out"][end])).to_vec())),
+        ("dataset_score", (&harbor, one(&harbor.of_run("dataset_score")))),
+        ("perfect", (&harbor, one(&harbor.of_run("perfect")))),
+        ("mt_at_k", (&twice, vec![number(&twice.of_run("mt_at_k")["2"])])),
+        ("comp", (&twice, one(&twice.of_run("comp")))),
+        ("sr", (&rounds, vec![sr])),
+        ("gap", (&rounds, vec![gap])),
+        ("case_score", (&harbor, one(&harbor.of_run("case_score")))),
+        ("cost", (&cheap, one(&paid["cost_usd"]))),
+        ("cost_per_episode", (&cheap, one(&paid["cost_per_episode"]))),
+        ("cost_per_survived_turn", (&cheap, one(&paid["cost_per_survived_turn"]))),
+        ("retry_budget", (&steps, one(&steps.rows(&["retries", &steps.run])[0]["mean_stamina"]))),
+        ("feedback_gain", (&steps, one(&steps.rows(&["gains", &steps.run])[0]["gain"]))),
+        ("pass_rate", (&single, vec![rate(&single, "value")])),
+        ("pass_rate_ci", (&single, vec![rate(&single, "ci_low"), rate(&single, "ci_high")])),
+        ("unscored", (&single, vec![rate(&single, "unscored")])),
+        ("pass_at_k", (&double, vec![at(&double, "pass_at_k")])),
+        ("pass_hat_k", (&double, vec![at(&double, "pass_hat_k")])),
+        ("failure_history", (&described, history)),
+        ("flips", (&described, flips)),
+        ("published", (&described, known(&published, "value"))),
+        ("published_retries", (&described, known(&published, "retries"))),
+        ("stretches", (&described, stretches)),
+        ("failing_tests", (&described, crashed)),
+        ("described_tests", (&described, one(&failures_of(&described)["tests"]))),
+    ]);
+
+    let mut wrong = Vec::new();
+    for entry in entries() {
+        let key = entry.key.as_str();
+        if entry.language != "python"
+            || matches!(entry.inputs.as_str(), "live" | "sessions" | "prices" | "report")
+        {
+            continue;
+        }
+        let (library, expected) = match (expected.remove(key), others.get(key)) {
+            (Some(expected), _) => (&sample, expected),
+            (None, Some((library, expected))) => (*library, expected.clone()),
+            (None, None) => panic!("{key} is explained in Python, and nothing here runs it"),
+        };
+        let class = if key == "failing_tests" { "crashed" } else { "endpoint" };
+        let more = [
+            ("HARNESS", "loopy"),
+            ("MODEL", if key.starts_with("published") { "GLM-5" } else { "m-large" }),
+            ("METRIC", "mean turns passed"),
+            ("K", "2"),
+            ("R", "0"),
+            ("CLASS", class),
+            ("SCENARIO", "chat"),
+            ("TURN", "1"),
+            ("TURNS", "20"),
+        ];
+        let compared = matches!(key, "difference" | "ratio");
+        let tau = if compared { compared_tau.to_string() } else { library.tau.to_string() };
+        let mut more = more.to_vec();
+        more.push(("TAU", &tau));
+        let mut computed = library.computed(&entry, &more);
+        match key {
+            "end_reasons" => computed.sort_by(f64::total_cmp),
+            "survival" => computed.truncate(expected.len()),
+            _ => {}
+        }
+        if !are_near(&computed, &expected) {
+            wrong.push(format!("{key}: {computed:?}, and the app says {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(expected.is_empty(), "no longer explained: {:?}", expected.keys());
+}

@@ -1,0 +1,121 @@
+//! What the program keeps of a run in `.stamina/`.
+
+use std::fs;
+use std::path::Path;
+
+use test_folders::copy;
+
+use crate::app::TestHome;
+use crate::bounded_run::run;
+use crate::outside::Outside;
+use crate::{fifo, is_harmless, is_told, link, sparse};
+
+/// Sets what a record of a run counts to the ends of the ranges; its settings stay as they are.
+fn far_numbers(key: &str, value: &mut serde_json::Value) {
+    use serde_json::{Value, json};
+    match value {
+        Value::Object(fields) => {
+            for (key, value) in fields.iter_mut().filter(|(key, _)| key.as_str() != "settings") {
+                far_numbers(key, value);
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                far_numbers(key, item);
+            }
+        }
+        Value::Number(_) => match key {
+            "input" | "output" | "cached" | "requests" | "unmetered" | "tokens" => *value = json!(u64::MAX),
+            "calls" | "number" | "retries" | "retried" | "lost" => *value = json!(u32::MAX),
+            "seconds" | "known_usd" | "cost_usd" | "usd" => *value = json!(-1e300),
+            _ => {}
+        },
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}
+
+/// The same of a record of a run.
+type RecordHarm<'a> = (&'a str, &'a dyn Fn(&Path));
+
+#[test]
+// docs/security.md: The hostile kit
+fn hostile_records_of_runs_do_no_harm() {
+    let test_home = TestHome::new();
+    let outside = Outside::new(&test_home);
+    test_home.run_until_budget(1, 1);
+    let good = test_home.path("good");
+    fs::rename(test_home.path("results"), &good).expect("renamed");
+    let names = [
+        "run.json",
+        "lock",
+        "events.jsonl",
+        "gateway.jsonl",
+        "control.json",
+        "episodes/scenario_0.json",
+        "state/scenario_0/journal.json",
+    ];
+    let to_outside = |path: &Path| link(outside.folder.join("home/.profile"), path);
+    let harms: [RecordHarm<'_>; 10] = [
+        ("a pipe", &fifo),
+        ("a link to a device", &|path| link("/dev/zero", path)),
+        ("a link outside", &to_outside),
+        ("a giant", &|path| sparse(path, 64 << 30)),
+        ("deep brackets", &|path| fs::write(path, "[".repeat(1 << 20)).expect("a file")),
+        ("many values", &|path| fs::write(path, format!("[{}0]", "0,".repeat(8 << 20))).expect("a file")),
+        ("many values in a valid record", &|path| {
+            let read = fs::read(path).unwrap_or_default();
+            let Ok(mut record) = serde_json::from_slice::<serde_json::Value>(&read) else { return };
+            if record.is_object() {
+                record["settings"]["kept"] = serde_json::json!({ "docker.x": vec![0; 8 << 20] });
+                fs::write(path, record.to_string()).expect("a file");
+            }
+        }),
+        ("a folder", &|path| {
+            drop(fs::remove_file(path));
+            fs::create_dir_all(path).expect("a folder");
+        }),
+        ("numbers at the ends of their ranges", &|path| {
+            let read = fs::read_to_string(path).unwrap_or_default();
+            let whole = serde_json::from_str::<serde_json::Value>(&read).map(|record| vec![record]);
+            let lines = || -> Vec<serde_json::Value> {
+                read.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+            };
+            let mut records = whole.unwrap_or_else(|_| lines());
+            for record in &mut records {
+                far_numbers("", record);
+            }
+            let text: Vec<String> = records.iter().map(serde_json::Value::to_string).collect();
+            fs::write(path, text.join("\n") + "\n").expect("a file");
+        }),
+        ("no JSON", &|path| fs::write(path, b"\xff\xfe\0\x1b]0;x\x07").expect("a file")),
+    ];
+    for name in names {
+        for (what, harm) in &harms {
+            let folder = test_home.path("results");
+            drop(fs::remove_dir_all(&folder));
+            copy(&good, &folder);
+            let path = folder.join(".stamina").join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+            harm(&path);
+            let what = format!("{what} as {name}");
+            for args in [
+                &["status", "results"][..],
+                &["resume", "results"],
+                &["resume", "results", "--trust", "--values", "limits.run.tokens=1000000"],
+                &["stop", "results"],
+                &["ingest", "results"],
+            ] {
+                let ran = run(&test_home, args);
+                is_harmless(&format!("{what}, {}", args[0]), &ran, &outside);
+                // What the reader of results takes from a record is still there in one of many values.
+                if args[0] == "ingest"
+                    && name == "run.json"
+                    && !what.starts_with("many values in")
+                    && !what.starts_with("numbers at the ends")
+                {
+                    assert!(is_told(&ran), "{what} is not told: {}", ran.output);
+                }
+            }
+        }
+    }
+}
