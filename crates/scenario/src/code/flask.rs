@@ -10,6 +10,7 @@ mod fields;
 mod head;
 mod lists;
 mod routes;
+mod storage;
 
 use std::collections::HashMap;
 

@@ -9,6 +9,7 @@ mod expected;
 mod kinds;
 mod known;
 mod reader;
+mod request_parts;
 mod schema;
 
 use std::collections::{BTreeMap, BTreeSet};
