@@ -293,5 +293,4 @@ pub(crate) fn after_end(
 }
 
 #[cfg(test)]
-#[path = "table_tests.rs"]
 mod tests;
