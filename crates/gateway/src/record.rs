@@ -45,7 +45,8 @@ pub struct Record {
     /// The answer itself reports an error, although its status says that it has none.
     #[serde(rename = "error", default, skip_serializing_if = "std::ops::Not::not")]
     pub reports_error: bool,
-    /// How long the endpoint took, of an answer that was streamed to its end. `None` = unknown.
+    /// How long the endpoint took: of an answer that was streamed to its end, and of a plain one where the endpoint tells it.
+    /// `None` = unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<StreamTimes>,
     /// The endpoint accepted the request and reported no usage, so its cost is unknown.
@@ -62,7 +63,7 @@ pub struct Record {
     pub guess: Guess,
 }
 
-/// How long the endpoint took for a streamed answer, in its last try.
+/// How long the endpoint took for an answer, in its last try. Of a plain answer both are what the endpoint says itself.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StreamTimes {
     /// Seconds from sending the request to the first content. What a model thinks is content.

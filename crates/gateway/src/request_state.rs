@@ -139,9 +139,13 @@ impl Progress {
         self.first_content = None;
     }
 
-    /// How long the endpoint has taken for a stream that is whole now. `None` = it is no stream, or nobody's.
+    /// How long the endpoint has taken for a stream that is whole now, or tells of a plain answer. `None` = unknown, or the answer
+    /// is nobody's.
     pub(crate) fn stream_times(&self) -> Option<StreamTimes> {
-        let first = self.first_content.filter(|_| self.simulated_tokens.is_none())?;
+        if self.simulated_tokens.is_some() {
+            return None;
+        }
+        let Some(first) = self.first_content else { return self.meter.as_ref()?.times() };
         Some(StreamTimes {
             first_seconds: first.saturating_duration_since(self.try_started).as_secs_f64(),
             rest_seconds: self.last_sign.saturating_duration_since(first).as_secs_f64(),

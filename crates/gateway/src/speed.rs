@@ -1,7 +1,7 @@
 //! How fast an endpoint reads prompts and writes answers, from the records of requests.
 //!
-//! Only an answer that was streamed to its end tells the two apart: until its first content the endpoint reads (and may let the
-//! request wait), from then on it writes.
+//! An answer that was streamed to its end tells the two apart: until its first content the endpoint reads (and may let the
+//! request wait), from then on it writes. Of a plain answer only an endpoint that times itself tells it (llama.cpp).
 
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;

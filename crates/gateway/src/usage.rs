@@ -9,17 +9,22 @@
 //! A stream ends with `[DONE]`, with one of these events of `response`, or with `message_stop`. Where a server omits `[DONE]`,
 //! the `finish_reason` of a choice ends it. A stream that ends earlier is incomplete, however cleanly it was closed.
 //!
+//! A plain answer of llama.cpp also tells how long the server took (`timings`).
+//!
 //! `OpenAI` counts cached tokens inside the input. Anthropic counts tokens read from the cache and written to it beside the
 //! input. Here they are added, so that `input` means the same everywhere.
 
 mod counts;
+mod timings;
 
 use model::Tokens;
 use serde::Deserialize;
 use serde_json::Value;
 
 use self::counts::{Counts, Usage, usage};
+use self::timings::{Timings, timings};
 use crate::fault_attribution::error_codes::is_request_error;
+use crate::record::StreamTimes;
 use crate::route::Route;
 use crate::sse::{Piece, Splitter, data};
 use crate::text::error_line;
@@ -57,6 +62,8 @@ pub(crate) struct Meter {
     route: Option<Route>,
     body: Body,
     counts: Counts,
+    /// How long the server took for a plain answer, by its own clock.
+    times: Option<StreamTimes>,
     /// The last event of the answer was read, or the plain answer to its end.
     is_complete: bool,
     /// The model reported why it stopped. Only counts and the end mark may follow, which some servers omit.
@@ -96,6 +103,7 @@ impl Meter {
                 Body::Plain { bytes: Vec::new(), too_long: false }
             },
             counts: Counts::default(),
+            times: None,
             is_complete: false,
             has_finish_reason: false,
             is_unreadable: false,
@@ -185,6 +193,11 @@ impl Meter {
         }
     }
 
+    /// How long the server took for a whole plain answer, where it tells.
+    pub(crate) fn times(&self) -> Option<StreamTimes> {
+        self.times
+    }
+
     /// Whether an event was read by now.
     pub(crate) fn has_events(&self) -> bool {
         matches!(self.body, Body::Events(_)) && self.size > 0
@@ -258,6 +271,7 @@ impl Meter {
             return;
         };
         self.counts.update(answer.usage);
+        self.times = answer.timings.map(Timings::times);
         self.is_complete = true;
         let is_list = |value: &Option<Value>| value.as_ref().is_some_and(Value::is_array);
         self.flaw = match self.route {
@@ -367,6 +381,9 @@ struct Plain {
     content: Option<Value>,
     #[serde(default)]
     stop_reason: Option<Value>,
+    /// llama.cpp.
+    #[serde(default, deserialize_with = "timings")]
+    timings: Option<Timings>,
 }
 
 #[derive(Deserialize)]

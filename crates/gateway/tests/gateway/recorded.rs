@@ -287,7 +287,15 @@ async fn whole_answers_pass_byte_for_byte_and_are_counted_as_the_server_counts_t
         assert_eq!((summary.spent.requests, summary.spent.unmetered), (1, 0), "{name}");
         let record = &summary.records[0];
         assert_eq!((record.retries, record.termination, record.reports_error), (0, None, false), "{name}");
-        assert_eq!(record.stream.is_some(), exchange.is_chunked(), "{name}");
+        // Of a plain answer the server tells how long it took.
+        let of_server = exchange.timings().filter(|_| !exchange.is_chunked());
+        assert!(record.stream.is_some() && of_server.is_some() != exchange.is_chunked(), "{name}");
+        if let (Some(of_server), Some(times)) = (of_server, record.stream) {
+            let ms = [times.first_seconds * 1000.0, times.rest_seconds * 1000.0];
+            for (ms, name) in ms.into_iter().zip(["prompt_ms", "predicted_ms"]) {
+                assert!((ms - of_server[name].as_f64().unwrap()).abs() < 1e-6, "{name}: {ms}");
+            }
+        }
         assert_eq!(summary.stop_reason, None, "{name}");
     }
 }
