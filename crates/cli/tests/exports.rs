@@ -471,5 +471,9 @@ fn the_measured_speed_of_an_endpoint_is_in_the_list_of_runs_and_in_their_table()
     assert!(rows.iter().all(|row| row.get("answer_tokens_per_second").is_some()), "unknown, not left out");
     assert_eq!(values("prompt_tokens_per_second").len(), 1);
     assert!((values("prompt_tokens_per_second")[0] - 148.25).abs() < 0.1);
+    assert_eq!(values("prompt_tokens_per_second_p10").len(), 1);
+    assert!((values("prompt_tokens_per_second_p10")[0] - 96.5).abs() < 0.1);
     assert!(values("answer_tokens_per_second").is_empty());
+    assert!(rows.iter().all(|row| row.get("answer_tokens_per_second_p10").is_some()));
+    assert!(values("answer_tokens_per_second_p10").is_empty());
 }

@@ -9,7 +9,7 @@ export const explainKeys = [
   "margin", "best_worst_ratio", "retry_budget", "feedback_gain", "failed_attempts", "described_tests", "failure_share", "failure_share_ci", "failing_tests",
   "failure_history", "repaired", "repair_attempts", "stretches", "flips", "spread",
   "published", "published_retries", "price",
-  "turns_done", "episodes_done", "current_turn", "current_attempt", "elapsed", "live_tokens", "live_cost", "last_event", "time_left", "estimate", "pace_cost", "endpoint_faults", "tokens_per_second",
+  "turns_done", "episodes_done", "current_turn", "current_attempt", "elapsed", "live_tokens", "live_cost", "last_event", "time_left", "estimate", "pace_cost", "endpoint_faults", "tokens_per_second", "run_tokens_per_second",
   "session_count", "session_imported", "session_compat", "session_corrected", "comprehension", "efficiency", "tool_success", "read_before_write",
   "session_phases", "session_turns", "session_answered", "session_calls", "still_running",
   "source_counts", "source_warnings",

@@ -119,6 +119,11 @@ export function decimals(value: number, digits: number): string {
   return ((below % 2 === 0 ? below : below + 1) / 10 ** digits).toFixed(digits);
 }
 
+/** Tokens a second: `148`, `21.4`. */
+export function pace(speed: number): string {
+  return speed >= 100 ? count(Math.round(speed)) : decimals(speed, 1);
+}
+
 /** Stamina, scores: `4.32`, `59.7`; `unknown` without a value. */
 export function fixed(value: number | null, digits: number): string {
   return value === null ? UNKNOWN : decimals(value, digits);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
-import { reasonsInWords, reportedFor, stats, totalsInWords, turnInWords, turnsPassed, valueInWords } from "./summary";
+import { reasonsInWords, reportedFor, reportedRows, stats, totalsInWords, turnInWords, turnsPassed, valueInWords } from "./summary";
 
 const row: RunRow = {
   tested: true,
@@ -48,6 +48,15 @@ describe("strip of numbers", () => {
     expect(find({ ...row, cost_usd: 0.5, cost_known: 20 }, "Cost")).toMatchObject({ value: "≥ $0.50", small: "known for 20 of 25" });
     expect(find({ ...row, cost_usd: 0, cost_known: 25 }, "Cost")).toMatchObject({ value: "$0.00", unknown: false });
   });
+  it("has words, a unit and an explanation for what Stamina Lab itself reports", () => {
+    expect(reportedRows([["stamina_lab.tokens_per_second.answer.median", 21.44], ["stamina_lab.tokens_per_second.prompt.p10", 962.25], ["stamina_lab.attempts_lost_to_endpoint", 2], ["harbor.mean.reward", 0.531]])).toEqual([
+      { name: "stamina_lab.tokens_per_second.answer.median", label: "Answer speed, median", value: "21.4 tokens/s", explain: "run_tokens_per_second" },
+      { name: "stamina_lab.tokens_per_second.prompt.p10", label: "Prompt speed, p10", value: "962 tokens/s", explain: "run_tokens_per_second" },
+      { name: "stamina_lab.attempts_lost_to_endpoint", label: "Attempts lost to the endpoint", value: "2", explain: undefined },
+      { name: "harbor.mean.reward", label: "harbor.mean.reward", value: "0.531", explain: undefined },
+    ]);
+  });
+
   it("puts the reported figure beside ours, with its name", () => {
     expect(find(row, "Score")).toMatchObject({ value: "53.2", small: "mean.reward 0.531" });
     expect(find(row, "Score", true)).toMatchObject({ small: "25 of 26 tasks, mean.reward 0.531" });

@@ -4,7 +4,7 @@ import type { PassRate } from "../host/bindings/PassRate";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
-import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, passRateInWords, percent, percentInterval, plannedOfMissing, rangeOf, scoreText, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, pace, passRateInWords, percent, percentInterval, plannedOfMissing, rangeOf, scoreText, thin, tokensTotal } from "../parts/format";
 import type { Stat } from "../parts/stat";
 
 /** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
@@ -42,6 +42,33 @@ export function reportedFor(reported: readonly (readonly [string, number])[], ou
 /** A reported figure as its source writes it. */
 export function reportedValue(value: number): string {
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(5)));
+}
+
+/** Figures that Stamina Lab itself reports of its runs, in words. */
+const ownFigures: ReadonlyMap<string, string> = new Map([
+  ["stamina_lab.tokens_per_second.prompt.median", "Prompt speed, median"],
+  ["stamina_lab.tokens_per_second.prompt.p10", "Prompt speed, p10"],
+  ["stamina_lab.tokens_per_second.answer.median", "Answer speed, median"],
+  ["stamina_lab.tokens_per_second.answer.p10", "Answer speed, p10"],
+  ["stamina_lab.attempts_retried_for_endpoint", "Attempts retried for the endpoint"],
+  ["stamina_lab.attempts_lost_to_endpoint", "Attempts lost to the endpoint"],
+]);
+
+/** A reported figure as the page of a run has it. */
+export interface ReportedRow {
+  /** The source's name. */
+  readonly name: string;
+  /** Words where it is a figure of Stamina Lab itself, else the source's name. */
+  readonly label: string;
+  readonly value: string;
+  readonly explain: "run_tokens_per_second" | undefined;
+}
+
+export function reportedRows(reported: readonly (readonly [string, number])[]): ReportedRow[] {
+  return reported.map(([name, value]) => {
+    const isSpeed = name.startsWith("stamina_lab.tokens_per_second.");
+    return { name, label: ownFigures.get(name) ?? name, value: isSpeed ? `${pace(value)} tokens/s` : reportedValue(value), explain: isSpeed ? "run_tokens_per_second" : undefined };
+  });
 }
 
 /** `reported 59.1` where the source calls it as we do, else with the source's own name: `mean_reward 0.531`. */

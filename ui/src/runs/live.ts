@@ -8,7 +8,7 @@ import type { LiveState } from "../host/bindings/LiveState";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
 import type { ShakedownVerdict } from "../host/bindings/ShakedownVerdict";
 import type { TurnState } from "../host/bindings/TurnState";
-import { UNKNOWN, costInWords, count, counted, dollars, duration, endLook, endReasonLabels, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, costInWords, count, counted, dollars, duration, endLook, endReasonLabels, pace, thin, tokensTotal } from "../parts/format";
 import { type Look, stateOfLetter, textClass } from "../parts/look";
 import type { Stat } from "../parts/stat";
 
@@ -277,14 +277,9 @@ export function strip(run: LiveRunDetail): Stat[] {
   if (!row.simulated) {
     const { prompt, answer } = run.tokens_per_second;
     const known = [answer === null ? null : `answer, p10 ${pace(answer.p10)}`, prompt === null ? null : `prompt ${pace(prompt.median)}, p10 ${pace(prompt.p10)}`].filter((part) => part !== null);
-    stats.push({ explain: "tokens_per_second", key: "Tokens a second", value: answer === null ? UNKNOWN : pace(answer.median), unknown: answer === null, small: known.length === 0 ? undefined : known.join("; "), title: "Of streamed answers at the end of the gateway's log: the median and the 10th percentile" });
+    stats.push({ explain: "tokens_per_second", key: "Tokens a second", value: answer === null ? UNKNOWN : pace(answer.median), unknown: answer === null, small: known.length === 0 ? undefined : known.join("; "), title: "Of the answers that tell it, at the end of the gateway's log: the median and the 10th percentile" });
   }
   return stats;
-}
-
-/** Tokens a second: `148`, `21.4`. */
-function pace(speed: number): string {
-  return speed >= 100 ? count(Math.round(speed)) : speed.toFixed(1);
 }
 
 /** `opencode · glm-5`; a run with the simulated model is named by it. */

@@ -23,6 +23,19 @@ double,h,n,c,1,1,1,false,,1
 double,h,n,c,2,1,1,false,,1
 ";
 
+/// A library with a run whose report tells how fast its endpoint was.
+fn with_a_measured_speed(folder: &Path) -> Library {
+    let own = folder.join("own");
+    test_folders::copy(&repository().join("tests/fixtures/staminabench/own"), &own);
+    let file = own.join("report.json");
+    let mut report: Value = serde_json::from_slice(&std::fs::read(&file).expect("a file")).expect("a report");
+    report["run"]["tokens_per_second"] = serde_json::json!({
+        "prompt": { "median": 1480.5, "p10": 962.25 }, "answer": { "median": 21.5, "p10": 5.25 }
+    });
+    std::fs::write(&file, report.to_string()).expect("written");
+    Library::new(folder, "own", "own")
+}
+
 /// Steps of an episode that fails at turn 3, and of one that passes everything.
 const STEPS: &str = "run,harness,model,scenario,turn,attempt,passed,steps,planned_turns
 steps,h,m,a,1,1,false,4,3
@@ -190,6 +203,10 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     assert_eq!(estimate["turns"], 20, "{estimate}");
     let survived = number(&steps.rows(&["spent", &steps.run]).remove(0)["steps_survived"]);
     assert!((survived - 13.5).abs() < 1e-9, "{survived}");
+    let fast = with_a_measured_speed(&folder.path().join("fast"));
+    let speed = |part: &str| ["median", "p10"].map(|of| number(&fast.of_run("tokens_per_second")[part][of]));
+    let speeds = [speed("answer"), speed("prompt")].concat();
+    assert!(are_near(&speeds, &[21.5, 5.25, 1480.5, 962.25]), "{speeds:?}");
     let ends = sample.of_run("end_reasons");
     let mut ends: Vec<f64> = ends.as_object().expect("end reasons").values().map(number).collect();
     ends.sort_by(f64::total_cmp);
@@ -200,6 +217,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let others: BTreeMap<&str, (&Library, Vec<f64>)> = BTreeMap::from([
         ("attempt_limit", (&harbor, one(&harbor.of_run("attempt_limit")))),
         ("steps_survived", (&steps, vec![survived])),
+        ("run_tokens_per_second", (&fast, speeds)),
         ("estimate", (&played, [0, 1].map(|end| number(&estimate["tokens_out"][end])).to_vec())),
         ("dataset_score", (&harbor, one(&harbor.of_run("dataset_score")))),
         ("perfect", (&harbor, one(&harbor.of_run("perfect")))),
