@@ -1,4 +1,5 @@
-// The form finds a model endpoint at an address that is typed, and a model that is chosen sets address, name and context.
+// The form finds a model endpoint at an address that is typed, and a model that is chosen sets address, name and context. What
+// an endpoint is found to lack when a run is to start is shown first.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, serious, test } from "./fixture";
@@ -39,4 +40,37 @@ test("a model of an endpoint is chosen from what the endpoint lists", async ({ g
   await expect(page.getByLabel("Model", { exact: true })).toHaveValue("small-model");
   await expect(page.getByLabel("Endpoint address", { exact: true })).toHaveValue(address);
   expect(asked.slice(0, 2)).toEqual(["/v1/models", "/props"]);
+});
+
+test("a start that finds a warning of the endpoint shows it, and pressing again starts", async ({ go, page }) => {
+  test.setTimeout(240_000);
+  // Without containers only the simulated model plays, which lacks nothing: what an endpoint that is asked would tell.
+  const sentence = "The endpoint does not list the model typo. It lists small-model. Choose one that it lists, or check the spelling.";
+  const calls: boolean[] = [];
+  let started = 0;
+  await page.route("**/rpc/preflight_run", async (route) => {
+    const { call } = route.request().postDataJSON() as { call: boolean };
+    calls.push(call);
+    const response = await route.fetch();
+    const preflight = (await response.json()) as { checks: object[] };
+    const listed = { id: "model", title: "Model", state: "warn", value: "not listed", sentence, fix: null };
+    await route.fulfill({ response, json: { ...preflight, checks: call ? [...preflight.checks, listed] : preflight.checks } });
+  });
+  page.on("request", (request) => { if (request.url().endsWith("/rpc/start_run")) started += 1; });
+  await go("runs/new");
+  await page.getByLabel("Harness", { exact: true }).selectOption("mock");
+  await page.getByLabel("Episodes", { exact: true }).fill("1");
+  await page.getByLabel("Turns", { exact: true }).fill("1");
+  const start = page.getByRole("region", { name: "Start", exact: true });
+  await start.getByRole("button", { name: "Start run" }).click();
+  await expect(start.getByRole("alert")).toContainText(sentence);
+  expect([started, calls.includes(true)]).toEqual([0, true]);
+  expect(await serious(page)).toEqual([]);
+  // It is said of this model.
+  await page.getByLabel("Model", { exact: true }).fill("another");
+  await expect(start.getByRole("alert")).toHaveCount(0);
+  await page.getByLabel("Model", { exact: true }).fill("");
+  await start.getByRole("button", { name: "Start anyway" }).click();
+  await expect(page).toHaveURL(/#\/runs\/live\//, { timeout: 180_000 });
+  expect(started).toBe(1);
 });

@@ -1,0 +1,33 @@
+// What a preflight warns of about the model endpoint, and what of it stood on the page before. Pure.
+import type { Check } from "../host/bindings/Check";
+import type { FormSettings } from "../host/bindings/FormSettings";
+import type { Preflight } from "../host/bindings/Preflight";
+
+/** Checks that an endpoint answers only where it is asked. */
+const ofEndpoint: ReadonlySet<string> = new Set(["endpoint", "model", "abilities"]);
+
+type Place = Pick<FormSettings, "endpoint_mode" | "base_url">;
+
+/** A start that was held because of what the endpoint was found to lack. */
+export interface HeldStart {
+  /** Of what it was asked, as {@link askedOf} has it. */
+  readonly of: string;
+  readonly checks: readonly Check[];
+}
+
+/** What of the settings decides what an endpoint is asked. */
+export const askedOf = ({ agent, model, endpoint_mode, base_url }: Pick<FormSettings, "agent" | "model" | "endpoint_mode" | "base_url">): string => JSON.stringify([agent, model, endpoint_mode, base_url]);
+
+export class SeenWarnings {
+  readonly #seen = new Set<string>();
+
+  /** Notes what a preflight warns of, which is shown now. Gives the warnings that were not shown before of this endpoint. */
+  show(preflight: Pick<Preflight, "checks">, { endpoint_mode, base_url }: Place): readonly Check[] {
+    const isNew = (check: Check): boolean => {
+      const warning = JSON.stringify([endpoint_mode, base_url, check.id, check.sentence ?? check.value]);
+      const before = this.#seen.size;
+      return this.#seen.add(warning).size > before;
+    };
+    return preflight.checks.filter((check) => check.state === "warn" && ofEndpoint.has(check.id)).filter(isNew);
+  }
+}
