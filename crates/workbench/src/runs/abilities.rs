@@ -257,6 +257,7 @@ fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
     doubts.streams(found, &title, needs);
     doubts.context(settings, found, &title, needs);
     doubts.slots(settings, found);
+    doubts.json_schema(settings, found);
     doubts.cached(found);
     let mut check = Check::new("abilities", "Abilities", doubts.state(), value.join(", "));
     if !doubts.sentences.is_empty() {
@@ -264,6 +265,20 @@ fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
     }
     check.fix = doubts.fix;
     Some(check)
+}
+
+/// Whether the model that fills in the scenarios is the one of the run, at the same endpoint.
+fn is_sampled_here(settings: &RunSettings) -> bool {
+    let EndpointSettings::Gateway { base_url, .. } = &settings.endpoint else { return false };
+    // The sampler takes an address with `/v1`, the gateway one without.
+    let root = |address: &str| {
+        let address = address.trim_end_matches('/');
+        address.strip_suffix("/v1").unwrap_or(address).trim_end_matches('/').to_owned()
+    };
+    let sampler = settings.kept.get("llm_sampler.base_url").and_then(serde_json::Value::as_str);
+    crate::sampler::is_sampled(settings)
+        && settings.generation.llm_sampler_model_id == settings.model
+        && sampler.is_some_and(|address| root(address) == root(base_url))
 }
 
 #[derive(Default)]
@@ -389,6 +404,34 @@ impl Said {
             settings.batch_size
         ));
         self.set(format!("Change to {slots}"), "batch_size", slots);
+    }
+
+    /// No harness needs it. The model that fills in scenarios is asked for it first, then for calls of a tool, then in prose.
+    fn json_schema(&mut self, settings: &RunSettings, found: &Found) {
+        if found.abilities.json_schema != Some(false) {
+            return;
+        }
+        if !is_sampled_here(settings) {
+            self.sentences.push(
+                "Answers do not keep to a JSON schema. No harness needs that; with use_llm_sampler the model would be asked in another \
+                 form."
+                    .to_owned(),
+            );
+            return;
+        }
+        let remedy = match found.server {
+            Some(ServerKind::LlamaCpp) => "Use a newer llama-server.",
+            Some(ServerKind::Vllm) => "Use a newer vLLM.",
+            Some(ServerKind::Sglang) => "Start SGLang with --grammar-backend xgrammar.",
+            Some(ServerKind::Ollama) => "Use Ollama 0.5 or later.",
+            Some(ServerKind::LmStudio) => "Choose a model that LM Studio runs with structured output.",
+            None => "Choose an endpoint and a model that take response_format with a JSON schema.",
+        };
+        let form = if found.abilities.tools == Some(true) { "by a tool" } else { "by a tool or in prose" };
+        self.missing(format!(
+            "The model that fills in the scenarios does not keep to a JSON schema: it is asked {form}, and more of its answers are \
+             refused. {remedy}"
+        ));
     }
 
     /// Nothing needs it, so it is no warning.

@@ -260,3 +260,49 @@ fn a_model_that_is_not_listed_is_a_warning() {
     assert_eq!(fix.action, FixAction::SetText { field: "model".to_owned(), value: "smollm2".to_owned() });
     assert!(listed(&list(&[], None), "m", true).is_none(), "no list, no warning");
 }
+
+#[test]
+fn a_schema_that_is_not_kept_to_is_a_warning_where_the_model_samples_and_a_note_elsewhere() {
+    let mut found = whole(Some(ServerKind::LlamaCpp));
+    found.abilities.json_schema = Some(false);
+    let note = check_of(&[], &found);
+    assert_eq!(note.state, CheckState::Ok);
+    assert!(
+        note.value.contains("no JSON schema") && note.sentence.unwrap().contains("No harness needs that")
+    );
+    let sampled = |address: &str, model: &str| {
+        let (address, model) = (
+            format!("llm_sampler.base_url={address}"),
+            format!("restful_server_gen_iterative.llm_sampler_model_id={model}"),
+        );
+        let values = ["restful_server_gen_iterative.use_llm_sampler=true", &address, &model];
+        check_of(&values, &found).state
+    };
+    assert_eq!(sampled("http://127.0.0.1:8080/v1/", "m"), CheckState::Warn);
+    assert_eq!(sampled("http://127.0.0.1:8080/v1", "other"), CheckState::Ok);
+    assert_eq!(sampled("https://api.example/v1", "m"), CheckState::Ok);
+    let values = [
+        "restful_server_gen_iterative.use_llm_sampler=true",
+        "restful_server_gen_iterative.llm_sampler_model_id=m",
+        "llm_sampler.base_url=http://127.0.0.1:8080/v1",
+    ];
+    for (server, remedy) in [
+        (Some(ServerKind::LlamaCpp), "newer llama-server"),
+        (Some(ServerKind::Vllm), "newer vLLM"),
+        (Some(ServerKind::Sglang), "--grammar-backend"),
+        (Some(ServerKind::Ollama), "Ollama 0.5"),
+        (Some(ServerKind::LmStudio), "LM Studio"),
+        (None, "response_format"),
+    ] {
+        found.server = server;
+        let sentence = check_of(&values, &found).sentence.unwrap();
+        assert!(sentence.contains(remedy) && sentence.contains("asked by a tool,"), "{sentence}");
+    }
+    found.abilities.tools = None;
+    assert!(check_of(&values, &found).sentence.unwrap().contains("by a tool or in prose"));
+    found.abilities.json_schema = None;
+    assert!(
+        !check_of(&values, &found).sentence.unwrap_or_default().contains("schema"),
+        "unknown, and not missing"
+    );
+}
