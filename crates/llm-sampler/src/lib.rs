@@ -38,7 +38,7 @@ pub use self::bedrock::{Bedrock, REGION};
 pub use self::journal::Journal;
 pub use self::live::Limits;
 pub use self::model::{Call, Conversation, Failure, Message, Model, Question, Speaker};
-pub use self::openai::{OPENAI, OpenAi};
+pub use self::openai::{OPENAI, OpenAi, is_address_of_this_machine};
 pub use self::replay::Replay;
 pub use self::sampler::LlmSampler;
 pub use self::settings::{Endpoint, Settings};

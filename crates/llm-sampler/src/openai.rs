@@ -32,6 +32,11 @@ pub(crate) fn is_on_this_machine(url: &reqwest::Url) -> bool {
     }
 }
 
+/// Whether an address is one of this machine: nothing that is sent there leaves it.
+pub fn is_address_of_this_machine(address: &str) -> bool {
+    reqwest::Url::parse(address).is_ok_and(|url| is_on_this_machine(&url))
+}
+
 /// An OpenAI-compatible endpoint.
 pub struct OpenAi {
     client: Client<OpenAIConfig>,

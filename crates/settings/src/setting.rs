@@ -98,6 +98,8 @@ pub enum Need {
     Containers,
     /// An endpoint answers that may cost something, not the simulated model.
     PaidEndpoint,
+    /// A model fills in names and details of the scenarios.
+    Sampler,
 }
 
 /// What may be chosen.

@@ -11,6 +11,7 @@ mod endpoints;
 mod engine;
 mod estimate;
 mod fields;
+mod foreign_sampler;
 mod form;
 mod images;
 mod keys;

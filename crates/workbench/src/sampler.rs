@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use llm_sampler::{Counts, Journal, LlmSampler, Replay, Settings, Tally};
+use llm_sampler::{Counts, Endpoint, Journal, LlmSampler, Replay, Settings, Tally};
 use runner::settings::RunSettings;
 use scenario::pack::{self, Pack, Progress, Target};
 use scenario::sample::{Programmatic, Sampler};
@@ -112,11 +112,20 @@ pub fn pack_beside(output_dir: &Path) -> PathBuf {
     PathBuf::from(path)
 }
 
-/// What is wrong with the settings of the model that is to sample, in words; it is not asked anything.
-pub(crate) fn unready(settings: &RunSettings) -> Option<String> {
+/// The model that is to sample and where it is, in words: `zai.glm-5 at Amazon Bedrock`; it is not asked anything.
+///
+/// # Errors
+/// What is wrong with its settings, in words.
+pub(crate) fn model_in_words(settings: &RunSettings) -> Result<String, String> {
     let model = settings.generation.llm_sampler_model_id.as_deref().unwrap_or(MODEL);
     let given = settings.kept.iter().map(|(key, value)| (key.as_str(), value));
-    Settings::new(model, given).err().map(|error| error.to_string())
+    let found = Settings::new(model, given).map_err(|error| error.to_string())?;
+    let place: &str = match &found.endpoint {
+        Endpoint::OpenAi { base_url, .. } => base_url,
+        Endpoint::Bedrock { endpoint_url: Some(address), .. } => address,
+        Endpoint::Bedrock { endpoint_url: None, .. } => "Amazon Bedrock",
+    };
+    Ok(model::plain_line(&format!("{model} at {place}")))
 }
 
 /// Has a model fill in the scenarios of a run, into `out`. A pack of the same settings that lies there is taken as it is.

@@ -7,7 +7,7 @@ import { numberText, parseNumber } from "./number";
 
 const defaults: FormSettings = {
   agent: "mock", harness_file: "", model: "", image: "", endpoint_mode: "oracle", base_url: "", key_place: "none", key_name: "", context_window: null, price_input: null, price_cached: null, price_cache_write: null, price_output: null, price_per_hour: null,
-  source: "scenarios", tasks: "", protocol: "own", restore_before_try: false, task_timeout: "graded", task_background: "keep", task_session: "continue", task_snapshots: "none", iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5",
+  source: "scenarios", tasks: "", protocol: "own", restore_before_try: false, task_timeout: "graded", task_background: "keep", task_session: "continue", task_snapshots: "none", iterative: true, scenarios_dir: "", n_scenarios: 10, n_turns: 3, num_changes_per_turn: 5, base_seed: "42", execute_episodes: "", use_llm_sampler: false, llm_sampler_model_id: "zai.glm-5", sampler_base_url: "", sampler_key_variable: "", sampler_region: "", sampler_endpoint_url: "", sampler_seconds: null, sampler_calls: null,
   attempt_limit: 10, feedback: "detailed", fail_stop: false, batch_size: 1, quick_debug: false, use_docker: true,
   attempt_minutes: 20, cpus: 2, memory_gib: 4, disk_gib: 4, pids: 512, network: "gateway", attempt_tokens: null, attempt_usd: null, attempt_wall_minutes: null, episode_tokens: null, episode_usd: null, episode_minutes: null, run_tokens: null, run_usd: null, run_minutes: null,
   output_dir: "", tags: [], keep_snapshots: null, env_vars: [], extra_docker_args: "",
@@ -35,6 +35,7 @@ const form: Pick<LaunchForm, "harnesses" | "fields"> = {
     ...["run_usd", "price_input"].map((field) => fieldNamed(field, { needs: ["model", "paid_endpoint"] })),
     ...["cpus", "memory_gib", "disk_gib", "pids", "network"].map((field) => fieldNamed(field, { needs: ["containers"] })),
     fieldNamed("image", { needs: ["scenarios", "containers"] }),
+    ...["llm_sampler_model_id", "sampler_base_url", "sampler_key_variable", "sampler_region", "sampler_endpoint_url", "sampler_seconds", "sampler_calls"].map((field) => fieldNamed(field, { needs: ["scenarios", "sampler"] })),
   ],
 };
 
@@ -54,8 +55,10 @@ test("every field has exactly one place, whatever the settings are", () => {
   for (const [endpoint_mode, agent] of [["gateway", "mock"], ["direct", "mimo"], ["oracle", "custom"]] as const) {
     for (const scenarios_dir of ["", "/packs/a.zip"]) {
       for (const iterative of [true, false]) {
-        const shown = placesOf({ ...defaults, agent, endpoint_mode, scenarios_dir, iterative }, form).flatMap((s) => s.fields.map((f) => f.field));
-        expect([...shown].sort(), `${endpoint_mode} ${scenarios_dir} ${String(iterative)}`).toEqual(all);
+        for (const sampler of [{}, { use_llm_sampler: true }, { use_llm_sampler: true, sampler_base_url: "http://localhost:1/v1" }]) {
+          const shown = placesOf({ ...defaults, agent, endpoint_mode, scenarios_dir, iterative, ...sampler }, form).flatMap((s) => s.fields.map((f) => f.field));
+          expect([...shown].sort(), `${endpoint_mode} ${scenarios_dir} ${String(iterative)}`).toEqual(all);
+        }
       }
     }
     for (const protocol of ["own", "evocode", "mt_at_k", "sr", "ours"] as const) {
@@ -182,6 +185,16 @@ test("a model samples before the run only where no pack is named", () => {
   expect(isSampled({ source: "tasks", use_llm_sampler: true, scenarios_dir: "" })).toBe(false);
   expect(isSampled({ source: "scenarios", use_llm_sampler: true, scenarios_dir: "/r/a-pack" })).toBe(false);
   expect(isSampled({ source: "scenarios", use_llm_sampler: false, scenarios_dir: "" })).toBe(false);
+});
+
+test("the model that fills in scenarios and its endpoint stand beside the switch, and only where it is on", () => {
+  const shown = (change: Partial<FormSettings>): string[][] => sectionsOf({ ...defaults, ...change }, form).map((s) => s.fields.map((f) => f.field));
+  const isOfSampler = (field: string): boolean => field === "llm_sampler_model_id" || field.startsWith("sampler_");
+  expect(shown({}).flat().filter(isOfSampler)).toEqual([]);
+  expect(shown({ source: "tasks", use_llm_sampler: true }).flat().filter(isOfSampler)).toEqual([]);
+  const beside = (change: Partial<FormSettings>): string[] => shown({ use_llm_sampler: true, ...change })[1]?.filter((field) => field === "use_llm_sampler" || isOfSampler(field)) ?? [];
+  expect(beside({})).toEqual(["use_llm_sampler", "llm_sampler_model_id", "sampler_base_url", "sampler_region", "sampler_seconds"]);
+  expect(beside({ sampler_base_url: "http://localhost:11434/v1" })).toEqual(["use_llm_sampler", "llm_sampler_model_id", "sampler_base_url", "sampler_key_variable", "sampler_seconds"]);
 });
 
 test("the sampling of a run is known again by where its pack goes", () => {

@@ -83,6 +83,8 @@ function isMet(need: FieldNeed, settings: FormSettings): boolean {
       return settings.use_docker;
     case "paid_endpoint":
       return settings.endpoint_mode !== "oracle";
+    case "sampler":
+      return settings.use_llm_sampler;
   }
 }
 
@@ -95,6 +97,9 @@ export function holds(settings: FormSettings, field: FieldName, fields: readonly
   if (settings.source === "tasks" && (field === "harness_file" || (field === "attempt_limit" && settings.protocol === "evocode"))) return false;
   return (fields.find((f) => f.field === field)?.needs ?? []).every((need) => isMet(need, settings));
 }
+
+/** The model that fills in the scenarios, and its endpoint: one with the API of OpenAI, or Amazon Bedrock. */
+const samplerOf = (settings: FormSettings): readonly Placed[] => [text("llm_sampler_model_id"), text("sampler_base_url", 2), settings.sampler_base_url.trim() === "" ? text("sampler_region") : text("sampler_key_variable"), number("sampler_seconds")];
 
 /** The sections as they are shown for these settings; what stands in none of them stands under Advanced. */
 export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses" | "fields">): readonly Section[] {
@@ -120,7 +125,7 @@ export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harness
       : settings.endpoint_mode === "oracle"
         ? [mode(harness?.api), text("model"), number("oracle_defect_rate"), number("oracle_repair")]
         : [mode(harness?.api), text("model"), words("env_vars")];
-  const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), flag("iterative"), flag("use_llm_sampler")] : [];
+  const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), flag("iterative"), flag("use_llm_sampler"), ...(settings.use_llm_sampler ? samplerOf(settings) : [])] : [];
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
     { id: "scenarios", title: "Scenarios", fields: isTasks ? [pick("source"), text("tasks", 2), pick("protocol"), text("execute_episodes")] : [pick("source"), text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
@@ -157,6 +162,12 @@ const advanced = ({ pick, flag, mode }: Offered): readonly Placed[] => [
   text("base_seed"),
   flag("use_llm_sampler"),
   text("llm_sampler_model_id"),
+  text("sampler_base_url", 2),
+  text("sampler_key_variable"),
+  text("sampler_region"),
+  text("sampler_endpoint_url", 2),
+  number("sampler_seconds"),
+  number("sampler_calls"),
   text("harness_file", 2),
   number("context_window"),
   words("env_vars"),

@@ -6,6 +6,9 @@ use crate::{Benchmark, DefaultValue, FormSection, KeyName, Need, Setting, Takes}
 
 const ROW: Setting = Setting { section: FormSection::Scenarios, ..Setting::BLANK };
 const OF_SCENARIOS: Setting = Setting { needs: &[Need::Scenarios], ..ROW };
+/// Of the model that fills in the scenarios.
+const OF_SAMPLER: Setting =
+    Setting { needs: &[Need::Scenarios, Need::Sampler], more: "Only with `use_llm_sampler`.", ..ROW };
 const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
 
 pub(super) const ROWS: &[Setting] = &[
@@ -151,7 +154,60 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Is(MODEL),
         label: "Sampling model",
         help: "The model that fills them in.",
-        more: "Only with `use_llm_sampler`.",
-        ..OF_SCENARIOS
+        ..OF_SAMPLER
+    },
+    Setting {
+        field: "sampler_base_url",
+        key: KeyName::Free("llm_sampler", "base_url"),
+        default: DefaultValue::Empty("Amazon Bedrock"),
+        label: "Endpoint of that model",
+        help: "Address of an endpoint with the chat completions of OpenAI, such as http://localhost:11434/v1.",
+        ..OF_SAMPLER
+    },
+    Setting {
+        field: "sampler_key_variable",
+        key: KeyName::Free("llm_sampler", "key_variable"),
+        default: DefaultValue::Empty("OPENAI_API_KEY"),
+        label: "Variable with its key",
+        help: "The environment variable that holds the key of that endpoint, never the key itself. An endpoint on this machine needs none.",
+        more: "Only with `use_llm_sampler` and `llm_sampler.base_url`.",
+        ..OF_SAMPLER
+    },
+    Setting {
+        field: "sampler_region",
+        key: KeyName::Free("llm_sampler", "region"),
+        default: DefaultValue::Empty("of the AWS settings, else us-east-1"),
+        label: "Region of Bedrock",
+        help: "The region of Amazon Bedrock that is asked for that model.",
+        more: "Only with `use_llm_sampler`, without `llm_sampler.base_url`.",
+        ..OF_SAMPLER
+    },
+    Setting {
+        field: "sampler_endpoint_url",
+        key: KeyName::Free("llm_sampler", "endpoint_url"),
+        default: DefaultValue::Empty("Amazon's address"),
+        label: "Address of Bedrock",
+        help: "An address that is asked in place of Amazon's own.",
+        more: "Only with `use_llm_sampler`, without `llm_sampler.base_url`.",
+        ..OF_SAMPLER
+    },
+    Setting {
+        field: "sampler_seconds",
+        key: KeyName::Free("llm_sampler", "timeout_seconds"),
+        takes: Takes::Integer(1, 3600),
+        default: DefaultValue::Empty("600 at an address of this machine, else 120"),
+        label: "Time of a sampling call",
+        unit: "s",
+        help: "How long one call of that model may take.",
+        ..OF_SAMPLER
+    },
+    Setting {
+        field: "sampler_calls",
+        key: KeyName::Free("llm_sampler", "calls_at_once"),
+        takes: Takes::Integer(1, 64),
+        default: DefaultValue::Empty("4"),
+        label: "Sampling calls at once",
+        help: "How many calls of that model are in flight at most; as many scenarios are made at a time.",
+        ..OF_SAMPLER
     },
 ];

@@ -153,6 +153,18 @@ pub struct FormSettings {
     pub use_llm_sampler: bool,
     /// Which.
     pub llm_sampler_model_id: String,
+    /// Of its endpoint, with `/v1`; empty = Amazon Bedrock.
+    pub sampler_base_url: String,
+    /// Name of the environment variable with its key.
+    pub sampler_key_variable: String,
+    /// Of Amazon Bedrock.
+    pub sampler_region: String,
+    /// In place of Amazon's address.
+    pub sampler_endpoint_url: String,
+    /// Seconds of one call of it.
+    pub sampler_seconds: Option<f64>,
+    /// Calls of it at once.
+    pub sampler_calls: Option<f64>,
 
     /// Most attempts a turn.
     pub attempt_limit: Option<f64>,

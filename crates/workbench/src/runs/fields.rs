@@ -66,6 +66,7 @@ fn holds(setting: &Setting, form: &FormSettings) -> bool {
         Need::Tasks => is_tasks,
         Need::NoProtocol => !is_tasks || form.protocol == FormProtocol::Own,
         Need::Model => !is_tasks || !is_player(&form.agent),
+        Need::Sampler => form.use_llm_sampler,
         // The form does not show such fields; what was entered before is kept, and the run says what it cannot have.
         Need::Containers | Need::PaidEndpoint => true,
     };
@@ -119,7 +120,6 @@ pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
                 KeyPlace::Keychain if gateway => put(key, Value::from(settings.key_name.clone())),
                 _ => {}
             },
-            "llm_sampler_model_id" if !settings.use_llm_sampler => {}
             "feedback" => match settings.feedback {
                 FormFeedback::None => {
                     put(&format!("{section}.enable_feedback"), Value::from(false));
@@ -219,6 +219,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
     let standard = Generation::default();
     let g = if s.tasks.is_some() { &standard } else { g };
     let iterative = g.benchmark == Benchmark::Iterative;
+    let of_sampler = SamplerKeys(s);
     FormSettings {
         agent: s.agent.clone(),
         harness_file: s.harness_file.as_deref().map(path).unwrap_or_default(),
@@ -258,6 +259,12 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
         use_llm_sampler: g.use_llm_sampler,
         // Also where no model samples: it stands there as soon as one is asked to.
         llm_sampler_model_id: g.llm_sampler_model_id.clone().unwrap_or_else(|| MODEL.to_owned()),
+        sampler_base_url: of_sampler.text("base_url"),
+        sampler_key_variable: of_sampler.text("key_variable"),
+        sampler_region: of_sampler.text("region"),
+        sampler_endpoint_url: of_sampler.text("endpoint_url"),
+        sampler_seconds: of_sampler.number("timeout_seconds"),
+        sampler_calls: of_sampler.number("calls_at_once"),
         attempt_limit: count(s.attempt_limit),
         feedback: match s.feedback {
             _ if s.tasks.is_some() => FormFeedback::Detailed,
@@ -305,9 +312,42 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
     }
 }
 
-/// Keys that have no field.
+/// Keys that have no field, and those whose values no field takes.
 fn others(s: &RunSettings) -> Vec<String> {
-    s.kept.iter().map(|(key, value)| format!("{key}={value}")).collect()
+    let of_sampler = SamplerKeys(s);
+    let others = s.kept.iter().filter(|(key, _)| !of_sampler.has_field(key));
+    others.map(|(key, value)| format!("{key}={value}")).collect()
+}
+
+/// Keys of the model that fills in scenarios, which settings keep as they were given.
+struct SamplerKeys<'a>(&'a RunSettings);
+
+impl SamplerKeys<'_> {
+    const SECTION: &'static str = "llm_sampler.";
+
+    fn given(&self, name: &str) -> Option<&Value> {
+        self.0.kept.get(&format!("{}{name}", Self::SECTION))
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.given(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    }
+
+    fn number(&self, name: &str) -> Option<f64> {
+        let value = self.given(name)?;
+        value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
+    }
+
+    /// Whether a field has the value of a key.
+    fn has_field(&self, key: &str) -> bool {
+        match key.strip_prefix(Self::SECTION) {
+            Some(name @ ("base_url" | "key_variable" | "region" | "endpoint_url")) => {
+                self.given(name).is_some_and(Value::is_string)
+            }
+            Some(name @ ("timeout_seconds" | "calls_at_once")) => self.number(name).is_some(),
+            _ => false,
+        }
+    }
 }
 
 /// Fields whose values are others than the defaults'. What is empty counts as its default.

@@ -116,6 +116,7 @@ impl Workbench {
         if !own {
             let notes = self.without_foreign(&mut loaded.settings)?;
             loaded.notes.extend(notes);
+            loaded.notes.extend(super::foreign_sampler::take_out(&mut loaded.settings));
         }
         Ok(loaded)
     }
@@ -340,9 +341,10 @@ fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
         form.endpoint_mode = EndpointMode::Gateway;
     }
     let mut notes = left_out_in_words(&left_out);
-    if !settings.kept.is_empty() {
-        let keys: Vec<&str> = settings.kept.keys().map(String::as_str).collect();
-        notes.push(format!("These keys do nothing here and are kept: {}", keys.join(", ")));
+    let keys: Vec<&str> =
+        form.other.iter().filter_map(|pair| pair.split_once('=')).map(|(key, _)| key).collect();
+    if !keys.is_empty() {
+        notes.push(format!("These keys have no field here and are kept: {}", keys.join(", ")));
     }
     if let Some(pack) = settings.scenarios_dir.as_deref().filter(|pack| !is_there(pack)) {
         notes.push(format!("Its pack is not on this machine: {}", pack.display()));

@@ -76,10 +76,10 @@ pub(super) fn pack(settings: &RunSettings, verified: &Verified, anew: bool) -> (
         let value = format!("{} × {}, generated from seed {}", g.n_scenarios, g.n_turns, g.base_seed);
         if g.use_llm_sampler {
             let check = |state| Check::new("pack", TITLE, state, format!("{value}, by a model"));
-            let check = match crate::sampler::unready(settings) {
-                Some(why) => check(CheckState::Fail).says(why),
-                None => check(CheckState::Warn).says(format!(
-                    "A model samples the scenarios first, into {}. What that takes is not in the estimate.",
+            let check = match crate::sampler::model_in_words(settings) {
+                Err(why) => check(CheckState::Fail).says(why),
+                Ok(model) => check(CheckState::Warn).says(format!(
+                    "A model samples the scenarios first ({model}), into {}. What that takes is not in the estimate.",
                     crate::sampler::pack_beside(&settings.output_dir).display()
                 )),
             };
@@ -286,6 +286,14 @@ mod tests {
         assert_eq!((check.state, none.is_none()), (CheckState::Warn, true));
         let sentence = check.sentence.unwrap();
         assert!(sentence.contains("x-pack") && sentence.contains("not in the estimate"), "{sentence}");
+        assert!(sentence.contains("(zai.glm-5 at Amazon Bedrock)"), "{sentence}");
+        let here = asked(&[
+            "restful_server_gen_iterative.use_llm_sampler=true",
+            "restful_server_gen_iterative.llm_sampler_model_id=qwen3",
+            "llm_sampler.base_url=http://localhost:11434/v1",
+        ]);
+        let sentence = pack(&here).0.sentence.unwrap();
+        assert!(sentence.contains("(qwen3 at http://localhost:11434/v1)"), "{sentence}");
         let nowhere = asked(&[
             "restful_server_gen_iterative.use_llm_sampler=true",
             "llm_sampler.base_url=https://api.example/v1",

@@ -3,4 +3,4 @@
 /**
  * What has to be so for a field to do anything.
  */
-export type FieldNeed = "scenarios" | "tasks" | "no_protocol" | "model" | "containers" | "paid_endpoint";
+export type FieldNeed = "scenarios" | "tasks" | "no_protocol" | "model" | "containers" | "paid_endpoint" | "sampler";

@@ -144,6 +144,30 @@ use_llm_sampler: boolean,
  */
 llm_sampler_model_id: string, 
 /**
+ * Of its endpoint, with `/v1`; empty = Amazon Bedrock.
+ */
+sampler_base_url: string, 
+/**
+ * Name of the environment variable with its key.
+ */
+sampler_key_variable: string, 
+/**
+ * Of Amazon Bedrock.
+ */
+sampler_region: string, 
+/**
+ * In place of Amazon's address.
+ */
+sampler_endpoint_url: string, 
+/**
+ * Seconds of one call of it.
+ */
+sampler_seconds: number | null, 
+/**
+ * Calls of it at once.
+ */
+sampler_calls: number | null, 
+/**
  * Most attempts a turn.
  */
 attempt_limit: number | null, 

@@ -330,3 +330,54 @@ fn an_endpoint_that_is_not_whole_is_left_out_and_told() {
     assert!(notes.contains("${…} is not resolved"), "{notes}");
     assert!(notes.contains("endpoint, as endpoint.base_url is missing"), "{notes}");
 }
+
+#[test]
+fn the_endpoint_of_the_model_that_samples_is_entered_in_the_form_and_comes_back() {
+    let asked = FormSettings {
+        use_llm_sampler: true,
+        llm_sampler_model_id: "qwen3".to_owned(),
+        sampler_base_url: "http://localhost:11434/v1".to_owned(),
+        sampler_key_variable: "MY_KEY".to_owned(),
+        sampler_seconds: Some(900.0),
+        sampler_calls: Some(1.0),
+        base_url: "https://api.example".to_owned(),
+        ..form()
+    };
+    let (read, differ) = back(&asked);
+    assert_eq!(read, asked);
+    let entered = ["sampler_base_url", "sampler_key_variable", "sampler_seconds", "sampler_calls"];
+    assert!(entered.iter().all(|field| differ.iter().any(|one| one == field)), "{differ:?}");
+    let settings = fields::settings(&asked).unwrap();
+    assert_eq!(settings.kept["llm_sampler.base_url"], "http://localhost:11434/v1");
+    assert_eq!(settings.kept["llm_sampler.timeout_seconds"], 900);
+    assert_eq!(
+        crate::sampler::model_in_words(&settings).as_deref(),
+        Ok("qwen3 at http://localhost:11434/v1")
+    );
+    let bedrock = FormSettings {
+        sampler_base_url: String::new(),
+        sampler_key_variable: String::new(),
+        sampler_region: "eu-west-1".to_owned(),
+        sampler_endpoint_url: "http://localhost:1".to_owned(),
+        ..asked.clone()
+    };
+    assert_eq!(back(&bedrock).0, bedrock);
+    // Without that model its endpoint says nothing.
+    let off = FormSettings { use_llm_sampler: false, ..asked };
+    assert!(fields::settings(&off).unwrap().kept.is_empty());
+}
+
+#[test]
+fn a_configuration_with_a_sampling_model_fills_the_fields_and_what_none_takes_is_kept() {
+    let text = "agent: MOCK\noutput_dir: results/a\nllm_sampler:\n  base_url: http://localhost:11434/v1\n  timeout_seconds: '7'\n  \
+                calls_at_once: soon\nrestful_server_gen_iterative:\n  use_llm_sampler: true\n";
+    let LoadedSettings { settings, notes, .. } = loaded("x.yaml".to_owned(), text.to_owned()).unwrap();
+    assert_eq!(settings.sampler_base_url, "http://localhost:11434/v1");
+    assert_eq!((settings.sampler_seconds, settings.sampler_calls), (Some(7.0), None));
+    assert_eq!(settings.other, ["llm_sampler.calls_at_once=\"soon\""]);
+    let notes = notes.join("\n");
+    assert!(
+        notes.contains("kept: llm_sampler.calls_at_once") && !notes.contains("llm_sampler.base_url"),
+        "{notes}"
+    );
+}
