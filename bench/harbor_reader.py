@@ -153,7 +153,8 @@ def stage_of(raised, work, tests, verdict):
 
 def read_step(name, said, folder, result, at, of, harness):
     """A step, `said` in the trial's result; without one (None), or an unreadable one (False), its folder has the verdict."""
-    verdict, reward = judge((said.get("verifier_result") or {}).get("rewards")) if result else judge_files(folder / "verifier")
+    rewards = (said.get("verifier_result") or {}).get("rewards")
+    verdict, reward = judge(rewards) if result else judge_files(folder / "verifier")
     work, tests, context = (said.get(key) or {} for key in ("agent_execution", "verifier", "agent_result"))
     raised, script = said.get("exception_info") or at == of and (result or {}).get("exception_info"), transcript(folder / "agent")
     stage = stage_of(raised, work, tests, verdict) if raised else AFTER
@@ -167,18 +168,42 @@ def read_step(name, said, folder, result, at, of, harness):
     beside = bool(script and script["beside"]) or None not in tokens[:2] and tokens[1] > tokens[0]
     return {"step": name, "verdict": verdict, "reward": reward, "cause": cause, "tokens": tokens, "cost_usd": cost,
             "agent_seconds": seconds(work), "test_seconds": seconds(tests), "steps": script and script["calls"], "tool_calls": script and script["tools"],
-            "script": script, "beside": beside}
+            "script": script, "beside": beside, "all_pass": bool(rewards) and all((number(+r if isinstance(r, bool) else r) or 0) >= 0.999 for r in rewards.values())}
 
 
 def resumed(turns, harness):
-    """A session that goes on from step to step is told from its begin each time: a step spent the difference."""
-    told = [turn for turn in turns if turn["script"]]
-    pairs = [(a, b, all(m in rest for rest in [iter(b["script"]["messages"])] for m in a["script"]["messages"])) for a, b in zip(told, told[1:])]
-    grown = all(again and all((x or 0) <= (y or 0) for x, y in zip(a["tokens"], b["tokens"])) for a, b, again in pairs) and harness != "hermes"
-    for before, turn, _ in reversed([pair for pair in pairs if pair[2]]):
-        for key in ["steps", "tool_calls"] + ["cost_usd"] * (grown and (harness != "claude-code" or turn["script"]["estimated"])):
-            turn[key] = turn[key] - before[key] if None not in (before[key], turn[key]) and before[key] <= turn[key] else turn[key]
-        turn["tokens"] = [y if None in (x, y) else y - x for x, y in zip(before["tokens"], turn["tokens"])] if grown else turn["tokens"]
+    """A session that goes on from step to step is told from its begin each time: a step spent the difference to the one before. Over a
+    step that does not say a number only the sum is known: then what the whole session spent is given, where its last step says it."""
+    told = [at for at, turn in enumerate(turns) if turn["script"]]
+    pairs = [(a, b, all(m in rest for rest in [iter(turns[b]["script"]["messages"])] for m in turns[a]["script"]["messages"])) for a, b in zip(told, told[1:])]
+    columns = [[turns[at]["tokens"][i] for at in told if turns[at]["tokens"][i] is not None] for i in range(3)]
+    grown = bool(pairs) and all(again for *_, again in pairs) and harness != "hermes" and all(column == sorted(column) for column in columns)
+    for before, at, _ in reversed([pair for pair in pairs if pair[2]]):
+        for key in ("steps", "tool_calls"):
+            x, y = turns[before][key], turns[at][key]
+            turns[at][key] = y - x if None not in (x, y) and x <= y else y
+            turns[at][key] = turns[at][key] if at == before + 1 else None
+    priced = grown and (harness != "claude-code" or all(turns[at]["script"]["estimated"] for at in told))
+    tokens = [spent([turn["tokens"][i] for turn in turns], told) if grown else None for i in range(3)]
+    cost = spent([turn["cost_usd"] for turn in turns], told) if priced else None
+    for at, turn in enumerate(turns):
+        turn["tokens"] = [each[0][at] if each else turn["tokens"][i] for i, each in enumerate(tokens)]
+        turn["cost_usd"] = cost[0][at] if cost else turn["cost_usd"]
+    gaps = grown and any(each[2] for each in tokens) and all(each[1] is not None or set(each[0]) == {None} and not each[2] for each in tokens)
+    return {"tokens": [each[1] for each in tokens] if gaps else None, "cost_usd": cost[1] if cost and cost[2] else None}
+
+
+def spent(said, told):
+    """What each step spent of a number that is said from the session's begin, what all of them did, and whether a step hides in a sum."""
+    each, last, gap, hidden = list(said), None, False, False
+    for at in range(told[0] if told else 0, len(said)):
+        if said[at] is None:
+            gap = True
+        elif at in told:
+            each[at] = None if gap else said[at] - (last or 0) if (last or 0) <= said[at] else said[at]
+            last, gap, hidden = said[at], False, hidden or gap
+    whole = told[:1] == [0] and told[-1] == len(said) - 1 and all(at in told or said[at] is None for at in range(len(said)))
+    return each, said[-1] if whole else None, hidden
 
 
 def read_trial(folder, tasks):
@@ -195,15 +220,14 @@ def read_trial(folder, tasks):
         left = sorted((len(step.name), step.name) for step in (folder / "steps").glob("*"))  # round-2 before round-10
         parts = [(step, {}) for _, step in begun or left]
     ran = said.get("agent_execution") or said.get("verifier") or any(any((folder / d).glob("*")) for d in ("agent", "verifier"))
-    declared = tasks.get(name) or tasks.get(place) or (int(begun[0][0]) if begun else 1 if ran and not parts else 0)
-    parts = parts or [(None, said)]  # a trial of one step, or that began none
+    own, single, parts = int(begun[0][0]) if begun else 0, ran and not parts, parts or [(None, said)]  # a trial of one step, or that began none
     turns = [read_step(step, part, folder / "steps" / step if step else folder, result, at, len(parts), harness) for at, (step, part) in enumerate(parts, 1)]
-    resumed(turns if agent.get("resume_trajectory") else [], harness)
-    if not declared and result and turns[-1]["verdict"] == "passed" and not said.get("exception_info"):
-        declared = len(turns)  # only a step that was not passed ends a trial early
+    whole = resumed(turns, harness) if agent.get("resume_trajectory") else {}
+    if parts[0][0] and not own and result and turns[-1]["all_pass"] and not said.get("exception_info"):
+        own = len(turns)  # a step ends a trial early without a verdict, or with any reward below its `min_reward`, not only the decisive one
     return {"trial": folder.name, "id": (said.get("id") or config.get("trial_name"), said.get("started_at") or "~"), "task": name, "harness": harness,
-            "model": agent.get("model_name") or "", "agent": (agent.get("name") or info.get("name"), info.get("version"), agent.get("model_name")), "turns": turns,
-            "end": {"declared": declared, "begun": len(turns) if parts[0][0] else 0, "ended": result and True, "raised": said.get("exception_info")}}
+            "model": agent.get("model_name") or "", "agent": (agent.get("name") or info.get("name"), info.get("version"), agent.get("model_name")), "turns": turns, "whole": whole,
+            "end": {"own": own, "of_task": tasks.get(name) or tasks.get(place), "single": single, "begun": len(turns) if parts[0][0] else 0, "ended": result and True, "raised": said.get("exception_info")}}
 
 
 def sums(parts):
@@ -213,12 +237,12 @@ def sums(parts):
 
 def end_of(trial, of_task):
     """How many turns were planned, how many were passed before the first that was not, and why that was the last."""
-    declared, turns, end = max(other["end"]["declared"] for other in of_task), trial["turns"], trial["end"]
+    turns, end, begun = trial["turns"], trial["end"], max(other["end"]["begun"] for other in of_task)  # at least so many
+    declared = end["own"] or end["of_task"] or max(other["end"]["own"] for other in of_task) or int(not begun and any(other["end"]["single"] for other in of_task))
     stamina = next((at for at, turn in enumerate(turns) if turn["verdict"] != "passed"), len(turns))
     cause = turns[stamina]["cause"] if stamina < len(turns) else None
     if stamina == len(turns) and (stamina < declared or not declared and not end["ended"]):  # it ended between two steps
-        cause = cause_of(end["raised"], SETUP, True) if end["raised"] else "f" if end["ended"] is False else "n"
-    begun = max(other["end"]["begun"] for other in of_task)  # at least so many
+        cause = cause_of(end["raised"], SETUP, True) if end["raised"] else "n" if end["ended"] is None else "f"  # by a `min_reward`
     return {"planned": declared or (begun if end["ended"] or stamina < begun else 0) or None, "stamina": stamina, "event": cause == "f", "cause": CAUSES.get(cause)}
 
 
@@ -230,13 +254,16 @@ def read_run(name, trials, version, proofs):
         add = beside or harness == "junie" or harness == "cline-cli" and version < (0, 13) or harness == "trae-agent" and re.search("anthropic|claude", model)
         trial["repeat"] = 1 + sum(before["task"] == trial["task"] for before in trials[:at])
         trial |= end_of(trial, [other for other in trials if other["task"] == trial["task"]])
+        whole = {key: value for key, value in trial.pop("whole").items() if value is not None}
+        for part in [*trial["turns"], *[whole] * ("tokens" in whole)]:
+            read, cached, written = part["tokens"]
+            part["tokens"] = {"input": read + (cached or 0) if add and read is not None else read, "cached": None if read is None else cached, "output": written}
         for turn in trial["turns"]:
-            read, cached, written = turn["tokens"]
-            turn["tokens"] = {"input": read + (cached or 0) if add and read is not None else read, "cached": None if read is None else cached, "output": written}
-            del turn["script"], turn["beside"]
+            del turn["script"], turn["beside"], turn["all_pass"]
         trial |= sums(trial["turns"])
         unpriced = [turn["tokens"] for turn in trial["turns"] if turn["cost_usd"] is None]  # what asked no model needs no price
         trial["cost_usd"] = None if any((t["input"], t["output"]) != (0, 0) for t in unpriced) else trial["cost_usd"] or 0
+        trial |= whole
     counts = {"n": len(trials), "events": sum(t["event"] for t in trials), "censored": sum(not t["event"] for t in trials)}
     return {"run": name, **counts, "cost_known": sum(t["cost_usd"] is not None for t in trials), "trials": trials} | sums(trials)
 

@@ -399,6 +399,83 @@ fn another_table_says_the_same_of_every_exception() {
     assert!(names.len() > 300, "only {} exceptions", names.len());
 }
 
+/// A step: its rewards, how much its session has used since its begin (in hundreds of tokens and quarters of a dollar, 0 = it
+/// does not say), and how often its agent has answered (0 = it has no trajectory).
+type StepFacts = (Value, u32, u32);
+
+/// A trial of an agent that resumes its session. `declared` is how many steps its log says there were to be.
+fn of_steps(job: &Path, name: &str, declared: Option<u32>, steps: &[StepFacts]) {
+    let (folder, task) = (job.join(name), name.split("__").next());
+    let config = json!({
+        "task": { "path": format!("tasks/{}", task.unwrap_or_default()) }, "trial_name": name, "job_id": "j",
+        "agent": { "name": "codex", "model_name": "vendor/model-a", "resume_trajectory": true },
+    });
+    let write = |file: &str, text: String| std::fs::write(folder.join(file), text).expect("to write");
+    let (mut results, mut log) = (Vec::new(), String::new());
+    for (number, (rewards, used, answers)) in (1..).zip(steps) {
+        let answer = |n| {
+            let call = json!([{ "tool_call_id": format!("c{n}"), "function_name": "f", "arguments": {} }]);
+            [
+                json!({ "source": "user", "message": format!("Request {n}") }),
+                json!({ "source": "agent", "message": "Done.", "tool_calls": call }),
+            ]
+        };
+        std::fs::create_dir_all(folder.join(format!("steps/s{number}/agent"))).expect("a folder");
+        if *answers > 0 {
+            let messages: Vec<Value> = (0..*answers).flat_map(answer).collect();
+            let trajectory = json!({ "schema_version": "ATIF-v1.7", "steps": messages });
+            write(&format!("steps/s{number}/agent/trajectory.json"), trajectory.to_string());
+        }
+        let usage = json!({ "n_input_tokens": used * 100, "n_output_tokens": used * 10, "cost_usd": f64::from(*used) / 4.0 });
+        results.push(json!({
+            "step_name": format!("s{number}"), "verifier_result": { "rewards": rewards },
+            "agent_result": Some(usage).filter(|_| *used > 0),
+        }));
+        log += &declared.map_or_else(String::new, |of| format!("Starting step {number}/{of}: s{number}\n"));
+    }
+    let result = json!({
+        "id": name, "task_name": task, "trial_name": name, "config": config, "step_results": results,
+        "agent_info": { "name": "codex", "version": "1" }, "started_at": format!("2026-01-01T10:00:{}Z", name.len() + 10),
+    });
+    write("config.json", config.to_string());
+    write("../config.json", json!({ "job_name": "job", "agents": [config["agent"]] }).to_string());
+    write("result.json", result.to_string());
+    write("trial.log", log);
+}
+
+/// Trials that a second reward below its `min_reward` stopped, and sessions over steps that do not say what they used.
+#[test]
+fn another_reader_says_the_same_of_steps_that_stop_early_or_say_nothing() {
+    let folder = tempfile::tempdir().expect("a folder for the library");
+    let root = folder.path().join("early");
+    let (pass, stop) = (json!({ "reward": 1 }), json!({ "reward": 1, "style": 0.5 }));
+    let job = root.join("stopped");
+    let passed = [1, 2, 3].map(|n| (pass.clone(), n, n));
+    let stopped = [(pass.clone(), 1, 1), (stop, 2, 2)];
+    of_steps(&job, "logged__1", Some(4), &stopped);
+    of_steps(&job, "alone__1", None, &stopped);
+    of_steps(&job, "twice__1", None, &passed);
+    of_steps(&job, "twice__22", None, &stopped);
+    // One that passed all of its own steps, of a task that had more in another trial.
+    of_steps(&job, "changed__1", Some(2), &passed[..2]);
+    of_steps(&job, "changed__22", Some(3), &passed);
+    let job = root.join("sessions");
+    let session = |used: &[(u32, u32)]| -> Vec<StepFacts> {
+        used.iter().map(|(used, messages)| (pass.clone(), *used, *messages)).collect()
+    };
+    of_steps(&job, "silent__1", None, &session(&[(1, 1), (2, 2), (0, 3), (4, 4), (5, 5), (6, 6)]));
+    of_steps(&job, "untold__1", None, &session(&[(1, 1), (0, 0), (3, 3), (4, 4)]));
+    of_steps(&job, "begin__1", None, &session(&[(0, 1), (2, 2), (3, 3)]));
+    of_steps(&job, "end__1", None, &session(&[(1, 1), (0, 2), (3, 3), (0, 4)]));
+    let theirs = theirs(&root, false);
+    let facts = &theirs["early"];
+    assert_eq!(facts["stopped/logged 1/event"], true, "the agent stopped it, and nothing from outside");
+    assert_eq!(facts["sessions/silent 1/turn 4/cost_usd"], Value::Null, "it is known with the turn before");
+    assert_eq!(facts["sessions/cost_known"], 3, "of the fourth nothing says what the last step used");
+    let compared = compare(&theirs, &[root], folder.path(), |_| true, &[]);
+    assert!(compared > 200, "only {compared} numbers were compared");
+}
+
 /// By the formula of EvoCode-Bench's paper, calculated from the rewards in `result.json` and the steps in `task.toml`.
 #[test]
 fn the_scores_of_the_paper_are_those_of_their_formula() {
