@@ -410,6 +410,25 @@ fn an_agent_with_two_settings_is_said_to_have_both() {
     assert_eq!(effort["values"], json!(["high, low", "low"]), "{compared}");
 }
 
+/// A job that was resumed with a newer version of the agent.
+#[test]
+fn a_run_of_two_versions_of_its_agent_shows_both() {
+    let library = TestHome::new();
+    let at = library.path("job-x");
+    job(&at, "the-job", &agents(&["agent-a"]), 1, 3, None);
+    for (task, version) in [("a", "1.0"), ("b", "2.0"), ("c", "unknown")] {
+        let result = Trial::new("agent-a", task, 1).write(&at, "the-job", 1.0, true).join("result.json");
+        let text =
+            std::fs::read_to_string(&result).expect("the result").replace("\"1.0\"", &format!("{version:?}"));
+        std::fs::write(result, text).expect("to write");
+    }
+    let ingested = library.ingest(&at);
+    assert_eq!(library.json(&["runs"])[0]["harness_version"], "1.0, 2.0");
+    let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings");
+    let found: Vec<&Value> = warnings.iter().filter(|w| w["code"] == "harbor.settings_differ").collect();
+    assert!(found.len() == 1 && found[0].to_string().contains("the agent's version"), "{warnings:?}");
+}
+
 /// A job of which each task lies in another source: that no task is in both says nothing of the job.
 #[test]
 fn parts_of_a_job_are_no_different_scenarios_in_the_matrix() {

@@ -29,6 +29,7 @@
 
 mod accounting;
 mod agent_settings;
+mod agent_version;
 mod case_lines;
 mod continued;
 mod exception;

@@ -7,7 +7,7 @@ use model::Extra;
 use serde_json::Value;
 
 /// Most values of a setting that are shown. With more of them the setting is unknown.
-const VALUES: usize = 8;
+pub(super) const VALUES: usize = 8;
 /// Most settings that are compared.
 const SETTINGS: usize = 1_000;
 /// What the names of its settings begin with.

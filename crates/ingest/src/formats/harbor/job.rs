@@ -15,6 +15,7 @@ use crate::readers::value::Unusable;
 use files::{Tree, file_name, join};
 
 use super::agent_settings::AgentSettings;
+use super::agent_version::AgentVersions;
 use super::head::Head;
 use super::job_files::{JobFiles, once_each};
 use super::layout::{Job, Kind};
@@ -63,10 +64,12 @@ pub(super) fn run(
         report.files_read += 1;
         result.get("agent_info").is_some().then_some(result)
     });
-    if let Some(info) = first.as_ref().and_then(|r| r.get("agent_info")) {
+    let info = first.as_ref().and_then(|r| r.get("agent_info"));
+    let versions = AgentVersions::of_trials(tree, &parts.trials, info);
+    run.harness_version = versions.shown();
+    if let Some(info) = info {
         let text = |keys: &[&str]| info.at(keys).and_then(Node::word).map(str::to_owned);
         run.harness = text(&["name"]).or(run.harness);
-        run.harness_version = text(&["version"]).filter(|v| v != "unknown");
         run.model = text(&["model_info", "name"]).or(run.model);
         run.provider = text(&["model_info", "provider"]).or(run.provider);
         run.baseline = run.baseline.or_else(|| run.harness.as_deref().and_then(Baseline::of_harness));
@@ -74,8 +77,8 @@ pub(super) fn run(
 
     let counted = once_each(&parts.jobs, jobs);
     let own: Vec<&JobFiles> = counted.iter().filter_map(|i| jobs.get(*i)).collect();
-    let versions: BTreeSet<&str> = own.iter().filter_map(|j| j.harbor_version()).collect();
-    let version = (!versions.is_empty()).then(|| versions.into_iter().collect::<Vec<_>>().join(", "));
+    let of_harbor: BTreeSet<&str> = own.iter().filter_map(|j| j.harbor_version()).collect();
+    let version = (!of_harbor.is_empty()).then(|| of_harbor.into_iter().collect::<Vec<_>>().join(", "));
     run.runner = Some(("Harbor".to_owned(), version));
 
     for config in own.iter().filter_map(|j| j.config.as_ref()).take(1) {
@@ -87,14 +90,17 @@ pub(super) fn run(
         flatten("agent", agent, &mut run.settings);
     }
 
-    let differing = parts.agent_settings.settle(&mut run.settings);
+    let mut differing = parts.agent_settings.settle(&mut run.settings);
+    if versions.differ() {
+        differing.insert(0, "the agent's version");
+    }
     if let Some(first) = differing.first() {
         let more = match differing.len() {
             1 => String::new(),
             n => format!(" and of {}", model::counted(n as u64 - 1, "other setting")),
         };
         let what = format!(
-            "The trials of {} have several values of {first}{more}. They are one run, as in Harbor's own figures, and its settings show all values.",
+            "The trials of {} have several values of {first}{more}. They are one run, as in Harbor's own figures. It shows all values.",
             parts.key
         );
         report.warn(Warning::read_differently(at, "harbor.settings_differ", what));
