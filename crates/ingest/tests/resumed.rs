@@ -133,16 +133,23 @@ fn a_step_has_what_it_spent_itself() {
     }
 }
 
-/// The agent of a step was ended before it said what it had used: what the next step counts includes it, and counts once.
+/// Takes what the results of these steps say that they used.
+fn forget(job: &Path, steps: &[usize]) {
+    let file = job.join("task__AAAAAA1/result.json");
+    let mut result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    for step in steps {
+        result["step_results"][step]["agent_result"] = json!({ "n_input_tokens": null, "cost_usd": null });
+    }
+    write(&file, &result);
+}
+
+/// The agent of a step was ended before it said what it had used: what the next step counts is of both, and counts once.
 #[test]
 fn a_step_that_says_nothing_hides_none_of_the_others() {
     let library = Library::new();
     let steps = [([100, 40, 10], 0.25, true), ([300, 140, 30], 0.75, true), ([600, 240, 60], 1.5, true)];
     play(&library.job(), "codex", true, false, &steps);
-    let file = library.job().join("task__AAAAAA1/result.json");
-    let mut result: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    result["step_results"][1]["agent_result"] = json!({ "n_input_tokens": null, "cost_usd": null });
-    write(&file, &result);
+    forget(&library.job(), &[1]);
     let found: Vec<_> = library.attempts().iter().map(|a| (a.tokens, a.cost_usd)).collect();
     let counts = |input, cached, output| Tokens { input: Some(input), cached, output };
     assert_eq!(
@@ -151,10 +158,47 @@ fn a_step_that_says_nothing_hides_none_of_the_others() {
             (counts(100, Some(40), Some(10)), Some(0.25)),
             // Its trajectory says the input of the whole session.
             (counts(200, None, None), None),
-            (counts(300, Some(200), Some(50)), Some(1.25)),
+            (counts(300, None, None), None),
         ]
     );
+    let run = library.read();
+    let episode = library.store.episodes(run.id).unwrap().remove(0);
+    assert_eq!((episode.tokens, episode.cost_usd), (counts(600, Some(240), Some(60)), Some(1.5)));
     assert_eq!(library.codes("tokens.session"), ["tokens.session_totals"]);
+}
+
+/// Cost and tokens per turn are over the turns that their sum is of.
+#[test]
+fn the_cost_of_a_session_is_that_of_all_its_turns() {
+    let steps: Vec<StepCounts> = (1..=6_u32)
+        .map(|n| ([u64::from(n) * 100, 0, u64::from(n) * 10], 0.25 * f64::from(n), true))
+        .collect();
+    let rates = |silent: &[usize], without_trajectory: Option<usize>| {
+        let library = Library::new();
+        play(&library.job(), "codex", true, false, &steps);
+        forget(&library.job(), silent);
+        if let Some(step) = without_trajectory {
+            let folder = library.job().join(format!("task__AAAAAA1/steps/s{step}/agent"));
+            fs::remove_dir_all(folder).unwrap();
+        }
+        let run = library.read();
+        let used = library.store.episode_turns(run.id).unwrap().remove(0).used;
+        let whole = library.store.episodes(run.id).unwrap().remove(0).cost_usd;
+        (
+            (used.cost.sum, used.cost.turns),
+            used.tokens.turns,
+            (used.tool_calls.sum, used.tool_calls.turns),
+            whole,
+        )
+    };
+    let all = ((1.5, 6), 6, (6.0, 6), Some(1.5));
+    assert_eq!(rates(&[], None), all);
+    assert_eq!(rates(&[2], None), all, "1.50 of five turns is 0.30 per turn");
+    assert_eq!(rates(&[0, 2, 3], None), all);
+    // Nor are the calls of the next step known by themselves.
+    assert_eq!(rates(&[2], Some(2)), ((1.5, 6), 6, (4.0, 4), Some(1.5)));
+    // Nothing says what the last one used: the others are known by themselves, but for the one after the gap.
+    assert_eq!(rates(&[2, 5], None), ((0.75, 3), 3, (6.0, 6), None));
 }
 
 /// A rate is over the turns of which the number is known.

@@ -4,6 +4,9 @@
 //! the whole session again: the counts of a step are those since the start of the session, and its trajectory begins with
 //! what earlier steps said. Three things together show it: the trial was run so, the trajectory of each step contains the
 //! messages of the one before, and no count ever falls. Then a step has the difference.
+//!
+//! Where a step does not say a number, the next one that does has used an unknown part of the difference: only the sum of both
+//! is known. The number of the whole session then stands for all of its steps.
 
 use model::{Attempt, Tokens, Warning};
 
@@ -33,15 +36,63 @@ impl Session {
     }
 }
 
-/// Makes what was counted since the start of a session into what each step has spent. `steps` are those of a trial whose
-/// agent continues with its session, in their order, with their `sessions`.
+/// What all steps of a trial have spent, where that of some step is known only together with that of another one.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Whole {
+    /// Every count that any step says.
+    pub(super) tokens: Option<Tokens>,
+    /// US dollars.
+    pub(super) cost_usd: Option<f64>,
+}
+
+/// A number of each step, made out of the number of its session until its end.
+struct Spent<T> {
+    /// Of each step by itself.
+    each: Vec<Option<T>>,
+    /// Of all steps; `None` = the last step does not say it, or not all steps are of one session.
+    all: Option<T>,
+    /// Whether a step does not say the number, and a later one does.
+    has_gap: bool,
+}
+
+impl<T: PartialOrd + std::ops::Sub<Output = T> + Copy> Spent<T> {
+    /// `numbers` has what each step says, `is_told` whether it has a trajectory. One without says its own.
+    fn new(numbers: &[Option<T>], is_told: &[bool]) -> Self {
+        let mut each = numbers.to_vec();
+        let (mut last, mut is_behind_gap, mut has_gap) = (None, false, false);
+        let first = is_told.iter().position(|is_told| *is_told).unwrap_or(numbers.len());
+        for ((own, number), is_told) in each.iter_mut().zip(numbers).zip(is_told).skip(first) {
+            if number.is_none() {
+                is_behind_gap = true;
+            } else if *is_told {
+                *own = if is_behind_gap { None } else { less(*number, last) };
+                has_gap |= is_behind_gap;
+                (last, is_behind_gap) = (*number, false);
+            }
+        }
+        let is_of_session = |(number, is_told): (&Option<T>, &bool)| *is_told || number.is_none();
+        let is_whole = first == 0
+            && is_told.last().is_some_and(|is_told| *is_told)
+            && numbers.iter().zip(is_told).all(is_of_session);
+        Self { each, all: numbers.last().copied().flatten().filter(|_| is_whole), has_gap }
+    }
+
+    /// Whether no step says it.
+    fn is_unknown(&self) -> bool {
+        self.each.iter().all(Option::is_none) && !self.has_gap
+    }
+}
+
+/// Makes what was counted since the start of a session into what each step has spent, and gives what all of them have, where
+/// that is more than the sum over them. `steps` are those of a trial whose agent continues with its session, in their order,
+/// with their `sessions`.
 pub(super) fn settle(
     agent: &str,
     path: &str,
     steps: &mut [&mut Attempt],
     sessions: &[Session],
     report: &mut Report,
-) {
+) -> Whole {
     let counted = steps.iter().filter(|step| !step.tokens.is_unknown()).count();
     let prompted: Vec<usize> = (0..steps.len()).filter(|i| !sessions[*i].messages.is_empty()).collect();
     let pairs: Vec<(usize, usize, bool)> = prompted
@@ -55,30 +106,13 @@ pub(super) fn settle(
     // From the last: each is compared with what the one before says, not with what is left of it.
     for (before, step, _) in pairs.into_iter().rev().filter(|(.., goes_on)| *goes_on) {
         let (earlier, later) = steps.split_at_mut(step);
-        let (before, after) = (&*earlier[before], &mut *later[0]);
-        after.steps = less(after.steps, before.steps);
-        after.tool_calls = less(after.tool_calls, before.tool_calls);
+        let (previous, after) = (&*earlier[before], &mut *later[0]);
+        // What it has beside a step without a trajectory is of both.
+        let own = |whole, before_it| if before + 1 == step { less(whole, before_it) } else { None };
+        after.steps = own(after.steps, previous.steps);
+        after.tool_calls = own(after.tool_calls, previous.tool_calls);
     }
-    // Where a step does not say a number, the next one that does is compared with the last one that did.
-    let mut last = (Tokens::default(), None);
-    for index in prompted.into_iter().filter(|_| is_total) {
-        let step = &mut *steps[index];
-        let whole = (step.tokens, step.cost_usd);
-        step.tokens = Tokens {
-            input: less(whole.0.input, last.0.input),
-            cached: less(whole.0.cached, last.0.cached),
-            output: less(whole.0.output, last.0.output),
-        };
-        if agent != COST_OF_EACH_CALL || sessions[index].cost_is_estimated {
-            step.cost_usd = less(whole.1, last.1);
-        }
-        let tokens = Tokens {
-            input: whole.0.input.or(last.0.input),
-            cached: whole.0.cached.or(last.0.cached),
-            output: whole.0.output.or(last.0.output),
-        };
-        last = (tokens, whole.1.or(last.1));
-    }
+    let whole = if is_total { spread(agent, steps, sessions) } else { Whole::default() };
     if is_total && counted > 1 {
         let what = "The agent continues its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
         report.warn(Warning::read_differently(path, "tokens.session_totals", what));
@@ -90,6 +124,36 @@ pub(super) fn settle(
     {
         let what = "The agent continues its session from step to step, and nothing shows whether its counts are those of a step or of the whole session. They are taken for those of a step.";
         report.warn(Warning::read_differently(path, "tokens.session_unclear", what));
+    }
+    whole
+}
+
+/// Gives each step the tokens and the cost that it has spent of those of its session.
+fn spread(agent: &str, steps: &mut [&mut Attempt], sessions: &[Session]) -> Whole {
+    let is_told: Vec<bool> = sessions.iter().map(|session| !session.messages.is_empty()).collect();
+    let tokens = |count: fn(&Tokens) -> Option<u64>| {
+        let numbers: Vec<Option<u64>> = steps.iter().map(|step| count(&step.tokens)).collect();
+        Spent::new(&numbers, &is_told)
+    };
+    let (input, cached, output) =
+        (tokens(|tokens| tokens.input), tokens(|tokens| tokens.cached), tokens(|tokens| tokens.output));
+    let costs: Vec<Option<f64>> = steps.iter().map(|step| step.cost_usd).collect();
+    let is_of_session = |(session, is_told): (&Session, &bool)| !is_told || session.cost_is_estimated;
+    let cost = (agent != COST_OF_EACH_CALL || sessions.iter().zip(&is_told).all(is_of_session))
+        .then(|| Spent::new(&costs, &is_told));
+    for (index, step) in steps.iter_mut().enumerate() {
+        step.tokens =
+            Tokens { input: input.each[index], cached: cached.each[index], output: output.each[index] };
+        if let Some(cost) = &cost {
+            step.cost_usd = cost.each[index];
+        }
+    }
+    let counts = [&input, &cached, &output];
+    let is_whole = counts.iter().any(|count| count.has_gap)
+        && counts.iter().all(|count| count.all.is_some() || count.is_unknown());
+    Whole {
+        tokens: is_whole.then_some(Tokens { input: input.all, cached: cached.all, output: output.all }),
+        cost_usd: cost.filter(|cost| cost.has_gap).and_then(|cost| cost.all),
     }
 }
 

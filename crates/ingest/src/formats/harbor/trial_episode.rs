@@ -15,7 +15,7 @@ use super::exception::{Phases, Raised};
 use super::layout::{is_file, is_folder};
 use super::no_verifier;
 use super::plan::Plan;
-use super::resumed;
+use super::resumed::{self, Whole};
 use super::settings::plain;
 use super::step::{self, Around};
 use super::task::{TITLE_CAP, Task};
@@ -170,11 +170,21 @@ impl Trial {
         }
         let mut attempts: Vec<&mut Attempt> =
             episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts).collect();
+        let mut whole = Whole::default();
         if self.head.resumes {
-            resumed::settle(agent.name(), &self.path, &mut attempts, &sessions, report);
+            whole = resumed::settle(agent.name(), &self.path, &mut attempts, &sessions, report);
         }
+        let is_proven = proofs.contains(&true);
         for (attempt, cache_exceeds_input) in attempts.into_iter().zip(proofs) {
             agent.settle(attempt, cache_exceeds_input);
+        }
+        episode.cost_usd = whole.cost_usd;
+        if let Some(tokens) = whole.tokens {
+            // Its input has the meaning that those of its steps have.
+            let mut all = Attempt::new(1, Verdict::Passed);
+            all.tokens = tokens;
+            agent.settle(&mut all, is_proven);
+            (episode.tokens, episode.cached_input) = (Some(all.tokens), all.cached_input);
         }
         agent.warn(&self.path, &episode, report);
         // Of a part of the steps it is not that of the whole.
