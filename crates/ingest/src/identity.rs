@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use files::Stamp;
 use model::{Attempt, Episode, Timing, Tokens, Verdict, Warning};
+use store::REGRADED;
 
 use crate::format::Report;
 
@@ -18,9 +19,14 @@ pub fn of_id(parts: &[&str]) -> String {
     format!("id-{stamp:016x}")
 }
 
+/// The identity of a trial by the id of its result, for gradings of it in other jobs, which know it by that.
+pub fn of_result(id: &str) -> String {
+    format!("{REGRADED}{:016x}", Stamp::new().text("harbor").text(id).finish())
+}
+
 /// Whether a text has the form of the identities that are made here.
 pub fn is_own(text: &str) -> bool {
-    ["id-", "by-", "of-"].iter().any(|kind| {
+    ["id-", "by-", "of-", REGRADED].iter().any(|kind| {
         text.strip_prefix(kind).is_some_and(|stamp| {
             stamp.len() == 16 && stamp.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
         })

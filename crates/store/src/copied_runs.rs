@@ -1,8 +1,8 @@
 //! Runs that are copies of another run of their source, for example a job whose folder was copied beside it. They are left
 //! out as a whole.
 //!
-//! A run that has a trial of its own, a better copy of one (by the rules of [`crate::copies`]), or a mark of a user (withdrawn,
-//! tags, a note) stays. Of runs that are alike in all that, the one that the library knew first stays.
+//! A run that has a trial of its own, a better copy of one (by the rules of [`crate::copies`]), another grading of one, or a mark
+//! of a user (withdrawn, tags, a note) stays. Of runs that are alike in all that, the one that the library knew first stays.
 //!
 //! What is left out is not read again before its place or that of its original changes: [`LeftOut`] says what it is.
 
@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use model::Warning;
 use rusqlite::Connection;
 
-use crate::copies::{GAP_TERMS, GAPS};
+use crate::copies::{GAP_TERMS, GAPS, GRADING};
 use crate::schema::Migration;
 use crate::withdrawn::VALID;
 use crate::{Result, RunId, SourceId, Store, runs, warnings};
@@ -79,7 +79,7 @@ struct SharingRun {
     slug: i64,
     /// All its trials, also those that no other run has.
     trials: u32,
-    /// The shared ones, by identity.
+    /// The shared ones, by identity and grading.
     shared: HashMap<String, Gaps>,
 }
 
@@ -182,7 +182,7 @@ fn sharing_runs(conn: &Connection, source: SourceId) -> Result<Vec<SharingRun>> 
     const FIRST_GAP: usize = 10;
     let gaps = GAPS.join(", ");
     let mut find = conn.prepare_cached(&format!(
-        "SELECT run.id, run.place, run.key, run_slug.preferred, run.harness IS NULL, size.episodes, episode.identity,
+        "SELECT run.id, run.place, run.key, run_slug.preferred, run.harness IS NULL, size.episodes, episode.identity || {GRADING},
            run.model IS NULL, run.slug, {IS_MARKED}, {gaps}
          FROM run JOIN run_slug ON run_slug.id = run.slug JOIN episode ON episode.run = run.id
            JOIN (SELECT own.run AS run, count(*) AS episodes FROM episode AS own JOIN run AS its ON its.id = own.run

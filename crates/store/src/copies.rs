@@ -7,8 +7,9 @@
 //! 4. the copy with more attempts;
 //! 5. a copy with a readable result;
 //! 6. a copy that says when it ended: a result is written after the verdict;
-//! 7. the copy in the run with more episodes, so that the trials of a job count in one place;
-//! 8. the copy in the source that was opened first.
+//! 7. the last grading of a trial that was graded again (Harbor), if it came to a verdict;
+//! 8. the copy in the run with more episodes, so that the trials of a job count in one place;
+//! 9. the copy in the source that was opened first.
 //!
 //! A run that is a copy as a whole is left out of its source: [`crate::copied_runs`].
 
@@ -86,6 +87,25 @@ const ATTEMPTS: &str =
 /// verdict, and neither this time nor tokens and cost.
 const HAS_NO_END: &str = "(episode.finished_at IS NULL)";
 
+/// SQL: whether an `episode` of a `run` is a later grading of a trial.
+macro_rules! is_regraded {
+    () => {
+        "(run.format = 'harbor' AND episode.extra ->> '$.source_trial' IS NOT NULL)"
+    };
+}
+
+/// SQL: what tells a later grading of a trial from its other gradings; copies of one have the same. Empty for an `episode` whose
+/// agent worked.
+pub(crate) const GRADING: &str =
+    concat!("iif(", is_regraded!(), ", ' ' || coalesce(episode.started_at, ''), '')");
+
+/// SQL: the later the grading of an `episode`, the lesser. One without a verdict is none.
+const EARLIER_GRADING: &str = concat!(
+    "iif(",
+    is_regraded!(),
+    " AND episode.end_reason NOT IN ('verifier_error', 'no_verdict'), -1 - coalesce(unixepoch(episode.finished_at), 0), 0)"
+);
+
 /// How many terms [`GAPS`] has.
 pub(crate) const GAP_TERMS: usize = 4;
 
@@ -99,7 +119,8 @@ pub(crate) static GAPS: LazyLock<[String; GAP_TERMS]> =
 static RANK: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let of_run = ["-run_slug.preferred", "run.harness IS NULL"];
     let gaps = GAPS.iter().map(String::as_str);
-    of_run.into_iter().chain(gaps).chain(["-size.episodes", "run.source", "run.id"]).collect()
+    let others = [EARLIER_GRADING, "-size.episodes", "run.source", "run.id"];
+    of_run.into_iter().chain(gaps).chain(others).collect()
 });
 
 /// SQL: a table of the number of episodes of each run.

@@ -1,9 +1,9 @@
-//! Identities of incomplete copies, which only another source can tell: a result without the files that name its run, and a
-//! trial that was copied before it had a result.
+//! Identities of incomplete copies, which only another source can tell: a result without the files that name its run, a trial
+//! that was copied before it had a result, and a later grading of a trial (Harbor), which names it by the id of its result.
 //!
 //! A reader sees one source. It gives the identity from this source (`own_identity`), and beside it ([`OTHER_IDENTITY`]) the
-//! identity that an incomplete copy has. This module combines both over all sources after parts are written. It computes
-//! `identity` from scratch each time, because the other source may have changed or been closed.
+//! identity that an incomplete copy or a later grading has. This module combines both over all sources after parts are written.
+//! It computes `identity` from scratch each time, because the other source may have changed or been closed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,8 +15,19 @@ use crate::{EpisodeId, Result, RunId, Store, runs};
 /// [`Store::settle_identities`] reads it.
 pub const OTHER_IDENTITY: &str = "other_identity";
 
-/// Formats whose readers write [`OTHER_IDENTITY`]. In other formats, it is a field of the source.
-const WITH_OTHER_IDENTITY: &str = "'terminal-bench', 'staminabench'";
+/// A field of an episode of Harbor: the trial whose recorded work it grades again.
+pub const SOURCE_TRIAL: &str = "source_trial";
+
+/// How the identity of a trial by the id of its result begins, which all its later gradings have.
+pub const REGRADED: &str = "re-";
+
+/// SQL: whether the reader of a `run` writes [`OTHER_IDENTITY`]. In other formats, it is a field of the source. Every trial of
+/// Harbor has it, so it is looked for only if there is a later grading.
+const WITH_OTHER_IDENTITY: &str = "(run.format IN ('terminal-bench', 'staminabench')
+  OR run.format = 'harbor' AND EXISTS (SELECT 1 FROM episode WHERE own_identity >= 're-' AND own_identity < 're.'))";
+
+/// The most gradings of gradings that are followed. Results that name each other in a circle have no first one.
+const MOST_GRADINGS: usize = 20;
 
 /// SQL: whether the result of an `episode` exists but cannot be read.
 pub(crate) const IS_UNREADABLE: &str = "coalesce(episode.extra ->> '$.\"result.json\"', episode.extra ->> '$.\"results.json\"', '') = 'unreadable'";
@@ -62,18 +73,31 @@ fn settled_before(conn: &Connection) -> Result<Vec<(EpisodeId, RunId)>> {
     Ok(find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Episodes that are incomplete copies of another one, by its [`OTHER_IDENTITY`].
+/// Episodes that are incomplete copies or later gradings of another one, by its [`OTHER_IDENTITY`].
 fn by_other_identity(conn: &Connection) -> Result<Settled> {
     let mut find = conn.prepare_cached(&format!(
-        "SELECT part.id, part.run, min(known.own_identity) FROM run JOIN episode AS known ON known.run = run.id
+        "SELECT part.id, part.run, part.own_identity, min(known.own_identity)
+         FROM run JOIN episode AS known ON known.run = run.id
            JOIN episode AS part ON part.own_identity = known.extra ->> '$.{OTHER_IDENTITY}'
-         WHERE run.format IN ({WITH_OTHER_IDENTITY}) AND known.own_identity IS NOT NULL
+         WHERE {WITH_OTHER_IDENTITY} AND known.own_identity IS NOT NULL
            AND known.own_identity <> part.own_identity
          GROUP BY part.id"
     ))?;
-    Ok(find
-        .query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?
-        .collect::<rusqlite::Result<_>>()?)
+    let found: Vec<(EpisodeId, RunId, String, String)> = find
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    // A grading may be graded again: the trial that was played has the identity of all.
+    let known_as: HashMap<&str, &str> =
+        found.iter().map(|(.., own, known)| (own.as_str(), known.as_str())).collect();
+    let first = |known: &str| {
+        let mut first = known;
+        for _ in 0..MOST_GRADINGS {
+            let Some(before) = known_as.get(first) else { break };
+            first = before;
+        }
+        first.to_owned()
+    };
+    Ok(found.iter().map(|(episode, run, _, known)| (*episode, (*run, first(known)))).collect())
 }
 
 /// The fields of a trial of `tb` that identify it.

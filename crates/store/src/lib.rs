@@ -56,7 +56,7 @@ pub use episode_turns::{EpisodeTurns, KnownSum, PlayedTurn, Used};
 pub use episodes::{EpisodeEntry, EpisodeRecord};
 pub use error::StoreError;
 pub use grader::{GraderMention, GraderMentions};
-pub use identities::OTHER_IDENTITY;
+pub use identities::{OTHER_IDENTITY, REGRADED, SOURCE_TRIAL};
 pub use library::{Facets, GroupEntry, LibraryCounts, RunFilter, RunGrouping, RunList, RunSort};
 pub use not_kept::NotKept;
 pub use parts::PartRead;

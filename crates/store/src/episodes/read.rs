@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 
 use super::Given;
 use crate::values::{end_reason, pair, parse, parse_artifacts, parse_or_default, tokens};
-use crate::{EpisodeId, Result, RunId, Store, TurnRow, sessions, turns, withdrawn};
+use crate::{EpisodeId, OTHER_IDENTITY, Result, RunId, Store, TurnRow, sessions, turns, withdrawn};
 
 /// An episode for the grid, the curve and the scores.
 #[derive(Debug, Clone, PartialEq)]
@@ -146,9 +146,18 @@ fn read_record(conn: &Connection, row: &Row<'_>) -> Result<EpisodeRecord> {
         exception: pair(row, at + 2)?,
         timing: read_timing(row, at + 4)?,
         artifacts: parse_artifacts(row.get::<_, Option<String>>(at + 8)?.as_deref())?,
-        extra: parse_or_default(row.get::<_, Option<String>>(at + 9)?.as_deref())?,
+        extra: without_other_identity(parse_or_default(row.get::<_, Option<String>>(at + 9)?.as_deref())?),
         entry,
     })
+}
+
+/// What a source says: an identity that its reader has put there is not.
+fn without_other_identity(mut extra: Extra) -> Extra {
+    let is_own = |value: &str| value.len() == 19 && value.as_bytes().get(2) == Some(&b'-');
+    if extra.get(OTHER_IDENTITY).and_then(serde_json::Value::as_str).is_some_and(is_own) {
+        extra.remove(OTHER_IDENTITY);
+    }
+    extra
 }
 
 /// Four columns from `first` on.

@@ -32,8 +32,10 @@ pub(super) struct Trial {
     /// `result.json`, written once at the end; `None` = running, killed, or [`Self::damaged`].
     pub(super) result: Option<Node>,
     /// What copies of the trial have in common, made while it ran or later: its name in its job, else the id of its result;
-    /// `None` = no file says it.
+    /// `None` = no file says it. Of a grading of another trial it is that by which [`Self::source_trial`] is known.
     pub(super) identity: Option<String>,
+    /// Id of the trial whose recorded work was graded again; `None` = the agent worked here.
+    pub(super) source_trial: Option<String>,
     /// Whether `result.json` is there but cannot be read: the trial has ended.
     pub(super) damaged: bool,
     /// Whether its verifier was switched off.
@@ -78,13 +80,14 @@ impl Trial {
                 "There is no result.json: the trial is running, or was killed. Its finished steps are shown as far as they go.",
             ));
         }
-        let (mut in_job, mut verifier_off) = (None, false);
+        let (mut in_job, mut verifier_off, mut source_trial) = (None, false, None);
         if has("config.json") {
             match tree.read_json::<Node>(&join(path, "config.json"), CONFIG_CAP) {
                 Ok(config @ Node::Map(_)) => {
                     report.files_read += 1;
                     in_job = name_in_job(&config);
                     verifier_off = no_verifier::is_off(&config);
+                    source_trial = graded_again(tree, path, &config);
                 }
                 Ok(_) => report.warn(Warning::skipped(
                     join(path, "config.json"),
@@ -109,7 +112,11 @@ impl Trial {
         if verifier_off {
             report.warn(no_verifier::warning(path));
         }
-        let identity = in_job.or_else(|| result.as_ref().and_then(own_id));
+        let source_trial = source_trial.or_else(|| graded_again(tree, path, in_result?));
+        let identity = match &source_trial {
+            Some(source) => Some(identity::of_result(source)),
+            None => in_job.or_else(|| result.as_ref().and_then(own_id)),
+        };
         Self {
             path: path.to_owned(),
             job,
@@ -117,6 +124,7 @@ impl Trial {
             run: String::new(),
             result,
             identity,
+            source_trial,
             damaged,
             verifier_off,
             log,
@@ -249,6 +257,17 @@ fn own_id(result: &Node) -> Option<String> {
     let id = result.get("id")?.word()?;
     let began = result.get("started_at").and_then(Node::word).unwrap_or_default();
     Some(identity::of_id(&["harbor", id, began]))
+}
+
+/// The id of the trial whose recorded work a trial grades again (`harbor job regrade`), by its configuration or, where that has
+/// only a path, by its lock.
+fn graded_again(tree: &Tree, path: &str, config: &Node) -> Option<String> {
+    let source = config.get("source_trial")?;
+    let id = |source: &Node| source.get("trial_id").and_then(Node::word).map(str::to_owned);
+    id(source).or_else(|| {
+        let lock = tree.read_json::<Node>(&join(path, "lock.json"), CONFIG_CAP).ok()?;
+        id(lock.get("source_trial")?)
+    })
 }
 
 /// The name of a trial in its job, which is there before it ends.

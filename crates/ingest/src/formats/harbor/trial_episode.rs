@@ -4,6 +4,7 @@ use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Turn, 
 
 use crate::attribution::{Attribution, Cell};
 use crate::format::Report;
+use crate::identity;
 use crate::readers::json::Node;
 use crate::readers::kept_tests::KeptTests;
 use crate::readers::text::first_title;
@@ -67,6 +68,7 @@ impl Trial {
         episode.title = task.and_then(|t| t.title.clone());
         episode.planned_turns = plan.count;
         self.facts(tree, task, &mut episode);
+        self.relate(&mut episode);
         let mut unusable = Unusable::default();
         unusable.settle_times(&mut episode.timing);
         unusable.warn(&join(&self.path, "result.json"), report);
@@ -278,6 +280,19 @@ impl Trial {
                 name: plan.names.get(steps.len()).cloned(),
                 begun: Some(Begun { folder: self.path.clone(), node: None, traceback: None }),
             });
+        }
+    }
+
+    /// What tells gradings of one trial: the trial that it grades again, and its own result's id, by which others name it.
+    fn relate(&self, episode: &mut Episode) {
+        for name in [store::OTHER_IDENTITY, store::SOURCE_TRIAL] {
+            episode.extra.remove(name);
+        }
+        if let Some(source) = &self.source_trial {
+            episode.extra.insert(store::SOURCE_TRIAL.to_owned(), source.as_str().into());
+        }
+        if let Some(id) = self.text("id") {
+            episode.extra.insert(store::OTHER_IDENTITY.to_owned(), identity::of_result(id).into());
         }
     }
 
