@@ -12,3 +12,4 @@ mod lives;
 mod passing;
 mod preflight;
 mod recorded;
+mod recorded_server;

@@ -1,251 +1,15 @@
 //! The gateway before a real model server, whose bytes were recorded (`tests/llama-cpp/README.md`).
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use gateway::{
-    AttemptSummary, Gateway, ModelList, Record, ServerKind, Settings, Speeds, StopReason, Termination,
-};
-use model::Tokens;
-use serde::Deserialize;
-use serde_json::Value;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use gateway::{AttemptSummary, ModelList, Record, ServerKind, Speeds, StopReason, Termination};
 
-use crate::endpoint::{Endpoint, attempt, client, post, start_gateway};
+use crate::endpoint::{attempt, client, post};
 use crate::passing::tokens;
+use crate::recorded_server::{End, Exchange, Piece, Server, session};
 
 const CHAT: &str = "/v1/chat/completions";
-
-/// An exchange as it was recorded.
-#[derive(Debug, Clone, Deserialize)]
-struct Exchange {
-    name: String,
-    path: String,
-    /// What was asked: JSON, or the text that was sent in its place.
-    body: Value,
-    pieces: Vec<Piece>,
-    end: End,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Piece {
-    /// Milliseconds since the request was sent.
-    ms: u64,
-    text: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum End {
-    Whole,
-    Agent,
-    Server,
-}
-
-impl Exchange {
-    fn raw(&self) -> String {
-        self.pieces.iter().map(|piece| piece.text.as_str()).collect()
-    }
-
-    fn is_chunked(&self) -> bool {
-        self.raw().split("\r\n\r\n").next().unwrap().contains("chunked")
-    }
-
-    /// The body of its answer, without the sizes of chunks.
-    fn answer(&self) -> String {
-        let raw = self.raw();
-        let (_, mut rest) = raw.split_once("\r\n\r\n").unwrap();
-        if !self.is_chunked() {
-            return rest.to_owned();
-        }
-        let mut body = String::new();
-        while let Some((size, chunk)) = rest.split_once("\r\n") {
-            let size = usize::from_str_radix(size, 16).unwrap();
-            if size == 0 {
-                break;
-            }
-            body.push_str(&chunk[..size]);
-            rest = &chunk[size + 2..];
-        }
-        body
-    }
-
-    /// The JSON of its events, or of its plain answer.
-    fn parts(&self) -> Vec<Value> {
-        let answer = self.answer();
-        if !self.is_chunked() {
-            return vec![serde_json::from_str(&answer).unwrap()];
-        }
-        answer
-            .lines()
-            .filter_map(|line| line.strip_prefix("data: "))
-            .filter(|data| *data != "[DONE]")
-            .map(|data| serde_json::from_str(data).unwrap())
-            .collect()
-    }
-
-    /// What the server itself measured of the request, where it tells.
-    fn timings(&self) -> Option<Value> {
-        self.parts().into_iter().find_map(|part| part.get("timings").cloned())
-    }
-
-    /// The tokens that the server says it has worked on.
-    fn own_tokens(&self) -> Option<Tokens> {
-        let timings = self.timings()?;
-        let count = |name: &str| timings[name].as_u64().unwrap();
-        let cached = count("cache_n");
-        Some(tokens(cached + count("prompt_n"), cached, count("predicted_n")))
-    }
-
-    fn asked(&self) -> String {
-        self.body.to_string()
-    }
-}
-
-/// All exchanges by name.
-fn session() -> HashMap<String, Exchange> {
-    include_str!("../llama-cpp/session.jsonl")
-        .lines()
-        .map(|line| {
-            let exchange: Exchange = serde_json::from_str(line).unwrap();
-            (exchange.name.clone(), exchange)
-        })
-        .collect()
-}
-
-/// When the request came and when the answer's first content left.
-#[derive(Debug, Clone, Copy)]
-struct Times {
-    asked: Instant,
-    content: Option<Instant>,
-}
-
-/// The recorded server. It plays one exchange after the other, the last one again and again, whatever is asked.
-struct Server {
-    base_url: String,
-    times: Arc<Mutex<Vec<Times>>>,
-    /// How many connections the client has closed.
-    closed: watch::Receiver<usize>,
-    /// Lets pieces with content go, where they are held back.
-    release: watch::Sender<bool>,
-}
-
-impl Server {
-    async fn start(exchanges: Vec<Exchange>) -> Self {
-        Self::begin(exchanges, true).await
-    }
-
-    /// Holds content back until [`Server::release`].
-    async fn holding(exchange: Exchange) -> Self {
-        Self::begin(vec![exchange], false).await
-    }
-
-    async fn begin(exchanges: Vec<Exchange>, released: bool) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base_url = format!("http://{}", listener.local_addr().unwrap());
-        let plan = Arc::new(Mutex::new(VecDeque::from(exchanges)));
-        let times: Arc<Mutex<Vec<Times>>> = Arc::default();
-        let (closing, closed) = watch::channel(0);
-        let (release, released) = watch::channel(released);
-        let kept = Arc::clone(&times);
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let (plan, times, closing, released) =
-                    (Arc::clone(&plan), Arc::clone(&kept), closing.clone(), released.clone());
-                tokio::spawn(async move {
-                    serve(stream, &plan, &times, released).await;
-                    closing.send_modify(|closed| *closed += 1);
-                });
-            }
-        });
-        Self { base_url, times, closed, release }
-    }
-
-    /// As [`Endpoint::settings`].
-    async fn settings(&self) -> Settings {
-        let mut settings = Endpoint::start(Vec::new()).await.settings();
-        if let gateway::Upstream::Http { base_url, .. } = &mut settings.upstream {
-            base_url.clone_from(&self.base_url);
-        }
-        settings
-    }
-
-    async fn gateway(&self) -> Gateway {
-        start_gateway(self.settings().await).await
-    }
-
-    fn asked(&self) -> usize {
-        self.times.lock().unwrap().len()
-    }
-}
-
-/// Reads one request. `None` = the client has closed the connection.
-async fn read_request(stream: &mut TcpStream) -> Option<()> {
-    let mut bytes = Vec::new();
-    let mut buffer = vec![0; 16 << 10];
-    loop {
-        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-            let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
-            let length = head
-                .lines()
-                .find_map(|line| line.strip_prefix("content-length:"))
-                .map_or(0, |length| length.trim().parse().unwrap());
-            if bytes.len() >= end + 4 + length {
-                return Some(());
-            }
-        }
-        match stream.read(&mut buffer).await {
-            Ok(0) | Err(_) => return None,
-            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
-        }
-    }
-}
-
-async fn serve(
-    mut stream: TcpStream,
-    plan: &Mutex<VecDeque<Exchange>>,
-    times: &Mutex<Vec<Times>>,
-    mut released: watch::Receiver<bool>,
-) {
-    stream.set_nodelay(true).unwrap();
-    while read_request(&mut stream).await.is_some() {
-        let exchange = {
-            let mut plan = plan.lock().unwrap();
-            let next = plan.front().cloned().expect("an exchange");
-            if plan.len() > 1 {
-                plan.pop_front();
-            }
-            next
-        };
-        let number = {
-            let mut times = times.lock().unwrap();
-            times.push(Times { asked: Instant::now(), content: None });
-            times.len() - 1
-        };
-        for piece in &exchange.pieces {
-            if piece.text.contains("\"content\":\"") && times.lock().unwrap()[number].content.is_none() {
-                released.wait_for(|released| *released).await.unwrap();
-                times.lock().unwrap()[number].content = Some(Instant::now());
-            }
-            // A client that hangs up is seen below.
-            let _ = stream.write_all(piece.text.as_bytes()).await;
-            tokio::task::yield_now().await;
-        }
-        match exchange.end {
-            End::Whole if exchange.raw().contains("Connection: close") => return,
-            End::Whole => {}
-            // Nothing more comes until the client goes.
-            End::Agent => {
-                let _ = read_request(&mut stream).await;
-                return;
-            }
-            End::Server => return,
-        }
-    }
-}
 
 /// Sends one request of an agent; what it got, and what was counted.
 async fn once(exchange: &Exchange, body: String) -> (u16, Option<String>, AttemptSummary) {
@@ -373,7 +137,7 @@ async fn signs_of_life_are_no_content() {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     tokio::time::sleep(Duration::from_millis(50)).await;
-    server.release.send(true).unwrap();
+    server.release.send(usize::MAX).unwrap();
     assert_eq!(answered.await.unwrap(), exchange.answer());
     let times = server.times.lock().unwrap()[0];
     let held = times.content.unwrap() - times.asked;
@@ -381,6 +145,67 @@ async fn signs_of_life_are_no_content() {
     let first = record.stream.unwrap().first_seconds;
     assert!(first >= held.as_secs_f64(), "{first} s, and content was held back for {held:?}");
     assert_eq!(record.faults, Vec::<u16>::new());
+}
+
+#[tokio::test]
+async fn what_comes_after_the_first_content_is_timed_from_it() {
+    const HELD: Duration = Duration::from_millis(100);
+    let exchange = session()["slot_taken"].clone();
+    let server = Server::holding(exchange.clone()).await;
+    let gateway = server.gateway().await;
+    let attempt = gateway.open(attempt(1), None);
+    let begun = Instant::now();
+    server.release.send(1).unwrap();
+    let mut answer = post(&attempt, CHAT, exchange.asked()).await;
+    let mut got = String::new();
+    while !got.contains("\"content\":\"") {
+        got.push_str(std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap());
+    }
+    // The gateway saw the first content before this moment, and sees the last one after the pause.
+    let first_came = begun.elapsed();
+    tokio::time::sleep(HELD).await;
+    server.release.send(usize::MAX).unwrap();
+    while answer.chunk().await.unwrap().is_some() {}
+    let stream = attempt.close().records[0].stream.unwrap();
+    assert!(
+        stream.first_seconds <= first_came.as_secs_f64(),
+        "{stream:?}, first content after {first_came:?}"
+    );
+    assert!(stream.rest_seconds >= HELD.as_secs_f64(), "{stream:?}");
+}
+
+#[tokio::test]
+async fn a_connection_that_the_server_keeps_is_used_again() {
+    const REQUESTS: usize = 8;
+    let session = session();
+    let exchanges = [&session["kept_alive_first"], &session["kept_alive_second"]];
+    let plan = (0..REQUESTS).map(|number| exchanges[number % 2].clone()).collect();
+    let server = Server::start(plan).await;
+    let gateway = server.gateway().await;
+    let attempt = gateway.open(attempt(1), None);
+    for number in 0..REQUESTS {
+        let exchange = exchanges[number % 2];
+        let answer = post(&attempt, CHAT, exchange.asked()).await;
+        assert_eq!((answer.status().as_u16(), answer.text().await.unwrap()), (200, exchange.answer()));
+    }
+    // A request that comes at once after an answer may meet the connection before it is free again, hence not exactly one.
+    let opened = server.opened.load(Ordering::SeqCst);
+    assert!(opened < REQUESTS, "{opened} connections for {REQUESTS} requests");
+}
+
+#[tokio::test]
+async fn a_connection_that_the_server_has_closed_meanwhile_costs_no_answer() {
+    let session = session();
+    let exchanges = ["kept_alive_first", "kept_alive_second"].map(|name| session[name].clone());
+    let server = Server::closing(exchanges.to_vec()).await;
+    let gateway = server.gateway().await;
+    let attempt = gateway.open(attempt(1), None);
+    for exchange in &exchanges {
+        let answer = post(&attempt, CHAT, exchange.asked()).await;
+        assert_eq!((answer.status().as_u16(), answer.text().await.unwrap()), (200, exchange.answer()));
+    }
+    let summary = attempt.close();
+    assert_eq!((summary.spent.requests, summary.spent.unmetered, summary.stop_reason), (2, 0, None));
 }
 
 #[tokio::test]
