@@ -11,7 +11,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use figures::table::{Table, Value};
 use library::{Library, members, repository};
-use model::{Attempt, Benchmark, Counting, EndReason, Episode, Run, Tokens, Turn, Verdict};
+use model::{
+    Attempt, Benchmark, Counting, EndReason, Episode, Reported, Run, TaskTotals, Tokens, Turn, Verdict,
+};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -55,7 +57,17 @@ fn tables(runs: &[&str]) -> Vec<TableOf> {
         TableOf::Episodes { members: members(runs), sort: GridSort::Scenario },
         TableOf::Turns { members: members(runs), sort: GridSort::Scenario },
         TableOf::ByTurn { members: members(runs) },
+        TableOf::Scores { of: value_of() },
     ]
+}
+
+/// What the library says of a run: how much of it is there, its scores, what makes its numbers less sure.
+fn row_of(workbench: &Workbench, run: &str) -> String {
+    let rows = workbench.list_runs(ListRuns::default()).unwrap().rows;
+    let row = rows.into_iter().find(|row| row.id == run).unwrap();
+    let coverage = (row.episodes, row.planned_episodes, row.scored_episodes, row.withdrawn_episodes);
+    let scores = (row.score, row.dataset_score, row.case_score, row.perfect, row.rounds);
+    format!("{coverage:?} {scores:?} {:?} {:?} {:?}", row.partial, row.doubts, row.pass_rate)
 }
 
 /// The values of a table; of what differs between libraries only the ids are left out.
@@ -88,13 +100,8 @@ fn assert_equal(one: &Workbench, runs: &[&str], other: &Workbench, back: &[&str]
                         }
                     }
                 }
-                // Tasks that a source only counts are in its score, and have no attempt.
                 // Sets of scenarios are numbered anew, and the bootstrap draws in their order.
-                let but: &[&str] = match what {
-                    "evocode" => &["score"],
-                    "several" => &["bootstrap"],
-                    _ => &[],
-                };
+                let but: &[&str] = if what == "several" { &["bootstrap"] } else { &[] };
                 let (mut a_values, mut b_values) = (values(&a, but), values(&b, but));
                 if what == "several" {
                     a_values.sort_by_key(|row| format!("{row:?}"));
@@ -130,6 +137,9 @@ fn round_trip(one: &Workbench, runs: &[&str], format: ExportFormat, what: &str) 
     };
     let back: Vec<&str> = runs.iter().map(|run| slug(run).as_str()).collect();
     assert_equal(one, runs, &other.workbench, &back, what);
+    for (run, back) in runs.iter().zip(&back) {
+        assert_eq!(row_of(one, run), row_of(&other.workbench, back), "{what}");
+    }
     // And once more: the table of the table is the table.
     let again = other.workbench.table(&TableOf::Tidy { members: members(&back) }).unwrap();
     let first = one.table(&TableOf::Tidy { members: members(runs) }).unwrap();
@@ -254,11 +264,45 @@ fn episode() -> impl Strategy<Value = Episode> {
     )
 }
 
-/// Runs with their episodes, each of a scenario.
-fn runs() -> impl Strategy<Value = Vec<(String, Option<String>, Vec<Episode>)>> {
+/// A run, its episodes, each of a scenario, and the tasks that it only counts.
+#[derive(Debug)]
+struct Made {
+    harness: String,
+    model: Option<String>,
+    planned: Option<u32>,
+    episodes: Vec<Episode>,
+    counted: Vec<TaskTotals>,
+}
+
+fn counted() -> impl Strategy<Value = Vec<TaskTotals>> {
+    // Eighths are whole in any file.
+    let share = || of((0..=8_u32).prop_map(|part| f64::from(part) / 8.0));
+    vec((of(0..9_u32), share(), share(), any::<bool>()), 0..4).prop_map(|all| {
+        let mut tasks = Vec::new();
+        for (number, (turns, passed, case_ratio, has_episode)) in all.into_iter().enumerate() {
+            // A task may have an episode all the same.
+            let scenario = if has_episode { format!("s {number}") } else { format!("=t {number}") };
+            let passed_turns = passed.map(|share| share * f64::from(turns.unwrap_or(8)));
+            tasks.push(TaskTotals { scenario, turns, passed_turns, case_ratio });
+        }
+        tasks
+    })
+}
+
+fn runs() -> impl Strategy<Value = Vec<Made>> {
     let name = select(vec!["codex", "mini_swe", "=1+1", "a, \"b\"", "'quoted'", "模型", "-0"]);
     let model = of(select(vec!["gpt", "glm 5", "+x", "NaN"]));
-    vec((name.prop_map(str::to_owned), model.prop_map(|m| m.map(str::to_owned)), vec(episode(), 0..5)), 1..4)
+    let made = (name, model, of(0..9_u32), vec(episode(), 0..5), counted());
+    vec(made, 1..4).prop_map(|all| {
+        let run = |(harness, model, planned, episodes, counted): (&str, Option<&str>, _, _, _)| Made {
+            harness: harness.to_owned(),
+            model: model.map(str::to_owned),
+            planned,
+            episodes,
+            counted,
+        };
+        all.into_iter().map(run).collect()
+    })
 }
 
 proptest! {
@@ -273,14 +317,16 @@ proptest! {
             let store = Store::open(&db).unwrap();
             let source = store.put_source("/no/such/place", "results", false).unwrap();
             let benchmark = || Benchmark { key: "any".to_owned(), name: "Any".to_owned() };
-            let all: Vec<Run> = runs.iter().zip(0..).map(|((harness, model, _), number)| Run {
-                harness: Some(harness.clone()),
-                model: model.clone(),
+            let all: Vec<Run> = runs.iter().zip(0..).map(|(made, number)| Run {
+                harness: Some(made.harness.clone()),
+                model: made.model.clone(),
+                planned_episodes: made.planned,
+                reported: Reported { totals_only: made.counted.clone(), ..Reported::default() },
                 ..Run::unknown(format!("run{number}"), benchmark())
             }).collect();
             store.put_runs(source, "", format, &all).unwrap();
-            let episodes: Vec<(String, Episode)> = runs.iter().zip(0..).flat_map(|((_, _, episodes), run)| {
-                let of_run = episodes.iter().zip(0..).map(move |(episode, number)| {
+            let episodes: Vec<(String, Episode)> = runs.iter().zip(0..).flat_map(|(made, run)| {
+                let of_run = made.episodes.iter().zip(0..).map(move |(episode, number)| {
                     let scenario = format!("s {number}");
                     let identity = Some(format!("id-{:016x}", 100 * run + number));
                     let episode = Episode { key: format!("{scenario}#1"), scenario, identity, ..episode.clone() };

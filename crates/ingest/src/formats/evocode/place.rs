@@ -187,7 +187,9 @@ impl Place {
         run.harness = Some("terminus-2".to_owned());
         run.runner = Some(("Harbor".to_owned(), None));
         run.model = Some(named.shown.clone());
-        run.planned_episodes = Some(if self.indexed { self.tasks.len() } else { self.files.len() } as u32);
+        let planned = if self.indexed { self.tasks.len() } else { self.files.len() } as u32;
+        run.planned_episodes = Some(planned);
+        run.extra.insert("planned_tasks".to_owned(), planned.into());
         run.attempt_limit = Some(1);
         if let Some(effort) = named.effort() {
             run.settings.insert("reasoning_effort".to_owned(), Value::String(effort.to_owned()));

@@ -57,6 +57,8 @@ pub enum About {
     Turn,
     /// The attempt.
     Attempt,
+    /// A task that the source only counts, in a row of its own without a scenario.
+    Task,
 }
 
 impl About {
@@ -169,10 +171,14 @@ columns! {
     PlannedEpisodes "planned_episodes" [] Count Run false true "Episodes that were planned" "unknown";
     AttemptLimit "attempt_limit" [] Ordinal Run false true "Most attempts that a turn may take" "unknown";
     RestoreBeforeTry "restore_before_try" [] Flag Run false true "Whether every attempt at a turn began from one snapshot: then MT@k is round by round" "no";
-    PlannedTasks "planned_tasks" [] Count Run false true "Tasks that were planned, where each of their turns is an episode (`harbor-sr:…`)" "those that are there";
+    PlannedTasks "planned_tasks" [] Count Run false true "Tasks that were planned: where each of their turns is an episode (`harbor-sr:…`), and in EvoCode-Bench's published results" "those that are there";
     RunStartedAt "run_started_at" [] Time Run false true "When the run began" "the start of its first episode";
     RunFinishedAt "run_finished_at" [] Time Run false true "When it ended" "unknown";
     Invalid "invalid" [] Text Run false true "Why the run was withdrawn" "it was not";
+    CountedTask "counted_task" [] Text Task false true "Task that the source of the run counts and does not describe: it is in scores and no episode. Its row has no scenario" "the row is of no such task";
+    CountedTurns "counted_turns" [] Count Task false true "Turns that this task has" "unknown; it counts as 0";
+    CountedPassed "counted_turns_passed" [] Amount Task false true "How many of them passed" "unknown; it counts as 0";
+    CountedCases "counted_case_share" [] Amount Task false true "Its share of test cases passed, 0 to 1" "it is in no case score";
 }
 
 /// How many columns there are.

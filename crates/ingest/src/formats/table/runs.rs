@@ -1,10 +1,10 @@
 //! The runs that the rows of tables name, each from its first row.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use files::Stamp;
-use model::{Baseline, Benchmark, Run};
+use model::{Baseline, Benchmark, Run, TaskTotals};
 use serde_json::Value;
 
 use super::cell::Cell;
@@ -18,6 +18,8 @@ pub const FORMAT: &str = "table";
 const SCENARIOS_CAP: usize = 1_000_000;
 /// Most runs of a folder.
 pub(super) const RUNS_CAP: usize = 20_000;
+/// Most tasks that the runs of a folder only count.
+const COUNTED_CAP: usize = 50_000;
 
 /// What is known of the runs.
 #[derive(Default)]
@@ -29,6 +31,8 @@ pub(super) struct Runs {
     known: Vec<Known>,
     /// Of each scenario (benchmark and name): its turns, and the row that said so.
     planned: HashMap<u64, (u64, u64)>,
+    /// The tasks that runs only count, each with the place of its run.
+    counted: HashSet<(usize, String)>,
     /// Whether there are more than are read.
     pub(super) too_many: bool,
 }
@@ -60,6 +64,51 @@ impl Runs {
         };
         describe((&mut self.found[index], &mut self.known[index]), (&key, row, path), warnings);
         self.see_planned(row, &key, path, warnings);
+        self.see_counted(row, index, path, warnings);
+    }
+
+    /// Takes the task that a row says its run only counts.
+    fn see_counted(&mut self, row: &Row<'_>, index: usize, path: &str, warnings: &mut RowWarnings) {
+        let Some(task) = row.text(Field::CountedTask) else { return };
+        let run = &mut self.found[index];
+        let name = Cell::Text(&task).shown();
+        let mut warn = |code, done, what: &str| {
+            warnings.of_run(&run.key, path, row.number(), code, done, what);
+        };
+        if row.text(Field::Scenario).is_some() {
+            let what =
+                format!("names a scenario and the counted_task “{name}”. It is a row of the scenario.");
+            return warn("table.contradiction", Done::Differently, &what);
+        }
+        if self.counted.len() >= COUNTED_CAP {
+            let what = format!(
+                "names a counted_task beyond {COUNTED_CAP} that the runs of a folder only count. It is left out."
+            );
+            return warn("table.too_many_runs", Done::Skipped, &what);
+        }
+        if !self.counted.insert((index, task.clone())) {
+            let what =
+                format!("is the counted_task “{name}” of its run, as is an earlier row. The first counts.");
+            return warn("table.duplicate", Done::Skipped, &what);
+        }
+        let comma = row.decimal_comma();
+        let turns = row.cell(Field::CountedTurns).count(comma).and_then(|n| u32::try_from(n).ok());
+        let passed_turns = (row.cell(Field::CountedPassed).amount(comma))
+            .filter(|passed| turns.is_none_or(|turns| *passed <= f64::from(turns)));
+        let case_ratio = row.cell(Field::CountedCases).amount(comma).filter(|share| *share <= 1.0);
+        for (field, is_usable) in [
+            (Field::CountedTurns, turns.is_some()),
+            (Field::CountedPassed, passed_turns.is_some()),
+            (Field::CountedCases, case_ratio.is_some()),
+        ] {
+            let cell = row.cell(field);
+            if !is_usable && !cell.is_unknown() {
+                let what =
+                    format!("says {} “{}”, which cannot be. It is unknown.", field.name(), cell.shown());
+                warn("value.not_usable", Done::Differently, &what);
+            }
+        }
+        run.reported.totals_only.push(TaskTotals { scenario: task, turns, passed_turns, case_ratio });
     }
 
     /// A scenario has as many turns in every run.

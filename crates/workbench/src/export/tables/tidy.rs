@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use figures::table::{Column, Table, Value, known, maybe};
 use ingest::formats::table::columns::{COLUMNS, Field, Kind};
 use ingest::formats::table::{FORKED, PLANNED_TASKS, RESTORE_BEFORE_TRY};
-use model::{Attempt, Counting, EndReason, Episode, Run, Tokens, Turn, Verdict};
+use model::{Attempt, Counting, EndReason, Episode, Run, TaskTotals, Tokens, Turn, Verdict};
 use store::RunRecord;
 
 use crate::Workbench;
@@ -110,6 +110,13 @@ impl Cells {
         self.set(Field::EpisodeFinishedAt, maybe(episode.timing.finished_at.as_deref()));
     }
 
+    fn counted_task(&mut self, task: &TaskTotals) {
+        self.set(Field::CountedTask, known(task.scenario.as_str()));
+        self.set(Field::CountedTurns, maybe(task.turns));
+        self.set(Field::CountedPassed, maybe(task.passed_turns));
+        self.set(Field::CountedCases, maybe(task.case_ratio));
+    }
+
     fn turn(&mut self, turn: &Turn) {
         self.set(Field::Turn, known(turn.number));
         self.set(Field::Title, maybe(turn.title.as_deref()));
@@ -172,12 +179,14 @@ pub(super) fn table(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiEr
     let sets = ScenarioSets::from_runs(runs().map(|run| &run.record));
     let several = runs().map(|run| sets.set(&run.record)).collect::<BTreeSet<u32>>().len() > 1;
     let mut seen = BTreeSet::new();
+    let mut has_counted = false;
     for run in runs().filter(|run| seen.insert(run.record.entry.slug.as_str())) {
         let of_run = Cells::of_run(&run.record, several.then(|| sets.set(&run.record)));
         // Those that are withdrawn go out with their mark, too.
         let mut withdrawn = workbench.store.all_episodes(run.record.entry.id)?;
         withdrawn.retain(|episode| episode.invalid.is_some());
-        if run.episodes.is_empty() && withdrawn.is_empty() {
+        let counted = &run.record.run.reported.totals_only;
+        if run.episodes.is_empty() && withdrawn.is_empty() && counted.is_empty() {
             table.push(of_run.row());
         }
         let mut repeats = HashMap::new();
@@ -202,10 +211,23 @@ pub(super) fn table(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiEr
                 }
             }
         }
+        // A reader that does not know these columns sees rows of a run without an episode.
+        for task in counted {
+            let mut of_task = of_run.clone();
+            of_task.counted_task(task);
+            table.push(of_task.row());
+            has_counted = true;
+        }
     }
     table.notes.push(
-        "A row is an attempt. Stamina Lab reads the table as it stands, with the same numbers; individual tests, requests, settings and what sources report of themselves are not in it."
+        "A row is an attempt. Stamina Lab reads the table as it stands, with the same numbers; individual tests, requests, settings and figures that sources report of themselves are not in it."
             .to_owned(),
     );
+    if has_counted {
+        table.notes.push(
+            "A row with a counted task, and without a scenario, is a task that its source counts and does not describe: it is in scores and no episode."
+                .to_owned(),
+        );
+    }
     Ok(table)
 }
