@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use app::TestHome;
+use serde_json::{Value, json};
 
 /// Nine episodes of three turns, four of which the environment stopped in turn 2; two tasks have two episodes.
 fn table() -> String {
@@ -79,4 +80,54 @@ fn a_number_that_is_less_sure_says_so_wherever_it_stands() {
     }
     let spent = home.text(&["table", "spent", &run]);
     assert!(spent.contains(stopped) && !spent.contains("interval by scenario"), "{spent}");
+}
+
+/// Tasks as EvoCode-Bench lays them out, of which two were run and one of these twice.
+fn tasks(folder: &std::path::Path) {
+    for task in ["a", "b", "c", "d"] {
+        fs::create_dir_all(folder.join(task)).expect("a folder");
+        fs::write(folder.join(task).join("task.toml"), "version = \"1.0\"\n").expect("a task");
+    }
+    for (task, trial) in [("a", "a__1"), ("a", "a__2"), ("b", "b__1")] {
+        let at = folder.join(task).join("harbor_jobs/model-a/2026-01-01__10-00-00").join(trial);
+        fs::create_dir_all(at.join("verifier")).expect("a folder");
+        fs::write(at.join("verifier/reward.txt"), "1").expect("a reward");
+        let config = json!({
+            "task": { "path": format!("tasks/{task}") }, "trial_name": trial,
+            "agent": { "name": "agent-a", "model_name": "vendor/model-a" },
+        });
+        fs::write(at.join("config.json"), config.to_string()).expect("a configuration");
+        let result = json!({
+            "id": format!("id-{trial}"), "task_name": task, "trial_name": trial, "config": config,
+            "verifier_result": { "rewards": { "reward": 1.0 } },
+            "started_at": "2026-01-01T10:00:00Z", "finished_at": "2026-01-01T10:10:00Z",
+        });
+        fs::write(at.join("result.json"), result.to_string()).expect("a result");
+    }
+}
+
+/// What is missing of the only run of a library, and what is counted of it.
+fn coverage(home: &TestHome) -> Value {
+    let run = &home.json(&["runs"])[0];
+    let names = ["partial", "doubts", "coverage", "score", "dataset_score", "perfect", "stamina"];
+    names.map(|name| run[name].clone()).to_vec().into()
+}
+
+#[test]
+fn repeats_of_a_task_are_no_tasks_there_and_back() {
+    let home = TestHome::new();
+    let folder = home.path("set-a");
+    tasks(&folder);
+    home.ingest(&folder);
+    let (before, run) = (coverage(&home), home.run_ids().remove(0));
+    assert_eq!((&before[0], &before[2]["present"]), (&json!("2 of 4 tasks"), &json!(3)), "{before}");
+    assert_eq!(before[4], 50.0, "{before}");
+    for arguments in [["show", &run], ["compare", &run]] {
+        assert!(home.text(&arguments).contains("2 of 4 tasks"), "{arguments:?}");
+    }
+    let table = home.path("attempts.csv");
+    home.text(&["table", "tidy", &run, "--out", table.to_str().expect("UTF-8")]);
+    let other = TestHome::new();
+    other.ingest(&table);
+    assert_eq!(coverage(&other), before);
 }

@@ -1,5 +1,7 @@
 //! From a run's episodes to its statistics, which the store keeps so that the library can be sorted in SQL.
 
+use std::collections::BTreeSet;
+
 use analysis::bootstrap::{Resampling, bootstrap_mean};
 use analysis::clusters::InScenario;
 use analysis::pass_rate::pass_rate;
@@ -30,7 +32,8 @@ impl Workbench {
             let Some(record) = self.store.run(&of.slug)? else { continue };
             let episodes = self.store.episodes(of.run)?;
             let rounds = rounds::scores(&self.store, &record, &episodes)?;
-            let summary = Summary { rounds, ..summarize(&record, &episodes, &policy) };
+            let withdrawn = withdrawn_scenarios(&self.store, &record)?;
+            let summary = Summary { rounds, ..summarize(&record, &episodes, &withdrawn, &policy) };
             self.store.put_summary(of, &summary)?;
         }
         Ok(())
@@ -203,10 +206,15 @@ pub(crate) fn scores(record: &RunRecord, episodes: &[EpisodeEntry], policy: &Cen
     }
 }
 
-fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Summary {
+fn summarize(
+    record: &RunRecord,
+    episodes: &[EpisodeEntry],
+    withdrawn: &BTreeSet<String>,
+    policy: &CensoringPolicy,
+) -> Summary {
+    let partial = partial(record, episodes, withdrawn);
     // Without tests there is no stamina and no score of turns.
     if !record.entry.benchmark.has_verdicts() {
-        let partial = partial(record, episodes, 0);
         let mut doubts: Vec<String> = partial.iter().cloned().collect();
         if record.entry.withdrawn_episodes > 0 {
             let withdrawn = counted(record.entry.withdrawn_episodes.into(), "withdrawn session");
@@ -223,7 +231,6 @@ fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     let scores = scores(record, episodes, policy);
     // Tasks that the source only counts are of no known length.
     let pass_rate = (totals.is_empty() && of_one_turn(episodes)).then(|| pass_rate(&trials));
-    let partial = partial(record, episodes, totals.len() as u32);
     let number = Number {
         parts: vec![Part { entry: &record.entry, partial: partial.as_deref(), episodes, pooled: None }],
         stamina: &mean,
@@ -245,17 +252,36 @@ fn summarize(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPo
     }
 }
 
-/// What is missing, in words.
-fn partial(record: &RunRecord, episodes: &[EpisodeEntry], totals_only: u32) -> Option<String> {
-    let read = episodes.len() as u32;
-    if totals_only > 0 {
-        let all = read + record.entry.withdrawn_episodes + totals_only;
-        return Some(format!("{read} of {}", counted(all.into(), "task")));
+/// The scenarios of the withdrawn episodes of a run of which some tasks are only counted.
+fn withdrawn_scenarios(store: &Store, record: &RunRecord) -> Result<BTreeSet<String>, ApiError> {
+    if record.entry.withdrawn_episodes == 0 || record.run.reported.totals_only.is_empty() {
+        return Ok(BTreeSet::new());
     }
+    let all = store.all_episodes(record.entry.id)?.into_iter();
+    Ok(all.filter(|episode| episode.invalid.is_some()).map(|episode| episode.scenario).collect())
+}
+
+/// What is missing, in words: tasks where some are known by totals only, and episodes where more of these are missing.
+fn partial(record: &RunRecord, episodes: &[EpisodeEntry], withdrawn: &BTreeSet<String>) -> Option<String> {
+    let read = episodes.len() as u64;
+    let tasks: BTreeSet<&str> = episodes.iter().map(|episode| episode.scenario.as_str()).collect();
+    let mut known = tasks.clone();
+    known.extend(withdrawn.iter().map(String::as_str));
+    let described = known.len() as u64;
+    known.extend(record.run.reported.totals_only.iter().map(|task| task.scenario.as_str()));
+    let known = known.len() as u64;
+    let planned_tasks = record.run.extra.get(table::PLANNED_TASKS).and_then(Value::as_u64);
+    let all = planned_tasks.unwrap_or(0).max(known);
+    let of_tasks = (known > described).then(|| format!("{} of {}", tasks.len(), counted(all, "task")));
+    // A source may plan an episode of each task that it does not describe: that is said with the tasks.
+    let missing_tasks = if of_tasks.is_some() { all - described } else { 0 };
     // What is withdrawn is not missing.
-    let planned = record.run.planned_episodes?.saturating_sub(record.entry.withdrawn_episodes);
+    let planned = record.run.planned_episodes.unwrap_or(0).saturating_sub(record.entry.withdrawn_episodes);
     let noun = if record.entry.benchmark.has_verdicts() { "episode" } else { "session" };
-    (read < planned).then(|| format!("{read} of {}", counted(planned.into(), noun)))
+    let of_episodes = (read.saturating_add(missing_tasks) < u64::from(planned))
+        .then(|| format!("{read} of {}", counted(planned.into(), noun)));
+    let parts: Vec<String> = of_tasks.into_iter().chain(of_episodes).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// Reads a run or says that there is none.
