@@ -150,12 +150,13 @@ fn comparison_text(comparison: &Comparison) -> String {
         text.push_str(&table::table(&head, &vec![false; head.len()], &rows));
     }
     let tau = format!(" τ = {}.", counted(comparison.tau.into(), "turn"));
+    let in_words =
+        |shared: u32| format!(" {} {} shared.", counted(shared.into(), "scenario"), are(shared.into()));
+    let shared = comparison.known_shared_scenarios().map(in_words).unwrap_or_default();
     text.push_str(&format!(
-        "{} {} the same. {} {} shared.{}\n\n",
+        "{} {} the same.{shared}{}\n\n",
         counted(comparison.equal.len() as u64, "setting"),
         are(comparison.equal.len() as u64),
-        counted(comparison.shared_scenarios.into(), "scenario"),
-        are(comparison.shared_scenarios.into()),
         if comparison.of_one_turn { "" } else { &tau }
     ));
     if comparison.of_one_turn {

@@ -67,6 +67,30 @@ fn a_run_is_not_tested_against_its_copy() {
     assert_eq!(compared["overlaps"].as_array().map(Vec::len), Some(1));
 }
 
+/// Their sources say that they play other scenarios, and they have a trial in common: it is of one scenario.
+#[test]
+fn members_with_a_trial_in_common_are_not_said_to_share_no_scenario() {
+    let library = TestHome::new();
+    for set in ["x", "y"] {
+        let path = library.path(&format!("{set}.csv"));
+        let head = "run,harness,model,scenario,turn,attempt,passed,episode_id,scenario_set";
+        let row = |turn, passed| format!("of-{set},h,m,s1,{turn},1,{passed},id-0123456789abcdef,{set}\n");
+        std::fs::write(&path, format!("{head}\n{}{}", row(1, true), row(2, false))).expect("a table");
+        library.ingest(&path);
+    }
+    let runs = sorted_runs(&library);
+    let compared = library.json(&["compare", &runs[0], &runs[1]]);
+    assert_eq!((&compared["shared_scenarios"], &compared["overlaps"][0]["runs"]), (&json!(0), &json!(1)));
+    let text = library.text(&["compare", &runs[0], &runs[1]]);
+    assert!(text.contains("is in both: nothing is tested between these two"), "{text}");
+    assert!(!text.contains("0 scenarios are shared"), "{text}");
+    assert!(!text.contains("No scenario is shared") && !text.contains("one set may be harder"), "{text}");
+    let figure = library.path("survival.svg");
+    let out = figure.to_str().expect("UTF-8");
+    let caption = &library.json(&["figure", "survival", &runs[0], &runs[1], "--out", out])["caption"];
+    assert!(!caption.to_string().contains("share no scenario"), "{caption}");
+}
+
 /// A table whose durations are rounded: what two models did alike in 12.5 seconds are two observations.
 #[test]
 fn episodes_of_two_models_that_took_equally_long_are_no_copies() {

@@ -38,7 +38,7 @@ use crate::api::{
 };
 use crate::rounds;
 use crate::unrecognized::sensitivity_line;
-pub(crate) use cautions::{goes_on_differs, shorter};
+pub(crate) use cautions::{goes_on_differs, in_common, shorter};
 use copies::Common;
 use doubts::Part;
 use horizon::Horizon;
@@ -118,10 +118,16 @@ impl Workbench {
         let apart = overlaps.is_empty();
         let turns = pools.iter().map(Pool::turns).max().unwrap_or(0);
 
-        let settings = settings::compare(&pools, reference);
+        let mut settings = settings::compare(&pools, reference);
         let comparability =
             settings.differences.iter().map(|d| d.comparability).max().unwrap_or(Comparability::NoEffect);
         let shared = facts::shared(&pools.iter().map(Pool::scenarios).collect::<Vec<_>>()).len() as u32;
+        if !apart
+            && pools.len() == 2
+            && facts::shared(&pools.iter().map(Pool::all_scenarios).collect::<Vec<_>>()).is_empty()
+        {
+            facts::share_no_name(&mut settings.differences);
+        }
         let of_one_turn = members::all_of_one_turn(&pools);
         let mut compared_members = Vec::new();
         for ((pool, of_run), episodes) in pools.iter().zip(&compared.runs).zip(&episodes) {

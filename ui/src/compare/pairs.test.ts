@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { PairedComparison } from "../host/bindings/PairedComparison";
-import { contrastOf, difference, differenceInterval, isAdjusted, noDisagreement, notPaired, ofScenario, pairedOver } from "./pairs";
+import { contrastOf, difference, differenceInterval, isAdjusted, knownShared, noDisagreement, notPaired, ofScenario, pairedOver } from "./pairs";
 
 const comparison = (shared: number | null): Comparison =>
   ({ reference: 0, pairs: [{ a: 1, b: 0, paired: shared === null ? null : { n: shared } }] }) as unknown as Comparison;
@@ -34,6 +34,11 @@ it("names no shared scenarios where nothing is paired on them", () => {
 it("says why nothing is paired: runs in both members are no lack of shared scenarios", () => {
   expect(notPaired({ in_both: 1 }, "A", "B")).toBe("A and B have runs, or trials of them, in common: nothing is paired.");
   expect(notPaired({ in_both: 0 }, "A", "B")).toBe("A and B share no scenario in which both were at risk.");
+});
+
+it("does not say that no scenario is shared by members that have trials in common", () => {
+  const shared = (shared_scenarios: number, overlaps: Comparison["overlaps"]): number | null => knownShared({ shared_scenarios, overlaps });
+  expect([shared(0, [[0, 1, 1]]), shared(2, [[0, 1, 1]]), shared(0, []), shared(3, [])]).toEqual([null, 2, 0, 3]);
 });
 
 it("says why no turn is listed: that two share no scenario only where they have no runs in common", () => {

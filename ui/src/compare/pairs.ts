@@ -29,6 +29,10 @@ export function noDisagreement({ members, pairs, reference, shared_scenarios }: 
   return notPaired(pairWith({ pairs, reference }, other), members[other]?.name ?? "This run", members[reference]?.name ?? "the reference");
 }
 
+/** How many scenarios all members share; `null` = they have trials in common, which are of one scenario whatever their sources call it. */
+export const knownShared = ({ overlaps, shared_scenarios }: Pick<Comparison, "overlaps" | "shared_scenarios">): number | null =>
+  shared_scenarios === 0 && overlaps.length > 0 ? null : shared_scenarios;
+
 /** Over what a member is paired with the reference: `on 12 shared scenarios`; of `tau`, the horizon of the comparison, they may know less. */
 export function pairedOver(paired: Pick<PairedComparison, "n" | "tau"> | null, tau: number): string {
   if (paired === null) return "nothing is paired";

@@ -261,6 +261,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// How many scenarios all members share, where that is true by their names: a trial that two members have is of one scenario,
+    /// whatever their sources call it. `None` = members have trials in common, and no name.
+    #[must_use]
+    pub fn known_shared_scenarios(&self) -> Option<u32> {
+        Some(self.shared_scenarios).filter(|shared| *shared > 0 || self.overlaps.is_empty())
+    }
+
     /// The pairs over which Holm corrects: `3 pairs`. `None` where none is tested.
     pub fn holm_pairs(&self) -> Option<String> {
         match self.pairs.iter().filter(|pair| pair.p_holm.is_some()).count() {

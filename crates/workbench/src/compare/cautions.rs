@@ -80,12 +80,7 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
     }
     cautions
         .extend(say(who(&|m| m.simulated), &|names| format!("{names}: simulated, no real model answered.")));
-    for overlap in &comparison.overlaps {
-        cautions.push(format!(
-            "{}: nothing is tested between these two, nor over all members.",
-            tests_of::in_common(comparison, *overlap)
-        ));
-    }
+    cautions.extend(in_common(comparison));
     if let Some((a, b)) = twice(pools) {
         cautions.push(format!("{a} and {b} look like the same results opened twice."));
     }
@@ -93,10 +88,34 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
         cautions.push("End reasons are counted by a custom policy.".to_owned());
     }
     cautions.extend(shorter(comparison));
-    if comparison.members.len() > 1 && comparison.shared_scenarios == 0 {
+    if comparison.members.len() > 1 && comparison.shared_scenarios == 0 && shares_none(comparison, pools) {
         cautions.push("No scenario is shared by all members: nothing is paired over all of them.".to_owned());
     }
     cautions
+}
+
+/// The members that have runs, or trials of them, in common: nothing is paired or tested between these.
+pub(crate) fn in_common(comparison: &Comparison) -> Vec<String> {
+    let sentence = |overlap: &(u32, u32, u32)| {
+        let which = tests_of::in_common(comparison, *overlap);
+        format!("{which}: nothing is tested between these two, nor over all members.")
+    };
+    comparison.overlaps.iter().map(sentence).collect()
+}
+
+/// Whether members that have no trial in common share no scenario. Of the others [`in_common`] says why nothing is paired: a
+/// trial that two have is of one scenario, whatever their sources call it.
+fn shares_none(comparison: &Comparison, pools: &[Pool]) -> bool {
+    if comparison.overlaps.is_empty() {
+        return true;
+    }
+    let overlap = |a: usize, b: usize| {
+        let is_of = |(x, y, _): &(u32, u32, u32)| (*x as usize, *y as usize) == (a, b);
+        comparison.overlaps.iter().any(is_of)
+    };
+    let played: Vec<_> = pools.iter().map(Pool::scenarios).collect();
+    let mut pairs = (0..played.len()).flat_map(|a| (a + 1..played.len()).map(move |b| (a, b)));
+    pairs.any(|(a, b)| !overlap(a, b) && played[a].is_disjoint(&played[b]))
 }
 
 /// Whether members differ in what they do after a failed turn.

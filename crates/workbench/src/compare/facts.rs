@@ -9,6 +9,17 @@ use super::coverage;
 use super::members::{Pool, PooledRun, Scenario};
 use super::rules::Effect;
 use super::settings::{Line, Setting};
+use crate::api::SettingDifference;
+
+/// The line that says which scenarios were played.
+const SCENARIOS: &str = "Scenarios";
+
+/// Says of two members that have trials in common, and no scenario by its name, that these are of one whatever their sources call it.
+pub(super) fn share_no_name(differences: &mut [SettingDifference]) {
+    for difference in differences.iter_mut().filter(|difference| difference.setting == SCENARIOS) {
+        difference.note = "they have trials in common, though by its name no scenario is shared".to_owned();
+    }
+}
 
 /// The lines, in the order in which they matter.
 pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
@@ -217,7 +228,7 @@ fn scenarios(pools: &[Pool]) -> Line<'static> {
         }
     };
     Line {
-        label: "Scenarios".to_owned(),
+        label: SCENARIOS.to_owned(),
         key: None,
         // Two sets of the same size that share nothing have the same words.
         differs: played.iter().any(|own| own.len() != shared.len()),

@@ -7,7 +7,8 @@ use analysis::pass_rate::difference;
 
 use super::sets::ScenarioSets;
 use crate::api::{
-    ChiSquare, ComparedPair, Comparison, Estimate, PairedComparison, PairedScenarioRow, PermutationTest,
+    ChiSquare, ComparedMember, ComparedPair, Comparison, Estimate, PairedComparison, PairedScenarioRow,
+    PermutationTest,
 };
 
 /// A pair of members, with how many runs are in both.
@@ -63,7 +64,7 @@ pub(crate) fn chi_square(test: &LogRank) -> Option<ChiSquare> {
 
 /// `A and B: 1 run is in both`.
 pub(crate) fn in_common(data: &Comparison, (a, b, runs): (u32, u32, u32)) -> String {
-    let name = |index: u32| data.members.get(index as usize).map_or("", |member| member.name.as_str());
+    let name = |index: u32| data.members.get(index as usize).map(ComparedMember::marked).unwrap_or_default();
     let runs = if runs == 1 {
         "1 run, or trials of it, is in both".to_owned()
     } else {

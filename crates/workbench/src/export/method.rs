@@ -66,7 +66,7 @@ impl Workbench {
     pub(super) fn method(&self, data: &Comparison) -> Result<Method, ApiError> {
         let mut method = self.policy_method(&data.policy)?;
         if data.members.len() > 1 {
-            method.scenarios = Some(data.shared_scenarios);
+            method.scenarios = data.known_shared_scenarios();
         }
         method.notes.extend(not_comparable(
             data.differences

@@ -156,11 +156,9 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
     let why = comparison.no_overall.unwrap();
     assert!(why.contains("runs in common") && why.contains("1 run, or trials of it, is in both"), "{why}");
     let pairs = library.workbench.table(&TableOf::Pairs { of: group_request.clone() }).unwrap();
-    assert!(
-        pairs.notes.iter().any(|note| note.contains("runs in both: 1; nothing is tested")),
-        "{:?}",
-        pairs.notes
-    );
+    let caution =
+        comparison.cautions.iter().find(|caution| caution.contains("is in both: nothing is tested"));
+    assert!(pairs.notes.contains(caution.unwrap()), "{:?}", pairs.notes);
     let to = tempfile::tempdir().unwrap();
     let path = to.path().join("report.md");
     let report = ExportOf::Report { of: group_request, preset: "icml".into() };

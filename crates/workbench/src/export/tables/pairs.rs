@@ -6,7 +6,7 @@ use model::counted;
 use super::comparison::ends;
 use super::{for_machines_if, name, parts};
 use crate::api::{ApiError, ComparedMember, Comparison};
-use crate::compare::shorter;
+use crate::compare::{in_common, shorter};
 
 /// The tests of a comparison.
 pub(super) fn pairs(data: &Comparison) -> Table {
@@ -112,15 +112,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         ));
     }
     table.notes.extend(shorter(data));
-    for (a, b, runs) in &data.overlaps {
-        let name =
-            |index: u32| data.members.get(index as usize).map_or_else(String::new, ComparedMember::marked);
-        table.notes.push(format!(
-            "{} and {}: runs in both: {runs}; nothing is tested between them, nor over all.",
-            name(*a),
-            name(*b),
-        ));
-    }
+    table.notes.extend(in_common(data));
     table
 }
 
