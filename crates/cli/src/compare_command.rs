@@ -183,14 +183,16 @@ fn comparison_text(comparison: &Comparison) -> String {
     text
 }
 
-/// What must be known of members, each sentence once with those that it is of.
+/// What makes numbers of members less sure, and what must be known of them, each sentence once with those that it is of.
 fn caveats_text(members: &[ComparedMember]) -> String {
     let mut remarks: Vec<(&str, Vec<&str>)> = Vec::new();
     for member in members {
-        for caveat in &member.caveats {
-            match remarks.iter_mut().find(|(one, _)| one == caveat) {
+        // What is missing of a member is both a doubt and a caveat.
+        let is_new = |caveat: &&String| !member.doubts.contains(caveat);
+        for sentence in member.doubts.iter().chain(member.caveats.iter().filter(is_new)) {
+            match remarks.iter_mut().find(|(one, _)| one == sentence) {
                 Some((_, names)) => names.push(&member.name),
-                None => remarks.push((caveat, vec![&member.name])),
+                None => remarks.push((sentence, vec![&member.name])),
             }
         }
     }

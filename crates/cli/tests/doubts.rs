@@ -51,6 +51,7 @@ fn a_number_that_is_less_sure_says_so_wherever_it_stands() {
         vec!["runs"],
         vec!["show", &run],
         vec!["survival", &run],
+        vec!["compare", &run],
         vec!["compare", &run, "--json"],
         vec!["table", "library"],
         vec!["table", "runs", &run],
@@ -77,6 +78,14 @@ fn a_number_that_is_less_sure_says_so_wherever_it_stands() {
             caption.contains(stopped) && !caption.contains("interval by scenario"),
             "{figure}: {caption}"
         );
+    }
+    // So do the cautions of a comparison, on its page, in a terminal and with its table.
+    let compared = home.json(&["compare", &run]);
+    let cautions = compared["cautions"].as_array().expect("cautions").iter().filter_map(|one| one.as_str());
+    let [text, table] = [home.text(&["compare", &run]), home.text(&["table", "runs", &run])];
+    assert!(cautions.clone().count() > 2, "{compared}");
+    for caution in cautions {
+        assert!(text.contains(caution) && table.contains(caution), "{caution}: {text}{table}");
     }
     let spent = home.text(&["table", "spent", &run]);
     assert!(spent.contains(stopped) && !spent.contains("interval by scenario"), "{spent}");

@@ -78,6 +78,7 @@ pub(super) fn runs(data: &Comparison) -> Table {
     });
     let remarks = doubts::grouped(&data.members, |member| member.doubts.iter().chain(&member.caveats));
     table.notes.extend(remarks.into_iter().map(|sentence| format!("{sentence}.")));
+    table.notes.extend(data.cautions.iter().cloned());
     table
 }
 
