@@ -78,10 +78,18 @@ fn read(text: &str, is_built_in: bool) -> Result<HarnessFile, String> {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        format!("line {line}, column {column}: {}", error.message())
+        let what =
+            if is_foreign(text) { "this is no key or value of a harness file" } else { error.message() };
+        format!("line {line}, column {column}: {what}")
     })?;
     description.check(is_built_in)?;
     Ok(HarnessFile { description, text: text.to_owned() })
+}
+
+/// Whether it is TOML for something else: a message about a key or a value would quote it.
+fn is_foreign(text: &str) -> bool {
+    toml::from_str::<toml::Table>(text)
+        .is_ok_and(|table| !["name", "image"].iter().all(|key| table.contains_key(*key)))
 }
 
 impl Harness for HarnessFile {

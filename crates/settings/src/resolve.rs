@@ -57,9 +57,7 @@ impl Config {
 pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, ConfigError> {
     let mut given = BTreeMap::new();
     for file in files {
-        for (key, value) in flat(file)? {
-            put(&mut given, &key, &value, &file.name)?;
-        }
+        put_all(&mut given, file)?;
     }
     for pair in values {
         for (key, value) in of_pair(pair)? {
@@ -67,6 +65,25 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, Config
         }
     }
     Ok(finish(given))
+}
+
+/// Puts the keys of a file in their places. A file with a setting, or with a key that is like one, says which key is unknown; any other
+/// is not quoted.
+fn put_all(given: &mut BTreeMap<String, Value>, file: &ConfigFile) -> Result<(), ConfigError> {
+    let (mut has_setting, mut unknown) = (false, None);
+    for (key, value) in flat(file)? {
+        match put(given, &key, &value, &file.name) {
+            Ok(()) => has_setting = true,
+            Err(error @ ConfigError::UnknownKey { .. }) => unknown = unknown.or(Some(error)),
+            Err(error) => return Err(error),
+        }
+    }
+    match unknown {
+        None => Ok(()),
+        Some(error @ ConfigError::UnknownKey { nearest: Some(_), .. }) => Err(error),
+        Some(error) if has_setting => Err(error),
+        Some(_) => Err(ConfigError::NoSettings { place: file.name.clone() }),
+    }
 }
 
 /// A file that was written elsewhere, as far as it is understood: the original's snapshot has every key that its version
@@ -221,7 +238,7 @@ fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
         return Ok(Vec::new());
     }
     let value: Value = serde_saphyr::from_str_with_options(text, yaml::options())
-        .map_err(|error: serde_saphyr::Error| wrong(error.without_snippet().to_string()))?;
+        .map_err(|error: serde_saphyr::Error| wrong(without_key(&error.without_snippet().to_string())))?;
     let mut keys = Vec::new();
     match value {
         Value::Null => {}
@@ -236,6 +253,17 @@ fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
         }
     }
     Ok(keys)
+}
+
+/// An error of the parser without the key that it quotes: the file may be any file of this machine.
+fn without_key(error: &str) -> String {
+    match error.strip_prefix("duplicate mapping key") {
+        None => error.to_owned(),
+        Some(rest) => {
+            let place = rest.rfind(" at line ").map_or("", |at| &rest[at..]);
+            format!("a key stands twice in its mapping{place}")
+        }
+    }
 }
 
 fn too_much() -> String {

@@ -284,8 +284,12 @@ fn nothing_of_a_file_that_is_no_settings_file_is_quoted() {
         "a: hunter2: hunter2\n",
         "\"hunter2\n",
         "root:x:0:0:hunter2:/root:/bin/bash\nhunter2: *hunter2\n",
+        "hunter2: 1\nhunter2: 2\n",
+        "hunter2_token: abc\nother: 1\n",
     ];
     for text in secrets {
+        let strict = resolve(&[file(text)], &[]).expect_err(text).to_string();
+        assert!(strict.starts_with("a.yaml") && !strict.contains("hunter2"), "{strict}");
         let lenient = read(&file(text)).expect_err(text).to_string();
         assert!(lenient.starts_with("a.yaml") && !lenient.contains("hunter2"), "{lenient}");
     }

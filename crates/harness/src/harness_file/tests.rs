@@ -120,6 +120,9 @@ fn a_file_that_is_not_a_harness_is_not_quoted() {
         "root:x:0:hunter2\n",
         "name = \"hunter2\nx\"\n",
         "name = [\"hunter2\"]\n",
+        "api = \"hunter2_value\"\n",
+        "[hunter2_section]\n",
+        "name = \"a\"\nhunter2 = 1\n",
     ] {
         let error = parse(text).unwrap_err();
         assert!(error.starts_with("line ") && !error.contains("hunter2"), "{error}");

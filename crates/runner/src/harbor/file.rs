@@ -105,7 +105,12 @@ pub(super) struct Artifact {
 /// Reads a `task.toml`. The error is one sentence: it is no TOML, a value has the wrong type or range, or a name cannot be
 /// one.
 pub(super) fn read(text: &str) -> Result<Read, String> {
-    let raw: Raw = toml::from_str(text).map_err(|error| format!("It cannot be read: {}", error.message()))?;
+    // Only the place and not the message of the parser, which quotes keys and values: a folder of tasks may be any folder.
+    let raw: Raw = toml::from_str(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        format!("It cannot be read: line {line}: this is no TOML, or a value of another type than a task has there")
+    })?;
     let mut met = Met::default();
     met.keys("", &raw.other);
     met.keys("solution.", &raw.solution.other);
