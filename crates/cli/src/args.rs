@@ -47,7 +47,8 @@ pub(crate) enum Command {
         /// Meaning of a column of a table, such as turn=round; remembered for every table with the same header
         #[arg(long, value_name = "COLUMN=NAME")]
         map: Vec<String>,
-        /// Read it through the program stamina-import-NAME (or a path with a /), which converts it to a tidy table
+        /// Read it through an importer, which converts it to a tidy table: the program stamina-import-NAME on the PATH, one that
+        /// the settings name, or a path with a /
         #[arg(long, value_name = "NAME")]
         with: Option<String>,
     },

@@ -78,6 +78,7 @@ fn is_of_the_command_line(code: &str) -> bool {
             "source.not_recognised"
                 | "source.missing"
                 | "importer.missing"
+                | "importer.ambiguous"
                 | "importer.not_mine"
                 | "table.map"
                 | "table.no_column"

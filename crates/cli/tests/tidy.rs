@@ -5,8 +5,9 @@ mod folders;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
-use app::{TestHome, text};
+use app::{Served, TestHome, text};
 use folders::fixtures;
 use serde_json::{Value, json};
 
@@ -231,4 +232,70 @@ fn the_table_of_an_importer_is_mapped_and_goes_with_its_source() {
     assert_eq!(kept(), 1);
     answer(&home, &["close", path]);
     assert_eq!(kept(), 0);
+}
+
+/// The app runs an importer of its settings for what a user opens with it, and for nothing else.
+#[test]
+// docs/security.md: An importer of others
+fn an_importer_of_the_settings_is_run_only_for_what_is_opened_with_it() {
+    let home = TestHome::new();
+    let (results, own) = (home.path("results"), home.path("own"));
+    for folder in [&results, &own] {
+        fs::create_dir(folder).expect("a folder");
+    }
+    let write_program = |path: &Path, name: &str| {
+        let script = "#!/bin/sh\necho run >> \"$0.runs\"\n\
+            echo experiment,harness,model,scenario,turn,attempt,passed\necho e,h,m,s1,1,1,true\n";
+        let path = path.join(name);
+        fs::write(&path, script).expect("written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("executable");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let (program, planted) =
+        (write_program(&own, "stamina-import-verdicts"), write_program(&results, "stamina-import-planted"));
+    let runs =
+        |program: &str| fs::read_to_string(format!("{program}.runs")).map_or(0, |runs| runs.lines().count());
+    let path = results.to_str().expect("UTF-8");
+    let app = Served::new(&home);
+    let added = app.get("set_importers", &json!({ "add": [program], "remove": [] }));
+    let listed = json!({ "name": "verdicts", "path": program, "in_settings": true, "state": "ready" });
+    assert_eq!(added["importers"], json!([listed]));
+    assert_eq!(added["path"], home.path(".config/stamina-lab/importers.json").to_str().expect("UTF-8"));
+
+    // Opening a source runs none, whatever else the request says; nor is one run that is not listed.
+    let plain = app.ask("open_source", &json!({ "path": path, "importer": program })).unwrap_err();
+    assert_eq!(plain["code"], "source.not_recognised");
+    let with =
+        |importer: &str, columns: Value| json!({ "path": path, "importer": importer, "columns": columns });
+    let refused = app.ask("open_with_importer", &with(&planted, json!({}))).unwrap_err();
+    assert_eq!(refused["code"], "importer.not_listed");
+    assert_eq!((runs(&program), runs(&planted)), (0, 0));
+
+    // Its table has another name for a column, which the app then asks for.
+    let missing = app.ask("open_with_importer", &with(&program, json!({}))).unwrap_err();
+    assert_eq!(missing["not_recognised"]["tables"][0]["missing"][0]["column"], "run");
+    let opened = app.get("open_with_importer", &with(&program, json!({ "run": "experiment" })));
+    assert_eq!(opened["path"], fs::canonicalize(path).expect("there").to_str().expect("UTF-8"));
+    let is_read = |state: &Value| state["sources"][0]["status"] == "ready" && state["runs"] == 1;
+    app.until("app_state", &json!({}), is_read);
+    assert_eq!(runs(&program), 2);
+
+    // Neither a look for changes nor the next start runs it again.
+    app.get("rescan_source", &json!({ "source": opened["id"] }));
+    app.until("app_state", &json!({}), is_read);
+    drop(app);
+    let app = Served::new(&home);
+    app.until("app_state", &json!({}), is_read);
+    assert_eq!(runs(&program), 2);
+    assert_eq!(app.get("list_importers", &json!({}))["importers"], json!([listed]));
+
+    // The command line knows it by its name, until it is removed.
+    let named = ["ingest", path, "--with", "verdicts"];
+    assert_eq!(answer(&home, &named)["sources"][0]["attempts"], 1);
+    assert_eq!(runs(&program), 3);
+    let left = app.get("set_importers", &json!({ "add": [], "remove": ["verdicts"] }));
+    assert_eq!(left["importers"], json!([]));
+    assert_eq!(home.stamina(&named).status.code(), Some(2));
+    let removed = app.ask("open_with_importer", &with(&program, json!({}))).unwrap_err();
+    assert_eq!((&removed["code"], runs(&program)), (&json!("importer.not_listed"), 3));
 }

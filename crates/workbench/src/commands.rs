@@ -13,6 +13,12 @@ macro_rules! with_commands {
             app_state(Nothing) -> AppState;
             "Opens a folder or zip; reading goes on in the background."
             open_source(OpenSource) -> SourceInfo;
+            "Importers of others: programs on the PATH and in the settings."
+            list_importers(Nothing) -> ImporterList;
+            "Adds importers to the settings, or removes them."
+            set_importers(SetImporters) -> ImporterList;
+            "Runs an importer on a folder or zip, and opens the table that it makes."
+            open_with_importer(OpenWithImporter) -> SourceInfo;
             "Says which column of a table is which; remembered by its header."
             map_columns(MapColumns) -> Nothing;
             "Takes a source out of the library; the folder itself is never touched."

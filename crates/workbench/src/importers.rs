@@ -1,9 +1,13 @@
 //! Importers of others: a program that makes a tidy table of a folder, run only where a user says so.
 //!
-//! `stamina-import-NAME`, found on the `PATH`, gets the folder as its only argument and writes the table to its standard
-//! output. Its exit code says whether the folder is its own. What it writes is kept beside the library, and read as a table.
+//! `stamina-import-NAME`, found on the `PATH` or in the settings ([`known`]), gets the folder as its only argument and writes
+//! the table to its standard output. Its exit code says whether the folder is its own. What it writes is kept beside the
+//! library, and read as a table.
+
+mod known;
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -17,6 +21,7 @@ use std::time::{Duration, Instant, SystemTime};
 use files::Stamp;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
+pub(crate) use self::known::{listed, program};
 use crate::Workbench;
 use crate::api::ApiError;
 use crate::sources::open_tree;
@@ -35,26 +40,6 @@ const LOOK: Duration = Duration::from_millis(20);
 const DRAINED: Duration = Duration::from_secs(30);
 /// The variable by which the processes that an importer starts are known.
 const MARK: &str = "STAMINA_IMPORTER";
-
-/// The program that a name means: a path where there is a `/` in it, else `stamina-import-NAME` on the `PATH`.
-fn program(name: &str) -> Result<PathBuf, ApiError> {
-    if name.contains('/') {
-        return Path::new(name).canonicalize().map_err(|error| {
-            ApiError::new("importer.missing", format!("The importer cannot be found: {error}"))
-                .at(name)
-                .hint("Name a program, or stamina-import-NAME on the PATH by its NAME")
-        });
-    }
-    let file = format!("stamina-import-{name}");
-    let is_word = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found =
-        is_word.then(|| std::env::split_paths(&path).map(|folder| folder.join(&file)).find(|p| p.is_file()));
-    found.flatten().ok_or_else(|| {
-        ApiError::new("importer.missing", format!("No program {file} is on the PATH"))
-            .hint("Install it, or name its path: --with ./PROGRAM")
-    })
-}
 
 /// A word that no other process has in its environment.
 fn new_mark() -> String {
@@ -176,7 +161,7 @@ fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(
             format!("The importer does not read this folder{sentence}"),
         )
         .at(folder.display().to_string())
-        .hint("Open the folder without --with, or with another importer")),
+        .hint("Open the folder without an importer, or with another one")),
         Some(code) => Err(failed(format!("The importer ended with exit code {code}{sentence}"))),
         None => Err(failed(format!("The importer was ended by a signal{sentence}"))),
     }
@@ -194,8 +179,7 @@ impl Workbench {
     }
 
     /// Runs an importer on a folder or zip and keeps the table that it makes. Gives the path of the table.
-    pub(crate) fn imported_with(&self, path: &Path, importer: &str) -> Result<PathBuf, ApiError> {
-        let program = program(importer)?;
+    pub(crate) fn imported_with(&self, path: &Path, program: &Path) -> Result<PathBuf, ApiError> {
         let source = path.canonicalize().map_err(|_| {
             ApiError::new("source.missing", "There is no such folder or zip").at(path.display().to_string())
         })?;
@@ -206,8 +190,9 @@ impl Workbench {
         };
         fs::create_dir_all(&folder).map_err(failed)?;
         let id = Stamp::new().text(&source.to_string_lossy()).finish();
-        let part = folder.join(format!("{id:016x}.part"));
-        let made = run(&program, &source, &part, LONGEST).and_then(|()| {
+        // The same source may be opened twice at once.
+        let part = folder.join(format!("{id:016x}.{}.part", new_mark()));
+        let made = run(program, &source, &part, LONGEST).and_then(|()| {
             let is_json = File::open(&part).and_then(|file| {
                 let mut first = [0; 512];
                 let read = file.take(512).read(&mut first)?;
@@ -254,11 +239,16 @@ impl Workbench {
         let needed: BTreeSet<String> = self.store.imported_tables(age)?.into_iter().collect();
         for file in files.flatten() {
             let path = file.path();
-            let is_table = path.extension().is_some_and(|ending| ending == "csv" || ending == "jsonl");
+            let age = match path.extension().and_then(OsStr::to_str) {
+                Some("csv" | "jsonl") => age,
+                // What an importer is writing, or was when the program was killed.
+                Some("part") => age.max(LONGEST * 2),
+                _ => continue,
+            };
             // One that was made a moment ago may be of a source that is not noted yet.
             let made = file.metadata().and_then(|about| about.modified()).ok();
             let is_old = made.and_then(|made| made.elapsed().ok()).is_some_and(|since| since >= age);
-            if is_table && is_old && !needed.contains(&*path.to_string_lossy()) {
+            if is_old && !needed.contains(&*path.to_string_lossy()) {
                 // Another process may have removed it; whatever else keeps it, it is no more than a file too many.
                 let _ = fs::remove_file(&path);
             }
@@ -275,7 +265,7 @@ pub(crate) fn open_imported(path: &Path, table: &Path) -> Result<files::Tree, Ap
             format!("The table that an importer made of it cannot be read: {error}"),
         )
         .at(table.display().to_string())
-        .hint("Run the importer again: stamina ingest FOLDER --with NAME")
+        .hint("Run the importer again: Open with an importer…, or stamina ingest FOLDER --with NAME")
     })
 }
 

@@ -19,9 +19,9 @@ use self::open::{found_formats, name_of, no_zip, not_recognized};
 pub(crate) use self::open::{is_there, open_tree};
 use crate::api::{
     ApiError, AppState, Changes, FoundThing, ImportReport, ImportReportRequest, Nothing, OpenSource,
-    RecentSource, SourceInfo, SourceRef, WaitForChanges,
+    OpenWithImporter, RecentSource, SourceInfo, SourceRef, WaitForChanges,
 };
-use crate::importers::open_imported;
+use crate::importers::{listed, open_imported, program};
 use crate::source_labels::{Named, source_labels};
 use crate::{Options, Workbench};
 
@@ -210,6 +210,15 @@ impl Workbench {
         self.info(self.source(id)?)
     }
 
+    /// Runs an importer of the list on a folder or zip, and opens it through the table that the importer makes. Answers when
+    /// the importer has ended; reading goes on in the background.
+    pub fn open_with_importer(&self, request: OpenWithImporter) -> Result<SourceInfo, ApiError> {
+        let program = listed(&request.importer)?;
+        let id = self.register_with(Path::new(&request.path), &program, &request.columns)?;
+        self.live.read(id);
+        self.info(self.source(id)?)
+    }
+
     /// Puts a folder or zip into the library without reading it. It must be of a known format.
     pub fn register(&self, path: &Path) -> Result<i64, ApiError> {
         let tree = self.open_tables(path)?;
@@ -219,8 +228,8 @@ impl Workbench {
     }
 
     /// Puts a folder or zip into the library that is read through the table that an importer makes of it now.
-    pub fn register_with(&self, path: &Path, importer: &str, columns: &Renamed) -> Result<i64, ApiError> {
-        let (tree, table) = self.imported_tree(path, importer, columns)?;
+    fn register_with(&self, path: &Path, program: &Path, columns: &Renamed) -> Result<i64, ApiError> {
+        let (tree, table) = self.imported_tree(path, program, columns)?;
         searched(path, &tree, is_recognized)?;
         self.register_imported(path, &tree, &table)
     }
@@ -229,10 +238,10 @@ impl Workbench {
     fn imported_tree(
         &self,
         path: &Path,
-        importer: &str,
+        program: &Path,
         columns: &Renamed,
     ) -> Result<(Tree, PathBuf), ApiError> {
-        let table = self.imported_with(path, importer)?;
+        let table = self.imported_with(path, program)?;
         if !columns.is_empty() {
             self.map_tables(&open_imported(path, &table)?, columns, &path.display().to_string())?;
         }
@@ -266,8 +275,8 @@ impl Workbench {
         self.ingest_found(self.register_tree(path, &tree)?, &tree, found, progress)
     }
 
-    /// The same through the table that an importer of others makes of it now, whose columns may be named here as in
-    /// [`Workbench::map_columns`].
+    /// The same through the table that an importer of others makes of it now. The importer is named, or is a path with a `/`
+    /// in it. The columns of its table may be named here as in [`Workbench::map_columns`].
     pub fn ingest_with(
         &self,
         path: &Path,
@@ -275,7 +284,7 @@ impl Workbench {
         columns: &Renamed,
         progress: &dyn Fn(u32, u32),
     ) -> Result<Ingested, ApiError> {
-        let (tree, table) = self.imported_tree(path, importer, columns)?;
+        let (tree, table) = self.imported_tree(path, &program(importer)?, columns)?;
         let found = self.all_places(path, &tree)?;
         self.ingest_found(self.register_imported(path, &tree, &table)?, &tree, found, progress)
     }

@@ -1,5 +1,5 @@
 // Opening: by path, from the recent list, what is not recognized, the import report, and folders that change.
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { zipSync } from "fflate";
 import { expect, fixtures, names, serious, test, type Locator } from "./fixture";
 
@@ -67,6 +67,59 @@ test("columns of a table with other headings are chosen once, and remembered for
   await expect.poll(ids).toEqual(["more.csv.second", "rounds.csv.first"]);
   await expect(form).toHaveCount(0);
   await expect(page).toHaveURL(/#\/library\?source=/);
+});
+
+/** With settings of its own, beside those of whoever runs the tests. */
+const withSettings = test.extend({
+  served: async ({ lab }, use) => {
+    const served = await lab.serve({ XDG_CONFIG_HOME: lab.at("config") });
+    await use(served);
+    await served.stop();
+  },
+});
+
+withSettings("an importer is added, shown with what is executed, run by its button alone, and removed", async ({ lab, go, page }) => {
+  mkdirSync(lab.at("results"));
+  mkdirSync(lab.at("own"));
+  writeFileSync(lab.at("results/verdicts.txt"), "s1 1 true");
+  const program = lab.at("own/stamina-import-verdicts");
+  writeFileSync(program, '#!/bin/sh\necho run >> "$0.runs"\necho experiment,harness,model,scenario,turn,attempt,passed\necho e,h,m,s1,1,1,true\n', { mode: 0o755 });
+  const timesRun = (): number => (existsSync(`${program}.runs`) ? readFileSync(`${program}.runs`, "utf8").trim().split("\n").length : 0);
+  await go();
+  await openFolder(page, lab.at("results"));
+  await page.getByRole("button", { name: "Open with an importer…" }).click();
+  const dialog = page.getByRole("dialog", { name: "Open with an importer" });
+  const open = dialog.getByRole("button", { name: "Run and open" });
+  const importer = dialog.getByRole("radio", { name: /verdicts/ });
+  await expect(dialog.getByRole("textbox", { name: "Folder or zip" })).toHaveValue(lab.at("results"));
+  await expect(dialog).toContainText("the settings name none");
+  await expect(open).toBeDisabled();
+  // Only an executable file is taken.
+  const add = dialog.getByRole("form", { name: "Add an importer" });
+  await add.getByRole("textbox").fill(lab.at("own/nothing"));
+  await add.getByRole("button", { name: "Add" }).click();
+  await expect(add.getByRole("alert")).toContainText("The importer is missing");
+  await add.getByRole("textbox").fill(program);
+  await add.getByRole("button", { name: "Add" }).click();
+  await expect(importer).toBeChecked();
+  await expect(dialog).toContainText(`Executed once, with all rights of Stamina Lab: ${program} ${lab.at("results")}`);
+  expect(await serious(page)).toEqual([]);
+  expect(timesRun()).toBe(0);
+  await open.click();
+  // Its table has another name for a column.
+  const form = page.getByRole("form", { name: "Columns of the table" });
+  await expect(form).toContainText(`This runs ${program} again.`);
+  await form.getByRole("button", { name: "Open with these columns" }).click();
+  await expect.poll(async () => (await names(page)).length).toBe(1);
+  expect(timesRun()).toBe(2);
+
+  await page.getByRole("button", { name: "Open folder or zip…" }).click();
+  await page.getByRole("menuitem", { name: "With an importer…" }).click();
+  await expect(importer).toBeChecked();
+  await dialog.getByRole("button", { name: "Remove verdicts" }).click();
+  await expect(importer).toHaveCount(0);
+  await expect(open).toBeDisabled();
+  expect([existsSync(program), timesRun()]).toEqual([true, 2]);
 });
 
 test("a path that is not there is told with the path", async ({ lab, go, page }) => {

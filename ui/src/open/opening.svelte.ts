@@ -13,12 +13,16 @@ import { beginTour, tour } from "../tour/tour.svelte";
 export interface Failure {
   readonly path: string;
   readonly error: CallError;
+  /** The path of the importer that it was to be opened with; `undefined` = without one. */
+  readonly importer?: string | undefined;
 }
 
 let looking = $state.raw<string | undefined>();
 let failure = $state.raw<Failure | undefined>();
 /** What the dialog for a typed path should say; `undefined` = closed. */
 let asking = $state.raw<{ kind: "folder" | "zip"; because?: string } | undefined>();
+/** The path that the dialog for an importer begins with; `undefined` = closed. */
+let importing = $state.raw<string | undefined>();
 
 export const opening = {
   /** The path that is being looked at right now. */
@@ -37,6 +41,15 @@ export const opening = {
   stopAsking(): void {
     asking = undefined;
   },
+  get importing(): string | undefined {
+    return importing;
+  },
+  askImporter(path = ""): void {
+    importing = path;
+  },
+  stopAskingImporter(): void {
+    importing = undefined;
+  },
 };
 
 /** Sources that are being read, as far as this window knows. */
@@ -50,17 +63,26 @@ export const PACK = "Scenario pack";
 export const baseName = (path: string): string => path.replace(/[/\\]+$/, "").split(/[/\\]/).at(-1) ?? path;
 
 /** Opens a path and goes to what it holds, or to the page that says why not. */
-export async function openPath(path: string): Promise<SourceInfo | undefined> {
+export function openPath(path: string): Promise<SourceInfo | undefined> {
+  return opened(path, undefined, () => call("open_source", { path }));
+}
+
+/** The same through the table that an importer makes of it now. Only for what a person opens with that importer: it is executed. */
+export function openWithImporter(path: string, importer: string, columns: Readonly<Record<string, string>> = {}): Promise<SourceInfo | undefined> {
+  return opened(path, importer, () => call("open_with_importer", { path, importer, columns }));
+}
+
+async function opened(path: string, importer: string | undefined, open: () => Promise<SourceInfo>): Promise<SourceInfo | undefined> {
   looking = path;
   try {
-    const source = await call("open_source", { path });
+    const source = await open();
     // A small folder has been read before its state is asked for the first time.
     reading.add(source.id);
     await refreshApp();
     router.go({ page: source.format === PACK ? "scenarios" : "library", query: { source: String(source.id) } });
     return source;
   } catch (thrown) {
-    failure = { path, error: asCallError(thrown) };
+    failure = { path, error: asCallError(thrown), importer };
     router.go({ page: "open-failed", query: { path } });
     return undefined;
   } finally {

@@ -24,6 +24,7 @@ const list = {
   palette: { label: "Command palette", group: "Everywhere", keys: ["Ctrl+K"], menu: "Go" },
   "open.folder": { label: "Open folder…", group: "Everywhere", keys: ["Ctrl+O"], menu: "File", palette: true, icon: "open" },
   "open.zip": { label: "Open zip…", group: "Everywhere", keys: ["Ctrl+Shift+O"], menu: "File", palette: true, icon: "open" },
+  "open.importer": { label: "Open with an importer…", group: "Everywhere", keys: [], menu: "File", palette: true, icon: "open" },
   "open.sample": { label: "Look at the sample", group: "Everywhere", keys: [], menu: "File", palette: true, icon: "open" },
   tour: { label: "Tour of a run", group: "Everywhere", keys: [], menu: "Help", palette: true, icon: "view" },
   find: { label: "Find on this page", group: "Everywhere", keys: ["Ctrl+F"], menu: "Go" },

@@ -34,6 +34,7 @@ import type { GenerationSettings } from "./GenerationSettings";
 import type { ImageList } from "./ImageList";
 import type { ImportReport } from "./ImportReport";
 import type { ImportReportRequest } from "./ImportReportRequest";
+import type { ImporterList } from "./ImporterList";
 import type { Job } from "./Job";
 import type { JobList } from "./JobList";
 import type { JobRef } from "./JobRef";
@@ -54,6 +55,7 @@ import type { Matrix } from "./Matrix";
 import type { MatrixRequest } from "./MatrixRequest";
 import type { Nothing } from "./Nothing";
 import type { OpenSource } from "./OpenSource";
+import type { OpenWithImporter } from "./OpenWithImporter";
 import type { PackList } from "./PackList";
 import type { PolicyTable } from "./PolicyTable";
 import type { Preflight } from "./Preflight";
@@ -89,6 +91,7 @@ import type { ScenarioTurnRef } from "./ScenarioTurnRef";
 import type { Search } from "./Search";
 import type { SearchHits } from "./SearchHits";
 import type { Sessions } from "./Sessions";
+import type { SetImporters } from "./SetImporters";
 import type { SetPolicy } from "./SetPolicy";
 import type { SetPrices } from "./SetPrices";
 import type { SettingsCheck } from "./SettingsCheck";
@@ -117,6 +120,12 @@ export interface Commands {
   app_state: { request: Nothing; response: AppState };
   /** Opens a folder or zip; reading goes on in the background. */
   open_source: { request: OpenSource; response: SourceInfo };
+  /** Importers of others: programs on the PATH and in the settings. */
+  list_importers: { request: Nothing; response: ImporterList };
+  /** Adds importers to the settings, or removes them. */
+  set_importers: { request: SetImporters; response: ImporterList };
+  /** Runs an importer on a folder or zip, and opens the table that it makes. */
+  open_with_importer: { request: OpenWithImporter; response: SourceInfo };
   /** Says which column of a table is which; remembered by its header. */
   map_columns: { request: MapColumns; response: Nothing };
   /** Takes a source out of the library; the folder itself is never touched. */
