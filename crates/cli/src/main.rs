@@ -48,7 +48,10 @@ use workbench::api::ApiError;
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let args = args::Args::parse();
+    let args = match args::Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
     tracing_subscriber::fmt()
         .with_env_filter(
             tracing_subscriber::EnvFilter::try_from_env("STAMINA_LOG")
@@ -67,6 +70,20 @@ fn main() -> ExitCode {
             ExitCode::from(if is_of_the_command_line(&error.code) { 2 } else { 1 })
         }
     }
+}
+
+/// Writes help, the version, or what is wrong with the command line. Arguments may be names of files that strangers gave.
+fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    let shown = print::without_controls(&text);
+    let written = match (&shown, error.use_stderr()) {
+        (std::borrow::Cow::Borrowed(_), _) => error.print(),
+        (_, true) => std::io::stderr().write_all(shown.as_bytes()),
+        (_, false) => std::io::stdout().write_all(shown.as_bytes()),
+    };
+    // With a closed output nothing can be said.
+    drop(written);
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// Whether the user has to change the command line: unknown settings, numbers and names that a pack does not have, or a
