@@ -166,7 +166,7 @@ fn trust_as_json(run: &RunTrust) -> serde_json::Value {
         "budget": run.budget, "harness": run.harness,
         "harness_file": run.harness_file, "image": run.image, "binds": run.binds, "arguments": run.arguments,
         "variables": run.variables, "variables_set": run.variables_set, "network": run.network, "host_processes": run.host_processes,
-        "scenarios": run.scenarios, "plays": run.plays, "task_images": run.task_images, "task_images_more": run.task_images_more,
+        "limits": run.limits, "scenarios": run.scenarios, "plays": run.plays, "task_images": run.task_images, "task_images_more": run.task_images_more,
         "tasks_unreadable": run.tasks_unreadable, "writes": run.writes, "rows": run.rows,
     })
 }

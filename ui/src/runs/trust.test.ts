@@ -4,7 +4,7 @@ import { NOTHING_KEPT, trustOf } from "./trust";
 
 const run: RunTrust = {
   trusted: false, digest: "ab", mode: "gateway", endpoint: "https://theirs.example", key: "the environment variable HOME_KEY", model: "acme/new", budget: "no limit", harness: "Codex CLI", harness_file: null,
-  image: "stamina/codex:1", binds: [], arguments: "", variables: [], variables_set: [], network: "open", host_processes: false, scenarios: null, plays: "4 turns",
+  image: "stamina/codex:1", binds: [], arguments: "", variables: [], variables_set: [], network: "open", host_processes: false, limits: "20 m 00 s an attempt", scenarios: null, plays: "4 turns",
   task_images: [], task_images_more: 0, tasks_unreadable: null, writes: ["/results/run"], here: null,
   rows: [{ name: "Endpoint", value: "https://theirs.example", instead: "https://ours.example is asked", keep: "endpoint" }],
 };

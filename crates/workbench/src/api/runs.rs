@@ -94,6 +94,8 @@ pub struct RunTrust {
     pub network: String,
     /// Whether processes run on this machine without a container.
     pub host_processes: bool,
+    /// What each container and each attempt may use at most, in words.
+    pub limits: String,
     /// The pack or the tasks that it plays, in words; `None` = generated.
     pub scenarios: Option<String>,
     /// How much it plays, in words.

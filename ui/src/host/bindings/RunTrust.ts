@@ -72,6 +72,10 @@ network: string,
  */
 host_processes: boolean, 
 /**
+ * What each container and each attempt may use at most, in words.
+ */
+limits: string, 
+/**
  * The pack or the tasks that it plays, in words; `None` = generated.
  */
 scenarios: string | null, 
