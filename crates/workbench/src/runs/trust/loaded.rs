@@ -5,7 +5,7 @@ use runner::settings::KeySource;
 
 use super::{Endpoint, key_in_words};
 use crate::Workbench;
-use crate::api::{ApiError, EndpointMode, FormNetwork, FormSettings, KeyPlace};
+use crate::api::{ApiError, EndpointMode, FormNetwork, FormSettings, FormSource, KeyPlace};
 
 impl Workbench {
     /// Takes out of settings that were read from a file what would give away something of this machine: an endpoint that was
@@ -53,6 +53,12 @@ impl Workbench {
                 .then(|| format!("the container arguments {}", settings.extra_docker_args)),
             (!settings.harness_file.is_empty())
                 .then(|| format!("the harness file {}", settings.harness_file)),
+            // What a form for scenarios holds of tasks, and the other way round, is not played.
+            (settings.source == FormSource::Tasks && !settings.tasks.is_empty()).then(|| {
+                format!("the tasks {}, whose images are built with the network of the engine", settings.tasks)
+            }),
+            (settings.source == FormSource::Scenarios && !settings.scenarios_dir.is_empty())
+                .then(|| format!("the pack of scenarios {}", settings.scenarios_dir)),
             (settings.network == FormNetwork::Open)
                 .then(|| "the network open: agents reach the internet".to_owned()),
             (!settings.env_vars.is_empty())
@@ -67,5 +73,34 @@ impl Workbench {
 
     fn was_used_here(&self, base_url: &str) -> Result<bool, ApiError> {
         Ok(self.endpoints_here()?.iter().any(|endpoint| endpoint.base_url == base_url))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Options;
+    use crate::api::LoadSettings;
+
+    #[test]
+    // docs/security.md: A resume
+    fn what_a_loaded_file_has_played_is_named() {
+        let room = tempfile::tempdir().unwrap();
+        let db = Some(room.path().join("library.sqlite"));
+        let workbench = Workbench::open(Options { db, ..Options::default() }).unwrap();
+        let file = room.path().join("config.yaml");
+        let notes = |text: &str| {
+            std::fs::write(&file, format!("output_dir: /r\n{text}")).unwrap();
+            let file = Some(file.display().to_string());
+            let request = LoadSettings { yaml: None, file, run: None, folder: None };
+            workbench.load_settings(request).unwrap().notes.join("\n")
+        };
+        let tasks = notes("agent: NOP\nbenchmark: HARBOR\ntasks: /r/stranger/tasks\n");
+        let named = "The file sets the tasks /r/stranger/tasks, whose images are built with the network of the engine";
+        assert!(tasks.contains(named), "{tasks}");
+        let pack = notes("agent: MOCK\nscenarios_dir: /r/stranger/pack\n");
+        assert!(pack.contains("The file sets the pack of scenarios /r/stranger/pack"), "{pack}");
+        let neither = notes("agent: MOCK\n");
+        assert!(!neither.contains("The file sets"), "{neither}");
     }
 }
