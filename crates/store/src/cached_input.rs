@@ -99,30 +99,36 @@ fn change_given(
         .execute((episode, to.as_str(), sign))?;
         conn.prepare_cached("UPDATE episode SET input_tokens = given_tokens ->> 'input' WHERE id = ?1")?
             .execute([episode])?;
-        conn.prepare_cached(
-            "UPDATE play SET tokens = (SELECT CAST(input_tokens AS REAL) + output_tokens FROM episode WHERE id = ?1)
-             WHERE episode = ?1 AND EXISTS
-               (SELECT 1 FROM episode WHERE id = ?1 AND input_tokens IS NOT NULL AND output_tokens IS NOT NULL)",
-        )?
-        .execute([episode])?;
     }
     Ok(found)
 }
 
-/// Computes the sums of an episode again, unless its source gives them for the whole episode.
+/// Computes the sums of an episode again: its input, unless its source gives that for the whole episode, and input and output
+/// of the turns of which both are known.
 fn sum(conn: &Connection, episode: EpisodeId) -> Result<()> {
     conn.prepare_cached(
         "UPDATE episode SET input_tokens = (SELECT CAST(total(attempt.input_tokens) AS INTEGER)
              FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id)
-         WHERE id = ?1 AND given_tokens IS NULL",
+         WHERE id = ?1 AND given_tokens ->> 'input' IS NULL",
     )?
     .execute([episode])?;
+    // Where every turn that was reached is known, the sum is that of the episode, which its source may give.
+    let whole = conn
+        .prepare_cached(
+            "UPDATE play SET tokens = CAST(episode.input_tokens AS REAL) + episode.output_tokens FROM episode
+             WHERE play.episode = ?1 AND episode.id = ?1 AND play.tokens_turns = episode.reached_turns
+               AND episode.input_tokens IS NOT NULL AND episode.output_tokens IS NOT NULL",
+        )?
+        .execute([episode])?;
+    if whole > 0 {
+        return Ok(());
+    }
     conn.prepare_cached(
         "UPDATE play SET tokens = (SELECT total(of_turn) FROM (
              SELECT total(CAST(attempt.input_tokens AS REAL) + attempt.output_tokens) AS of_turn
              FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = play.episode
              GROUP BY turn.id HAVING count(CAST(attempt.input_tokens AS REAL) + attempt.output_tokens) = count(*)))
-         WHERE play.episode = ?1 AND (SELECT given_tokens FROM episode WHERE id = ?1) IS NULL",
+         WHERE play.episode = ?1",
     )?
     .execute([episode])?;
     Ok(())

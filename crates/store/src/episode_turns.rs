@@ -157,7 +157,7 @@ impl Used {
         // An episode without a passed turn has 0 such steps, which is known only if its steps are known.
         used.steps_survived = steps_survived(episode).filter(|_| used.steps.turns > 0);
         used.cost.replace(episode.cost_usd, reached);
-        used.tokens.replace(episode.tokens.and_then(tokens), reached);
+        used.tokens.replace(whole_tokens(episode), reached);
         used.seconds.replace(episode.timing.agent_seconds, reached);
         used
     }
@@ -166,6 +166,24 @@ impl Used {
     pub(crate) fn whole_cost(&self, reached: u32) -> Option<f64> {
         (reached > 0 && self.cost.turns == reached).then_some(self.cost.sum)
     }
+}
+
+/// Input and output tokens of the whole episode: of each the source gives the count, or it is known at every attempt. `None`
+/// where the source gives neither, or where one is unknown.
+fn whole_tokens(episode: &Episode) -> Option<f64> {
+    let given = episode.tokens?;
+    let attempts = || episode.turns.iter().flat_map(|turn| &turn.attempts);
+    let of_attempts = |count: fn(Tokens) -> Option<u64>| {
+        let sum = attempts().try_fold(0_u64, |sum, attempt| Some(sum.saturating_add(count(attempt.tokens)?)));
+        sum.filter(|_| attempts().next().is_some())
+    };
+    let (input, output) = (given.input, given.output);
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let input = input.or_else(|| of_attempts(|tokens| tokens.input))?;
+    let output = output.or_else(|| of_attempts(|tokens| tokens.output))?;
+    Some(input as f64 + output as f64)
 }
 
 /// The steps of the agent at the turns that count for stamina, over all their attempts.
@@ -349,5 +367,57 @@ mod tests {
             }
         }
         assert!(attempt("x").is_err() && attempt("f/unheard_of").is_err());
+    }
+
+    /// Turns with one attempt each, of these input and output tokens.
+    fn episode(given: (Option<u64>, Option<u64>), attempts: &[(Option<u64>, Option<u64>)]) -> Episode {
+        let tokens = |(input, output)| Tokens { input, output, cached: None };
+        let mut episode = Episode::new("a", "a");
+        episode.tokens = Some(tokens(given)).filter(|tokens| !tokens.is_unknown());
+        for (number, used) in (1..).zip(attempts) {
+            let mut made = Attempt::new(1, Verdict::Passed);
+            made.tokens = tokens(*used);
+            let mut turn = Turn::new(number);
+            turn.attempts = vec![made];
+            episode.turns.push(turn);
+        }
+        episode
+    }
+
+    #[test]
+    fn a_count_that_the_source_does_not_give_for_the_episode_is_that_of_its_attempts() {
+        let store = Store::in_memory().unwrap();
+        let source = store.put_source("/data/results", "results", false).unwrap();
+        let benchmark = model::Benchmark { key: "b".into(), name: "B".into() };
+        store.put_runs(source, "", "table", &[model::Run::unknown("r", benchmark)]).unwrap();
+        let put = |stamp: u64, episode: Episode| {
+            let episodes = [("r".to_owned(), episode)];
+            let part = crate::PartRead {
+                place: "",
+                key: "1",
+                stamp,
+                episodes: &episodes,
+                warnings: &[],
+                files_read: 1,
+            };
+            store.put_part(source, &part).unwrap();
+            let run = store.list_runs(&crate::RunFilter::default()).unwrap().rows[0].1.id;
+            let entry = store.episodes(run).unwrap().remove(0);
+            let played = store.episode_turns(run).unwrap().remove(0);
+            let whole = (played.input_is_whole, played.output_is_whole);
+            ((entry.tokens.input, entry.tokens.output), played.used.tokens, whole)
+        };
+        let known = |sum, turns| KnownSum { sum, turns };
+        let out = [(None, Some(50)), (None, Some(60))];
+        let both = (Some(1000), Some(110));
+        assert_eq!(put(1, episode((Some(1000), None), &out)), (both, known(1110.0, 2), (true, true)));
+        let input = [(Some(400), None), (Some(600), None)];
+        assert_eq!(put(2, episode((None, Some(110)), &input)), (both, known(1110.0, 2), (true, true)));
+        // An attempt says nothing: the sum is of a part, and no turn is known in full.
+        let part = [(None, Some(50)), (None, None)];
+        let lower = (Some(1000), Some(50));
+        assert_eq!(put(3, episode((Some(1000), None), &part)), (lower, known(0.0, 0), (true, false)));
+        // What the source gives wins.
+        assert_eq!(put(4, episode(both, &[(Some(1), Some(2))])), (both, known(1110.0, 1), (true, true)));
     }
 }

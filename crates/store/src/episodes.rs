@@ -196,9 +196,13 @@ impl Counted {
             counted.add(turn);
         }
         counted.cells = cells.into_iter().collect();
-        if let Some(given) = episode.tokens.filter(|tokens| !tokens.is_unknown()) {
-            counted.tokens = given;
-        }
+        // A count that the source gives for the whole episode wins. Of those that it does not give the attempts tell.
+        let (given, of_attempts) = (episode.tokens.unwrap_or_default(), counted.tokens);
+        counted.tokens = Tokens {
+            input: given.input.or(of_attempts.input),
+            cached: given.cached.or(of_attempts.cached),
+            output: given.output.or(of_attempts.output),
+        };
         counted.cost_usd =
             episode_turns::Used::from_episode(episode).whole_cost(counted.reached_turns).or(episode.cost_usd);
         counted
