@@ -131,18 +131,34 @@ impl Store {
         })
     }
 
-    /// How many attempts of a run ended for each reason, by its word, the most frequent first, without the episodes in
-    /// `except`.
+    /// How many attempts of a run that did not pass ended for each reason, by its word, the most frequent first, without the
+    /// episodes in `except`. What says no reason failed its tests, is unfinished, or has no verdict; an episode that ended for a
+    /// reason says it of its last attempt, unless that failed its tests.
     pub fn attempt_end_reasons(&self, run: RunId, except: &[EpisodeId]) -> Result<Vec<(String, u32)>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
-                "SELECT attempt.end_reason, count(*)
+                "SELECT coalesce(attempt.end_reason,
+                   iif(attempt.verdict <> 'failed' AND episode.given_end_reason <> ?3
+                     AND attempt.id = (SELECT max(last.id) FROM attempt AS last WHERE last.turn = turn.id)
+                     AND turn.number = (SELECT max(last.number) FROM turn AS last WHERE last.episode = episode.id),
+                     episode.given_end_reason, NULL),
+                   CASE attempt.verdict WHEN 'failed' THEN ?4 WHEN 'unfinished' THEN ?5 ELSE ?6 END), count(*)
                  FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
-                 WHERE episode.run = ?1 AND {VALID_EPISODE} AND attempt.end_reason IS NOT NULL
+                 WHERE episode.run = ?1 AND {VALID_EPISODE} AND attempt.verdict <> 'passed'
                    AND episode.id NOT IN (SELECT value FROM json_each(?2))
-                 GROUP BY attempt.end_reason ORDER BY count(*) DESC, attempt.end_reason"
+                 GROUP BY 1 ORDER BY 2 DESC, 1"
             ))?;
-            let rows = find.query_map(params![run, json(&except)?], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let [passed_all, failed, unfinished, no_verdict] = [
+                EndReason::PassedAll,
+                EndReason::TestsFailed,
+                EndReason::Unfinished,
+                EndReason::NoVerdict,
+            ]
+            .map(EndReason::as_str);
+            let rows = find.query_map(
+                params![run, json(&except)?, passed_all, failed, unfinished, no_verdict],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
         })
     }

@@ -123,6 +123,31 @@ fn a_report_of_three_has_what_the_pages_have() {
     }
 }
 
+/// One that says no word of why it ended is counted as its verdict and its episode say, and one that passed is not.
+#[test]
+fn every_attempt_that_did_not_pass_is_counted_by_why_it_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("attempts.csv");
+    std::fs::write(
+        &path,
+        "run,harness,model,scenario,turn,attempt,passed,verdict,end_reason,episode_end_reason,planned_turns\n\
+         r,h,m,a,1,1,false,failed,,,2\nr,h,m,b,1,1,false,failed,,,2\nr,h,m,b,1,2,true,passed,agent_timeout,,2\n\
+         r,h,m,c,1,1,false,failed,agent_timeout,,2\nr,h,m,d,1,1,,error,,environment,2\n\
+         r,h,m,e,1,1,,error,,,2\nr,h,m,f,1,1,,unfinished,,,2\nr,h,m,g,1,1,false,failed,,cancelled,2\n",
+    )
+    .unwrap();
+    let library = Library::new(&[path]);
+    let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows[0].id.clone();
+    let to = folder.path().join("report");
+    library.workbench.export_report(&compared_runs(&[&run]), "icml", &to).unwrap();
+    let table = std::fs::read_to_string(to.join("tables/end-reasons.csv")).unwrap();
+    let rows: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("m,")).collect();
+    let expected = ["tests failed,3", "agent timeout,1", "environment,1", "no verdict,1", "unfinished,1"];
+    assert_eq!(rows, expected, "{table}");
+    let report = std::fs::read_to_string(to.join("report.md")).unwrap();
+    assert!(report.contains("7 of 8 attempts did not pass"), "{report}");
+}
+
 #[test]
 fn a_report_says_what_the_endpoint_cost_and_unknown_where_nobody_counted() {
     let places = tempfile::tempdir().unwrap();
