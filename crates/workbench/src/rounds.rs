@@ -258,9 +258,12 @@ fn of_tasks(mut tasks: Vec<TaskRewards>, totals: &[&TaskTotals]) -> RoundScores 
     RoundScores { mt_at_k, gap, comp, missing, ..RoundScores::default() }
 }
 
-/// Perfect tasks of a run; `None` = unknown: nobody was at risk, and the source gives no totals.
+/// Perfect tasks of a run; `None` = unknown: nobody was at risk, and the source gives no totals, or rounds were played by
+/// themselves.
 pub(crate) fn perfect(summary: &Summary) -> Option<u32> {
-    (summary.stamina.mean.is_some() || summary.dataset_score.is_some()).then_some(summary.perfect)
+    let has_chains = !summary.rounds.as_ref().is_some_and(|rounds| rounds.alone);
+    let is_known = summary.stamina.mean.is_some() || summary.dataset_score.is_some();
+    (has_chains && is_known).then_some(summary.perfect)
 }
 
 /// The scores of a run, or the means over several; `None` = they do not apply to all of them.

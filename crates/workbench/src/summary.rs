@@ -177,6 +177,7 @@ pub(crate) fn stamina_summary(
 }
 
 /// Scores over episodes, 0 to 100; `None` = unknown, or the benchmark has no such score.
+#[derive(Default)]
 pub(crate) struct Scores {
     /// By the rule of the benchmark.
     pub(crate) score: Option<f64>,
@@ -188,8 +189,11 @@ pub(crate) struct Scores {
     pub(crate) perfect: u32,
 }
 
-/// The scores of these episodes of a run.
+/// The scores of these episodes of a run. Rounds by themselves are no chains and enter none of them.
 pub(crate) fn scores(record: &RunRecord, episodes: &[EpisodeEntry], policy: &CensoringPolicy) -> Scores {
+    if record.entry.benchmark.plays_steps_alone() {
+        return Scores::default();
+    }
     let observations = observations(episodes, policy);
     let totals = &record.run.reported.totals_only;
     let parts: Vec<EpisodeParts> = episodes.iter().map(parts).collect();

@@ -11,7 +11,7 @@ use crate::Workbench;
 use crate::api::{
     ApiError, MeanOf, TaskCell, TaskColumn, TaskCounts, TaskGrid, TaskMode, TaskRow, TasksRequest,
 };
-use crate::compare::members::{self, Pool, Scenario};
+use crate::compare::members::{self, Pool, PooledRun, Scenario};
 
 /// What a trial came to and took.
 struct Trial {
@@ -72,6 +72,10 @@ fn trials<'a>(
         }
     }
     tasks
+}
+
+fn is_of_rounds(run: &PooledRun) -> bool {
+    run.record.entry.benchmark.plays_steps_alone()
 }
 
 fn solved(cell: &TaskCell) -> bool {
@@ -185,6 +189,7 @@ impl Workbench {
             let name = format!("{}\n{}", row.task, row.title.as_deref().unwrap_or_default()).to_lowercase();
             row.is_of(request.mode) && words.iter().all(|word| name.contains(word))
         });
-        Ok(TaskGrid { columns, rows, counts })
+        let of_rounds = pools.iter().flat_map(|pool| &pool.runs).any(is_of_rounds);
+        Ok(TaskGrid { columns, rows, counts, of_rounds })
     }
 }

@@ -46,6 +46,15 @@ pub struct TaskGrid {
     pub rows: Vec<TaskRow>,
     /// How many tasks there are of each mode, whatever was asked for.
     pub counts: TaskCounts,
+    /// Whether each row is one round of a task, which some member played by itself: there are more of them than tasks.
+    pub of_rounds: bool,
+}
+
+impl TaskGrid {
+    /// What a row is.
+    pub(crate) const fn noun(&self) -> &'static str {
+        if self.of_rounds { "round" } else { "task" }
+    }
 }
 
 /// How many tasks there are of each [`TaskMode`].

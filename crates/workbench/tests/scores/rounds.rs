@@ -1,10 +1,10 @@
 //! Scores of rounds and of chains, and what is unknown of them.
 
 use test_folders::copy;
-use workbench::api::MatrixRequest;
+use workbench::api::{MatrixRequest, TableOf, TasksRequest};
 
-use crate::library::{Library, repository};
-use crate::{compared, compared_runs, runs, write_tasks};
+use crate::library::{Library, members, repository};
+use crate::{compared, compared_runs, runs, table, write_tasks};
 
 /// A run of tasks that was played here: one chain of four rounds, which ends at the third.
 #[test]
@@ -204,4 +204,28 @@ fn rounds_by_themselves_are_clustered_by_task_and_gap_counts_a_copied_run_once()
     let member = library.workbench.compare_runs(compared_runs(&[&alone.id])).unwrap().members.remove(0);
     assert_eq!((member.scenarios, member.pass_rate.as_ref()), (3, Some(rate)));
     assert_eq!(member.scores.unwrap().rounds.gap, rounds.gap);
+}
+
+#[test]
+fn rounds_by_themselves_have_no_scores_of_chains_and_are_not_called_tasks() {
+    let head = "run,harness,model,scenario,turn,attempt,passed,planned_turns,benchmark,scoring\n";
+    let round = |name: &str, passed: bool| format!("s,h,m,{name},1,1,{passed},1,harbor-sr:ds,turns\n");
+    let rows: String = [("t1/r1", true), ("t1/r2", true), ("t2/r1", true), ("t2/r2", false)]
+        .map(|(n, p)| round(n, p))
+        .concat();
+    let (library, _folder) = table(&format!("{head}{rows}"));
+    let run = runs(&library).remove(0);
+    // 75, 75 and 3 of two tasks.
+    assert_eq!((run.score, run.dataset_score, run.case_score, run.perfect), (None, None, None, None));
+    let rate = run.pass_rate.unwrap();
+    assert_eq!((rate.tasks, rate.trials, rate.passed), (2, 4, 3));
+    let member = library.workbench.compare_runs(compared_runs(&[&run.id])).unwrap().members.remove(0);
+    assert_eq!((member.score, member.scores.unwrap().perfect), (None, None));
+
+    let of = || TasksRequest { members: members(&[&run.id]), ..TasksRequest::default() };
+    let grid = library.workbench.table(&TableOf::TaskGrid { of: of() }).unwrap();
+    assert_eq!((grid.title.as_str(), grid.rows.len()), ("Rounds", 4));
+    assert!(grid.notes.contains(&"4 rounds, of which 1 is solved by no run.".to_owned()), "{:?}", grid.notes);
+    let per_round = library.workbench.table(&TableOf::PerTask { of: of() }).unwrap().to_markdown();
+    assert!(per_round.contains("| Rounds solved |") && !per_round.contains("Tasks solved"), "{per_round}");
 }

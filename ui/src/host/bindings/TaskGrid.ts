@@ -18,4 +18,8 @@ rows: Array<TaskRow>,
 /**
  * How many tasks there are of each mode, whatever was asked for.
  */
-counts: TaskCounts, };
+counts: TaskCounts, 
+/**
+ * Whether each row is one round of a task, which some member played by itself: there are more of them than tasks.
+ */
+of_rounds: boolean, };

@@ -33,14 +33,20 @@ fn partial(rows: impl Iterator<Item = [MeanOf; 3]>, what: &str) -> Option<String
     some.then(|| format!("Some means are over fewer {what} than there are: those of which they are known."))
 }
 
+/// `Tasks`, or `Rounds` where rounds were played by themselves.
+const fn heading(grid: &TaskGrid) -> &'static str {
+    if grid.of_rounds { "Rounds" } else { "Tasks" }
+}
+
 /// Which of the tasks are listed.
-const fn title(mode: TaskMode) -> &'static str {
-    match mode {
-        TaskMode::All => "Tasks",
-        TaskMode::OnlyOne => "Tasks that only one run solves",
-        TaskMode::Different => "Tasks that one run solves and another does not",
-        TaskMode::Nobody => "Tasks that no run solves",
-    }
+fn title(grid: &TaskGrid, mode: TaskMode) -> String {
+    let which = match mode {
+        TaskMode::All => "",
+        TaskMode::OnlyOne => " that only one run solves",
+        TaskMode::Different => " that one run solves and another does not",
+        TaskMode::Nobody => " that no run solves",
+    };
+    format!("{}{which}", heading(grid))
 }
 
 fn of_cell(cell: &TaskCell) -> [MeanOf; 3] {
@@ -68,7 +74,7 @@ pub(super) fn tasks(workbench: &Workbench, of: &TasksRequest) -> Result<Table, A
         Column::text("run_id", "Id of the run").for_machines(),
         Column::text("episode", "Trial").for_machines(),
     ]);
-    let mut table = Table::new("tasks", title(of.mode), columns);
+    let mut table = Table::new("tasks", &title(&grid, of.mode), columns);
     for row in &grid.rows {
         for ((place, column), cell) in (0_u32..).zip(&grid.columns).zip(&row.cells) {
             let Some(cell) = cell else { continue };
@@ -90,7 +96,8 @@ pub(super) fn tasks(workbench: &Workbench, of: &TasksRequest) -> Result<Table, A
         .notes
         .extend(partial(grid.rows.iter().flat_map(|r| r.cells.iter().flatten()).map(of_cell), "trials"));
     table.notes.extend(words(of));
-    table.notes.push("Runs that did not play a task have no row. Time is that of the agent; means are over all trials of the task, scored or not.".to_owned());
+    let noun = grid.noun();
+    table.notes.push(format!("Runs that did not play a {noun} have no row. Time is that of the agent; means are over all trials of the {noun}, scored or not."));
     Ok(table)
 }
 
@@ -118,7 +125,7 @@ pub(super) fn grid(workbench: &Workbench, of: &TasksRequest) -> Result<Table, Ap
         Column::text(&format!("run_{place}"), &column.marked()).missing("not played")
     }));
     columns.push(Column::text("only", "Only").missing("nobody or several"));
-    let mut table = Table::new("task-grid", title(of.mode), columns);
+    let mut table = Table::new("task-grid", &title(&grid, of.mode), columns);
     for row in &grid.rows {
         let mut cells = vec![known(row.title.as_deref().unwrap_or(&row.task))];
         cells.extend(row.cells.iter().map(|cell| maybe(cell.as_ref().map(in_words))));
@@ -128,15 +135,19 @@ pub(super) fn grid(workbench: &Workbench, of: &TasksRequest) -> Result<Table, Ap
     }
     table.notes.push(counts(&grid));
     table.notes.extend(words(of));
-    table.notes.push("A run solves a task if one of its trials passed; it alone does if trials of every other run are scored and none passed.".to_owned());
+    let noun = grid.noun();
+    table.notes.push(format!("A run solves a {noun} if one of its trials passed; it alone does if trials of every other run are scored and none passed."));
     Ok(table)
 }
 
 /// How many tasks there are, and who alone solves how many.
 pub(in crate::export) fn counts(grid: &TaskGrid) -> String {
     let counts = grid.counts;
-    let mut text =
-        format!("{}, of which {} solved by no run", counted(counts.all.into(), "task"), are(counts.nobody));
+    let mut text = format!(
+        "{}, of which {} solved by no run",
+        counted(counts.all.into(), grid.noun()),
+        are(counts.nobody)
+    );
     if grid.columns.len() > 1 {
         text.push_str(&format!(", {} by one alone", are(counts.only_one)));
         let alone: Vec<String> = grid
@@ -163,10 +174,11 @@ pub(super) fn per_task(workbench: &Workbench, of: &TasksRequest) -> Result<Table
         workbench.list_tasks(TasksRequest { mode: TaskMode::All, text: String::new(), ..of.clone() })?;
     let mut columns = vec![Column::text("run", "Run")];
     columns.extend(pass_rate_columns());
-    columns.push(Column::integer("solved", "Tasks solved"));
+    columns.push(Column::integer("solved", &format!("{} solved", heading(&grid))));
     columns.push(Column::integer("only", "Only it solves"));
-    columns.extend(mean_columns("task"));
-    let mut table = Table::new("per-task", "Pass rates, and what a task takes", columns);
+    columns.extend(mean_columns(grid.noun()));
+    let (noun, heads) = (grid.noun(), heading(&grid));
+    let mut table = Table::new("per-task", &format!("Pass rates, and what a {noun} takes"), columns);
     for column in &grid.columns {
         let mut cells = vec![known(column.marked())];
         cells.extend(pass_rate(Some(&column.pass_rate)));
@@ -174,10 +186,12 @@ pub(super) fn per_task(workbench: &Workbench, of: &TasksRequest) -> Result<Table
         cells.extend(means(of_column(column)));
         table.push(cells);
     }
-    table.notes.extend(partial(grid.columns.iter().map(of_column), "tasks"));
+    table.notes.extend(partial(grid.columns.iter().map(of_column), &heads.to_lowercase()));
     let of_tasks = grid.rows.iter().flat_map(|row| row.cells.iter().flatten()).map(of_cell);
-    table.notes.extend(partial(of_tasks, "trials of a task"));
-    table.notes.push("Time (of the agent), tokens (input and output) and cost are means over tasks of the means over their trials.".to_owned());
+    table.notes.extend(partial(of_tasks, &format!("trials of a {noun}")));
+    table.notes.push(format!(
+        "Time (of the agent), tokens (input and output) and cost are means over {noun}s of the means over their trials."
+    ));
     Ok(table)
 }
 
