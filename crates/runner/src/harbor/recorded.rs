@@ -106,7 +106,7 @@ impl Trial<'_> {
             None => Some(raised.unwrap_or(EndReason::NoVerdict)),
         };
         let reward = played.rewards.as_ref().and_then(reward::decisive);
-        let rewards = played.rewards.filter(|rewards| rewards.len() > 1);
+        let rewards = played.rewards.and_then(|rewards| reward::named(rewards, &played.left));
         let results = self.results.clone();
         let prompt = match &played.call {
             Some(call) => call.prompt.clone(),

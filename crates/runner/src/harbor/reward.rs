@@ -11,6 +11,8 @@ const LARGEST: usize = 1 << 20;
 /// The files that hold rewards, and bytes of each that are taken: more than the largest has.
 pub(super) const FILES: [&str; 2] = ["reward.json", "reward.txt"];
 pub(super) const TAKEN: u64 = 2 << 20;
+/// Where what a verifier left is kept of a step.
+pub(super) const KEPT_IN: &str = "verifier";
 /// The key that decides where there are several, and that of a plain number.
 const REWARD: &str = "reward";
 
@@ -82,6 +84,14 @@ fn of_text(content: &[u8]) -> Result<Rewards, NoReward> {
 
 fn empty(name: &str) -> NoReward {
     NoReward { kind: "RewardFileEmptyError", why: format!("{name} is empty") }
+}
+
+/// Rewards under the names that the verifier gave them: a plain number has none, and stands as the one that decides. `left` is
+/// what is kept of the step.
+pub(super) fn named(rewards: Rewards, left: &[FileLeft]) -> Option<Rewards> {
+    let map = files::join(KEPT_IN, FILES[0]);
+    let has_names = !rewards.is_empty() && left.iter().any(|file| file.path == map);
+    has_names.then_some(rewards)
 }
 
 /// The reward that decides: the one called `reward`, or the only one; `None` where several others are there.
@@ -173,6 +183,21 @@ mod tests {
             assert_eq!(is_pass(&rewards(&list)), pass, "{list:?}");
         }
         assert_eq!(decisive(&rewards(&[("a", 1.0), ("b", 1.0)])), None);
+    }
+
+    #[test]
+    fn a_map_of_one_reward_keeps_its_name_and_a_plain_number_has_none() {
+        let left = |name: &str| vec![FileLeft { path: name.to_owned(), content: Vec::new() }];
+        for list in [vec![("segment_pass", 1.0)], vec![("reward", 0.0)], vec![("a", 1.0), ("b", 0.5)]] {
+            let rewards = rewards(&list);
+            let kept = named(rewards.clone(), &left("verifier/reward.json"));
+            assert_eq!(kept, Some(rewards.clone()), "{list:?}");
+            // What an agent left under that name is not what the verifier left.
+            for path in ["verifier/reward.txt", "artifacts/reward.json"] {
+                assert_eq!(named(rewards.clone(), &left(path)), None, "{list:?} in {path}");
+            }
+        }
+        assert_eq!(named(Rewards::new(), &left("verifier/reward.json")), None);
     }
 
     #[test]

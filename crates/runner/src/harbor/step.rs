@@ -236,7 +236,7 @@ impl Trial<'_> {
                 played.left_out.push("/logs/verifier".to_owned());
             }
         }
-        let kept = files.into_iter().map(|file| FileLeft { path: join("verifier", &file.path), ..file });
+        let kept = files.into_iter().map(|file| FileLeft { path: join(reward::KEPT_IN, &file.path), ..file });
         played.left.extend(kept);
         Ok(())
     }

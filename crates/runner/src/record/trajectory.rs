@@ -177,7 +177,7 @@ pub(crate) struct AttemptRecord {
     /// The reward that decides, of a step of a task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reward: Option<f64>,
-    /// All rewards of the step, where there are several.
+    /// All rewards of the step under their names, where its verifier left a map of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rewards: Option<std::collections::BTreeMap<String, f64>>,
     /// Paths of a task's container of which something was not kept, for want of room or because it could not be read.

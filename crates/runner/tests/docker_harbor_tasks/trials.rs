@@ -23,7 +23,7 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
                  mkdir -p kept/deep; echo x > kept/deep/file; echo 1 > one.txt; echo public > /logs/artifacts/note; \
                  nohup sleep 300 >/dev/null 2>&1 & true";
     let judged = format!(
-        "id -u; cat /app/where; r=0; [ \"$JUDGES$(cat /app/where)$(id -u)\" = yes/app0 ] && [ -x /tests/shared.sh ] && r=1; echo $r {REWARD}"
+        "id -u; cat /app/where; r=0; [ \"$JUDGES$(cat /app/where)$(id -u)\" = yes/app0 ] && [ -x /tests/shared.sh ] && r=1; echo \"{{\\\"segment_pass\\\": $r}}\" > /logs/verifier/reward.json"
     );
     let second = "r=0; for p in /proc/[0-9]*; do [ \"$(tr -d '\\0' < $p/cmdline 2>/dev/null)\" = sleep300 ] && r=1; done; \
                   echo \"{\\\"reward\\\": $r, \\\"style\\\": 0.25}\" > /logs/verifier/reward.json";
@@ -55,6 +55,12 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
     let whole = episode_of("whole");
     let verdicts: Vec<Verdict> = whole.turns.iter().map(|turn| turn.attempts[0].verdict).collect();
     assert_eq!(verdicts, [Verdict::Passed, Verdict::Passed], "{:?}", whole.turns);
+    // A map of one reward keeps its name.
+    let first = &whole.turns[0].attempts[0];
+    assert_eq!(
+        (first.reward, &first.extra["rewards"]),
+        (Some(1.0), &serde_json::json!({ "segment_pass": 1.0 }))
+    );
     assert_eq!(whole.planned_turns, Some(3), "a reward under its least ends the chain");
     let kept = |path: &str| fs::read_to_string(folder.join(format!("scenario_2/artifacts/turn_1/{path}")));
     assert_eq!(kept("artifacts/app/kept/deep/file").unwrap(), "x\n");
