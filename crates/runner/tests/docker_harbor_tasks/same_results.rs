@@ -119,15 +119,46 @@ async fn the_reference_solution_comes_to_what_harbors_own_jobs_came_to() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
-async fn nobody_comes_to_what_nobody_came_to_in_harbors_own_job() {
+async fn nobody_fails_every_step_of_the_ten_tasks_as_in_harbors_own_jobs() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("nop");
-    let settings = settings(&folder, &tasks(room.path()), &["agent=NOP", "harbor.execute_episodes=0,1"]);
+    let settings = settings(&folder, &tasks(room.path()), &["agent=NOP"]);
     let (on_event, _) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let found = by_task(&episodes(&folder));
-    assert_eq!(found, by_task(&job("nop-k1")));
-    assert_eq!(found.len(), 2);
+    let mut theirs = by_task(&job("nop-k1"));
+    assert_eq!(theirs.len(), 2);
+    let (_, notes) = theirs.iter().find(|(task, _)| task.contains("_t1_")).unwrap();
+    let notes = notes.clone();
+    assert!(notes.iter().all(|step| step.contains("reward Some(0.0) None")), "every step fails: {notes:?}");
+    // Harbor's own job has two of the tasks. The other eight have the suites of the first one, but for what ends a chain: that is
+    // the same whoever plays, and their job with the reference solution has it.
+    for (task, solved) in by_task(&job("failures-k1")) {
+        let is = |name: &str| task.contains(name);
+        let steps = if is("_v2_") {
+            // The verifier of its third step leaves no reward.
+            [&notes[..2], &solved[2..]].concat()
+        } else if is("_v5_") {
+            // Its first step has to be passed.
+            notes[..1].to_vec()
+        } else if is("_v6_") {
+            // Its image cannot be built.
+            solved
+        } else if is("_v7_") {
+            // The verifier of its second step is out of time.
+            [&notes[..1], &solved[1..]].concat()
+        } else {
+            notes.clone()
+        };
+        theirs.insert(task, steps);
+    }
+    assert_eq!(theirs.len(), 10);
+    let counts: Vec<usize> = theirs.values().map(Vec::len).collect();
+    assert_eq!(counts, [4, 3, 4, 3, 4, 4, 1, 0, 2, 4]);
+    assert_eq!(found.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
+    for (task, steps) in &theirs {
+        assert_eq!(&found[task], steps, "{task}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
