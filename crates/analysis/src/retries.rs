@@ -60,11 +60,28 @@ pub struct TurnAttempts {
 }
 
 impl TurnAttempts {
+    /// Attempts at a turn, each with its verdict and end reason. `ended_by` = why the episode ended, if it ended at this turn.
+    /// It explains a last attempt that has no verdict of tests and no reason.
+    pub fn from_verdicts(
+        turn: u32,
+        verdicts: impl IntoIterator<Item = (Verdict, Option<EndReason>)>,
+        ended_by: Option<EndReason>,
+        policy: &CensoringPolicy,
+    ) -> Self {
+        let mut verdicts: Vec<(Verdict, Option<EndReason>)> = verdicts.into_iter().collect();
+        if let Some((Verdict::Error | Verdict::Unfinished | Verdict::NotTested, reason)) = verdicts.last_mut()
+        {
+            *reason = reason.or(ended_by);
+        }
+        let ends =
+            verdicts.into_iter().map(|(verdict, reason)| AttemptEnd::from_verdict(verdict, reason, policy));
+        Self { turn, attempts: ends.collect() }
+    }
+
     /// The recorded attempts of a turn.
-    pub fn of_turn(turn: &Turn, policy: &CensoringPolicy) -> Self {
-        let attempts =
-            turn.attempts.iter().map(|a| AttemptEnd::from_verdict(a.verdict, a.end_reason, policy)).collect();
-        Self { turn: turn.number, attempts }
+    fn of_turn(turn: &Turn, ended_by: Option<EndReason>, policy: &CensoringPolicy) -> Self {
+        let verdicts = turn.attempts.iter().map(|a| (a.verdict, a.end_reason));
+        Self::from_verdicts(turn.number, verdicts, ended_by, policy)
     }
 }
 
@@ -82,18 +99,21 @@ pub struct EpisodeAttempts {
 impl EpisodeAttempts {
     /// The recorded attempts of an episode.
     pub fn from_episode(episode: &Episode, policy: &CensoringPolicy) -> Self {
+        let (end, reason) = episode.end();
+        let ended_by = |turn: &Turn| end.is_some_and(|end| turn.number == end).then_some(reason);
         Self {
             scenario: episode.scenario.clone(),
             observed: Observation::from_episode(episode, policy),
-            turns: episode.turns.iter().map(|t| TurnAttempts::of_turn(t, policy)).collect(),
+            turns: episode.turns.iter().map(|t| TurnAttempts::of_turn(t, ended_by(t), policy)).collect(),
         }
     }
 
     /// The episode as it would have ended with `retries` retries. See the start of this module.
     ///
     /// The first turn without a pass in its first `retries` + 1 attempts, although a later attempt passed, is an event at
-    /// that turn. The episode is censored before that turn if the last attempt within the budget was stopped from outside
-    /// the agent, or if the attempts of a turn are not recorded.
+    /// that turn. So is the turn at which something outside ended the episode while attempts were left, if its first
+    /// `retries` + 1 attempts failed. The episode is censored before that turn if the last attempt within the budget was
+    /// stopped from outside the agent, or if the attempts of a turn are not recorded.
     pub fn truncated(&self, retries: u32) -> Observation {
         let budget = retries as usize + 1;
         let due = self.observed.turns.saturating_add(1);
@@ -108,13 +128,15 @@ impl EpisodeAttempts {
             }
             return ended(turn, within.last().copied().unwrap_or(AttemptEnd::Censored));
         }
-        // The turn that it did not pass. With fewer attempts it may have ended for another reason.
-        match turns.find(|t| t.turn == due) {
-            Some(row) if row.attempts.len() > budget => match row.attempts[budget - 1] {
-                AttemptEnd::Passed => self.observed,
-                end => ended(due, end),
-            },
-            _ => self.observed,
+        // The turn that it did not pass. With fewer attempts it may have ended for another reason, and with these attempts alone
+        // it failed a turn that was not decided because more were allowed.
+        let last = turns.find(|t| t.turn == due).and_then(|row| {
+            let is_used_up = row.attempts.len() > budget || self.observed.ending == Ending::Censored;
+            row.attempts.get(budget - 1).filter(|_| is_used_up)
+        });
+        match last {
+            None | Some(AttemptEnd::Passed) => self.observed,
+            Some(end) => ended(due, *end),
         }
     }
 }

@@ -50,6 +50,45 @@ fn a_budget_that_ends_in_an_attempt_stopped_from_outside_is_censored() {
     assert_eq!(failed.truncated(1), Observation::failed_at(1));
 }
 
+/// Something outside ended the episode before the attempts at its second turn were used up.
+#[test]
+fn a_failed_attempt_of_a_turn_that_was_not_decided_ends_the_budget_that_it_uses_up() {
+    let cut = attempts("a", Observation::censored_after(1), &[&[Passed], &[Event, Event]]);
+    assert_eq!(cut.truncated(0), Observation::failed_at(2));
+    assert_eq!(cut.truncated(1), Observation::failed_at(2));
+    assert_eq!(
+        cut.truncated(2),
+        Observation::censored_after(1),
+        "nobody knows what a third attempt comes to"
+    );
+    // With one that passes three turns: S = 1, 1/2, 1/2 without retries, and 1, 1, 1 with one.
+    let one = attempts("a", Observation::censored_after(1), &[&[Passed], &[Event]]);
+    let all = attempts("b", Observation::censored_after(3), &[&[Passed], &[Passed], &[Passed]]);
+    let curve = readings(&[one, all], Some(2));
+    let points: Vec<(u32, Option<f64>)> = curve
+        .iter()
+        .map(|reading| summarize_over(reading, 3))
+        .map(|summary| (summary.events, summary.restricted_mean.mean))
+        .collect();
+    assert_eq!(points, [(1, Some(2.0)), (0, Some(3.0))]);
+}
+
+#[test]
+fn an_attempt_without_a_verdict_ended_as_its_episode() {
+    let read = |verdict, of_attempt, of_episode| {
+        let mut turn = Turn::new(1);
+        turn.attempts = vec![Attempt { end_reason: of_attempt, ..Attempt::new(1, verdict) }];
+        let mut episode = Episode::new("k", "shop");
+        (episode.turns, episode.end_reason) = (vec![turn], Some(of_episode));
+        EpisodeAttempts::from_episode(&episode, &CensoringPolicy::default()).truncated(0)
+    };
+    let stopped = Observation::censored_after(0);
+    assert_eq!(read(Verdict::Error, None, EndReason::Environment), stopped);
+    assert_eq!(read(Verdict::Error, None, EndReason::AgentTimeout), Observation::failed_at(1));
+    assert_eq!(read(Verdict::Error, Some(EndReason::BuildFailed), EndReason::Environment).turns, 0);
+    assert_eq!(read(Verdict::Failed, None, EndReason::Unfinished), Observation::failed_at(1));
+}
+
 #[test]
 fn a_turn_without_records_is_not_guessed() {
     let mut e = attempts("s", Observation::failed_at(4), &[&[Passed], &[Event, Passed], &[Passed], &[Event]]);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use analysis::bootstrap::{Resampling, bootstrap_mean};
 use analysis::clusters::InScenario;
 use analysis::difference::common_tau;
-use analysis::retries::{AttemptEnd, EpisodeAttempts, TurnAttempts, feedback_gain, readings};
+use analysis::retries::{EpisodeAttempts, TurnAttempts, feedback_gain, readings};
 use analysis::survival::{Observation, anyone_at_risk, summarize_over};
 use model::CensoringPolicy;
 use store::EpisodeTurns;
@@ -92,13 +92,10 @@ impl Curve {
         let mut attempts = Vec::new();
         for (run, plays) in pool.runs.iter().zip(plays) {
             for (episode, play) in run.episodes.iter().zip(plays) {
-                let turns = play.turns.iter().map(|turn| TurnAttempts {
-                    turn: turn.number,
-                    attempts: turn
-                        .attempts
-                        .iter()
-                        .map(|(v, r)| AttemptEnd::from_verdict(*v, *r, policy))
-                        .collect(),
+                let due = episode.stamina.saturating_add(1);
+                let turns = play.turns.iter().map(|turn| {
+                    let ended_by = (turn.number == due).then_some(episode.end_reason);
+                    TurnAttempts::from_verdicts(turn.number, turn.attempts.iter().copied(), ended_by, policy)
                 });
                 let alone = run.record.entry.benchmark.plays_steps_alone();
                 let scenario = if alone { task_of(&episode.scenario) } else { episode.scenario.as_str() };
