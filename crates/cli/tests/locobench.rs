@@ -63,6 +63,12 @@ fn figures_stand_in_three_columns_with_means() {
     assert_eq!(session("_slow_", 1)["imported"]["execution_success_rate"], Value::Null, "NaN");
     let means = &all["means"]["all"];
     assert_eq!((&means["scenarios"], &means["sessions"]), (&7.into(), &8.into()));
+    // The conversation of one with 14 turns is not recorded.
+    let turns = ["turns", "answered", "answered_of"].map(|key| means[key].as_u64());
+    assert_eq!(turns, [Some(44), Some(20), Some(30)]);
+    let running = all["running"].as_array().expect("steps");
+    assert_eq!(running[0]["at_risk"], 6);
+    assert!((running[2]["share"].as_f64().expect("a share") - 0.8).abs() < 1e-12, "{running:?}");
     assert_eq!(means["compat"]["comprehension"]["n"], 5, "two lines are cut off");
     let value = |s: &Value| s["compat"]["comprehension"].as_f64();
     let counted: Vec<f64> = sessions.iter().filter(|s| s["counts"] == true).filter_map(value).collect();

@@ -82,9 +82,14 @@ pub struct SessionFigures {
 }
 
 impl SessionFigures {
-    /// Whether it has no turn and no answer. `None` = not recorded.
+    /// Whether it has no turn and no answer. A turn or an answer shows that it started. `None` = neither is recorded, or only
+    /// that there is none of one of them.
     pub fn never_started(&self) -> Option<bool> {
-        Some(self.answered? == 0 && self.turns? == 0)
+        match (self.turns, self.answered) {
+            (Some(1..), _) | (_, Some(1..)) => Some(false),
+            (Some(0), Some(0)) => Some(true),
+            _ => None,
+        }
     }
 }
 
@@ -127,6 +132,18 @@ mod tests {
         let close = |a: f64, b: f64| (a - b).abs() < 5e-4;
         assert!(close(nothing.comprehension, 0.78) && close(nothing.efficiency, 0.65));
         assert!(close(nothing.overall(), 0.728) && nothing.balance().is_some_and(|b| close(b, 0.709)));
+    }
+
+    #[test]
+    fn a_turn_or_an_answer_shows_that_a_session_started() {
+        let started =
+            |turns, answered| SessionFigures { turns, answered, ..SessionFigures::default() }.never_started();
+        assert_eq!(
+            [started(Some(14), None), started(None, Some(2)), started(Some(6), Some(0))],
+            [Some(false); 3]
+        );
+        assert_eq!(started(Some(0), Some(0)), Some(true));
+        assert_eq!([started(Some(0), None), started(None, Some(0)), started(None, None)], [None; 3]);
     }
 
     #[test]

@@ -182,13 +182,17 @@ fn groups(rows: &[SessionRow], of: &dyn Fn(&SessionFigures) -> Option<&String>) 
 
 fn group(key: String, rows: &[&SessionRow]) -> SessionGroup {
     let counted: Vec<&SessionRow> = rows.iter().copied().filter(|row| row.counts).collect();
-    let turns = counted.iter().filter_map(|row| Some((row.figures.turns?, row.figures.answered?)));
+    let turns = counted.iter().filter_map(|row| row.figures.turns);
+    let recorded = counted.iter().filter_map(|row| Some((row.figures.turns?, row.figures.answered?)));
     SessionGroup {
         key,
         scenarios: counted.len() as u32,
         sessions: rows.len() as u32,
         never_started: counted.iter().filter(|row| row.never_started == Some(true)).count() as u32,
-        answered: turns.fold((0, 0), |sum, (turns, answered)| (sum.0 + turns, sum.1 + answered.min(turns))),
+        turns: turns.fold(0, u32::saturating_add),
+        answered: recorded.fold((0, 0), |sum: (u32, u32), (turns, answered)| {
+            (sum.0.saturating_add(turns), sum.1.saturating_add(answered.min(turns)))
+        }),
         differ: counted.iter().filter(|row| !row.differs.is_empty()).count() as u32,
         imported: lcba(&counted, &|row| {
             let ImportedFigures { metrics, comprehension, efficiency, overall } = row.figures.imported;
@@ -320,9 +324,14 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
         ));
     }
     let (turns, answered) = all.answered;
+    let not_recorded = all.turns.saturating_sub(turns);
     if answered < turns {
+        let more = match not_recorded {
+            0 => String::new(),
+            n => format!(" Of {} nothing says it: no conversation is recorded.", counted(n.into(), "turn")),
+        };
         cautions.push(format!(
-            "{answered} of {turns} turns got an answer of the model; the others count as turns."
+            "{answered} of {turns} turns got an answer of the model; the others count as turns.{more}"
         ));
     }
     if all.differ > 0 {

@@ -69,7 +69,9 @@ pub struct SessionGroup {
     pub sessions: u32,
     /// Sessions, of those that count, in which nothing ever happened.
     pub never_started: u32,
-    /// Turns of the sessions that count, as the program counts them, and those of them that got an answer of the model.
+    /// Turns of the sessions that count, as the program counts them, where it says them.
+    pub turns: u32,
+    /// The turns of those of them whose conversation is recorded, and how many of these got an answer of the model.
     pub answered: (u32, u32),
     /// Sessions that count of which an imported value is another than the one computed here.
     pub differ: u32,

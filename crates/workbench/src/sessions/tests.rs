@@ -123,6 +123,39 @@ fn a_session_that_used_up_its_turns_did_not_end_by_itself() {
     assert!(ended_from_outside(&figures(Some("easy"), 3, "timeout")));
 }
 
+/// A session without a recorded conversation says its turns all the same.
+#[test]
+fn a_session_whose_turns_are_known_is_in_the_lengths_whether_its_answers_are_or_not() {
+    let entry = |name: &str, turns, answered| SessionEntry {
+        slug: name.to_owned(),
+        scenario: name.to_owned(),
+        repeat: 1,
+        invalid: None,
+        figures: SessionFigures {
+            turns,
+            answered,
+            status: Some("completed".to_owned()),
+            ..SessionFigures::default()
+        },
+    };
+    let rows = rows(vec![
+        entry("a", Some(14), None),
+        entry("b", Some(4), Some(3)),
+        entry("c", None, Some(2)),
+        entry("d", Some(0), Some(0)),
+    ]);
+    let started: Vec<Option<bool>> = rows.iter().map(|row| row.never_started).collect();
+    assert_eq!(started, [Some(false), Some(false), Some(false), Some(true)]);
+    let curve = running(&rows.iter().collect::<Vec<_>>());
+    assert_eq!(curve.iter().find(|point| point.step == 1).map(|point| point.at_risk), Some(2));
+    assert_eq!(curve.last().map(|point| point.step), Some(14));
+    let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
+    assert_eq!((all.turns, all.answered, all.never_started), (18, (4, 3), 1));
+    let expected = "3 of 4 turns got an answer of the model; the others count as turns. Of 14 turns nothing says it: \
+                no conversation is recorded.";
+    assert!(cautions(&all, &rows).iter().any(|caution| caution == expected), "{:?}", cautions(&all, &rows));
+}
+
 #[test]
 fn what_a_limit_of_time_ended_still_ran() {
     let row = |turns, status: &str| SessionRow {

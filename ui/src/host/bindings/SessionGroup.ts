@@ -22,7 +22,11 @@ sessions: number,
  */
 never_started: number, 
 /**
- * Turns of the sessions that count, as the program counts them, and those of them that got an answer of the model.
+ * Turns of the sessions that count, as the program counts them, where it says them.
+ */
+turns: number, 
+/**
+ * The turns of those of them whose conversation is recorded, and how many of these got an answer of the model.
  */
 answered: [number, number], 
 /**
