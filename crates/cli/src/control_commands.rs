@@ -46,6 +46,21 @@ pub(crate) fn status(folder: &Path, as_json: bool) -> Result<ExitCode, ApiError>
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the table of the episodes has.
+const COLUMNS: [&str; 11] = [
+    "episode",
+    "state",
+    "turns",
+    "turn",
+    "attempt",
+    "elapsed",
+    "left",
+    "tokens",
+    "cost",
+    "last event",
+    "now",
+];
+
 /// The state of a run as text.
 fn status_text(run: &LiveRunDetail) -> String {
     let row = &run.row;
@@ -70,9 +85,9 @@ fn status_text(run: &LiveRunDetail) -> String {
     lines.push(time.join(", "));
     lines.push(format!(
         "{} of {} decided, {} of {} over",
-        row.turns.0,
+        at_least(row.turns.0, row.unread),
         counted(row.turns.1.into(), "turn"),
-        row.episodes.0,
+        at_least(row.episodes.0, row.unread),
         counted(row.episodes.1.into(), "episode")
     ));
     let cached = row.tokens.cached.map_or_else(String::new, |n| format!(" ({} cached)", short(n as f64)));
@@ -98,28 +113,23 @@ fn status_text(run: &LiveRunDetail) -> String {
     lines.extend(speed(run));
     let at_endpoint = row.endpoint_retried.zip(row.endpoint_lost);
     lines.extend(at_endpoint.and_then(|(retried, lost)| endpoint_attempts(retried, lost)));
+    lines.extend(row.problems.iter().map(|problem| format!("warning: {problem}")));
     // The sentence is too long for the table.
     lines.extend(run.episodes.iter().filter_map(|e| Some(format!("{}: {}", e.name, e.stuck.as_ref()?))));
     let rows: Vec<Vec<String>> =
         run.episodes.iter().map(|episode| cells_of(episode, row.simulated)).collect();
-    lines.push(table::table(
-        &[
-            "episode",
-            "state",
-            "turns",
-            "turn",
-            "attempt",
-            "elapsed",
-            "left",
-            "tokens",
-            "cost",
-            "last event",
-            "now",
-        ],
-        &[false, false, false, true, true, true, true, true, true, false, false],
-        &rows,
-    ));
+    let of_numbers = [false, false, false, true, true, true, true, true, true, false, false];
+    lines.push(table::table(&COLUMNS, &of_numbers, &rows));
     lines.join("\n")
+}
+
+/// A number without what the records of some episodes would say, which cannot be read.
+fn at_least(number: u32, unread: u32) -> String {
+    match (number, unread) {
+        (number, 0) => number.to_string(),
+        (0, _) => "an unknown number".to_owned(),
+        (number, _) => format!("at least {number}"),
+    }
 }
 
 fn state(row: &LiveRunRow) -> String {
@@ -132,6 +142,7 @@ fn state(row: &LiveRunRow) -> String {
         LiveState::Stopped => "stopped",
         LiveState::Budget => "stopped: the budget is spent",
         LiveState::Failed => "failed",
+        LiveState::Unreadable => "unknown: its record cannot be read",
         LiveState::Lost => "lost: its process is gone; `stamina resume` continues it",
     };
     row.message.as_ref().map_or_else(|| word.to_owned(), |message| format!("{word}: {message}"))
@@ -187,6 +198,11 @@ fn cells_of(episode: &LiveEpisode, simulated: bool) -> Vec<String> {
         Ok(_) if simulated => "none".to_owned(),
         Ok(_) => unknown(),
     };
+    if episode.phase == LivePhase::Unknown {
+        let mut cells = vec![episode.name.clone(), phase(episode).to_owned()];
+        cells.resize_with(COLUMNS.len(), unknown);
+        return cells;
+    }
     let when_begun = |text: String| if begun { text } else { String::new() };
     vec![
         episode.name.clone(),
@@ -289,6 +305,23 @@ mod tests {
         }
         let queued = text.lines().find(|line| line.starts_with("scenario_2  ")).unwrap();
         assert!(queued.contains("queued") && !queued.contains('$'), "{queued}");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_and_unknown() {
+        let mut half = run(false);
+        half.episodes[1].phase = LivePhase::Unknown;
+        half.row.unread = 1;
+        half.row.problems = vec![".stamina/episodes/scenario_2.json cannot be read: no JSON".to_owned()];
+        let text = status_text(&half);
+        for expected in [
+            "at least 12 of 80 turns decided, an unknown number of 2 episodes over",
+            "warning: .stamina/episodes/scenario_2.json cannot be read: no JSON",
+        ] {
+            assert!(text.lines().any(|line| line == expected), "{expected}\n{text}");
+        }
+        let row = text.lines().find(|line| line.starts_with("scenario_2  ")).unwrap();
+        assert!(row.contains("unknown") && !row.contains("queued") && !row.contains('0'), "{row}");
     }
 
     #[test]

@@ -203,6 +203,7 @@ pub(crate) fn phase(episode: &LiveEpisode) -> &'static str {
         LivePhase::Testing => "testing",
         LivePhase::Paused => "paused",
         LivePhase::Over => "over",
+        LivePhase::Unknown => "unknown",
     }
 }
 

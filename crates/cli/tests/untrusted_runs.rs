@@ -343,6 +343,11 @@ fn pipes_and_devices_hold_nobody_up() {
     }
     let output = home.stamina(&["status", "results"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let shown = text(&output.stdout);
+    for name in ["events.jsonl", "gateway.jsonl", "control.json", "episodes/scenario_0.json"] {
+        assert!(shown.contains(&format!("warning: .stamina/{name} cannot be read")), "{name}: {shown}");
+    }
+    assert!(shown.contains("an unknown number of") && !shown.contains("queued"), "{shown}");
     let output = home.stamina(&["resume", "results", "--trust"]);
     assert!(!output.status.success());
     // An endless device in the place of the record.
@@ -351,7 +356,9 @@ fn pipes_and_devices_hold_nobody_up() {
     let output = home.stamina(&["status", "results"]);
     assert!(!output.status.success() && text(&output.stderr).contains("link"), "{}", text(&output.stderr));
     let app = Served::new(&home);
-    assert_eq!(app.get("list_live_runs", &json!({}))["live"], 0);
+    let listed = app.get("list_live_runs", &json!({}));
+    assert_eq!((&listed["live"], &listed["runs"][0]["state"]), (&json!(0), &json!("unreadable")), "{listed}");
+    assert!(listed["runs"][0]["message"].as_str().is_some_and(|why| why.contains("link")), "{listed}");
 }
 
 #[test]

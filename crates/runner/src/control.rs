@@ -33,10 +33,20 @@ pub struct ControlRequest {
 
 /// Reads the request; empty if the file does not exist or is not valid. After an error the request is unknown.
 pub fn read(folder: &Path) -> Result<ControlRequest, RunError> {
+    Ok(parsed(folder)?.unwrap_or_default())
+}
+
+/// Reads the request; empty if the file does not exist. After an error, also of a file that is not valid, it is unknown.
+pub(crate) fn read_valid(folder: &Path) -> Result<ControlRequest, RunError> {
+    parsed(folder)?.map_err(|error| disk::at(&path(folder), error))
+}
+
+/// The request, or why the file holds none.
+fn parsed(folder: &Path) -> Result<serde_json::Result<ControlRequest>, RunError> {
     let path = path(folder);
     match beneath::read_file(&path, LARGEST) {
-        Ok(bytes) => Ok(serde_json::from_slice(&bytes).unwrap_or_default()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(ControlRequest::default()),
+        Ok(bytes) => Ok(serde_json::from_slice(&bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Ok(ControlRequest::default())),
         Err(error) => Err(disk::at(&path, error)),
     }
 }

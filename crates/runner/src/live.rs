@@ -3,6 +3,7 @@
 //! Works the same for a run of this process, of another, and for one that was killed.
 
 mod logs;
+mod problems;
 mod stuck;
 
 use std::collections::HashMap;
@@ -12,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use self::logs::{faults, requests, tail, usual_gap};
+use self::problems::Problems;
 use self::stuck::{eta, stuck};
+use crate::control::ControlRequest;
 use crate::state::{MOST_TURNS, RunFile, RunPaths, is_left};
 use crate::{Event, RunError, clock, disk};
 
@@ -59,6 +62,9 @@ pub struct LiveRun {
     /// How fast the endpoint is, by the requests at the end of the log.
     #[serde(default)]
     pub tokens_per_second: gateway::TokensPerSecond,
+    /// What of its folder could not be read, a sentence each. What it says is missing in all of the above.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
 }
 
 /// Whether a run is in progress.
@@ -133,6 +139,8 @@ pub enum Phase {
     Paused,
     /// Over.
     Over,
+    /// Its record cannot be read.
+    Unknown,
 }
 
 /// `.stamina/episodes/scenario_N.json`: what an episode is doing, as the runner last wrote it.
@@ -154,9 +162,9 @@ pub(crate) struct EpisodeFile {
 const LONGEST_TEXT: usize = 500;
 
 impl EpisodeFile {
-    /// Reads a file; `None` if it cannot be read. Somebody else may have written it, so what is kept of it is bounded.
-    pub(crate) fn read(path: &Path) -> Option<Self> {
-        let mut file: Self = disk::read_json(path, disk::LARGEST_STATUS).ok().flatten()?;
+    /// Reads a file; `None` if it is not there. Somebody else may have written it, so what is kept of it is bounded.
+    pub(crate) fn read(path: &Path) -> Result<Option<Self>, RunError> {
+        let Some(mut file) = disk::read_json::<Self>(path, disk::LARGEST_STATUS)? else { return Ok(None) };
         let shown = &mut file.shown;
         for text in [&mut shown.title, &mut shown.last_event_at, &mut shown.now, &mut shown.stuck]
             .into_iter()
@@ -166,7 +174,7 @@ impl EpisodeFile {
         }
         shown.cells.truncate(MOST_TURNS as usize);
         shown.cells.shrink_to_fit();
-        Some(file)
+        Ok(Some(file))
     }
 }
 
@@ -187,7 +195,7 @@ pub fn agent_log(folder: &Path, episode: &str) -> AgentLog {
     let read = disk::within_limit(folder, move |folder| {
         EpisodeFile::read(&RunPaths::new(folder).episode_file(&episode))
     });
-    read.ok().flatten().map_or_else(AgentLog::default, |file| file.log)
+    read.flatten().ok().flatten().map_or_else(AgentLog::default, |file| file.log)
 }
 
 impl LiveEpisode {
@@ -239,7 +247,11 @@ pub fn read(folder: &Path) -> Result<LiveRun, RunError> {
 
 /// The state of a run, whether a process runs it or not.
 pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
-    let control_request = crate::control::read(&paths.results).unwrap_or_default();
+    let mut problems = Problems::default();
+    let control_request = crate::control::read_valid(&paths.results).unwrap_or_else(|error| {
+        problems.add("control.json", &error);
+        ControlRequest::default()
+    });
     let state = match &run.finish {
         Some(finish) => RunState::Ended { finish: finish.clone() },
         None if !living => RunState::Lost,
@@ -247,8 +259,8 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
         None if control_request.pause => RunState::Paused,
         None => RunState::Running,
     };
-    let (requests, open, faulted) = requests(paths, &run.part_started_at);
-    let usual_gap = usual_gap(&tail::<Event>(&paths.events()), &requests);
+    let (requests, open, faulted) = requests(paths, &run.part_started_at, &mut problems);
+    let usual_gap = usual_gap(&tail::<Event>(&paths.events(), &mut problems), &requests);
     let mut last_request: HashMap<&str, &str> = HashMap::new();
     let mut speeds = gateway::Speeds::default();
     for request in &requests {
@@ -258,9 +270,17 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
     let mut episodes = Vec::with_capacity(run.episodes.len());
     let mut last_sign: Option<String> = None;
     for planned in &run.episodes {
-        let file = EpisodeFile::read(&paths.episode_file(&planned.name));
+        let waiting = || LiveEpisode { turns: planned.turns, ..LiveEpisode::queued(&planned.name) };
+        let file = match EpisodeFile::read(&paths.episode_file(&planned.name)) {
+            Ok(file) => file,
+            Err(error) => {
+                problems.add(&format!("episodes/{}.json", planned.name), &error);
+                episodes.push(LiveEpisode { phase: Phase::Unknown, ..waiting() });
+                continue;
+            }
+        };
         let Some(EpisodeFile { mut shown, at, .. }) = file else {
-            episodes.push(LiveEpisode { turns: planned.turns, ..LiveEpisode::queued(&planned.name) });
+            episodes.push(waiting());
             continue;
         };
         shown.turns = planned.turns;
@@ -310,6 +330,7 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
         faults: faults(&requests, &faulted),
         endpoint: run.endpoint,
         tokens_per_second: speeds.tokens_per_second(),
+        problems: problems.into_sentences(),
     }
 }
 

@@ -56,7 +56,7 @@ fn begins_anew(logged: u64, output: &[u8]) -> bool {
 
 /// The number of the last retry request that was fulfilled, as last written; 0 = none. Blocks.
 pub(crate) fn fulfilled(path: &std::path::Path) -> u32 {
-    EpisodeFile::read(path).map_or(0, |file| file.retries)
+    EpisodeFile::read(path).ok().flatten().map_or(0, |file| file.retries)
 }
 
 impl Status {
@@ -68,7 +68,7 @@ impl Status {
         scrub: Arc<Scrub>,
         of_run: Arc<Mutex<Stopwatch>>,
     ) -> Self {
-        let file = EpisodeFile::read(&path);
+        let file = EpisodeFile::read(&path).ok().flatten();
         let mut file = file.unwrap_or_else(|| EpisodeFile {
             shown: LiveEpisode::queued(name),
             at: clock::now(),

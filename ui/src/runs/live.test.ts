@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { LiveEpisode } from "../host/bindings/LiveEpisode";
 import type { LiveRunDetail } from "../host/bindings/LiveRunDetail";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
-import { about, aboutRange, canContinue, canResume, canRetry, censoredBy, clock, dollarRange, endInWords, episodeMark, faultsInWords, isLive, outcome, retrySays, rowMark, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange, verdictInWords } from "./live";
+import { about, aboutRange, atLeast, canContinue, canResume, canRetry, cellsInWords, censoredBy, clock, dollarRange, endInWords, episodeMark, faultsInWords, isLive, outcome, retrySays, rowMark, rowOf, secondsSince, sinceInWords, stopKeeps, strip, thinRange, verdictInWords } from "./live";
 
 const plain = (text: string): string => text.replaceAll("\u202f", " ");
 const policy = { rows: [{ reason: "endpoint", ending: "censored" }, { reason: "budget", ending: "censored" }, { reason: "tests_failed", ending: "event" }, { reason: "killed_itself", ending: "event" }] } as unknown as PolicyTable;
@@ -14,7 +14,7 @@ function episode(change: Partial<LiveEpisode> = {}): LiveEpisode {
 const none = { tokens: null, usd: null, seconds: null };
 function detail(change: Partial<LiveRunDetail> = {}, row: Partial<LiveRunDetail["row"]> = {}): LiveRunDetail {
   return {
-    row: { folder: "/r/a", name: "a", run: null, agent: "mock", model: "glm-5", simulated: false, endpoint_retried: 0, endpoint_lost: 0, shakedown: false, verdict: null, state: "running", message: null, started_at: "2026-11-21T20:00:00Z", seconds: 11_460, episodes: [1, 4], turns: [186, 800], tokens: { input: 19.8e6, cached: 13.7e6, output: 310_000 }, cost_usd: 12, last_event_at: null, ...row },
+    row: { folder: "/r/a", name: "a", run: null, agent: "mock", model: "glm-5", simulated: false, endpoint_retried: 0, endpoint_lost: 0, shakedown: false, verdict: null, state: "running", message: null, started_at: "2026-11-21T20:00:00Z", seconds: 11_460, episodes: [1, 4], turns: [186, 800], unread: 0, problems: [], tokens: { input: 19.8e6, cached: 13.7e6, output: 310_000 }, cost_usd: 12, last_event_at: null, ...row },
     turns: 40, attempt_limit: 10, requests: 2204, unmetered: 0, budget: { tokens: null, usd: 60, seconds: null }, episode_budget: none, attempt_budget: none, forecast: { seconds_left: [25_200, 39_600], cost_usd: [43.2, 58.1], tokens: null }, episodes: [episode()], usual_gap: 14, faults: [[429, 4]], tokens_per_second: { prompt: { median: 1480.2, p10: 96 }, answer: { median: 21.44, p10: 5 } }, ...change,
   };
 }
@@ -37,6 +37,19 @@ test("an attempt in flight and an episode that continues can be retried, in a pa
   expect((["stopping", "finished", "lost"] as const).some((state) => canRetry(state, outside))).toBe(false);
   expect(retrySays(outside)).toContain("resume it with a larger one");
   expect(retrySays({ end_reason: "endpoint" })).toContain("The endpoint or the containers");
+});
+
+test("what cannot be read is unknown and named", () => {
+  const unread = episode({ phase: "unknown", turn: 0, cells: [], stamina: 0, now: null });
+  expect(episodeMark(unread, isCensored).text).toBe("unknown");
+  expect(cellsInWords(unread, 3)).toBe("unknown: its record cannot be read");
+  expect(["running", "finished"].map((state) => canRetry(state as "running", unread))).toEqual([false, false]);
+  const turns = (row: Partial<LiveRunDetail["row"]>): string | undefined => strip(detail({}, row)).find((stat) => stat.key === "Turns done")?.value;
+  expect([turns({}), plain(turns({ unread: 1 }) ?? ""), turns({ unread: 1, turns: [0, 2] })]).toEqual(["186", "≥ 186", "unknown"]);
+  expect(atLeast(0, { state: "unreadable", unread: 0 })).toBe("unknown");
+  const lost = { state: "unreadable", message: "it is no JSON", verdict: null } as const;
+  expect(endInWords(lost)).toBe("Its record cannot be read: it is no JSON.");
+  expect([rowMark(lost).text, canResume("unreadable"), isLive("unreadable")]).toEqual(["unreadable", false, false]);
 });
 
 test("a shakedown says whether the harness works here", () => {

@@ -120,6 +120,7 @@ const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
   budget: { text: "budget spent", look: "censored" },
   failed: { text: "failed", look: "error" },
   lost: { text: "lost", look: "error" },
+  unreadable: { text: "unreadable", look: "error" },
 };
 export const stateInWords = (state: LiveState): { text: string; look: Look; class: string } => ({ ...stateWords[state], class: textClass[stateWords[state].look] });
 
@@ -152,6 +153,8 @@ function endOf(row: Pick<LiveRunRow, "state" | "message" | "verdict">): string {
       return "A budget of the run is spent. Raise it to continue in the same session.";
     case "failed":
       return `Ended by something outside the agents${row.message === null ? "" : `: ${row.message}`}. Resume continues from the last finished attempt.`;
+    case "unreadable":
+      return `Its record cannot be read${row.message === null ? "" : `: ${row.message}`}.`;
     case "lost":
       return "Its process ended without a message. At most the attempt in flight is lost; resume continues from there.";
     default:
@@ -179,6 +182,8 @@ export function episodeMark(episode: Pick<LiveEpisode, "phase" | "end_reason" | 
   switch (episode.phase) {
     case "queued":
       return mark("off", "queued");
+    case "unknown":
+      return mark("off", UNKNOWN);
     case "paused":
       return mark("off", "paused");
     case "waiting":
@@ -203,7 +208,8 @@ export function rowOf(episode: Pick<LiveEpisode, "phase" | "cells" | "stamina" |
 }
 
 /** Cells in words: `12 of 40 turns decided, stamina 9`. */
-export function cellsInWords(episode: Pick<LiveEpisode, "cells" | "stamina">, turns: number): string {
+export function cellsInWords(episode: Pick<LiveEpisode, "cells" | "stamina" | "phase">, turns: number): string {
+  if (episode.phase === "unknown") return `${UNKNOWN}: its record cannot be read`;
   return `${String(episode.cells.length)} of ${counted(turns, "turn")} decided, stamina so far ${String(episode.stamina)}`;
 }
 
@@ -230,6 +236,12 @@ export function endpointAttempts(row: Pick<LiveRunRow, "endpoint_retried" | "end
   return `${counted(retried, "attempt")} retried${lost === 0 ? "" : `, ${count(lost)} lost`}`;
 }
 
+/** How much is done, without what the records of some episodes would say, which cannot be read: `12`, `≥ 12`, `unknown`. */
+export function atLeast(done: number, row: Pick<LiveRunRow, "state" | "unread">): string {
+  if (row.state === "unreadable" || (row.unread > 0 && done === 0)) return UNKNOWN;
+  return row.unread > 0 ? `≥${THIN}${count(done)}` : count(done);
+}
+
 /** The strip above the episodes. */
 export function strip(run: LiveRunDetail): Stat[] {
   const { row, budget, forecast } = run;
@@ -241,7 +253,7 @@ export function strip(run: LiveRunDetail): Stat[] {
   const spent = costInWords(row.cost_usd, row.simulated);
   const cost = row.simulated ? null : row.cost_usd;
   const stats: Stat[] = [
-    { explain: "turns_done", key: "Turns done", value: count(done), small: `of ${count(planned)}`, bar: { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${count(planned)} turns` } },
+    { explain: "turns_done", key: "Turns done", value: atLeast(done, row), unknown: atLeast(done, row) === UNKNOWN, small: `of ${count(planned)}`, bar: row.unread > 0 ? undefined : { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${count(planned)} turns` }, title: row.unread > 0 ? `The records of ${counted(row.unread, "episode")} cannot be read` : undefined },
     {
       explain: "live_cost",
       key: "Spend",
@@ -290,7 +302,7 @@ export function liveName(row: Pick<LiveRunRow, "agent" | "model" | "simulated">)
 /** What a stop keeps, before it is asked for. */
 export function stopKeeps(run: LiveRunDetail): string {
   const flight = run.episodes.filter(isInFlight).length;
-  const kept = `${count(run.row.turns[0])} finished ${run.row.turns[0] === 1 ? "turn is" : "turns are"} kept.`;
+  const kept = run.row.unread > 0 ? "Finished turns are kept." : `${count(run.row.turns[0])} finished ${run.row.turns[0] === 1 ? "turn is" : "turns are"} kept.`;
   if (flight === 0) return `${kept} No attempt is in flight.`;
   return `${kept} ${counted(flight, "attempt")} in flight ${flight === 1 ? "is" : "are"} dropped and retried after a resume.`;
 }

@@ -1,13 +1,15 @@
 //! What the ends of a run's logs tell: its events, and the requests of its gateway.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
+use super::problems::Problems;
 use crate::state::RunPaths;
-use crate::{Event, clock};
+use crate::{Event, clock, disk};
 
 /// The least and the most bytes that are read from the end of a log: a busy run writes more in [`FAULTS_SINCE`].
 pub(super) const TAIL: (u64, u64) = (512 << 10, 8 << 20);
@@ -43,10 +45,11 @@ pub(super) fn usual_gap(events: &[Event], requests: &[gateway::Record]) -> Optio
 pub(super) fn requests(
     paths: &RunPaths,
     part: &str,
+    problems: &mut Problems,
 ) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::RequestFaulted>) {
     let (mut ended, mut faulted) = (Vec::new(), Vec::new());
     let mut begun: HashMap<(gateway::AttemptKey, u64), String> = HashMap::new();
-    for line in tail::<gateway::LogLine>(&paths.gateway_log()) {
+    for line in tail::<gateway::LogLine>(&paths.gateway_log(), problems) {
         match line {
             // The gateway's times compare as texts.
             gateway::LogLine::Begun(one) if one.at.as_str() < part => {}
@@ -86,20 +89,35 @@ pub(super) fn faults(requests: &[gateway::Record], faulted: &[gateway::RequestFa
     counts.into_iter().collect()
 }
 
-/// The last readable lines of a log: as far back as [`FAULTS_SINCE`], within [`TAIL`].
-pub(super) fn tail<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
-    let Ok(mut file) = files::beneath::open_file(path, rustix::fs::OFlags::RDONLY) else { return Vec::new() };
-    let length = file.metadata().map_or(0, |meta| meta.len());
+/// The last lines of a log: as far back as [`FAULTS_SINCE`], within [`TAIL`]. What of it cannot be read is among the problems.
+pub(super) fn tail<T: DeserializeOwned>(path: &Path, problems: &mut Problems) -> Vec<T> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match read_tail(path) {
+        Ok((lines, unreadable)) => {
+            problems.add_lines(&name, unreadable);
+            lines
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => {
+            problems.add(&name, &disk::at(path, error));
+            Vec::new()
+        }
+    }
+}
+
+/// The last lines of a log, and how many more of them hold no JSON.
+fn read_tail<T: DeserializeOwned>(path: &Path) -> io::Result<(Vec<T>, u64)> {
+    let mut file = files::beneath::open_file(path, rustix::fs::OFlags::RDONLY)?;
+    let length = file.metadata()?.len();
     let mut wanted = TAIL.0;
     loop {
         let begin = length.saturating_sub(wanted);
         let mut bytes = Vec::new();
-        if file.seek(SeekFrom::Start(begin)).is_err()
-            || (&mut file).take(length - begin).read_to_end(&mut bytes).is_err()
-        {
-            return Vec::new();
-        }
-        let mut lines = bytes.split(|byte| *byte == b'\n');
+        file.seek(SeekFrom::Start(begin))?;
+        (&mut file).take(length - begin).read_to_end(&mut bytes)?;
+        let end = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let (whole, begun) = bytes.split_at(end);
+        let mut lines = whole.split(|byte| *byte == b'\n');
         if begin > 0 {
             // The rest of a line that begins before the tail.
             lines.next();
@@ -111,7 +129,24 @@ pub(super) fn tail<T: serde::de::DeserializeOwned>(path: &Path) -> Vec<T> {
                 continue;
             }
         }
-        return lines.filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        let (mut read, mut unreadable) = (Vec::new(), 0);
+        for line in lines.filter(|line| !line.is_empty()) {
+            match serde_json::from_slice(line) {
+                Ok(line) => read.push(line),
+                // A line of another version is JSON as well.
+                Err(_) => unreadable += u64::from(serde_json::from_slice::<IgnoredAny>(line).is_err()),
+            }
+        }
+        if begin > 0 && end == 0 {
+            // No line that the runner writes is as long as the tail.
+            unreadable += 1;
+        } else if let Ok(line) = serde_json::from_slice(begun) {
+            read.push(line);
+        } else {
+            // A line without an end is being written just now, if it begins as ours do.
+            unreadable += u64::from(begun.first().is_some_and(|byte| *byte != b'{'));
+        }
+        return Ok((read, unreadable));
     }
 }
 

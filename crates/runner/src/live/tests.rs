@@ -161,14 +161,14 @@ fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
         log.push_str(&busy);
     }
     std::fs::write(paths.gateway_log(), &log).unwrap();
-    let (ended, open, _) = requests(&paths, &ago(800));
+    let (ended, open, _) = requests(&paths, &ago(800), &mut Problems::default());
     assert!(open.contains_key("scenario_0"), "{open:?}");
     assert!(ended.len() * busy.len() > 2 << 20);
     // What is older than what is looked for need not be read.
     let old = request("scenario_1", ago(700), vec![]);
     let log: String = begun("scenario_0", 1, ago(790)) + &old.repeat((1 << 20) / old.len() + 1);
     std::fs::write(paths.gateway_log(), &log).unwrap();
-    assert!(requests(&paths, &ago(800)).0.len() * old.len() <= TAIL.0 as usize);
+    assert!(requests(&paths, &ago(800), &mut Problems::default()).0.len() * old.len() <= TAIL.0 as usize);
 }
 
 #[test]
@@ -251,9 +251,9 @@ fn requests_of_a_part_that_was_killed_are_not_open() {
     };
     let (part, now) = (ago(100), ago(50));
     std::fs::write(paths.gateway_log(), begun(7, ago(2000)) + &begun(1, now.clone())).unwrap();
-    assert_eq!(requests(&paths, &part).1, [("scenario_0".to_owned(), now)].into());
+    assert_eq!(requests(&paths, &part, &mut Problems::default()).1, [("scenario_0".to_owned(), now)].into());
     std::fs::write(paths.gateway_log(), begun(7, ago(2000))).unwrap();
-    assert_eq!(requests(&paths, &part).1.len(), 0);
+    assert_eq!(requests(&paths, &part, &mut Problems::default()).1.len(), 0);
 }
 
 #[test]
@@ -272,9 +272,54 @@ fn what_is_kept_of_an_episodes_file_is_bounded() {
         retries: 3,
     };
     std::fs::write(&path, serde_json::to_vec(&file(100_000, 5000)).unwrap()).unwrap();
-    let read = EpisodeFile::read(&path).unwrap();
+    let read = EpisodeFile::read(&path).unwrap().unwrap();
     let title = read.shown.title.unwrap();
     assert_eq!((title.len(), read.shown.cells.len(), read.retries), (LONGEST_TEXT, MOST_TURNS as usize, 3));
     std::fs::write(&path, serde_json::to_vec(&file(300_000, 0)).unwrap()).unwrap();
-    assert_eq!(EpisodeFile::read(&path), None);
+    EpisodeFile::read(&path).unwrap_err();
+}
+
+#[test]
+// docs/security.md: The records of a run (`.stamina/`)
+fn a_record_that_cannot_be_read_is_named_and_nothing_of_it_is_counted() {
+    let room = tempfile::tempdir().unwrap();
+    let paths = RunPaths::new(room.path());
+    std::fs::create_dir_all(paths.own().join("episodes")).unwrap();
+    let mut run = run_file(room.path());
+    run.finish = Some(crate::Finish::Finished);
+    run.write(&paths).unwrap();
+    std::fs::write(paths.gateway_log(), request("scenario_0", ago(20), vec![]) + "{\"begun").unwrap();
+    std::fs::write(paths.events(), "{\"of\": \"a later version\"}\n\n").unwrap();
+    assert_eq!(read(room.path()).unwrap().problems, [""; 0], "what is not there yet, or just being written");
+
+    std::fs::write(paths.episode_file("scenario_0"), vec![0; 400_000]).unwrap();
+    let pipe = paths.episode_file("scenario_1");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::fs::write(paths.own().join("control.json"), "{").unwrap();
+    std::fs::write(paths.events(), vec![0; 100]).unwrap();
+    std::fs::write(paths.gateway_log(), "\u{1b}]0;x\n{broken\n").unwrap();
+    let live = read(room.path()).unwrap();
+    assert_eq!(live.state, RunState::Ended { finish: crate::Finish::Finished });
+    let phases: Vec<Phase> = live.episodes.iter().map(|episode| episode.phase).collect();
+    assert_eq!(phases, [Phase::Unknown, Phase::Unknown], "neither waits for its turn");
+    let about: Vec<&str> = live.problems.iter().filter_map(|one| one.split(": ").next()).collect();
+    assert_eq!(
+        about,
+        [
+            ".stamina/control.json cannot be read",
+            ".stamina/gateway.jsonl cannot be read in full",
+            ".stamina/events.jsonl cannot be read in full",
+            ".stamina/episodes/scenario_0.json cannot be read",
+            ".stamina/episodes/scenario_1.json cannot be read",
+        ],
+        "{:?}",
+        live.problems
+    );
+    assert!(live.problems[1].contains("2 lines"), "{:?}", live.problems);
+    // A giant without lines, and a record of texts that steer a terminal.
+    std::fs::File::create(paths.events()).unwrap().set_len(64 << 30).unwrap();
+    std::fs::write(paths.own().join("control.json"), "{\"pause\": \"\u{202e}\u{1b}[2J\"}").unwrap();
+    let live = read(room.path()).unwrap();
+    assert!(live.problems.iter().any(|one| one.contains("events.jsonl")), "{:?}", live.problems);
+    assert!(!live.problems.concat().contains(|c| model::is_display_control(c)), "{:?}", live.problems);
 }

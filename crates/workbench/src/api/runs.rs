@@ -216,6 +216,12 @@ pub struct LiveRunRow {
     pub episodes: (u32, u32),
     /// Turns that are decided, and planned.
     pub turns: (u32, u32),
+    /// Planned episodes whose records cannot be read: whether they are over, and their turns, are unknown and counted nowhere.
+    #[serde(default)]
+    pub unread: u32,
+    /// What of its records cannot be read, a sentence each.
+    #[serde(default)]
+    pub problems: Vec<String>,
     /// Tokens so far.
     pub tokens: Tokens,
     /// Cost so far; `None` = unknown.
@@ -263,6 +269,8 @@ pub enum LiveState {
     Failed,
     /// Its process is gone without a word; it can be resumed.
     Lost,
+    /// Its record cannot be read: all of it is unknown but its folder.
+    Unreadable,
 }
 
 /// A run as the live page shows it.

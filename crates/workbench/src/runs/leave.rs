@@ -75,6 +75,6 @@ impl Workbench {
 }
 
 fn in_play(run: &live::LiveRun) -> u32 {
-    let still = |phase| matches!(phase, Phase::Queued | Phase::Paused | Phase::Over);
+    let still = |phase| matches!(phase, Phase::Queued | Phase::Paused | Phase::Over | Phase::Unknown);
     run.episodes.iter().filter(|episode| !still(episode.phase)).count() as u32
 }

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use files::deadline::within_limit;
 use runner::control::{self, ControlRequest};
 use runner::live::{self, Phase, RunState};
-use rustix::fs::{AtFlags, Dir, FileType, OFlags, statat};
+use rustix::fs::{AtFlags, Dir, FileType, statat};
 
-use self::shown::{detail, is_live, just_begun, rank, row};
+use self::shown::{detail, is_live, just_begun, rank, row, unreadable};
 use super::play::run_error;
 use crate::Workbench;
 use crate::api::{
@@ -40,11 +40,8 @@ struct Known {
 impl Workbench {
     /// Runs that are or were played here or by the command line.
     pub fn list_live_runs(&self, _: Nothing) -> Result<LiveRuns, ApiError> {
-        let mut runs: Vec<LiveRunRow> = self
-            .run_folders()?
-            .into_iter()
-            .filter_map(|(folder, known)| self.row(&folder, known.run))
-            .collect();
+        let mut runs: Vec<LiveRunRow> =
+            self.run_folders()?.into_iter().map(|(folder, known)| self.row(&folder, known.run)).collect();
         runs.sort_by(|a, b| {
             (rank(a.state), &b.started_at, &a.folder).cmp(&(rank(b.state), &a.started_at, &b.folder))
         });
@@ -134,32 +131,29 @@ impl Workbench {
         Ok(folders)
     }
 
-    fn row(&self, folder: &Path, run: Option<String>) -> Option<LiveRunRow> {
+    fn row(&self, folder: &Path, run: Option<String>) -> LiveRunRow {
         let here = self.runs.get(folder);
         let stamp = stamp(folder);
         if let Some((seen, row)) = model::lock(&self.runs.over).get(folder)
             && *seen == stamp
             && here.as_ref().is_none_or(|here| !here.playing)
         {
-            return Some(LiveRunRow { run, ..row.clone() });
+            return LiveRunRow { run, ..row.clone() };
         }
         // Its end is being told just now.
         let is_playing = here.as_ref().is_some_and(|here| here.playing);
         let row = match (live::read(folder), here) {
             (Ok(read), here) => row(folder, run, &read, here.as_ref()),
             (Err(_), Some(here)) => just_begun(folder, &here).row,
-            (Err(error), None) => {
-                // The import has warned of it; this is asked with every change.
-                tracing::debug!(%error, "a run is not listed: its record cannot be read");
-                return None;
-            }
+            // It may be read the next time: a file system that did not answer leaves no trace in the folder.
+            (Err(error), None) => return unreadable(folder, run, &error.to_string()),
         };
         // What a living process plays changes without a trace in the folder: it may die.
         if !is_live(row.state) && !is_playing {
             let mut over = model::lock(&self.runs.over);
             over.insert(folder.to_path_buf(), (stamp, row.clone()));
         }
-        Some(row)
+        row
     }
 
     /// Tells who waits for changes what happens in the folders of runs, until the workbench is gone.
@@ -277,10 +271,10 @@ fn stamp(folder: &Path) -> u64 {
     within_limit(folder, move || stamp_of(&asked)).unwrap_or(0)
 }
 
-/// Whether a folder holds the record of a run. No link below it is followed.
+/// Whether a folder holds the record of a run, readable or not. No link below it is followed.
 fn is_held(folder: &Path) -> bool {
-    let record = files::beneath::resolved(folder).join(PRIVATE).join("run.json");
-    files::beneath::open_file(&record, OFlags::RDONLY).is_ok()
+    let own = files::beneath::open_folder(&files::beneath::resolved(folder).join(PRIVATE));
+    own.is_ok_and(|own| statat(&own, "run.json", AtFlags::SYMLINK_NOFOLLOW).is_ok())
 }
 
 /// No link below the folder is followed, and of each place at most [`MOST_STAMPED`] names are looked at: this is asked twice a second,

@@ -72,9 +72,10 @@ fn first_task(form: &FormSettings) -> String {
     first.unwrap_or_else(|| form.execute_episodes.clone())
 }
 
-/// What a shakedown came to; nothing while it is played.
+/// What a shakedown came to; nothing while it is played, or where its record cannot be read.
 pub(super) fn verdict(folder: &Path, run: &live::LiveRun) -> Option<ShakedownVerdict> {
-    if !run.shakedown || !matches!(run.state, RunState::Ended { .. } | RunState::Lost) {
+    let is_unknown = run.episodes.first().is_some_and(|episode| episode.phase == live::Phase::Unknown);
+    if !run.shakedown || is_unknown || !matches!(run.state, RunState::Ended { .. } | RunState::Lost) {
         return None;
     }
     let passed = run.episodes.first().map_or(0, |episode| {

@@ -3,4 +3,4 @@
 /**
  * What an episode is doing.
  */
-export type LivePhase = "queued" | "preparing" | "agent" | "waiting" | "testing" | "paused" | "over";
+export type LivePhase = "queued" | "preparing" | "agent" | "waiting" | "testing" | "paused" | "over" | "unknown";

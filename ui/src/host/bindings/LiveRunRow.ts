@@ -72,6 +72,14 @@ episodes: [number, number],
  */
 turns: [number, number], 
 /**
+ * Planned episodes whose records cannot be read: whether they are over, and their turns, are unknown and counted nowhere.
+ */
+unread: number, 
+/**
+ * What of its records cannot be read, a sentence each.
+ */
+problems: Array<string>, 
+/**
  * Tokens so far.
  */
 tokens: Tokens, 

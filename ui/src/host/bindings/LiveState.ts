@@ -3,4 +3,4 @@
 /**
  * Whether a run is played.
  */
-export type LiveState = "starting" | "running" | "paused" | "stopping" | "finished" | "stopped" | "budget" | "failed" | "lost";
+export type LiveState = "starting" | "running" | "paused" | "stopping" | "finished" | "stopped" | "budget" | "failed" | "lost" | "unreadable";

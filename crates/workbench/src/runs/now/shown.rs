@@ -26,6 +26,9 @@ pub(super) fn rank(state: LiveState) -> u8 {
     }
 }
 
+/// Most characters of why a record cannot be read.
+const LONGEST_WHY: usize = 300;
+
 fn name_of(folder: &Path) -> String {
     folder
         .file_name()
@@ -53,6 +56,8 @@ pub(super) fn just_begun(folder: &Path, here: &Here) -> LiveRunDetail {
             seconds,
             episodes: (0, 0),
             turns: (0, 0),
+            unread: 0,
+            problems: Vec::new(),
             tokens: model::Tokens::default(),
             cost_usd: None,
             last_event_at: None,
@@ -69,6 +74,33 @@ pub(super) fn just_begun(folder: &Path, here: &Here) -> LiveRunDetail {
         usual_gap: None,
         faults: Vec::new(),
         tokens_per_second: LiveSpeed::default(),
+    }
+}
+
+/// A run whose record cannot be read, as a row of the list.
+pub(super) fn unreadable(folder: &Path, run: Option<String>, why: &str) -> LiveRunRow {
+    LiveRunRow {
+        folder: folder.display().to_string(),
+        name: name_of(folder),
+        run,
+        agent: "unknown".to_owned(),
+        model: None,
+        simulated: false,
+        endpoint_retried: None,
+        endpoint_lost: None,
+        shakedown: false,
+        verdict: None,
+        state: LiveState::Unreadable,
+        message: Some(model::one_line(why, LONGEST_WHY)),
+        started_at: String::new(),
+        seconds: 0.0,
+        episodes: (0, 0),
+        turns: (0, 0),
+        unread: 0,
+        problems: Vec::new(),
+        tokens: model::Tokens::default(),
+        cost_usd: None,
+        last_event_at: None,
     }
 }
 
@@ -115,6 +147,8 @@ pub(super) fn row(
             read.episodes.len() as u32,
         ),
         turns: (read.episodes.iter().map(|e| e.cells.len() as u32).sum(), planned),
+        unread: read.episodes.iter().filter(|e| e.phase == Phase::Unknown).count() as u32,
+        problems: read.problems.clone(),
         tokens: read.spent.tokens,
         cost_usd: read.spent.cost_usd,
         last_event_at: read.episodes.iter().filter_map(|e| e.last_event_at.clone()).max(),
@@ -184,7 +218,7 @@ const ENOUGH_TURNS: usize = 4;
 /// those that were planned; an episode that ends before is done sooner.
 fn forecast(read: &live::LiveRun) -> Option<Forecast> {
     let decided: usize = read.episodes.iter().map(|e| e.cells.len()).sum();
-    if decided < ENOUGH_TURNS {
+    if decided < ENOUGH_TURNS || read.episodes.iter().any(|e| e.phase == Phase::Unknown) {
         return None;
     }
     let left: f64 = read
