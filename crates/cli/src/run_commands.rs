@@ -253,24 +253,29 @@ where
         Finish::Failed { message } => {
             return Err(ApiError::new("run.failed", message.clone())
                 .at(folder.display().to_string())
-                .hint(format!("Fix the cause, then continue with: stamina resume {}", folder.display())));
+                .hint(format!("Fix the cause, then continue with: {}", resume_command(folder))));
         }
         Finish::Finished if !as_json => {
             let left = resumable_episodes(folder);
             if left > 0 {
                 note(&format!(
                     "{left} of the episodes were ended from outside (the endpoint, the containers, a budget), not by the agent; \
-                     continue them with: stamina resume {}",
-                    folder.display()
+                     continue them with: {}",
+                    resume_command(folder)
                 ));
             }
         }
         Finish::Stopped | Finish::Budget if !as_json => {
-            note(&format!("continue with: stamina resume {}", folder.display()));
+            note(&format!("continue with: {}", resume_command(folder)));
         }
         _ => {}
     }
     Ok(ExitCode::from(finish.code()))
+}
+
+/// What resumes the run in a folder, to copy.
+fn resume_command(folder: &Path) -> String {
+    format!("stamina resume {}", model::shell_word(&folder.display().to_string()))
 }
 
 /// The number of episodes of a finished run that a resume continues.
@@ -297,6 +302,15 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use super::*;
+
+    #[test]
+    fn what_resumes_a_run_can_be_copied() {
+        assert_eq!(resume_command(Path::new("/results/run")), "stamina resume /results/run");
+        for folder in ["/results/x y", "/results/$(id)", "/results/it's; id"] {
+            let words = model::shell_words(&resume_command(Path::new(folder))).unwrap();
+            assert_eq!(words, ["stamina", "resume", folder]);
+        }
+    }
 
     #[test]
     fn a_question_without_an_answer_ends_at_a_stop() {
