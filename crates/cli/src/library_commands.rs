@@ -295,7 +295,9 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
     })?;
     if !as_json {
         print_marks(&run);
-        if let Some(note) = workbench.grader_note(&RunRef { run: run.id.clone() })? {
+        let of_run = RunRef { run: run.id.clone() };
+        for note in [workbench.network_note(&of_run)?, workbench.grader_note(&of_run)?].into_iter().flatten()
+        {
             print(&format!("{note}\n\n"));
         }
         if let Some(rate) = &run.pass_rate {

@@ -1,13 +1,13 @@
 //! What a reader must know about the numbers of a run, in sentences.
 
-use model::{CensoringPolicy, counted};
+use model::{CensoringPolicy, Run, counted};
 use store::{EpisodeEntry, RunRecord, SharedEpisodes};
 
 use crate::Workbench;
-use crate::api::ApiError;
+use crate::api::{ApiError, RunRef};
 use crate::compare::doubts::withdrawn;
 use crate::sessions::nothing_says;
-use crate::summary::{in_scenarios, observations};
+use crate::summary::{in_scenarios, observations, run_record};
 use crate::unrecognized::sensitivity_line;
 
 impl Workbench {
@@ -70,6 +70,7 @@ impl Workbench {
         }
         caveats.extend(self.other_mean(record, episodes.len())?);
         caveats.extend(shared.iter().map(shared_caveat));
+        caveats.extend(network_note(&record.run));
         caveats.extend(self.grader_note_of(record)?);
         if let Some((tool, Some(version))) = &record.run.runner
             && tool == "Harbor"
@@ -80,6 +81,12 @@ impl Workbench {
             ));
         }
         Ok(caveats)
+    }
+
+    /// That the tasks of a run were played here without the internet, which published results had; `None` = they were not, or it
+    /// is unknown.
+    pub fn network_note(&self, request: &RunRef) -> Result<Option<String>, ApiError> {
+        Ok(network_note(&run_record(&self.store, &request.run)?.run))
     }
 
     /// Why the mean reward that Harbor reports is another number than the score here, as far as a cause is found.
@@ -119,6 +126,16 @@ impl Workbench {
             )
         }))
     }
+}
+
+/// The note on the network of a run of tasks that Stamina Lab played.
+fn network_note(run: &Run) -> Option<String> {
+    let is_own = run.runner.as_ref().is_some_and(|(name, _)| name == "Stamina Lab");
+    let network = run.settings.get("limits.network").and_then(|network| network.as_str());
+    (is_own && run.benchmark.is_of_tasks() && network == Some("gateway")).then(|| {
+        "Its tasks were played without the internet (limits.network=gateway); published results of such tasks had it."
+            .to_owned()
+    })
 }
 
 /// Which episodes of a run another one has too, and where they count.
