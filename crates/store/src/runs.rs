@@ -104,7 +104,7 @@ pub struct RunEntry {
     pub baseline: Option<Baseline>,
     /// Whether a simulated model replaced a real one.
     pub simulated: bool,
-    /// Episodes planned.
+    /// Episodes planned. Of LoCoBench-Agent a session of each planned scenario, and those that repeat one.
     pub planned_episodes: Option<u32>,
     /// Most attempts a turn may take.
     pub attempt_limit: Option<u32>,
@@ -151,12 +151,16 @@ pub struct RunRecord {
 static JOB: LazyLock<String> =
     LazyLock::new(|| format!("iif(run.format = 'harbor', CAST(run.extra ->> '$.{JOB_ID}' AS TEXT), NULL)"));
 
+/// SQL: the planned episodes of a run. LoCoBench-Agent plans scenarios: a session that repeats one takes no place of another.
+const PLANNED: &str = "min(4294967295, run.planned_episodes + iif(run.format = 'locobench',
+  (SELECT count(*) - count(DISTINCT episode.scenario) FROM episode WHERE episode.run = run.id), 0))";
+
 /// The columns that [`read_entry`] reads, from the tables of [`FROM`].
 pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "run.id, run_slug.slug, run.source, source.name, run.place, run.format, run.key,
   run.benchmark, run.benchmark_name, run.harness, run.harness_version, run.runner, run.runner_version,
-  run.model, run.provider, run.baseline, run.simulated, run.planned_episodes, run.attempt_limit,
+  run.model, run.provider, run.baseline, run.simulated, {PLANNED}, run.attempt_limit,
   run.started_at, run.finished_at, run.reported,
   (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.run = run.slug ORDER BY tag)),
   coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id),

@@ -96,7 +96,7 @@ impl Workbench {
             nothing: (nothing().comprehension, nothing().efficiency),
             nothing_says: nothing_says(),
             running: running(&counted),
-            cautions: missing(&record.entry).into_iter().chain(cautions(&all, &rows)).collect(),
+            cautions: missing(&record.entry, &all, &rows).into_iter().chain(cautions(&all, &rows)).collect(),
             published,
             all,
             sessions: rows,
@@ -294,23 +294,30 @@ fn running(rows: &[&SessionRow]) -> Vec<StillRunning> {
         .collect()
 }
 
-/// Says that the means are over a part of the sessions.
-fn missing(run: &RunEntry) -> Option<String> {
-    let planned = run.planned_episodes?.saturating_sub(run.withdrawn_episodes);
-    let read = run.totals.episodes;
-    if read >= planned {
-        return None;
+/// Says that the means are over a part of the scenarios.
+fn missing(run: &RunEntry, all: &SessionGroup, rows: &[SessionRow]) -> Option<String> {
+    let planned = run.planned_episodes?;
+    if run.episodes_not_kept > 0 {
+        let (read, planned) = (run.totals.episodes, planned.saturating_sub(run.withdrawn_episodes));
+        let why = match run.episodes_not_kept {
+            1 => "1 is left out, because there is no room for it in memory: it stands last in its files"
+                .to_owned(),
+            n => format!(
+                "{n} are left out, because there is no room for them in memory: those that stand last in their files"
+            ),
+        };
+        let sessions = counted(planned.into(), "session");
+        return Some(format!("The means are over the scenarios of {read} of {sessions}; {why}."));
     }
-    let why = match run.episodes_not_kept {
-        0 => "the others are not there".to_owned(),
-        1 => {
-            "1 is left out, because there is no room for it in memory: it stands last in its files".to_owned()
-        }
-        n => format!(
-            "{n} are left out, because there is no room for them in memory: those that stand last in their files"
-        ),
-    };
-    Some(format!("The means are over {read} of {}; {why}.", counted(planned.into(), "session")))
+    let played = rows.iter().map(|row| row.scenario.as_str()).collect::<HashSet<_>>().len();
+    // A session that repeats a scenario is none of another, and a scenario whose sessions are withdrawn is not missing.
+    let repeats = rows.len().saturating_sub(played) as u32;
+    let withdrawn = (played as u32).saturating_sub(all.scenarios);
+    let planned = planned.saturating_sub(repeats).saturating_sub(withdrawn);
+    (all.scenarios < planned).then(|| {
+        let scenarios = counted(planned.into(), "scenario");
+        format!("The means are over {} of {scenarios}; the others are not there.", all.scenarios)
+    })
 }
 
 fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {

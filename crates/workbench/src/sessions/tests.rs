@@ -3,25 +3,62 @@ use store::{NotKept, PartRead, RunFilter, Store};
 
 use super::*;
 
-#[test]
-fn means_over_a_part_of_the_sessions_say_so() {
+/// A library with a run of these scenarios, of which so many were planned.
+fn library(planned: Option<u32>, scenarios: &[&str], left_out: u32) -> (Store, RunEntry) {
     let store = Store::in_memory().unwrap();
     let source = store.put_source("/data/a", "a", false).unwrap();
-    store.put_runs(source, "", "locobench", &[Run::unknown("a", Benchmark::locobench_agent())]).unwrap();
-    let episodes: Vec<(String, Episode)> =
-        ["s1", "s2", "s3"].map(|name| ("a".to_owned(), Episode::new(name, name))).into();
-    let part = PartRead { place: "", key: "a", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
-    let missing_line = |left_out: u32| {
-        let mut not_kept = NotKept::default();
-        if left_out > 0 {
-            not_kept.episodes.insert("a".to_owned(), left_out);
-        }
-        store.put_part_with(source, &part, &not_kept).unwrap();
-        missing(&store.list_runs(&RunFilter::default()).unwrap().rows[0].1)
+    let run = Run { planned_episodes: planned, ..Run::unknown("a", Benchmark::locobench_agent()) };
+    store.put_runs(source, "", "locobench", &[run]).unwrap();
+    let episode = |(at, name): (usize, &&str)| {
+        let mut episode = Episode::new(at.to_string(), *name);
+        episode.session = Some(SessionFigures::default());
+        ("a".to_owned(), episode)
     };
-    assert_eq!(missing_line(0), None);
-    assert!(missing_line(1).unwrap().starts_with("The means are over 3 of 4 sessions; 1 is left out"));
-    assert!(missing_line(5).unwrap().starts_with("The means are over 3 of 8 sessions; 5 are left out"));
+    let episodes: Vec<(String, Episode)> = scenarios.iter().enumerate().map(episode).collect();
+    let part = PartRead { place: "", key: "a", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+    let mut not_kept = NotKept::default();
+    if left_out > 0 {
+        not_kept.episodes.insert("a".to_owned(), left_out);
+    }
+    store.put_part_with(source, &part, &not_kept).unwrap();
+    let entry = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
+    (store, entry)
+}
+
+fn missing_line(planned: Option<u32>, scenarios: &[&str], left_out: u32) -> Option<String> {
+    let (store, entry) = library(planned, scenarios, left_out);
+    let rows = rows(store.sessions(entry.id).unwrap());
+    let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
+    missing(&entry, &all, &rows)
+}
+
+#[test]
+fn means_over_a_part_of_the_sessions_say_so() {
+    let three = ["s1", "s2", "s3"];
+    assert_eq!(missing_line(None, &three, 0), None);
+    let begin = "The means are over the scenarios of 3 of";
+    let one = format!("{begin} 4 sessions; 1 is left out");
+    assert!(missing_line(None, &three, 1).unwrap().starts_with(&one));
+    let five = format!("{begin} 8 sessions; 5 are left out");
+    assert!(missing_line(None, &three, 5).unwrap().starts_with(&five));
+}
+
+#[test]
+fn a_session_that_repeats_a_scenario_is_none_of_one_that_is_missing() {
+    let twice = ["s1", "s1", "s2"];
+    let line = "The means are over 2 of 3 scenarios; the others are not there.";
+    assert_eq!(missing_line(Some(3), &twice, 0).as_deref(), Some(line));
+    assert_eq!(missing_line(Some(2), &twice, 0), None);
+    let (_, entry) = library(Some(3), &twice, 0);
+    assert_eq!((entry.totals.episodes, entry.planned_episodes), (3, Some(4)), "one session is missing");
+    let (store, entry) = library(Some(3), &["s1", "s2", "s3"], 0);
+    assert_eq!((entry.totals.episodes, entry.planned_episodes), (3, Some(3)));
+    let slug = store.episodes(entry.id).unwrap()[0].slug.clone();
+    store.withdraw_episodes(&entry.slug, &[slug], Some("wrong image")).unwrap();
+    let entry = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
+    let rows = rows(store.sessions(entry.id).unwrap());
+    let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
+    assert_eq!(missing(&entry, &all, &rows), None, "what is withdrawn is not missing");
 }
 
 #[test]
