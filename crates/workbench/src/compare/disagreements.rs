@@ -51,7 +51,8 @@ struct Cell {
     /// Index in `episodes` of the member.
     episode: usize,
     state: TurnState,
-    /// Whether the agent failed it: by its tests, or without a verdict for a reason that counts as a failure.
+    /// Whether the agent failed it: by its tests, or without a verdict for a reason that counts as a failure. A turn that is not
+    /// decided, because something outside ended the episode there, did not fail.
     failed: bool,
     passed: Option<u32>,
     total: Option<u32>,
@@ -72,9 +73,9 @@ impl Cell {
         // An end without a verdict that counts as a failure is one; any other says nothing of the agent.
         const fn rank(cell: &Cell) -> u8 {
             match cell.state {
-                TurnState::Failed => 0,
-                TurnState::Error if cell.failed => 1,
-                TurnState::Error => 2,
+                TurnState::Failed if cell.failed => 0,
+                TurnState::Error | TurnState::Censored | TurnState::NotTested if cell.failed => 1,
+                TurnState::Failed | TurnState::Error => 2,
                 TurnState::Censored => 3,
                 TurnState::NotReached | TurnState::NotTested => 4,
                 TurnState::PassedAfterRetries => 5,
@@ -100,7 +101,9 @@ impl TurnLine {
             DisagreementMode::Different => {
                 any(TurnState::is_passed) && self.cells.iter().flatten().any(|cell| cell.failed)
             }
-            DisagreementMode::Failures => any(|state| state == TurnState::Failed),
+            DisagreementMode::Failures => {
+                self.cells.iter().flatten().any(|cell| cell.failed && cell.state == TurnState::Failed)
+            }
             DisagreementMode::Errors => any(|state| state == TurnState::Error),
         }
     }
@@ -258,13 +261,21 @@ impl Grid {
         for turn in &play.turns {
             if let Some(at) = (turn.number as usize).checked_sub(1).and_then(|i| turns.get_mut(i)) {
                 (at.passed, at.total) = (turn.passed, turn.total);
-                at.failed |= at.state == TurnState::Error
+                at.failed |= matches!(at.state, TurnState::Error | TurnState::Censored)
                     && turn.attempts.last().is_some_and(|(verdict, reason)| {
                         AttemptEnd::from_verdict(*verdict, *reason, policy) == AttemptEnd::Event
                     });
             }
         }
         let failed = policy.ending(episode.end_reason) == Ending::Event;
+        // The end of the episode decides its first turn that was not passed: its attempts may not say why they ended, or more
+        // of them were allowed.
+        if let Some(due) = turns.get_mut(episode.stamina as usize)
+            && !due.state.is_passed()
+            && due.state != TurnState::NotReached
+        {
+            due.failed = failed;
+        }
         Self { turns, stamina: episode.stamina, failed }
     }
 

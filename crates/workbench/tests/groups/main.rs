@@ -8,6 +8,7 @@ mod horizons;
 #[path = "../library/mod.rs"]
 mod library;
 mod spending;
+mod tables;
 
 use std::path::Path;
 

@@ -1,0 +1,50 @@
+//! Runs of tidy tables: turns that are not decided, and names of scenarios.
+
+use workbench::api::{DisagreementMode, DisagreementRequest, DisagreementSort};
+
+use crate::library::{Library, members};
+
+/// A library of one tidy table.
+fn table(text: &str) -> (Library, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, text).unwrap();
+    (Library::new(&[path]), folder)
+}
+
+/// Turns of a mode over runs A and B.
+fn turns(library: &Library, mode: DisagreementMode) -> Vec<(String, u32)> {
+    let request = DisagreementRequest {
+        members: members(&["t.csv.a", "t.csv.b"]),
+        reference: 0,
+        mode,
+        sort: DisagreementSort::Scenario,
+        text: String::new(),
+        offset: 0,
+        limit: 0,
+    };
+    let page = library.workbench.list_disagreements(request).unwrap();
+    page.rows.into_iter().map(|row| (row.scenario, row.turn)).collect()
+}
+
+#[test]
+fn an_end_from_outside_that_only_the_episode_tells_is_no_failure() {
+    let head = "run,harness,model,scenario,turn,attempt,passed,verdict,episode_end_reason,planned_turns\n";
+    let rows = "A,h1,m,a,1,1,,error,environment,3\nA,h1,m,b,1,1,,error,agent_timeout,3\n\
+                B,h2,m,a,1,1,true,,,3\nB,h2,m,b,1,1,true,,,3\n";
+    let (library, _folder) = table(&format!("{head}{rows}"));
+    assert_eq!(turns(&library, DisagreementMode::Different), [("b".to_owned(), 1)]);
+}
+
+#[test]
+fn a_turn_that_is_not_decided_is_no_failure() {
+    let head = "run,harness,model,scenario,turn,attempt,passed,episode_end_reason,attempts_left,planned_turns,attempt_limit\n";
+    let rows = "A,h1,m,a,1,1,true,cancelled,true,3,2\nA,h1,m,a,2,1,false,cancelled,true,3,2\n\
+                A,h1,m,b,1,1,false,,,3,2\nA,h1,m,b,1,2,false,,,3,2\n\
+                B,h2,m,a,1,1,true,,,3,2\nB,h2,m,a,2,1,false,,,3,2\nB,h2,m,a,2,2,true,,,3,2\n\
+                B,h2,m,a,3,1,true,,,3,2\nB,h2,m,b,1,1,true,,,3,2\n";
+    let (library, _folder) = table(&format!("{head}{rows}"));
+    let failed = [("b".to_owned(), 1)];
+    assert_eq!(turns(&library, DisagreementMode::Different), failed);
+    assert_eq!(turns(&library, DisagreementMode::Failures), failed);
+}
