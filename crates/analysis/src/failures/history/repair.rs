@@ -90,7 +90,8 @@ pub fn repair_times<'a>(repairs: impl IntoIterator<Item = &'a Repair>) -> Repair
 }
 
 /// The failed turns of an episode, and how many attempts they took until they passed. A turn is only repeated within itself,
-/// so `turns` is always 0.
+/// so `turns` is always 0. An attempt that something ended before it had a verdict may begin a repair, and does not prolong
+/// one: it is not known whether it would have passed.
 pub fn turn_repairs(episode: &Episode) -> Vec<Repair> {
     let mut repairs = Vec::new();
     for turn in &episode.turns {
@@ -100,7 +101,9 @@ pub fn turn_repairs(episode: &Episode) -> Vec<Repair> {
             let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
             match &mut open {
                 None if is_failed(attempt) => open = Some(Repair::begins("", outcome, at as u32)),
-                Some(repair) if passed || is_failed(attempt) => repair.take(outcome, at as u32),
+                Some(repair) if passed || (is_failed(attempt) && attempt.verdict != Verdict::Unfinished) => {
+                    repair.take(outcome, at as u32);
+                }
                 _ => {}
             }
         }
