@@ -32,10 +32,10 @@ pub(super) struct Trial {
     /// `result.json`, written once at the end; `None` = running, killed, or [`Self::damaged`].
     pub(super) result: Option<Node>,
     /// What copies of the trial have in common, made while it ran or later: its name in its job, else the id of its result;
-    /// `None` = no file says it. Of a grading of another trial it is that by which [`Self::source_trial`] is known.
+    /// `None` = no file says it. Of a grading of another trial it is that by which [`Self::graded_source`] is known.
     pub(super) identity: Option<String>,
     /// Id of the trial whose recorded work was graded again; `None` = the agent worked here.
-    pub(super) source_trial: Option<String>,
+    pub(super) graded_source: Option<String>,
     /// Whether `result.json` is there but cannot be read: the trial has ended.
     pub(super) damaged: bool,
     /// Whether its verifier was switched off.
@@ -80,14 +80,14 @@ impl Trial {
                 "There is no result.json: the trial is running, or was killed. Its finished steps are shown as far as they go.",
             ));
         }
-        let (mut in_job, mut verifier_off, mut source_trial) = (None, false, None);
+        let (mut in_job, mut verifier_off, mut graded_source) = (None, false, None);
         if has("config.json") {
             match tree.read_json::<Node>(&join(path, "config.json"), CONFIG_CAP) {
                 Ok(config @ Node::Map(_)) => {
                     report.files_read += 1;
                     in_job = name_in_job(&config);
                     verifier_off = no_verifier::is_off(&config);
-                    source_trial = graded_again(tree, path, &config);
+                    graded_source = graded_again(tree, path, &config);
                 }
                 Ok(_) => report.warn(Warning::skipped(
                     join(path, "config.json"),
@@ -112,8 +112,8 @@ impl Trial {
         if verifier_off {
             report.warn(no_verifier::warning(path));
         }
-        let source_trial = source_trial.or_else(|| graded_again(tree, path, in_result?));
-        let identity = match &source_trial {
+        let graded_source = graded_source.or_else(|| graded_again(tree, path, in_result?));
+        let identity = match &graded_source {
             Some(source) => Some(identity::of_result(source)),
             None => in_job.or_else(|| result.as_ref().and_then(own_id)),
         };
@@ -124,7 +124,7 @@ impl Trial {
             run: String::new(),
             result,
             identity,
-            source_trial,
+            graded_source,
             damaged,
             verifier_off,
             log,

@@ -288,7 +288,7 @@ impl Trial {
         for name in [store::OTHER_IDENTITY, store::SOURCE_TRIAL] {
             episode.extra.remove(name);
         }
-        if let Some(source) = &self.source_trial {
+        if let Some(source) = &self.graded_source {
             episode.extra.insert(store::SOURCE_TRIAL.to_owned(), source.as_str().into());
         }
         if let Some(id) = self.text("id") {
