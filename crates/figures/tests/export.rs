@@ -42,6 +42,25 @@ fn any_file_gives_any_other() {
     }
 }
 
+/// The cells of a CSV, as whoever opens it has them.
+fn cells(csv: &str) -> Vec<String> {
+    let (mut cells, mut cell, mut is_quoted) = (Vec::new(), String::new(), false);
+    let mut chars = csv.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if is_quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                cell.push('"');
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' | '\n' if !is_quoted => cells.push(std::mem::take(&mut cell)),
+            '\r' if !is_quoted && chars.peek() == Some(&'\n') => {}
+            c => cell.push(c),
+        }
+    }
+    cells
+}
+
 #[test]
 // docs/security.md: Pages, terminals and files that others open
 fn hostile_names_neither_break_nor_forge_a_file() {
@@ -52,6 +71,12 @@ fn hostile_names_neither_break_nor_forge_a_file() {
         "''' \"\"\" \u{0}\u{1b}[31m\u{7f} \u{FFFD} \u{202e}",
         "]]></metadata></svg><script>alert(1)</script>",
         "\r\n% \\input{x}\n\\end{pgfpicture}",
+        "=HYPERLINK(\"http://x.example\",\"here\")",
+        "+1+cmd|' /C calc'!A0",
+        "-2+3",
+        "@SUM(1;2)",
+        "\t=1+1",
+        "\r=1+1",
         &"long ".repeat(100),
     ];
     for name in names {
@@ -65,7 +90,19 @@ fn hostile_names_neither_break_nor_forge_a_file() {
                 if format != Format::Csv {
                     assert_eq!(spec_in(&file.bytes).unwrap(), spec, "{name:?} {format:?}");
                 }
-                if format == Format::Svg {
+                if format == Format::Csv {
+                    let cells = cells(&String::from_utf8(file.bytes).unwrap());
+                    let is_calculated = |cell: &&String| {
+                        cell.starts_with(['=', '+', '-', '@', '\t', '\r'])
+                            && cell.len() > 1
+                            && cell.parse::<f64>().is_err()
+                    };
+                    assert_eq!(cells.iter().find(is_calculated), None, "{name:?}");
+                    if name.starts_with(['=', '+', '-', '@']) {
+                        let guarded = format!("'{name}");
+                        assert!(cells.iter().any(|cell| cell.starts_with(&guarded)), "{name:?}: {cells:?}");
+                    }
+                } else if format == Format::Svg {
                     let text = String::from_utf8(file.bytes).unwrap();
                     usvg::roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{name:?}: {e}"));
                     assert!(!text.contains("<script"));

@@ -55,6 +55,22 @@ mod tests {
     use super::*;
 
     #[test]
+    // docs/security.md: Pages, terminals and files that others open
+    fn a_text_that_a_spreadsheet_would_calculate_begins_with_an_apostrophe() {
+        for begin in ["=", "+", "-", "@", "\t", "\r", "'="] {
+            let text = format!("{begin}cmd|' /C calc'!A0");
+            let mut table = Table::new("t", "T", vec![Column::text(&text, "Name")]);
+            table.push(vec![known(text.as_str())]);
+            let cell = if text.contains('\r') { format!("\"'{text}\"") } else { format!("'{text}") };
+            assert_eq!(table.to_csv(), format!("{cell}\r\n{cell}\r\n"), "{begin:?}");
+        }
+        // What is shown as it is: numbers, a sign alone, and signs inside.
+        for text in ["-2.5", "+1e3", "-", "=", "a=1", " =1"] {
+            assert_eq!(field(text).trim_matches('"'), text);
+        }
+    }
+
+    #[test]
     fn fields_are_quoted_where_they_must_be_and_numbers_are_whole() {
         let mut table = Table::new("t", "T", vec![Column::text("name", "Name"), Column::number("x", "X", 1)]);
         table.push(vec![known("a,\"b\"\nc"), known(0.1 + 0.2)]);
