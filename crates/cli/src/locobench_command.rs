@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use model::SessionFigures;
+use model::{SessionFigures, counted};
 use serde_json::{Map, Value, json};
 use workbench::Workbench;
 use workbench::api::{ApiError, RunRef, SessionGroup, SessionMean, SessionRow, Sessions};
@@ -122,29 +122,37 @@ fn group_json(group: &SessionGroup) -> Value {
     })
 }
 
-fn mean_text(mean: Option<&SessionMean>) -> String {
+/// A mean over the scenarios of a group; where it is known for fewer than all it says for how many.
+fn mean_text(mean: Option<&SessionMean>, scenarios: u32) -> String {
     let Some(mean) = mean.filter(|mean| mean.mean.is_some()) else { return unknown() };
     let interval = mean.ci_low.zip(mean.ci_high).map(|(low, high)| format!(" ({low:.3}–{high:.3})"));
-    format!("{}{}", number(mean.mean, 3), interval.unwrap_or_default())
+    let part = (mean.n != scenarios).then(|| format!(", known for {}", mean.n));
+    format!("{}{}{}", number(mean.mean, 3), interval.unwrap_or_default(), part.unwrap_or_default())
 }
 
 fn to_text(all: &Sessions) -> String {
     let mut text = format!("{}\n{}\n\n", all.run, all.nothing_says);
-    let mean_of = |means: &[SessionMean], name: &str| mean_text(means.iter().find(|mean| mean.name == name));
+    let mean_of = |means: &[SessionMean], name: &str, scenarios: u32| {
+        mean_text(means.iter().find(|mean| mean.name == name), scenarios)
+    };
+    let scenarios = all.all.scenarios;
     let rows: Vec<Vec<String>> = all
         .all
         .imported
         .iter()
-        .map(|mean| vec![mean.name.clone(), mean_text(Some(mean)), mean_of(&all.all.compat, &mean.name)])
+        .map(|mean| {
+            let compat = mean_of(&all.all.compat, &mean.name, scenarios);
+            vec![mean.name.clone(), mean_text(Some(mean), scenarios), compat]
+        })
         .collect();
-    text.push_str(&format!("means over {} scenarios, 95 % CI\n", all.all.scenarios));
+    text.push_str(&format!("means over {}, 95 % CI\n", counted(scenarios.into(), "scenario")));
     text.push_str(&table::table(&["metric", "imported", "compat"], &[false, true, true], &rows));
     text.push('\n');
     let rows: Vec<Vec<String>> = all
         .all
         .corrected
         .iter()
-        .map(|mean| vec![mean.name.clone(), mean_text(Some(mean)), mean.n.to_string()])
+        .map(|mean| vec![mean.name.clone(), mean_text(Some(mean), mean.n), mean.n.to_string()])
         .collect();
     text.push_str(&table::table(&["corrected", "mean", "known for"], &[false, true, true], &rows));
     for (title, groups) in
@@ -156,11 +164,11 @@ fn to_text(all: &Sessions) -> String {
                 vec![
                     group.key.clone(),
                     group.scenarios.to_string(),
-                    mean_of(&group.imported, "comprehension"),
-                    mean_of(&group.imported, "efficiency"),
-                    mean_of(&group.compat, "comprehension"),
-                    mean_of(&group.compat, "efficiency"),
-                    mean_of(&group.corrected, "tool_success"),
+                    mean_of(&group.imported, "comprehension", group.scenarios),
+                    mean_of(&group.imported, "efficiency", group.scenarios),
+                    mean_of(&group.compat, "comprehension", group.scenarios),
+                    mean_of(&group.compat, "efficiency", group.scenarios),
+                    mean_of(&group.corrected, "tool_success", group.scenarios),
                 ]
             })
             .collect();

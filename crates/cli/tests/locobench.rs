@@ -83,6 +83,9 @@ fn figures_stand_in_three_columns_with_means() {
     let message = library.text(&["locobench", &run]);
     assert!(message.contains("A session that does nothing scores .780 / .650"), "{message}");
     assert!(message.contains("≠ execution_success_rate") && message.contains("(retried)"), "{message}");
+    // Each mean says of how many of the 7 scenarios it is, where it is of fewer.
+    assert!(message.contains("0.671 (0.617–0.724), known for 6"), "{message}");
+    assert!(message.contains("0.675 (0.606–0.744), known for 5"), "{message}");
     let never = library.text(&["locobench", &run_of(&library, "gpt-4.1")]);
     assert!(never.contains("2 of 2 sessions never started"), "{never}");
     assert!(never.contains("A session that does nothing scores .780 / .650"), "{never}");

@@ -348,8 +348,15 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
             grouped(&known, plain)
         }
         Figure::Plane(data) => {
-            let known: Vec<EpisodeCounts> =
-                data.points.iter().filter_map(|p| p.n.map(|n| own(&p.label, n))).collect();
+            let by_measure = |label: &SeriesLabel, measure: &str, n: Option<u32>| {
+                let name = format!("{}, {}", full_name(label), clean(measure).to_lowercase());
+                n.map(|n| EpisodeCounts { name, ..own(label, n) })
+            };
+            let each = data.points.iter().flat_map(|p| match p.x_n {
+                Some(_) => [by_measure(&p.label, &data.y, p.n), by_measure(&p.label, &data.x, p.x_n)],
+                None => [p.n.map(|n| own(&p.label, n)), None],
+            });
+            let known: Vec<EpisodeCounts> = each.flatten().collect();
             grouped(&known, plain)
         }
         Figure::Retries(_) => counts(&|name| format!("{name} with the most retries")),

@@ -60,11 +60,11 @@ fn point_texts(point: &PlanePoint, data: &Plane) -> Vec<String> {
         let ends = ends.map(|(low, high)| format!(" {}", interval(Some(low), Some(high), DECIMALS)));
         format!("{} {shown}{}", clean(name), ends.unwrap_or_default())
     };
-    let n = point.n.map(|n| format!(", n = {n}")).unwrap_or_default();
+    let of_n = |n: Option<u32>| n.map(|n| format!(", n = {n}")).unwrap_or_default();
     let mut lines = vec![
         full_name(&point.label),
-        value(&data.x, point.x, point.x_ends),
-        format!("{}{n}", value(&data.y, point.y, point.y_ends)),
+        format!("{}{}", value(&data.x, point.x, point.x_ends), of_n(point.x_n)),
+        format!("{}{}", value(&data.y, point.y, point.y_ends), of_n(point.n)),
     ];
     lines.extend(point.source.as_deref().map(|source| format!("published: {}", clean(source))));
     lines

@@ -5,10 +5,11 @@ const mean = (name: string, value: number | null) => ({ name, mean: value, ci_lo
 const published = (model: string, metric: string, value: number) => ({ benchmark: "b", model, harness: null, retries: null, metric, turns: null, value, source: "s", second_hand: false });
 
 test("a mean is in words with its interval, if it has one", () => {
-  expect(meanInWords({ ...mean("a", 0.5), ci_low: 0.4, ci_high: 0.6 })).toBe("0.500 (0.400–0.600)");
-  expect(meanInWords(mean("a", 0.5))).toBe("0.500");
-  expect(meanInWords(mean("a", null))).toBe("unknown");
-  expect(meanInWords(undefined)).toBe("unknown");
+  expect(meanInWords({ ...mean("a", 0.5), ci_low: 0.4, ci_high: 0.6 }, 1)).toBe("0.500 (0.400–0.600)");
+  expect(meanInWords({ ...mean("a", 0.5), ci_low: 0.4, ci_high: 0.6, n: 5 }, 7)).toBe("0.500 (0.400–0.600), known for 5");
+  expect(meanInWords(mean("a", 0.5), 1)).toBe("0.500");
+  expect(meanInWords({ ...mean("a", null), n: 0 }, 7)).toBe("unknown");
+  expect(meanInWords(undefined, 7)).toBe("unknown");
   expect(partOf([2, 3])).toBe("2 / 3");
   expect(partOf(null)).toBe("unknown");
 });

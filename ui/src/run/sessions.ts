@@ -4,11 +4,11 @@ import type { SessionMean } from "../host/bindings/SessionMean";
 import type { SessionRow } from "../host/bindings/SessionRow";
 import { decimals, fixed, UNKNOWN } from "../parts/format";
 
-/** `0.812 (0.790–0.834)`; without an interval only the mean. */
-export function meanInWords(mean: SessionMean | undefined): string {
+/** `0.812 (0.790–0.834), known for 5`; without an interval only the mean, and nothing of `n` where it is known for all scenarios. */
+export function meanInWords(mean: SessionMean | undefined, scenarios: number): string {
   if (mean?.mean == null) return UNKNOWN;
   const ends = mean.ci_low === null || mean.ci_high === null ? "" : ` (${decimals(mean.ci_low, 3)}–${decimals(mean.ci_high, 3)})`;
-  return `${fixed(mean.mean, 3)}${ends}`;
+  return `${fixed(mean.mean, 3)}${ends}${mean.n === scenarios ? "" : `, known for ${String(mean.n)}`}`;
 }
 
 export const meanOf = (means: readonly SessionMean[], name: string): SessionMean | undefined => means.find((m) => m.name === name);

@@ -38,6 +38,9 @@ pub struct PlanePoint {
     /// Number of scenarios.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u32>,
+    /// Number of scenarios of x, where it is another than that of y.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x_n: Option<u32>,
     /// Its source if it was published; `None` = it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,

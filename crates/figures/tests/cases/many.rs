@@ -241,6 +241,7 @@ pub fn plane(count: usize) -> Figure {
                 y: (i != 3).then_some(y),
                 y_ends: (i != 3 && !is_published).then_some((y - 0.05, y + 0.05)),
                 n: (!is_published).then_some(12),
+                x_n: None,
                 source: is_published.then(|| "A paper, Table 3".to_owned()),
             }
         })

@@ -40,6 +40,7 @@ pub(super) fn figure(runs: &[Sessions]) -> (Plane, Method) {
         y: Some(comprehension),
         y_ends: None,
         n: None,
+        x_n: None,
         source: None,
     });
     points.extend(published(&first.published));
@@ -76,6 +77,8 @@ fn own(means: &[SessionMean], name: &str, look: (u8, u8)) -> PlanePoint {
         y: y.and_then(|mean| mean.mean),
         y_ends: ends(y),
         n: y.map(|mean| mean.n),
+        // One measure may be known for fewer scenarios than the other.
+        x_n: x.map(|mean| mean.n).filter(|n| y.is_none_or(|y| y.n != *n)),
         source: None,
     }
 }
@@ -102,6 +105,7 @@ fn published(numbers: &[PublishedNumber]) -> Vec<PlanePoint> {
             y: Some(y.value),
             y_ends: None,
             n: None,
+            x_n: None,
             source: Some(y.source.clone()),
         })
         .collect()
@@ -156,6 +160,31 @@ mod tests {
         // Marks distinguish them in grayscale.
         let marks: std::collections::BTreeSet<u8> = plane.points.iter().map(|p| p.label.mark).collect();
         assert_eq!(marks.len(), 8);
+    }
+
+    #[test]
+    fn each_measure_has_the_number_of_its_own_scenarios() {
+        let mut run = sessions((Some(0.7), Some(0.6)), (Some(0.7), Some(0.6)));
+        run.all.imported[0].n = 7;
+        run.all.imported[1].n = 6;
+        let (plane, method) = figure(&[run]);
+        assert_eq!((plane.points[0].n, plane.points[0].x_n), (Some(7), Some(6)));
+        let drawn = figures::Figure::Plane(plane);
+        let table = figures::table::data_table(&drawn);
+        let cell = |name: &str| {
+            let at = table.columns.iter().position(|column| column.name == name).unwrap();
+            table.rows[0][at].clone()
+        };
+        let known = |n: u32| figures::table::known(n);
+        assert_eq!((cell("x_n"), cell("n")), (known(6), known(7)));
+        let layout = figures::Layout::print(234.0);
+        let spec = figures::FigureSpec::new(drawn, layout, figures::Theme::Print);
+        let text = figures::caption(&spec.with_method(method));
+        for part in ["r, imported, comprehension: n = 7", "r, imported, efficiency: n = 6"] {
+            assert!(text.contains(part), "{text}");
+        }
+        let (same, _) = figure(&[sessions((Some(0.7), Some(0.6)), (None, None))]);
+        assert_eq!((same.points[0].n, same.points[0].x_n), (Some(3), None));
     }
 
     #[test]
