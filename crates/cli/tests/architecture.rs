@@ -272,15 +272,17 @@ fn the_exact_layout_of_staminabench_guesses_nothing() {
 fn promised() -> BTreeSet<(String, String)> {
     let text = std::fs::read_to_string(root().join("docs/security.md")).expect("docs/security.md");
     let (mut section, mut named) = (String::new(), BTreeSet::new());
+    let mut twice = Vec::new();
     for paragraph in text.split("\n\n") {
         if let Some(heading) = paragraph.lines().rfind(|line| line.starts_with('#')) {
             heading.trim_start_matches('#').trim().clone_into(&mut section);
         }
         if paragraph.starts_with("Tests: ") {
             let names = paragraph.split('`').skip(1).step_by(2);
-            named.extend(names.map(|name| (name.to_owned(), section.clone())));
+            twice.extend(names.filter(|name| !named.insert(((*name).to_owned(), section.clone()))));
         }
     }
+    assert!(twice.is_empty(), "docs/security.md names tests twice in one section: {twice:?}");
     named
 }
 

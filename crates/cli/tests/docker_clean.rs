@@ -102,6 +102,7 @@ fn good(output: &Output) -> String {
 
 #[test]
 #[ignore = "needs a container engine"]
+// docs/security.md: A resume
 fn clean_removes_what_killed_runs_left_and_keeps_what_running_runs_use() {
     let home = TestHome::new();
     let mut dead = Waiting::begin(&home, "dead");

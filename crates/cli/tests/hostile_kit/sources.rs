@@ -147,7 +147,7 @@ fn harms(outside: &Path) -> Vec<SourceHarm> {
             Box::new(|run| {
                 fs::write(
                     run.join("config.yaml"),
-                    "agent: \"\\e]0;owned\\a\\e[2J\"\nbenchmark: \"a\\u202eb\"\n",
+                    "agent: \"\\e]0;owned\\a\\e[2J\"\nbenchmark: \"a\\u202eb\\u2066c\\u200fd\\u061ce\"\n",
                 )
                 .expect("a file");
                 copy(&run.join("scenario_1"), &run.join("scenario_3\u{1b}[2J\u{9b}31m"));

@@ -25,7 +25,9 @@ fn hostile_tables_do_no_harm() {
     let never_ends = format!("{HEADER}{row}a,h,\"m,s,2,1,1\n{}", "x".repeat(64 << 20));
     let many_cells = format!("{HEADER}{row}a,h,m,s,2,1,1{}\n", ",1".repeat(1 << 20));
     let many_columns = format!("run,harness,model,scenario,turn,attempt,passed{}\n", ",x".repeat(30_000));
-    let obeyed = format!("{HEADER}\u{1b}]0;x\u{7},\u{9b}31m,\u{202e}m,s\u{1b}[2J,1,1,\u{1b}c\n");
+    let obeyed = format!(
+        "{HEADER}\u{1b}]0;x\u{7},\u{9b}31m,\u{202e}\u{2067}\u{200f}\u{61c}m,s\u{1b}[2J,1,1,\u{1b}c\n"
+    );
     let deep = format!("{{\"run\":\"a\"}}\n{{\"run\":{}\n", "[".repeat(3 << 20));
     let harms: Vec<SourceHarm> = vec![
         ("turns from the last to the first", writes("t.csv", backwards)),
