@@ -7,7 +7,7 @@ import { targetDir } from "../scripts/lib/process.mjs";
 import { peakMemory, quantile } from "./measure.mjs";
 
 /** Requests of each command. */
-const COUNT = 60;
+export const COUNT = 60;
 const SORTS = ["stamina", "model", "harness", "benchmark", "source", "episodes", "turns", "score", "tokens", "cost", "date"];
 const WORDS = ["409", "summary", "rejects overdue", "loans", "expected 422", "delta", "quantity limit", "Traceback", "GET /books", "scenario_7"];
 
@@ -55,7 +55,7 @@ export class Server {
 }
 
 /** A number from 0 to `below`, spread evenly over the requests and the same every time. */
-const spread = (i, below, salt) => Math.floor((((i + 1) * 0.618033988749895 + salt * 0.324717957244746) % 1) * below);
+export const spread = (i, below, salt) => Math.floor((((i + 1) * 0.618033988749895 + salt * 0.324717957244746) % 1) * below);
 
 /** The requests of every page, made from what the library really has. */
 async function requests(server) {
@@ -161,6 +161,31 @@ async function requests(server) {
 }
 
 /**
+ * Asks each list of requests one after the other. The name of a list is that of its command, and what is special about it after a comma.
+ * @param {Server} server
+ * @param {Record<string, object[]>} lists
+ */
+export async function measured(server, lists) {
+  const commands = {};
+  for (const [name, list] of Object.entries(lists)) {
+    // A library may have nothing to ask for, such as code, or a second run to compare with.
+    if (list.length === 0) continue;
+    const command = name.split(",")[0];
+    // Once untimed: the first call prepares statements and fills caches, as the first click of a session does.
+    const first = await server.call(command, list[0]);
+    const taken = [];
+    let bytes = 0;
+    for (const request of list) {
+      const answer = await server.call(command, request);
+      taken.push(answer.ms);
+      bytes = Math.max(bytes, answer.bytes);
+    }
+    commands[name] = { requests: list.length, first_ms: first.ms, p50_ms: quantile(taken, 0.5), p95_ms: quantile(taken, 0.95), max_ms: Math.max(...taken), most_bytes: bytes };
+  }
+  return commands;
+}
+
+/**
  * Measures every page's commands on a database that was filled before.
  * @param {string} db
  */
@@ -168,22 +193,7 @@ export async function pages(db) {
   const server = await Server.start(db);
   try {
     const settled = await server.settle();
-    const commands = {};
-    for (const [name, list] of Object.entries(await requests(server))) {
-      // A library may have nothing to ask for, such as code, or a second run to compare with.
-      if (list.length === 0) continue;
-      const command = name.split(",")[0];
-      // Once untimed: the first call prepares statements and fills caches, as the first click of a session does.
-      const first = await server.call(command, list[0]);
-      const taken = [];
-      let bytes = 0;
-      for (const request of list) {
-        const answer = await server.call(command, request);
-        taken.push(answer.ms);
-        bytes = Math.max(bytes, answer.bytes);
-      }
-      commands[name] = { requests: list.length, first_ms: first.ms, p50_ms: quantile(taken, 0.5), p95_ms: quantile(taken, 0.95), max_ms: Math.max(...taken), most_bytes: bytes };
-    }
+    const commands = await measured(server, await requests(server));
     return { settled_seconds: settled / 1000, peak_bytes: peakMemory(server.child.pid), commands };
   } finally {
     await server.stop();
