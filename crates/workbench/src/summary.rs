@@ -16,6 +16,7 @@ use store::{EpisodeEntry, RunRecord, Store, Summary};
 use crate::Workbench;
 use crate::api::{ApiError, Stamina};
 use crate::compare::doubts::{Number, Part};
+use crate::compare::sets::scenario_name;
 use crate::compare::{early_censored, stamina_of};
 use crate::rounds;
 
@@ -140,7 +141,8 @@ pub(crate) fn in_scenarios(
 ) -> Vec<InScenario> {
     let plays_alone = record.entry.benchmark.plays_steps_alone();
     let each = episodes.iter().zip(observations);
-    each.map(|(episode, seen)| in_scenario(plays_alone, &episode.scenario, str::to_owned, *seen)).collect()
+    let name = |scenario: &str| scenario_name(&record.entry.benchmark, scenario).into_owned();
+    each.map(|(episode, seen)| in_scenario(plays_alone, &episode.scenario, name, *seen)).collect()
 }
 
 /// One of them; `identity` makes the text that is the same exactly for the same scenario.
@@ -196,7 +198,13 @@ pub(crate) fn scores(record: &RunRecord, episodes: &[EpisodeEntry], policy: &Cen
     }
     let observations = observations(episodes, policy);
     let totals = &record.run.reported.totals_only;
-    let parts: Vec<EpisodeParts> = episodes.iter().map(parts).collect();
+    let parts: Vec<EpisodeParts> = episodes
+        .iter()
+        .map(|episode| EpisodeParts {
+            scenario: scenario_name(&record.entry.benchmark, &episode.scenario).into_owned(),
+            ..parts(episode)
+        })
+        .collect();
     // A score of what nobody was at risk in is unknown, not 0.
     let scored =
         |percent: Option<f64>| percent.filter(|_| anyone_at_risk(&observations) || !totals.is_empty());

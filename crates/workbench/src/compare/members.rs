@@ -39,7 +39,17 @@ pub(crate) struct PooledRun {
 impl PooledRun {
     /// The scenario of an episode: the same exactly for the same scenario.
     pub(crate) fn scenario<'a>(&self, episode: &'a EpisodeEntry) -> Scenario<'a> {
-        (self.set, sets::plain(&episode.scenario))
+        (self.set, self.scenario_name(&episode.scenario))
+    }
+
+    /// A text that is the same exactly for the same scenario, or the same task.
+    pub(crate) fn identity(&self, scenario: &str) -> String {
+        ScenarioSets::identity(self.set, &self.scenario_name(scenario))
+    }
+
+    /// The name that a scenario has in its benchmark.
+    pub(crate) fn scenario_name<'a>(&self, scenario: &'a str) -> Cow<'a, str> {
+        sets::scenario_name(&self.record.entry.benchmark, scenario)
     }
 }
 
@@ -111,8 +121,7 @@ impl Pool {
                 let plays_alone = run.record.entry.benchmark.plays_steps_alone();
                 run.episodes.iter().map(move |e| {
                     let observation = Observation::from_reason(e.stamina, e.end_reason, policy);
-                    let identity = |scenario: &str| ScenarioSets::identity(run.set, scenario);
-                    in_scenario(plays_alone, &e.scenario, identity, observation)
+                    in_scenario(plays_alone, &e.scenario, |scenario| run.identity(scenario), observation)
                 })
             })
             .collect()
@@ -144,7 +153,7 @@ impl Pool {
     pub(super) fn all_scenarios(&self) -> BTreeSet<Scenario<'_>> {
         let of_copies = self.runs.iter().flat_map(|run| {
             let names = run.copied.scenarios();
-            names.map(move |name| (run.set, sets::plain(name)))
+            names.map(move |name| (run.set, run.scenario_name(name)))
         });
         self.scenarios().into_iter().chain(of_copies).collect()
     }

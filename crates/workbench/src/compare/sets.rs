@@ -2,12 +2,14 @@
 //!
 //! Inside a benchmark the same name is the same scenario, except where scenarios are generated from a seed: StaminaBench
 //! names them `scenario_0`, `scenario_1`, … whatever the seed, so runs of different seeds share names and nothing else.
-//! The hash of a pack identifies its content, or else what generated it: a folder's name says nothing.
+//! The hash of a pack identifies its content, or else what generated it: a folder's name says nothing, and it may be written
+//! in several ways. Everywhere else a name means what it says.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ingest::formats::table;
+use model::Benchmark;
 use serde_json::Value;
 use store::RunRecord;
 
@@ -15,6 +17,9 @@ use store::RunRecord;
 const DRAWN_BY: [&str; 3] = ["base_seed", "num_changes_per_turn", "use_llm_sampler"];
 /// Which model samples, where one does.
 const SAMPLER: &str = "llm_sampler_model_id";
+
+/// The benchmark whose scenarios are folders with numbers; its variants have a word behind a colon.
+const STAMINA_BENCH: &str = "staminabench";
 
 /// Stands between the number of a set and the name of a scenario.
 const MARK: char = '\u{1f}';
@@ -82,9 +87,9 @@ impl ScenarioSets {
         self.sets.get(&Said::from_run(run)).copied().unwrap_or(0)
     }
 
-    /// A text that is the same exactly for the same scenario.
+    /// A text that is the same exactly for the same scenario. `scenario` is its [`scenario_name`].
     pub(crate) fn identity(set: u32, scenario: &str) -> String {
-        format!("{set}{MARK}{}", plain(scenario))
+        format!("{set}{MARK}{scenario}")
     }
 
     /// The name in such a text.
@@ -93,8 +98,14 @@ impl ScenarioSets {
     }
 }
 
-/// The name of a scenario, however its folder was called: `scenario-3` and `Scenario_03` are `scenario_3`.
-pub(crate) fn plain(scenario: &str) -> Cow<'_, str> {
+/// The name of a scenario in its benchmark: within a run and among runs, equal names mean the same scenario.
+pub(crate) fn scenario_name<'a>(benchmark: &Benchmark, scenario: &'a str) -> Cow<'a, str> {
+    let has_folders = benchmark.key.split(':').next() == Some(STAMINA_BENCH);
+    if has_folders { plain(scenario) } else { Cow::Borrowed(scenario) }
+}
+
+/// The name of a scenario of StaminaBench, however its folder was called: `scenario-3` and `Scenario_03` are `scenario_3`.
+fn plain(scenario: &str) -> Cow<'_, str> {
     let number = scenario
         .get(..8)
         .filter(|word| word.eq_ignore_ascii_case("scenario"))
@@ -135,6 +146,13 @@ mod tests {
         for name in ["scenario_", "scenario_x", "scenarios_3", "théâtre_3", "scenario_99999999999"] {
             assert_eq!(plain(name), name);
         }
-        assert_eq!(ScenarioSets::name_of(&ScenarioSets::identity(2, "scenario-3")), "scenario_3");
+        assert_eq!(ScenarioSets::name_of(&ScenarioSets::identity(2, "scenario_3")), "scenario_3");
+        let benchmark = |key: &str| Benchmark { key: key.to_owned(), name: String::new() };
+        for key in ["staminabench", "staminabench:single-turn"] {
+            assert_eq!(scenario_name(&benchmark(key), "scenario-03"), "scenario_3", "{key}");
+        }
+        for key in ["table", "harbor:ds", "staminabench-2"] {
+            assert_eq!(scenario_name(&benchmark(key), "scenario-03"), "scenario-03", "{key}");
+        }
     }
 }

@@ -14,7 +14,6 @@ use crate::Workbench;
 use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
 use crate::compare::coverage::by_job;
 use crate::compare::members::{self, Pool};
-use crate::compare::sets::ScenarioSets;
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{settings, stamina_of};
 use crate::published;
@@ -100,7 +99,7 @@ impl Curve {
                 let alone = run.record.entry.benchmark.plays_steps_alone();
                 let scenario = if alone { task_of(&episode.scenario) } else { episode.scenario.as_str() };
                 attempts.push(EpisodeAttempts {
-                    scenario: ScenarioSets::identity(run.set, scenario),
+                    scenario: run.identity(scenario),
                     observed: Observation::from_reason(episode.stamina, episode.end_reason, policy),
                     turns: turns.collect(),
                 });

@@ -1,6 +1,8 @@
 //! Runs of tidy tables: turns that are not decided, and names of scenarios.
 
-use workbench::api::{DisagreementMode, DisagreementRequest, DisagreementSort};
+use workbench::api::{
+    CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ListRuns, TableOf, TasksRequest,
+};
 
 use crate::library::{Library, members};
 
@@ -47,4 +49,42 @@ fn a_turn_that_is_not_decided_is_no_failure() {
     let failed = [("b".to_owned(), 1)];
     assert_eq!(turns(&library, DisagreementMode::Different), failed);
     assert_eq!(turns(&library, DisagreementMode::Failures), failed);
+}
+
+/// Tasks, trials, greatest k and score of a run.
+type Numbers = (u32, u32, usize, Option<f64>);
+
+/// Those of run A alone, and in a comparison; and over how many k its table is.
+fn of_a(library: &Library) -> (Numbers, Numbers, usize) {
+    let row = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0);
+    let alone = row.pass_rate.unwrap();
+    let request = CompareRequest { members: members(&["t.csv.a"]), ..CompareRequest::default() };
+    let member = library.workbench.compare_runs(request).unwrap().members.remove(0);
+    let together = member.pass_rate.unwrap();
+    assert_eq!(member.scenarios, together.tasks);
+    let tasks = TasksRequest { members: members(&["t.csv.a"]), ..TasksRequest::default() };
+    let ks = library.workbench.table(&TableOf::PassAtK { of: tasks }).unwrap().rows.len();
+    (
+        (alone.tasks, alone.trials, alone.pass_at_k.len(), row.score),
+        (together.tasks, together.trials, together.pass_at_k.len(), member.score),
+        ks,
+    )
+}
+
+#[test]
+fn names_of_scenarios_mean_the_same_within_a_run_and_in_a_comparison() {
+    let of_benchmark = |benchmark: &str| {
+        let head = "run,harness,model,scenario,turn,attempt,passed,planned_turns,benchmark\n";
+        let row = |scenario: &str, passed: bool| format!("A,h,m,{scenario},1,1,{passed},1,{benchmark}\n");
+        let rows = [row("scenario_1", true), row("scenario-01", false), row("scenario_2", true)].concat();
+        let (library, _folder) = table(&format!("{head}{rows}"));
+        of_a(&library)
+    };
+    let (alone, together, ks) = of_benchmark("mine");
+    assert_eq!((alone.0, alone.1, alone.2, ks), (3, 3, 1, 1));
+    assert_eq!(alone, together);
+    // Folders of StaminaBench are called in several ways: two tasks, of which one has two trials.
+    let (alone, together, ks) = of_benchmark("staminabench");
+    assert_eq!((alone.0, alone.1, alone.2, ks), (2, 3, 1, 1));
+    assert_eq!(alone, together);
 }

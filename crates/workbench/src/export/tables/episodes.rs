@@ -11,7 +11,6 @@ use super::turns::score;
 use crate::Workbench;
 use crate::api::{ApiError, GridRow, GridSort, Member, RunGridRequest};
 use crate::compare::members;
-use crate::compare::sets;
 
 /// A row of the grid with whose it is.
 struct Played {
@@ -19,8 +18,8 @@ struct Played {
     place: usize,
     /// Its name, marked.
     member: String,
-    /// Which set of scenarios the run's names belong to: runs of one benchmark write them in several ways.
-    set: u32,
+    /// Which set of scenarios its name belongs to, and the name in it: runs of one benchmark may write it in several ways.
+    in_set: (u32, String),
     run: String,
     row: GridRow,
 }
@@ -43,7 +42,7 @@ fn episodes(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Vec<
             let played = rows.into_iter().map(|row| Played {
                 place,
                 member: pool.marked(),
-                set: run.set,
+                in_set: (run.set, run.scenario_name(&row.scenario).into_owned()),
                 run: slug.clone(),
                 row,
             });
@@ -52,10 +51,7 @@ fn episodes(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Vec<
     }
     if sort == GridSort::Scenario {
         all.sort_by(|a, b| {
-            let key = |p: &Played| {
-                let scenario = sets::plain(&p.row.scenario).into_owned();
-                (p.set, scenario, p.place, p.row.repeat, p.row.episode.clone())
-            };
+            let key = |p: &Played| (p.in_set.clone(), p.place, p.row.repeat, p.row.episode.clone());
             key(a).cmp(&key(b))
         });
     }
