@@ -32,6 +32,7 @@ mod generate;
 mod guards;
 mod lists;
 mod marks;
+mod memory_budget;
 mod plan;
 mod proof;
 mod reading;

@@ -7,6 +7,7 @@
 mod app;
 mod bounded_run;
 mod outside;
+mod packs;
 mod records;
 mod sources;
 mod tables;

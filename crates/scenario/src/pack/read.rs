@@ -19,8 +19,9 @@ use crate::suite::{Suite, SuiteFile};
 /// before it is taken in.
 const MANIFEST_CAP: u64 = 96 << 20;
 
-/// Most bytes of the files that a suite is read from: ten times what 1000 turns of a large scenario have.
-const SUITE_FILES_CAP: u64 = 512 << 20;
+/// Most bytes of the files of earlier turns that a suite is read from, which are in memory at once: five times what the largest
+/// suite of a scenario of 1000 turns refers to (6 MB).
+const SUITE_FILES_CAP: u64 = 32 << 20;
 
 /// An opened pack. Everything in it may be hostile: sizes are bounded, YAML has a budget, schemas are checked before
 /// anything interprets them.
@@ -207,10 +208,11 @@ impl Pack {
         }
         let mut earlier = BTreeMap::new();
         let mut room = SUITE_FILES_CAP;
-        for other in file.refers_to().into_iter().take_while(|other| *other < turn) {
+        for other in file.refers_to().iter().copied().take_while(|other| *other < turn) {
             let (_, text) = self.bytes(scenario, other, Part::Suite)?;
             let left = room.checked_sub(text.len() as u64);
-            room = left.ok_or_else(|| content(format!("It refers to more than {SUITE_FILES_CAP} bytes")))?;
+            room = left
+                .ok_or_else(|| content(format!("It refers to files of more than {SUITE_FILES_CAP} bytes")))?;
             earlier.insert(other, text);
         }
         file.suite(&earlier).map_err(|what| {

@@ -165,6 +165,42 @@ fn damage_is_found_and_told_where_it_is() {
 }
 
 #[test]
+// docs/security.md: A scenario pack
+fn files_of_suites_that_grow_in_memory_are_refused_by_name() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let path = temp.path().join("pack");
+    write(&small(1, 4), &Target::at(&path)).expect("it is generated");
+    let file = |turn: u32| path.join(format!("scenario_0/test_suites/turn_{turn}.json"));
+    // The head of a suite, with other lines under `cases`.
+    let replace = |turn: u32, lines: &str| {
+        let text = std::fs::read_to_string(file(turn)).expect("a text");
+        let head = text.split("\"cases\":[").next().unwrap_or_default();
+        std::fs::write(file(turn), format!("{head}\"cases\":[\n{lines}\n]}}\n")).expect("it is written");
+    };
+    let refused = |turn: u32| {
+        let pack = Pack::open_path(&path).expect("it is a pack");
+        pack.suite(0, turn).expect_err("it is refused").to_string()
+    };
+    replace(1, &"\n".repeat(15 << 20));
+    let error = refused(1);
+    assert!(error.starts_with("scenario_0/test_suites/turn_1.json: ") && error.contains("200000"), "{error}");
+    replace(2, "[1,0,0]");
+    let error = refused(2);
+    assert!(error.starts_with("scenario_0/test_suites/turn_1.json: ") && error.contains("200000"), "{error}");
+    for turn in 1..=3 {
+        replace(turn, &"x".repeat(15 << 20));
+    }
+    replace(4, "[1,0,0],\n[2,0,0],\n[3,0,0]");
+    let error = refused(4);
+    assert!(
+        error.starts_with("scenario_0/test_suites/turn_4.json: ") && error.contains("33554432"),
+        "{error}"
+    );
+    replace(4, "[1,0,0]");
+    Pack::open_path(&path).expect("it is a pack").suite(0, 4).expect("what it does not take is not read");
+}
+
+#[test]
 fn a_manifest_that_contradicts_itself_is_refused() {
     let manifest = write(&small(1, 2), &Target::Nowhere).expect("it is generated");
     let text = manifest.to_json();

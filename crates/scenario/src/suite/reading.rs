@@ -5,19 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::memory_budget::{MemoryBudget, key_weight, weight};
 use super::shorthand::Shorthand;
 use super::written::{CASES, END};
 use super::{Aspect, Assertion, Builder, Case, Make, Mark, Reset, SUITE_VERSION, Send, Step, Suite};
 
-/// What all short forms of a suite and the cases of earlier files may weigh when they are written out, in bytes: some thirty
-/// times what those of a large suite do. A hostile one could make gigabytes of a large builder or case.
-const ROOM: usize = 256 << 20;
-/// What a case of an earlier file may weigh, for each byte of its line.
-const TAKEN_AS: usize = 8;
-/// What a value or key weighs beside its text.
-const NODE: usize = 32;
-
-/// The most cases of a suite: some hundred times what a large one has. A few lines could refer to a case without end.
+/// The most cases of a suite, lines of a file, and cases that all earlier files write together: some hundred times what a large suite
+/// has. Millions of lines could hold nothing, and a few could refer to a case without end.
 const CASES_AT_MOST: usize = 200_000;
 
 /// What comes before the cases.
@@ -32,11 +26,14 @@ struct Head {
     cases: [(); 0],
 }
 
-/// The file of a turn, its cases not yet read.
+/// The file of a turn, its cases counted and not yet read.
 #[derive(Debug)]
 pub(crate) struct SuiteFile<'t> {
     head: Head,
-    entries: Vec<Entry<'t>>,
+    /// The lines under `cases`.
+    entries: &'t [u8],
+    refers_to: BTreeSet<u32>,
+    budget: MemoryBudget,
 }
 
 /// A line under `cases`.
@@ -46,6 +43,21 @@ enum Entry<'t> {
     Written(&'t [u8]),
     /// Cases that the file of an earlier turn writes.
     Run { turn: u32, from: usize, count: usize, mark: Mark },
+}
+
+impl<'t> Entry<'t> {
+    /// Errors: it begins as a reference, and is none.
+    fn read(line: &'t [u8]) -> Result<Self, String> {
+        if line.first() != Some(&b'[') {
+            return Ok(Self::Written(line));
+        }
+        match serde_json::from_slice(line) {
+            Ok((turn, from, count, mark)) => Ok(Self::Run { turn, from, count, mark }),
+            Err(_) => serde_json::from_slice(line)
+                .map(|(turn, from, count)| Self::Run { turn, from, count, mark: Mark::Kept })
+                .map_err(|error| error.to_string()),
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -87,26 +99,31 @@ fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D
 impl<'t> SuiteFile<'t> {
     /// Reads all but the cases.
     ///
-    /// Errors, as sentences: it is no JSON; it is of another version; the lines are not those of a suite.
+    /// Errors, as sentences: it is no JSON; it is of another version; the lines are not those of a suite, or too many.
     pub(crate) fn read(text: &'t [u8]) -> Result<Self, String> {
-        let (head, lines) = split(text)?;
-        let head: Head = serde_json::from_slice(&head).map_err(|error| error.to_string())?;
+        let (head, entries) = split(text)?;
+        let mut budget = MemoryBudget::new();
+        let head: Head = budget.read(&[head, b"]}"].concat())?;
         if head.version != SUITE_VERSION {
             return Err(format!("Its version is not {SUITE_VERSION}"));
         }
-        let entry = |(index, line): (usize, &'t [u8])| {
-            if line.first() != Some(&b'[') {
-                return Ok(Entry::Written(line));
+        let (mut refers_to, mut cases) = (BTreeSet::new(), 0_usize);
+        for (index, line) in lines(entries).enumerate() {
+            let entry =
+                Entry::read(line).map_err(|what| format!("entry {} of its cases: {what}", index + 1))?;
+            let count = match entry {
+                Entry::Written(_) => 1,
+                Entry::Run { turn, count, .. } => {
+                    refers_to.insert(turn);
+                    count
+                }
+            };
+            cases = cases.saturating_add(count);
+            if index >= CASES_AT_MOST || cases > CASES_AT_MOST {
+                return Err(too_many());
             }
-            match serde_json::from_slice(line) {
-                Ok((turn, from, count, mark)) => Ok(Entry::Run { turn, from, count, mark }),
-                Err(_) => serde_json::from_slice(line)
-                    .map(|(turn, from, count)| Entry::Run { turn, from, count, mark: Mark::Kept })
-                    .map_err(|error| format!("entry {} of its cases: {error}", index + 1)),
-            }
-        };
-        let entries = lines.enumerate().map(entry).collect::<Result<_, _>>()?;
-        Ok(Self { head, entries })
+        }
+        Ok(Self { head, entries, refers_to, budget })
     }
 
     /// The turn that it says to be of.
@@ -115,28 +132,35 @@ impl<'t> SuiteFile<'t> {
     }
 
     /// The turns whose files write cases of this suite.
-    pub(crate) fn refers_to(&self) -> BTreeSet<u32> {
-        let runs = self.entries.iter().filter_map(|entry| match entry {
-            Entry::Run { turn, .. } => Some(*turn),
-            Entry::Written(_) => None,
-        });
-        runs.collect()
+    pub(crate) fn refers_to(&self) -> &BTreeSet<u32> {
+        &self.refers_to
     }
 
     /// The suite. `earlier` are the files of the turns that it refers to.
     ///
     /// Errors, as sentences: what it refers to is not there; a case is none.
     pub(crate) fn suite(self, earlier: &BTreeMap<u32, Vec<u8>>) -> Result<Suite, String> {
-        let Self { head: Head { version, scenario, turn, reset, builders, cases: [] }, entries } = self;
-        let mut others: BTreeMap<u32, Vec<&[u8]>> = BTreeMap::new();
+        let Self { head, entries, budget, .. } = self;
+        let Head { version, scenario, turn, reset, builders, cases: [] } = head;
+        let (mut others, mut written): (BTreeMap<u32, Vec<&[u8]>>, _) = (BTreeMap::new(), 0_usize);
         for (&turn, text) in earlier {
-            let (_, lines) = split(text).map_err(|what| format!("the file of turn {turn}: {what}"))?;
-            others.insert(turn, lines.filter(|line| line.first() != Some(&b'[')).collect());
+            let of_file = |what: String| format!("the file of turn {turn}: {what}");
+            let (_, entries) = split(text).map_err(|what| of_file(what.to_owned()))?;
+            let other = others.entry(turn).or_default();
+            for line in lines(entries).filter(|line| line.first() != Some(&b'[')) {
+                written += 1;
+                if written > CASES_AT_MOST {
+                    return Err(of_file(format!(
+                        "with those before it, it has more than {CASES_AT_MOST} cases"
+                    )));
+                }
+                other.push(line);
+            }
         }
-        let mut reader = Reader { short: Shorthand::new(&builders), room: ROOM };
-        let mut cases = Vec::with_capacity(entries.len());
-        for entry in entries {
-            match entry {
+        let mut reader = Reader { short: Shorthand::new(&builders), budget };
+        let mut cases = Vec::new();
+        for line in lines(entries) {
+            match Entry::read(line)? {
                 Entry::Written(line) => cases.push(reader.line(line)?),
                 Entry::Run { turn: other, from, count, mark } => {
                     let lines = others.get(&other).filter(|_| other < turn);
@@ -144,12 +168,7 @@ impl<'t> SuiteFile<'t> {
                     let lines = lines.ok_or_else(|| {
                         format!("the file of turn {other} does not write {count} cases from its case {from}")
                     })?;
-                    if cases.len() + lines.len() > CASES_AT_MOST {
-                        return Err(format!("it has more than {CASES_AT_MOST} cases"));
-                    }
                     for line in lines {
-                        // A few short lists could name a long case again and again.
-                        reader.take(line.len() * TAKEN_AS)?;
                         cases.push(Case { mark, ..reader.line(line)? });
                     }
                 }
@@ -168,17 +187,24 @@ impl Suite {
     }
 }
 
-/// A file as JSON without its cases, and the lines of these.
-fn split(text: &[u8]) -> Result<(Vec<u8>, impl Iterator<Item = &[u8]>), String> {
+/// What a file says before its cases, but for the brackets that end it, and the lines of these.
+fn split(text: &[u8]) -> Result<(&[u8], &[u8]), &'static str> {
     let at =
         find(text, CASES).ok_or("The file is no suite or cut short: no line begins with `\"cases\":[`")?;
-    let lines = text[at + CASES.len()..]
-        .strip_suffix(END)
-        .ok_or("The file is cut short: its last line is not `]}`")?;
-    let head = [&text[..at + CASES.len()], b"]}"].concat();
+    let (head, entries) = text.split_at(at + CASES.len());
+    let entries = entries.strip_suffix(END).ok_or("The file is cut short: its last line is not `]}`")?;
+    Ok((head, entries))
+}
+
+/// The lines under `cases`.
+fn lines(entries: &[u8]) -> impl Iterator<Item = &[u8]> {
     // The first line is what follows the bracket: nothing.
-    let lines = lines.split(|byte| *byte == b'\n').skip(1);
-    Ok((head, lines.map(|line| line.strip_suffix(b",").unwrap_or(line))))
+    let lines = entries.split(|byte| *byte == b'\n').skip(1);
+    lines.map(|line| line.strip_suffix(b",").unwrap_or(line))
+}
+
+fn too_many() -> String {
+    format!("It has more than {CASES_AT_MOST} cases")
 }
 
 /// Where a text begins in another.
@@ -188,12 +214,13 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
 
 struct Reader<'a> {
     short: Shorthand<'a>,
-    room: usize,
+    budget: MemoryBudget,
 }
 
 impl<'a> Reader<'a> {
     fn line(&mut self, line: &[u8]) -> Result<Case, String> {
-        self.case(serde_json::from_slice(line).map_err(|error| error.to_string())?)
+        let case = self.budget.read(line)?;
+        self.case(case)
     }
 
     fn case(&mut self, case: WrittenCase) -> Result<Case, String> {
@@ -202,7 +229,7 @@ impl<'a> Reader<'a> {
         let mut clauses = Vec::with_capacity(says.len());
         for clause in says {
             if clause.starts_with('.') {
-                self.take(subject.len())?;
+                self.budget.take(subject.len())?;
                 clauses.push(format!("{subject}{clause}"));
             } else {
                 clauses.push(clause);
@@ -216,6 +243,7 @@ impl<'a> Reader<'a> {
     }
 
     fn step(&mut self, step: Value) -> Result<Step, String> {
+        self.budget.take(size_of::<Step>())?;
         let parts = match step {
             Value::String(name) => return self.make(name, Map::new()),
             Value::Array(parts) => parts,
@@ -245,7 +273,7 @@ impl<'a> Reader<'a> {
 
     fn make(&mut self, name: String, with: Map<String, Value>) -> Result<Step, String> {
         let (builder, nth) = self.record(&name)?;
-        self.take(builder.entity.len())?;
+        self.budget.take(builder.entity.len())?;
         let nth = u32::try_from(nth).map_err(|error| error.to_string())?;
         Ok(Step::Make(Make { make: builder.entity.clone(), nth, keep: name, with }))
     }
@@ -269,7 +297,7 @@ impl<'a> Reader<'a> {
             Some(builder) => format!("{}{rest}", builder.path),
             None => format!("{}/{{{name}.id}}{rest}", self.record(name)?.0.path),
         };
-        self.take(full.len())?;
+        self.budget.take(full.len())?;
         Ok(full)
     }
 
@@ -294,22 +322,14 @@ impl<'a> Reader<'a> {
         let mut full = Map::with_capacity(body.len() + with.len());
         for (key, value) in body.iter().filter(|(key, _)| !without.contains(key)) {
             if !with.contains_key(key) {
-                self.take(weight(value))?;
+                self.budget.take(weight(value))?;
             }
-            self.take(NODE + key.len())?;
+            self.budget.take(key_weight(key))?;
             full.insert(key.clone(), value.clone());
         }
         // What has another value keeps its place.
         full.extend(with);
         Ok(Value::Object(full))
-    }
-
-    fn take(&mut self, bytes: usize) -> Result<(), String> {
-        match self.room.checked_sub(bytes) {
-            Some(left) => self.room = left,
-            None => return Err("written out in full it is too large".to_owned()),
-        }
-        Ok(())
     }
 }
 
@@ -338,157 +358,5 @@ fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_json::from_value(value).map_err(|error| error.to_string())
 }
 
-fn weight(value: &Value) -> usize {
-    NODE + match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(weight).sum(),
-        Value::Object(map) => map.iter().map(|(key, value)| NODE + key.len() + weight(value)).sum(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    /// A suite from a value, by the file that it would be.
-    fn from_value(mut suite: Value) -> Result<Suite, String> {
-        let cases = std::mem::replace(&mut suite["cases"], json!([]));
-        let head = suite.to_string();
-        let head = head.strip_suffix(",\"cases\":[]}").ok_or("cases stand last")?;
-        let lines: Vec<String> = cases.as_array().ok_or("no list")?.iter().map(ToString::to_string).collect();
-        Suite::from_json(format!("{head},\n\"cases\":[\n{}\n]}}\n", lines.join(",\n")).as_bytes())
-    }
-
-    fn read_steps(body: &Value, steps: &Value) -> Result<Suite, String> {
-        let suite = json!({
-            "version": SUITE_VERSION, "scenario": 0, "turn": 1, "reset": {"method": "POST", "path": "/reset"},
-            "builders": [{"entity": "orders", "path": "/orders", "status": 201, "bodies": [body, {"a": 2}]}],
-            "cases": [{"id": "orders.x", "title": "", "aspect": "route", "says": [".x", "reset"], "steps": steps}],
-        });
-        from_value(suite)
-    }
-
-    #[test]
-    fn short_forms_are_written_out() {
-        let steps = json!([
-            "orders_4",
-            ["GET", "orders", 200],
-            ["PUT", "orders_2/x", 200, {"like": "orders_1", "with": {"b": null}, "without": ["c"]}],
-            ["POST", "/other", 201, {"body": null, "as": "n"}],
-        ]);
-        let suite = read_steps(&json!({"a": 1, "c": 3}), &steps).expect("it can be read");
-        let case = &suite.cases[0];
-        assert_eq!((case.mark, case.says.join(" ")), (Mark::Kept, "orders.x reset".to_owned()));
-        let full = json!([
-            {"make": "orders", "nth": 2, "as": "orders_4"},
-            {"method": "GET", "path": "/orders", "status": 200},
-            {"method": "PUT", "path": "/orders/{orders_2.id}/x", "body": {"a": 1, "b": null}, "status": 200},
-            {"method": "POST", "path": "/other", "body": null, "status": 201, "as": "n"},
-        ]);
-        let same = read_steps(&json!({"a": 1, "c": 3}), &full).expect("it can be read");
-        // The full form of a body that is null is that of none.
-        assert_eq!(case.steps[..3], same.cases[0].steps[..3]);
-        assert!(matches!(&case.steps[3], Step::Send(send) if send.body == Some(Value::Null)));
-    }
-
-    #[test]
-    fn what_says_nothing_is_refused() {
-        for (step, what) in [
-            (json!("parts_1"), "parts_1"),
-            (json!("orders"), "orders"),
-            (json!("orders_0"), "orders_0"),
-            (json!(["GET", "parts_1", 200]), "parts_1"),
-            (json!(["GET", "", 200]), "is made"),
-            (json!(["FETCH", "/a", 200]), "FETCH"),
-            (json!(["GET", "/a", 200, {}, 1]), "no step"),
-            (json!(["GET", "/a"]), "no step"),
-            (json!(["GET", "/a", 200, {"where": 1}]), "where"),
-            (json!(["GET", "/a", 200, {"with": {"a": 1}}]), "like"),
-            (json!(["GET", "/a", 200, {"like": "orders_1", "body": 1}]), "like"),
-            (json!(["GET", "/a", 200, {"expect": [["equal", "/a"]]}]), "no assertion"),
-            (json!(["GET", "/a", 200, {"expect": [["looks", "/a", 1]]}]), "no assertion"),
-        ] {
-            let error = read_steps(&json!({"a": 1}), &json!([step])).expect_err("it says nothing");
-            assert!(error.contains(what) && error.contains("step 1 of orders.x"), "{error}");
-        }
-    }
-
-    /// A file of turn 3 with these entries beside one of turn 2 with two cases.
-    fn read_entries(entries: &[Value]) -> Result<Vec<(String, Mark)>, String> {
-        let file = |turn: u32, cases: &[Value]| {
-            let lines: Vec<String> = cases.iter().map(ToString::to_string).collect();
-            let head = json!({"version": SUITE_VERSION, "scenario": 0, "turn": turn,
-                "reset": {"method": "POST", "path": "/reset"}, "builders": []});
-            let head = head.to_string();
-            format!("{},\n\"cases\":[\n{}\n]}}\n", &head[..head.len() - 1], lines.join(",\n")).into_bytes()
-        };
-        let case = |id: &str| json!({"id": id, "title": "", "aspect": "route", "mark": "new", "says": [], "steps": []});
-        let earlier = BTreeMap::from([(2, file(2, &[case("a"), json!([1, 0, 1]), case("b")]))]);
-        let now = file(
-            3,
-            &entries
-                .iter()
-                .map(|entry| match entry.as_str() {
-                    Some(id) => case(id),
-                    None => entry.clone(),
-                })
-                .collect::<Vec<_>>(),
-        );
-        let suite = SuiteFile::read(&now)?.suite(&earlier)?;
-        Ok(suite.cases.into_iter().map(|case| (case.id, case.mark)).collect())
-    }
-
-    #[test]
-    fn cases_of_earlier_files_stand_where_they_are_referred_to() {
-        let read = read_entries(&[json!([2, 0, 2]), json!("c"), json!([2, 1, 1, "changed"])]);
-        let expected = [("a", Mark::Kept), ("b", Mark::Kept), ("c", Mark::New), ("b", Mark::Changed)];
-        let expected = expected.map(|(id, mark)| (id.to_owned(), mark)).to_vec();
-        assert_eq!(read, Ok(expected));
-    }
-
-    #[test]
-    fn a_reference_to_what_is_not_there_is_refused() {
-        for (entry, what) in [
-            (json!([2, 1, 2]), "does not write 2 cases from its case 1"),
-            (json!([2, 9, 1]), "turn 2"),
-            (json!([2, usize::MAX, 2]), "turn 2"),
-            (json!([1, 0, 1]), "turn 1"),
-            // No case refers to itself or to what comes later.
-            (json!([3, 0, 1]), "turn 3"),
-            (json!([2, 0]), "entry 1"),
-            (json!([2, -1, 1]), "entry 1"),
-            (json!([2, 0, 1, "old"]), "entry 1"),
-        ] {
-            let error = read_entries(&[entry]).expect_err("nothing is there");
-            assert!(error.contains(what), "{error}");
-        }
-        let many = vec![json!([2, 0, 2]); CASES_AT_MOST / 2 + 1];
-        assert!(read_entries(&many).expect_err("it is too large").contains("more than"));
-    }
-
-    #[test]
-    fn a_long_case_cannot_be_taken_without_end() {
-        let head = format!(
-            "{{\"version\":\"{SUITE_VERSION}\",\"scenario\":0,\"turn\":1,\"reset\":{{\"method\":\"POST\",\"path\":\"/reset\"}},\"builders\":[]"
-        );
-        let case =
-            json!({"id": "a", "title": "x".repeat(1 << 20), "aspect": "route", "says": [], "steps": []});
-        let earlier = BTreeMap::from([(1, format!("{head},\n\"cases\":[\n{case}\n]}}\n").into_bytes())]);
-        let head = head.replace("\"turn\":1", "\"turn\":2");
-        let now = format!("{head},\n\"cases\":[\n{}\n]}}\n", vec!["[1,0,1]"; 1000].join(",\n"));
-        let read = SuiteFile::read(now.as_bytes()).expect("it is a file");
-        let error = read.suite(&earlier).expect_err("it is too large");
-        assert!(error.contains("too large"), "{error}");
-    }
-
-    #[test]
-    fn a_small_file_does_not_become_a_large_suite() {
-        let body = json!({"a": "x".repeat(1 << 20)});
-        let steps = vec![json!(["POST", "orders", 201, {"like": "orders_1"}]); 300];
-        let error = read_steps(&body, &json!(steps)).expect_err("it is too large");
-        assert!(error.contains("too large"), "{error}");
-    }
-}
+mod tests;
