@@ -43,7 +43,7 @@ test("what cannot be read is unknown and named", () => {
   const unread = episode({ phase: "unknown", turn: 0, cells: [], stamina: 0, now: null });
   expect(episodeMark(unread, isCensored).text).toBe("unknown");
   expect(cellsInWords(unread, 3)).toBe("unknown: its record cannot be read");
-  expect(["running", "finished"].map((state) => canRetry(state as "running", unread))).toEqual([false, false]);
+  expect((["running", "finished"] as const).map((state) => canRetry(state, unread))).toEqual([false, false]);
   const turns = (row: Partial<LiveRunDetail["row"]>): string | undefined => strip(detail({}, row)).find((stat) => stat.key === "Turns done")?.value;
   expect([turns({}), plain(turns({ unread: 1 }) ?? ""), turns({ unread: 1, turns: [0, 2] })]).toEqual(["186", "≥ 186", "unknown"]);
   expect(atLeast(0, { state: "unreadable", unread: 0 })).toBe("unknown");
