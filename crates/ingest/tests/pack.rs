@@ -93,6 +93,31 @@ fn what_is_wrong_with_a_pack_is_said() {
 }
 
 #[test]
+// docs/security.md: A scenario pack
+fn a_manifest_of_millions_of_scenarios_is_refused() {
+    let manifest = |count: usize| {
+        let scenarios = vec![r#"{"folder":"scenario_0"}"#; count].join(",");
+        format!(r#"{{"format":"stamina-pack/4","scenarios":[{scenarios}]}}"#)
+    };
+    let warnings_of = |manifest: &str| {
+        let (_kept, tree) = folder(&pack(manifest));
+        let warnings = read(&tree).1.into_iter();
+        warnings.map(|warning| (warning.code, warning.path, warning.message)).collect::<Vec<_>>()
+    };
+    assert!(warnings_of(&manifest(1000)).is_empty());
+    for count in [1001, 100_000] {
+        let warnings = warnings_of(&manifest(count));
+        let [(code, path, message)] = &warnings[..] else { panic!("{warnings:?}") };
+        assert_eq!((code.as_str(), path.as_str()), ("json.wrong_type", "manifest.json"));
+        assert!(message.contains("at most 1000 scenarios"), "{message}");
+    }
+    let long = manifest(1).replace("scenario_0", &"x".repeat(1 << 20));
+    let warnings = warnings_of(&long);
+    let [(code, path, _)] = &warnings[..] else { panic!("{warnings:?}") };
+    assert_eq!((code.as_str(), path.as_str()), ("pack.scenario_missing", "manifest.json"));
+}
+
+#[test]
 fn a_manifest_of_something_else_is_no_pack() {
     let (_kept, tree) = folder(&pack(r#"{"name": "an app", "scenarios": []}"#));
     let nothing = discover(&tree).expect_err("it is nothing");

@@ -7,15 +7,23 @@
 //!   scenario_N/        schemas, changes, specifications, suites, reference servers
 //! ```
 
+use std::fmt;
+
 use model::{Artifact, Transcript, Warning};
 
 use files::{ReadError, Tree, join};
-use serde::Deserialize;
+use serde::de::{Error as _, IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
 const MANIFEST: &str = "manifest.json";
-const MANIFEST_CAP: u64 = 128 << 20;
+/// The largest manifest: that of 1000 × 1000 turns has 76 MB of hashes.
+const MANIFEST_CAP: u64 = 96 << 20;
+/// Most scenarios of a pack: none is generated with more.
+const SCENARIOS_CAP: usize = 1000;
+/// Most bytes of the name of a folder (`scenario_999`); no folder has a longer one.
+const NAME_CAP: usize = 255;
 /// The format of a manifest is its first key.
 const HEAD: u64 = 256;
 /// The formats that are read.
@@ -29,7 +37,31 @@ pub struct Pack;
 #[derive(Deserialize)]
 struct Manifest {
     format: String,
+    #[serde(deserialize_with = "scenarios")]
     scenarios: Vec<Scenario>,
+}
+
+/// Scenarios; one too many ends it. Millions of them would be looked for one by one.
+fn scenarios<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Scenario>, D::Error> {
+    struct Scenarios;
+    impl<'de> Visitor<'de> for Scenarios {
+        type Value = Vec<Scenario>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of scenarios")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<Scenario>, A::Error> {
+            let mut scenarios = Vec::new();
+            while scenarios.len() < SCENARIOS_CAP {
+                let Some(scenario) = items.next_element()? else { return Ok(scenarios) };
+                scenarios.push(scenario);
+            }
+            match items.next_element::<IgnoredAny>()? {
+                Some(_) => Err(A::Error::custom(format!("a pack has at most {SCENARIOS_CAP} scenarios"))),
+                None => Ok(scenarios),
+            }
+        }
+    }
+    from.deserialize_seq(Scenarios)
 }
 
 #[derive(Deserialize)]
@@ -92,11 +124,14 @@ impl Format for Pack {
                     .scenarios
                     .iter()
                     .map(|scenario| scenario.folder.as_str())
-                    .filter(|folder| !tree.entry(&join(at, folder)).is_some_and(|entry| entry.is_folder()))
+                    .filter(|folder| {
+                        folder.len() > NAME_CAP
+                            || !tree.entry(&join(at, folder)).is_some_and(|entry| entry.is_folder())
+                    })
                     .collect();
                 if let Some(first) = missing.first() {
                     report.warn(Warning::skipped(
-                        join(at, first),
+                        if first.len() > NAME_CAP { path } else { join(at, first) },
                         "pack.scenario_missing",
                         format!(
                             "{} of {} scenarios that the manifest names have no folder.",
