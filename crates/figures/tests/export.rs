@@ -5,7 +5,7 @@ mod cases;
 mod kinds;
 
 use figures::export::{Format, export, spec_from_toml, spec_in, spec_to_toml};
-use figures::table::data_table;
+use figures::table::{PARQUET_SPEC_KEY, data_table};
 use figures::{Figure, FigureSpec, Layout, Theme, draw};
 
 fn spec(figure: Figure) -> FigureSpec {
@@ -254,4 +254,54 @@ fn a_file_that_is_no_spec_is_not_quoted() {
     }
     let newer = spec_from_toml("version = 99\n").unwrap_err().to_string();
     assert!(newer.contains("version 99 is not known here"), "{newer}");
+}
+
+/// A Parquet file of a schema, with these pairs of a key and a value.
+fn parquet(schema: &[&[u8]], pairs: &[(&str, &str)]) -> Vec<u8> {
+    fn number(mut number: usize, out: &mut Vec<u8>) {
+        while number > 0x7f {
+            out.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        out.push(number as u8);
+    }
+    fn text(text: &str, out: &mut Vec<u8>) {
+        out.push(0x18);
+        number(text.len(), out);
+        out.extend(text.as_bytes());
+    }
+    // The version, the schema, the number of rows, no row groups, the pairs.
+    let mut footer = vec![0x15, 2, 0x19, 0xfc];
+    number(schema.len(), &mut footer);
+    footer.extend(schema.concat());
+    footer.extend([0x16, 0, 0x19, 0x0c, 0x19, 0xfc]);
+    number(pairs.len(), &mut footer);
+    for (key, value) in pairs {
+        text(key, &mut footer);
+        text(value, &mut footer);
+        footer.push(0);
+    }
+    footer.push(0);
+    let length = u32::try_from(footer.len()).unwrap().to_le_bytes();
+    [b"PAR1", &footer[..], &length, b"PAR1"].concat()
+}
+
+#[test]
+// docs/security.md: A file with a figure
+fn a_parquet_gives_its_spec_whatever_its_schema_asks_for() {
+    let spec = spec(Figure::Survival(cases::normal()));
+    let toml = spec_to_toml(&spec).unwrap();
+    let carried = [("other", "1"), (PARQUET_SPEC_KEY, toml.as_str())];
+    // An element without a type that states one child, and one that states two billion.
+    let nested: &[u8] = &[0x35, 0, 0x18, 0, 0x15, 2, 0];
+    let wide: &[u8] = &[0x48, 0, 0x15, 0xfe, 0xff, 0xff, 0xff, 0x0f, 0];
+    for schema in [&vec![nested; 100_000][..], &[wide]] {
+        assert_eq!(spec_in(&parquet(schema, &carried)).unwrap(), spec);
+        let none = spec_in(&parquet(schema, &carried[..1])).unwrap_err().to_string();
+        assert!(none.contains("no figure spec"), "{none}");
+    }
+    let whole = parquet(&[wide], &carried);
+    for cut in 0..60 {
+        spec_in(&[b"PAR1", &whole[whole.len() - cut..]].concat()).unwrap_err();
+    }
 }

@@ -28,6 +28,7 @@ mod run;
 mod session;
 mod shell;
 mod stamina;
+pub mod thrift;
 mod transcript;
 mod verdict;
 mod warning;

@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use model::thrift::{BYTES, LIST, STOP, STRUCT, Thrift};
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::reader::{FileReader as _, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
@@ -119,8 +119,55 @@ fn split<'a, T>(
 }
 
 /// The spec in the metadata of a Parquet file. `None` = it is not a Parquet file, or has none.
+///
+/// The footer is only walked over: the library that decodes it takes the numbers that a file states at their word, sets memory aside for
+/// as many columns, and reads the levels of a schema by recursion.
 pub fn parquet_spec(bytes: &[u8]) -> Option<String> {
-    let reader = SerializedFileReader::new(bytes::Bytes::copy_from_slice(bytes)).ok()?;
-    let metadata = reader.metadata().file_metadata().key_value_metadata()?;
-    metadata.iter().find(|pair| pair.key == PARQUET_SPEC_KEY)?.value.clone()
+    /// The key-value pairs among the fields of a footer, and both fields of a pair.
+    const PAIRS: (i16, u8) = (5, LIST);
+    const KEY: (i16, u8) = (1, BYTES);
+    const VALUE: (i16, u8) = (2, BYTES);
+    let (before, tail) = bytes.split_last_chunk::<8>()?;
+    let [a, b, c, d, b'P', b'A', b'R', b'1'] = *tail else { return None };
+    let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).ok()?;
+    let mut footer = Thrift::new(before.get(before.len().checked_sub(length)?..)?);
+    pass_to(&mut footer, PAIRS)?;
+    let (kind, pairs) = footer.list()?;
+    if kind != STRUCT {
+        return None;
+    }
+    for _ in 0..pairs {
+        let (mut key, mut value) = (None, None);
+        let mut last = 0;
+        loop {
+            let field = footer.field(last)?;
+            match field {
+                (_, STOP) => break,
+                KEY => key = Some(footer.bytes()?),
+                VALUE => value = Some(footer.bytes()?),
+                (_, wire) => footer.pass_over(wire)?,
+            }
+            last = field.0;
+        }
+        if key == Some(PARQUET_SPEC_KEY.as_bytes()) {
+            return String::from_utf8(value?.to_vec()).ok();
+        }
+    }
+    None
+}
+
+/// Passes over the fields of a struct before this one (number and kind on the wire). Nothing where it has none.
+fn pass_to(thrift: &mut Thrift<'_>, wanted: (i16, u8)) -> Option<()> {
+    let mut last = 0;
+    loop {
+        let (id, wire) = thrift.field(last)?;
+        if (id, wire) == wanted {
+            return Some(());
+        }
+        if wire == STOP {
+            return None;
+        }
+        thrift.pass_over(wire)?;
+        last = id;
+    }
 }

@@ -23,7 +23,6 @@ mod rows;
 mod runs;
 mod scan;
 mod shares;
-mod thrift;
 mod warnings;
 
 use std::collections::HashMap;

@@ -11,10 +11,9 @@ use std::os::unix::fs::FileExt as _;
 
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
+use model::thrift::{Kind, Spec, Thrift};
 use parquet::basic::Compression;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-
-use super::thrift::{Kind, Spec, Thrift};
 
 /// Most bytes of a footer: a table of thousands of columns and row groups has one of some hundred kilobytes.
 const FOOTER_CAP: u64 = 8 << 20;

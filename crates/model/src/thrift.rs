@@ -1,11 +1,21 @@
-//! The compact protocol of Thrift, as far as the heads in Parquet need it: structs are walked by what their fields have to be.
+//! The compact protocol of Thrift, as far as the heads in Parquet need it: structs are walked by what their fields have to be,
+//! or passed over. Nothing is set aside for sizes that are stated.
 
 /// The kind on the wire that ends a struct.
-const STOP: u8 = 0;
+pub const STOP: u8 = 0;
+/// The kind on the wire of a `binary` or `string`.
+pub const BYTES: u8 = 8;
+/// The kind on the wire of a list.
+pub const LIST: u8 = 9;
+/// The kind on the wire of a struct.
+pub const STRUCT: u8 = 12;
+
+/// Most levels of what is passed over: those of Parquet have fewer than ten.
+const DEPTH_CAP: u32 = 64;
 
 /// What a field holds.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub enum Kind {
     /// An `i32`; the visitor gets it under this name, 0 = not at all.
     Number(u8),
     /// An `i64`.
@@ -22,34 +32,34 @@ pub(super) enum Kind {
 
 /// The fields of a struct: number and kind.
 #[derive(Debug)]
-pub(super) struct Spec(pub(super) &'static [(i16, Kind)]);
+pub struct Spec(pub &'static [(i16, Kind)]);
 
 /// A walk over bytes. Once something is not as it has to be, the walk is broken and nothing more is read.
 #[derive(Debug)]
-pub(super) struct Thrift<'a> {
+pub struct Thrift<'a> {
     bytes: &'a [u8],
     broken: bool,
 }
 
 impl<'a> Thrift<'a> {
     /// From their begin on.
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, broken: false }
     }
 
     /// Whether something was not as it has to be, or the bytes ended.
-    pub(super) fn is_broken(&self) -> bool {
+    pub fn is_broken(&self) -> bool {
         self.broken
     }
 
     /// Bytes that are not walked over.
-    pub(super) fn left(&self) -> usize {
+    pub fn left(&self) -> usize {
         self.bytes.len()
     }
 
     /// Walks over a struct and tells its named numbers. A field that the struct does not have, or of another kind, breaks the
     /// walk.
-    pub(super) fn structure(&mut self, spec: &'static Spec, tell: &mut dyn FnMut(u8, i64)) {
+    pub fn structure(&mut self, spec: &'static Spec, tell: &mut dyn FnMut(u8, i64)) {
         let mut last = 0;
         loop {
             let Some((id, wire)) = self.field(last) else {
@@ -89,11 +99,10 @@ impl<'a> Thrift<'a> {
                 self.byte()?;
             }
             (Kind::Flag, 1 | 2) => {}
-            (Kind::Bytes, 8) => {
-                let length = usize::try_from(self.varint()?).ok()?;
-                self.bytes = self.bytes.get(length..)?;
+            (Kind::Bytes, BYTES) => {
+                self.bytes()?;
             }
-            (Kind::Struct(spec), 12) => self.structure(spec, tell),
+            (Kind::Struct(spec), STRUCT) => self.structure(spec, tell),
             _ => return None,
         }
         Some(())
@@ -101,7 +110,7 @@ impl<'a> Thrift<'a> {
 
     /// The next field of a struct, by the number of the one before: its number and its kind on the wire, which is [`STOP`] at
     /// the end of the struct.
-    pub(super) fn field(&mut self, last: i16) -> Option<(i16, u8)> {
+    pub fn field(&mut self, last: i16) -> Option<(i16, u8)> {
         let head = self.byte()?;
         let wire = head & 0xf;
         if wire == STOP {
@@ -115,7 +124,7 @@ impl<'a> Thrift<'a> {
     }
 
     /// The head of a list: the kind of its elements on the wire, and how many.
-    pub(super) fn list(&mut self) -> Option<(u8, u32)> {
+    pub fn list(&mut self) -> Option<(u8, u32)> {
         let head = self.byte()?;
         let count = match head >> 4 {
             15 => u32::try_from(self.varint()?).ok()?,
@@ -124,8 +133,80 @@ impl<'a> Thrift<'a> {
         Some((head & 0xf, count))
     }
 
+    /// A `binary` or `string`.
+    pub fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.varint()?).ok()?;
+        let (value, rest) = self.bytes.split_at_checked(length)?;
+        self.bytes = rest;
+        Some(value)
+    }
+
+    /// Passes over the value of a field of this kind on the wire, whatever it holds. Nothing where it is cut short, is of an unknown kind or has
+    /// too many levels.
+    pub fn pass_over(&mut self, wire: u8) -> Option<()> {
+        self.pass(wire, DEPTH_CAP)
+    }
+
+    fn pass(&mut self, wire: u8, levels: u32) -> Option<()> {
+        let levels = levels.checked_sub(1)?;
+        match wire {
+            // The kind of a flag is its value.
+            1 | 2 => {}
+            3 => {
+                self.byte()?;
+            }
+            4..=6 => {
+                self.varint()?;
+            }
+            7 => self.bytes = self.bytes.get(8..)?,
+            BYTES => {
+                self.bytes()?;
+            }
+            // Lists and sets.
+            LIST | 10 => {
+                let (kind, count) = self.list()?;
+                for _ in 0..count {
+                    self.pass_element(kind, levels)?;
+                }
+            }
+            11 => {
+                let count = self.varint()?;
+                if count > 0 {
+                    let kinds = self.byte()?;
+                    for _ in 0..count {
+                        self.pass_element(kinds >> 4, levels)?;
+                        self.pass_element(kinds & 0xf, levels)?;
+                    }
+                }
+            }
+            STRUCT => {
+                let mut last = 0;
+                loop {
+                    let (id, wire) = self.field(last)?;
+                    if wire == STOP {
+                        break;
+                    }
+                    self.pass(wire, levels)?;
+                    last = id;
+                }
+            }
+            // A UUID.
+            13 => self.bytes = self.bytes.get(16..)?,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Every element takes at least a byte, so that a count is no work beyond the bytes that are there.
+    fn pass_element(&mut self, kind: u8, levels: u32) -> Option<()> {
+        match kind {
+            1 | 2 => self.byte().map(drop),
+            _ => self.pass(kind, levels),
+        }
+    }
+
     /// A number with a sign.
-    pub(super) fn number(&mut self) -> Option<i64> {
+    pub fn number(&mut self) -> Option<i64> {
         let raw = self.varint()?;
         Some((raw >> 1).cast_signed() ^ -(raw & 1).cast_signed())
     }
@@ -175,5 +256,25 @@ mod tests {
         assert_eq!(walked(&[0x18, 1, b'a', 0]), None);
         assert_eq!(walked(&[0x25, 2, 0]), None);
         assert_eq!(walked(&[0x3c, 0x28, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1]), None);
+    }
+
+    #[test]
+    fn what_is_passed_over_is_as_long_as_it_says() {
+        // 1: true, 2: 150, 3: "ab", 4: [true, false], 5: {7: "x"}, 6: {1: 0.0}, 7: [].
+        let bytes = [
+            &[0x11, 0x15, 0xac, 0x02, 0x18, 2, b'a', b'b', 0x19, 0x21, 1, 2, 0x1b, 1, 0x38, 7, 1, b'x'][..],
+            &[0x1c, 0x17, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x19, 0x0c, 0],
+        ]
+        .concat();
+        let mut thrift = Thrift::new(&bytes);
+        assert_eq!((thrift.pass_over(STRUCT), thrift.left()), (Some(()), 0));
+        for cut in 0..bytes.len() {
+            assert_eq!(Thrift::new(&bytes[..cut]).pass_over(STRUCT), None, "{cut}");
+        }
+        // More elements than bytes, a kind that there is not, a hundred thousand levels.
+        assert_eq!(Thrift::new(&[0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f]).pass_over(LIST), None);
+        assert_eq!(Thrift::new(&[0x1e, 0, 0]).pass_over(STRUCT), None);
+        assert_eq!(Thrift::new(&vec![0x1c; 100_000]).pass_over(STRUCT), None);
+        assert_eq!(Thrift::new(&vec![0x19; 100_000]).pass_over(LIST), None);
     }
 }
