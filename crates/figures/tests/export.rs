@@ -305,3 +305,25 @@ fn a_parquet_gives_its_spec_whatever_its_schema_asks_for() {
         spec_in(&[b"PAR1", &whole[whole.len() - cut..]].concat()).unwrap_err();
     }
 }
+
+#[test]
+// docs/security.md: A file with a figure
+fn a_spec_that_would_take_gigabytes_is_not_parsed() {
+    let ones = format!("version = 1\nx = [{}1]\n", "1,".repeat(4 << 20));
+    let error = spec_in(ones.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("figure spec") && error.contains("values"), "{error}");
+    let pairs: String = (0..600_000).map(|n| format!("\"{n}\"={{}}\n")).collect();
+    let error = spec_in(format!("version = 1\n{pairs}").as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("values"), "{error}");
+    let long = format!("version = 1\nx = \"{}\"\n", "x".repeat(17 << 20));
+    let error = spec_in(long.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("bytes"), "{error}");
+    // Lines of a picture that are taken for those of a spec.
+    let (begin, end) = ("# Stamina Lab figure spec: begin", "# Stamina Lab figure spec: end");
+    let lines = format!("\n% {begin}\n{}\n% {end}\n", "\n".repeat(20 << 20));
+    let error = spec_in(lines.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("bytes"), "{error}");
+    let escaped = format!("<svg>\n{begin}\n{ones}\n{end}\n</svg>");
+    let error = spec_in(escaped.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("values"), "{error}");
+}

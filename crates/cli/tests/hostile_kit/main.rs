@@ -6,6 +6,7 @@
 #[path = "../app/mod.rs"]
 mod app;
 mod bounded_run;
+mod figures;
 mod outside;
 mod packs;
 mod records;
@@ -31,9 +32,7 @@ fn is_harmless(what: &str, ran: &Ran, outside: &Outside) {
     assert!(!output.contains("panicked") && !output.contains("fault in Stamina Lab"), "{what}: {output}");
     assert!(!output.contains("hunter2"), "{what} shows what lies outside: {output}");
     // Beside controls: marks, embeddings, overrides and isolates of the direction of writing.
-    let turns = |c: char| {
-        matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t' || turns(c);
     assert!(!output.contains(obeyed), "{what} prints what a terminal obeys: {output:?}");
     outside.is_untouched(what);

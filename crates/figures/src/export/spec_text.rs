@@ -12,8 +12,15 @@ use crate::table::parquet_spec;
 const BEGIN: &str = "# Stamina Lab figure spec: begin";
 /// The line after it.
 const END: &str = "# Stamina Lab figure spec: end";
-/// The most bytes of a spec. A thousand runs of a hundred turns have less.
+/// The most bytes of a file with a spec. Pictures and tables have their own data beside it.
 const LARGEST: usize = 64 << 20;
+/// The most bytes of a spec. That of a matrix of 50,000 cells, the largest, has 7 MB.
+const LARGEST_SPEC: usize = 16 << 20;
+/// The most that a spec may take in memory while it is read, in bytes: a matrix of 50,000 cells takes less.
+const ROOM: usize = 240 << 20;
+/// What the parser takes for each token, in bytes, and for each value beside its token.
+const TOKEN: usize = 50;
+const VALUE: usize = 100;
 
 /// A spec could not be read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,8 +111,16 @@ fn quoted(text: &str) -> String {
 /// Reads a spec.
 ///
 /// # Errors
-/// The error and its line.
+/// The error and its line. A text that is too large for a spec, or has too many values, is not parsed.
 pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
+    if text.len() > LARGEST_SPEC {
+        let (size, most) = (text.len(), LARGEST_SPEC >> 20);
+        return Err(SpecError(format!("a figure spec of {size} bytes is not read, only up to {most} MiB")));
+    }
+    if memory(text) > ROOM {
+        let most = ROOM >> 20;
+        return Err(SpecError(format!("a figure spec with so many values would take more than {most} MiB")));
+    }
     toml::from_str(text).map_err(|error| {
         // Only the place and not the message of the parser, which quotes values: a link in a foreign folder may lead to any file.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -117,6 +132,26 @@ pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
         };
         SpecError(format!("this is not a figure spec: line {line}: {what}"))
     })
+}
+
+/// The most memory that the parser of TOML takes for a text, which it splits into tokens before anything else. Every token begins with
+/// one of these characters, or behind one or a gap; characters in texts count as well.
+fn memory(text: &str) -> usize {
+    let (mut taken, mut in_gap, mut begins) = (0_usize, false, true);
+    for byte in text.bytes() {
+        let is_gap = matches!(byte, b' ' | b'\t');
+        let ends = is_gap || matches!(byte, b'\n' | b'\r' | b'.' | b']' | b'}' | b'#' | b'"' | b'\'');
+        let opens = matches!(byte, b',' | b'=' | b'[' | b'{');
+        taken += if opens {
+            TOKEN + VALUE
+        } else if (ends || begins) && !(is_gap && in_gap) {
+            TOKEN
+        } else {
+            0
+        };
+        (in_gap, begins) = (is_gap, ends || opens);
+    }
+    taken
 }
 
 /// A spec between its two lines. No name can forge these lines, because names have no line breaks in the written TOML and in
@@ -152,8 +187,12 @@ pub fn spec_in(bytes: &[u8]) -> Result<FigureSpec, SpecError> {
     let text =
         std::str::from_utf8(text).map_err(|_| SpecError("the spec in this file is not UTF-8".to_owned()))?;
     if commented {
-        let lines: Vec<&str> = text.lines().map(|line| line.strip_prefix("% ").unwrap_or(line)).collect();
-        return spec_from_toml(&lines.join("\n"));
+        let mut spec = String::with_capacity(text.len());
+        for line in text.lines() {
+            spec.push_str(line.strip_prefix("% ").unwrap_or(line));
+            spec.push('\n');
+        }
+        return spec_from_toml(&spec);
     }
     if bytes.trim_ascii_start().starts_with(b"<") {
         spec_from_toml(&unescaped(text))
@@ -190,4 +229,57 @@ pub(super) fn unescaped(text: &str) -> String {
         .replace("&quot;", "\"")
         .replace("&#39;", "'")
         .replace("&amp;", "&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::{Figure, Layout, Matrix, MatrixCell};
+    use crate::theme::Theme;
+
+    #[test]
+    fn every_token_and_value_counts() {
+        // Tokens, and values among them.
+        for (text, tokens, values) in [
+            ("", 0, 0),
+            ("a", 1, 0),
+            ("x=[1,1]", 7, 3),
+            ("a . b = 0.5\n", 12, 1),
+            ("\n\n\n", 3, 0),
+            ("[[a]]\nb = { c = true }", 19, 5),
+        ] {
+            assert!(memory(text) >= tokens * TOKEN + values * VALUE, "{text:?}: {}", memory(text));
+        }
+        assert_eq!(memory("long-name    other-name"), 3 * TOKEN, "letters and gaps in a row are one");
+    }
+
+    #[test]
+    fn the_largest_matrix_is_read_again() {
+        let cell = |at: u32| MatrixCell {
+            row: at / 250,
+            column: at % 250,
+            mean: Some(f64::from(at) / 7.0),
+            ci_low: Some(f64::from(at) / 11.0),
+            ci_high: Some(f64::from(at) / 3.0),
+            n: 20,
+            simulated: false,
+            doubtful: false,
+            published: Vec::new(),
+        };
+        let matrix = Matrix {
+            rows_name: "Harness".to_owned(),
+            columns_name: "Model".to_owned(),
+            rows: (0..200).map(|n| format!("harness {n}")).collect(),
+            columns: (0..250).map(|n| format!("model {n}")).collect(),
+            cells: (0..50_000).map(cell).collect(),
+            row_means: Vec::new(),
+            column_means: Vec::new(),
+            measure: "Mean stamina".to_owned(),
+            tau: None,
+        };
+        let spec = FigureSpec::new(Figure::Matrix(matrix), Layout::print(234.0), Theme::Print);
+        let text = spec_to_toml(&spec).unwrap();
+        assert!(text.len() < LARGEST_SPEC, "{}", text.len());
+        assert!(memory(&text) < ROOM, "{}", memory(&text));
+    }
 }
