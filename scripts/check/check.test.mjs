@@ -1,6 +1,6 @@
 // What the check reads off the reports of its runners, and what it prints of that.
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -8,7 +8,7 @@ import { runWithTries } from "../lib/process.mjs";
 import { chosen } from "./changed.mjs";
 import { difference, neverRun } from "./counts.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./nextest.mjs";
-import { failureReport, tail } from "./report.mjs";
+import { failureReport, tail, withoutDataReport } from "./report.mjs";
 import { keepTimes, knownTimes } from "./times.mjs";
 
 const folder = mkdtempSync(path.join(tmpdir(), "stamina-check-"));
@@ -50,7 +50,31 @@ test("failed and flaky tests are read off nextest's report", () => {
   assert.equal(filterOf([...failed, ...flaky]).split(" | ").length, 2);
   // A run that ends without a report says nothing of an earlier one.
   nextestArgs("ci");
-  assert.deepEqual(nextestResults("ci"), { failed: [], flaky: [], passed: [] });
+  assert.deepEqual(nextestResults("ci"), { failed: [], flaky: [], passed: [], withoutData: [] });
+});
+
+test("what passed without its data is named at the end", () => {
+  mkdirSync(path.join(folder, "nextest/ci"), { recursive: true });
+  const lacks = (output) => `<testcase name="all_add_up" classname="ingest::evocode" time="0.1"><system-out>${output}</system-out></testcase>`;
+  const report = [
+    lacks("running 1 test\ntest all_add_up ... not run for lack of data: data/a &amp; b\nok"),
+    lacks("running 1 test\ntest all_add_up ... ok"),
+    lacks("").replace(/<system-out>.*<\/system-out>/, "<failure>not run for lack of data: c</failure>"),
+  ];
+  writeFileSync(path.join(folder, "nextest/ci/junit.xml"), `<testsuites>${report.join("\n")}</testsuites>`);
+  const { failed, passed, withoutData } = nextestResults("ci");
+  assert.deepEqual([failed.length, passed.length], [1, 2]);
+  assert.deepEqual(withoutData, [{ name: "ingest::evocode all_add_up", data: "data/a & b" }]);
+  assert.match(withoutDataReport(withoutData), /^\n1 not run for lack of data, .*:\n {2}ingest::evocode all_add_up \(data\/a & b\)\n$/);
+  assert.equal(withoutDataReport([]), "");
+  // Each file whose tests say so has its output in the report.
+  const root = path.join(import.meta.dirname, "../..");
+  const output = /^filter = '(.*)'\njunit = \{ store-success-output = true \}$/m.exec(readFileSync(path.join(root, ".config/nextest.toml"), "utf8"))?.[1] ?? "";
+  const files = readdirSync(path.join(root, "crates"), { recursive: true }).filter((file) => /^[^/]+\/tests\/.*\.rs$/.test(file));
+  const said = files.filter((file) => readFileSync(path.join(root, "crates", file), "utf8").includes("data_beside_the_repository("));
+  const binaries = new Set(said.map((file) => file.split("/")).map(([crate, , binary]) => `${crate}::${binary.replace(/\.rs$/, "")}`));
+  assert.ok(binaries.size > 0);
+  assert.deepEqual([...output.matchAll(/binary_id\(=([^)]*)\)/g)].map(([, name]) => name).sort(), [...binaries].sort());
 });
 
 test("a list of tests differs where a binary has fewer, more, or is new", () => {

@@ -23,13 +23,17 @@ export function nextestArgs(profile, more = []) {
 /** The filter that means just these tests. */
 export const filterOf = (tests) => tests.map(({ binary, test }) => `(binary_id(=${binary}) & test(=${test}))`).join(" | ");
 
-/** Failed and flaky tests of the last run: `{ binary, test, name, lines, repeat }`, and those that passed at once: `{ binary, test, name, seconds }`. */
+/**
+ * Failed and flaky tests of the last run: `{ binary, test, name, lines, repeat }`, those that passed at once: `{ binary, test, name, seconds }`,
+ * and what those lacked that passed without their data: `{ name, data }`.
+ */
 export function nextestResults(profile) {
   const file = reportOf(profile);
   const failed = [];
   const flaky = [];
   const passed = [];
-  if (!existsSync(file)) return { failed, flaky, passed };
+  const withoutData = [];
+  if (!existsSync(file)) return { failed, flaky, passed, withoutData };
   for (const [, head, body = ""] of readFileSync(file, "utf8").matchAll(/<testcase\b([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs)) {
     const binary = attribute(head, "classname");
     const test = attribute(head, "name");
@@ -37,11 +41,16 @@ export function nextestResults(profile) {
     const entry = { binary, test, name: `${binary} ${test}`, lines: tail(text(firstTry(body)), LINES), repeat };
     if (/<(?:failure|error)\b/.test(body)) failed.push(entry);
     else if (/<flaky(?:Failure|Error)\b/.test(body)) flaky.push(entry);
-    else passed.push({ binary, test, name: entry.name, seconds: Number(attribute(head, "time")) });
+    else {
+      passed.push({ binary, test, name: entry.name, seconds: Number(attribute(head, "time")) });
+      for (const [, data] of text(body).matchAll(WITHOUT_DATA)) withoutData.push({ name: entry.name, data: data.trim() });
+    }
   }
-  return { failed, flaky, passed };
+  return { failed, flaky, passed, withoutData };
 }
 
+/** What crates/test-folders prints where data lies on another machine. The report has it of the tests that .config/nextest.toml names for it. */
+const WITHOUT_DATA = /not run for lack of data: (.+)/g;
 /** What a report keeps of one try. The end of a check prints the last lines of it. */
 const LINES = 400;
 /** Later tries of a test that failed stand as `rerunFailure` beside its first; those of one that passed in the end one after the other. */

@@ -21,6 +21,13 @@ export function flakyReport(flaky) {
   return `\n${flaky.length} flaky: failed, then passed on another try. Mend the cause; the first try's output is in .cache/test/flaky.json.\n${names}`;
 }
 
+/** Tests that passed without the data that they are about: `{ name, data }`. */
+export function withoutDataReport(tests) {
+  if (tests.length === 0) return "";
+  const lines = tests.map(({ name, data }) => `  ${name} (${data})\n`).join("");
+  return `\n${tests.length} not run for lack of data, which is looked for in ../shared or where STAMINA_SHARED says:\n${lines}`;
+}
+
 /** Every failure with its name, the last 40 of its lines, and the command that repeats just that. */
 export function failureReport(failures) {
   const one = ({ name, lines, repeat }) => `\n✗ ${name}\n${lines.slice(-40).map((line) => `    ${line}\n`).join("")}  again: ${repeat}\n`;

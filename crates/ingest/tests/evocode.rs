@@ -14,7 +14,7 @@ use ingest::format::{Format, Part, Report, Sniff};
 use ingest::formats::evocode::EvoCode;
 use model::{EndReason, Episode, Request, Run, TestOutcome, TurnState, Verdict};
 use proptest::prelude::*;
-use test_folders::copy;
+use test_folders::{copy, data_beside_the_repository};
 
 struct Read {
     runs: Vec<Run>,
@@ -211,13 +211,7 @@ fn scores(run: &Run, episodes: &[&Episode]) -> (f64, f64, usize) {
 
 #[test]
 fn the_published_table_is_reproduced() {
-    let shared = std::env::var_os("STAMINA_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
-    let path = shared.join("data/evocode-published");
-    if !path.join("index.json").is_file() {
-        println!("skipped: EvoCode-Bench's published data is not at {}", path.display());
-        return;
-    }
+    let Some(path) = data_beside_the_repository("data/evocode-published") else { return };
     let read = read(&path);
     assert_eq!((read.runs.len(), read.parts.len(), read.episodes.len()), (13, 25, 325));
     // Dataset score, case score (of the site's JSON), perfect tasks.

@@ -1,8 +1,9 @@
-//! Folders of tests: copies of fixtures, and what a folder holds.
+//! Folders of tests: copies of fixtures, what a folder holds, and data that is no part of the repository.
 //!
 //! For tests only: whatever fails here ends the test. Programs read folders of others through `files`, which never leaves them.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,26 @@ pub fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         .collect()
 }
 
+/// Where data lies that is no part of the repository: in the folder `shared` beside it, or where `STAMINA_SHARED` says.
+///
+/// `None` = it is not on this machine. A line says so then, and the end of `npm test` lists the test: it has passed, and shown
+/// nothing of this data.
+pub fn data_beside_the_repository(path: &str) -> Option<PathBuf> {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let data = env::var_os("STAMINA_SHARED").map_or_else(beside, PathBuf::from).join(path);
+    if data.exists() {
+        return Some(data);
+    }
+    say_what_is_missing(path);
+    None
+}
+
+/// The line that `scripts/check/nextest.mjs` finds in the output of a test.
+#[allow(clippy::print_stdout, reason = "the runner of the tests reads it")]
+fn say_what_is_missing(path: &str) {
+    println!("not run for lack of data: {path}");
+}
+
 fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> {
     WalkDir::new(folder).sort_by_file_name().into_iter().map(|entry| entry.expect("an entry of the folder"))
 }
@@ -45,6 +66,11 @@ fn below<'a>(entry: &'a DirEntry, folder: &Path) -> &'a Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn data_that_is_not_on_this_machine_is_none() {
+        assert_eq!(data_beside_the_repository("nothing/of this name"), None);
+    }
 
     #[test]
     fn a_copy_holds_what_the_folder_holds() {

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use library::{Library, members, repository};
 use serde::Deserialize;
+use test_folders::data_beside_the_repository;
 use workbench::api::{FailureCasesRequest, FailuresRequest};
 
 /// The least share of the failures that a class was given which have its label.
@@ -39,8 +40,10 @@ fn results(source: &str) -> Option<PathBuf> {
     let path = match source {
         "harbor" => repository().join("tests/fixtures/harbor"),
         "sample" => repository().join("data/sample-simulated.zip"),
-        _ => std::env::var_os("EVOCODE_PUBLISHED")
-            .map_or_else(|| repository().join("../shared/data/evocode-published"), PathBuf::from),
+        _ => match std::env::var_os("EVOCODE_PUBLISHED") {
+            Some(path) => PathBuf::from(path),
+            None => data_beside_the_repository("data/evocode-published")?,
+        },
     };
     path.exists().then_some(path)
 }

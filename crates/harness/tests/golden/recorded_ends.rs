@@ -295,10 +295,7 @@ fn each_kind_of_failure_has_its_end() {
 /// All recordings, if they are beside the repository. No success counts as a failure, and no failure as a success.
 #[test]
 fn every_recording_has_the_right_end() {
-    let shared = std::env::var_os("STAMINA_SHARED").map_or_else(
-        || std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        std::path::PathBuf::from,
-    );
+    let Some(samples) = test_folders::data_beside_the_repository("fixtures/harness/samples") else { return };
     let folders = [
         ("opencode", "opencode"),
         ("qwen_code", "qwen-code"),
@@ -308,8 +305,8 @@ fn every_recording_has_the_right_end() {
         ("claude_code", "claude-code"),
     ];
     for (name, folder) in folders {
-        let folder = shared.join("fixtures/harness/samples").join(folder);
-        let Ok(entries) = std::fs::read_dir(&folder) else { return };
+        let folder = samples.join(folder);
+        let entries = std::fs::read_dir(&folder).unwrap();
         let mut read = 0;
         for entry in entries {
             let file = entry.unwrap().file_name().into_string().unwrap();

@@ -1,11 +1,12 @@
 //! The published results of EvoCode-Bench.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
+use test_folders::data_beside_the_repository;
 
-use crate::library::{Library, repository};
+use crate::library::Library;
 use crate::{compared, compared_runs, runs};
 
 #[derive(Deserialize)]
@@ -19,13 +20,7 @@ struct Golden {
 /// `golden/make_evocode_scores.py` calculates them from the site's JSON, without Stamina Lab.
 #[test]
 fn the_published_results_of_evocode_bench_have_the_scores_of_an_independent_calculation() {
-    let shared = std::env::var_os("STAMINA_SHARED")
-        .map_or_else(|| repository().parent().unwrap().join("shared"), PathBuf::from);
-    let path = shared.join("data/evocode-published");
-    if !path.join("index.json").is_file() {
-        println!("skipped: EvoCode-Bench's published data is not at {}", path.display());
-        return;
-    }
+    let Some(path) = data_beside_the_repository("data/evocode-published") else { return };
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/evocode_scores.json");
     let golden: BTreeMap<String, Golden> =
         serde_json::from_str(&std::fs::read_to_string(golden).unwrap()).unwrap();
