@@ -42,9 +42,11 @@ pub(crate) fn score_text(value: Option<f64>) -> String {
     value.map_or_else(unknown, |value| model::bounded(value, 100.0, 1))
 }
 
+/// An interval, of which the upper end alone may be `n/a`: a ratio that is unbounded.
 pub(crate) fn interval(low: Option<f64>, high: Option<f64>) -> String {
     match (low, high) {
         (Some(low), Some(high)) => format!("{low:.2}–{high:.2}"),
+        (Some(low), None) => format!("{low:.2}–n/a"),
         _ => "n/a".to_owned(),
     }
 }
@@ -75,5 +77,17 @@ pub(crate) fn notes(text: &mut String, sentences: &[String]) {
     for sentence in sentences {
         text.push_str(sentence);
         text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_upper_end_that_is_unbounded_does_not_hide_the_lower_one() {
+        assert_eq!(interval(Some(2.333), Some(9.0)), "2.33–9.00");
+        assert_eq!(interval(Some(2.333), None), "2.33–n/a");
+        assert_eq!(interval(None, None), "n/a");
     }
 }

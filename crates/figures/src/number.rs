@@ -79,10 +79,11 @@ fn three(value: f64) -> String {
     decimal(value, decimals)
 }
 
-/// An interval in brackets: `[−4.20, −0.84]`; `[n/a]` without variation.
+/// An interval in brackets: `[−4.20, −0.84]`; `[2.33, n/a]` of a ratio that is unbounded; `[n/a]` where there is none.
 pub(crate) fn interval(low: Option<f64>, high: Option<f64>, decimals: usize) -> String {
     match (low, high) {
         (Some(low), Some(high)) => format!("[{}, {}]", decimal(low, decimals), decimal(high, decimals)),
+        (Some(low), None) => format!("[{}, n/a]", decimal(low, decimals)),
         _ => "[n/a]".to_owned(),
     }
 }
@@ -174,6 +175,7 @@ mod tests {
         assert_eq!(decimal(-1234.5, 1), "−1,234.5");
         assert_eq!(interval(Some(-4.2), Some(-0.84), 2), "[−4.20, −0.84]");
         assert_eq!(interval(None, Some(1.0), 2), "[n/a]");
+        assert_eq!(interval(Some(2.333), None, 2), "[2.33, n/a]");
         assert_eq!(
             [Some(0.000_04), Some(0.0321), Some(0.5), Some(0.999), Some(1.0), None].map(p_value),
             ["p < 0.001", "p = 0.032", "p = 0.50", "p > 0.99", "p = 1.00", "n/a"]

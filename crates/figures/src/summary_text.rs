@@ -20,6 +20,16 @@ fn at_risk(point: &SurvivalPoint) -> String {
     if point.censored == 0 { line } else { format!("{line}, censored {}", count(point.censored)) }
 }
 
+/// Whether some episodes were alive after a turn and others were not.
+fn varies(point: &SurvivalPoint) -> bool {
+    point.at_risk > 0 && point.survival > 0.0 && point.survival < 1.0
+}
+
+/// Why there is no interval: by scenario there is none of one scenario, nor of scenarios that do not differ.
+fn why_none(episodes_vary: bool) -> &'static str {
+    if episodes_vary { "one scenario, or all alike" } else { "no variation" }
+}
+
 /// The lines at one turn of a survival curve.
 pub(crate) fn survival_lines(point: &SurvivalPoint) -> Vec<String> {
     if point.at_risk == 0 {
@@ -28,7 +38,7 @@ pub(crate) fn survival_lines(point: &SurvivalPoint) -> Vec<String> {
     }
     let band = match (point.ci_low, point.ci_high) {
         (Some(low), Some(high)) => format!("band {}–{}", share(low), share(high)),
-        _ => "band n/a (no variation)".to_owned(),
+        _ => format!("band n/a ({})", why_none(varies(point))),
     };
     vec![format!("alive after: {}", share(point.survival)), band, at_risk(point)]
 }
@@ -79,7 +89,10 @@ pub(crate) fn survival_summary(data: &RunData, turns: u32) -> String {
     if let Some(value) = mean.mean {
         let interval = match (mean.ci_low, mean.ci_high) {
             (Some(low), Some(high)) => format!("95 % CI {low:.2}–{high:.2}"),
-            _ => "no interval (no variation)".to_owned(),
+            _ => {
+                let mut within = data.points.iter().filter(|point| point.turn <= mean.tau);
+                format!("no interval ({})", why_none(within.any(varies)))
+            }
         };
         sentences.push(format!("Mean stamina {value:.2} turns (τ = {}), {interval}.", mean.tau));
     }
@@ -111,6 +124,24 @@ pub(crate) fn first_failures_summary(data: &RunData, turns: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_share_between_0_and_1_without_a_band_is_not_said_to_lack_variation() {
+        let lines = |survival| {
+            let point = SurvivalPoint {
+                turn: 1,
+                at_risk: 3,
+                events: 1,
+                censored: 0,
+                survival,
+                ci_low: None,
+                ci_high: None,
+            };
+            survival_lines(&point)[1].clone()
+        };
+        assert_eq!(lines(2.0 / 3.0), "band n/a (one scenario, or all alike)");
+        assert_eq!([lines(1.0), lines(0.0)], ["band n/a (no variation)"; 2]);
+    }
 
     #[test]
     fn thousands_are_apart() {

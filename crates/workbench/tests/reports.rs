@@ -148,6 +148,24 @@ fn every_attempt_that_did_not_pass_is_counted_by_why_it_ended() {
     assert!(report.contains("7 of 8 attempts did not pass"), "{report}");
 }
 
+/// Episodes of one scenario that do not do the same vary; an interval over scenarios needs two.
+#[test]
+fn a_report_says_that_a_mean_over_one_scenario_has_no_interval() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("attempts.csv");
+    std::fs::write(
+        &path,
+        "run,harness,model,scenario,repeat,turn,attempt,passed,planned_turns\n\
+         r,h,m,a,1,1,1,false,3\nr,h,m,a,2,1,1,true,3\nr,h,m,a,2,2,1,false,3\n\
+         r,h,m,a,3,1,1,true,3\nr,h,m,a,3,2,1,true,3\nr,h,m,a,3,3,1,false,3\n",
+    )
+    .unwrap();
+    let library = Library::new(&[path]);
+    let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows[0].id.clone();
+    let report = text(&library.report(&compared_runs(&[&run]), "icml", ExportFormat::Html, None));
+    assert!(report.contains("mean stamina 1.00 turns (no interval: one scenario)"), "{report}");
+}
+
 #[test]
 fn a_report_says_what_the_endpoint_cost_and_unknown_where_nobody_counted() {
     let places = tempfile::tempdir().unwrap();

@@ -158,10 +158,10 @@ export function rangeOf(ends: readonly [number, number], what: string): string {
   return `${range(ends)} ${what}${ends[0] === 1 && ends[1] === 1 ? "" : "s"}`;
 }
 
-/** `2.85–5.79`, or `n/a` where nothing varies. */
+/** `2.85–5.79`, or `n/a` where there is none; the upper end alone is `n/a` of a ratio that is unbounded. */
 export function interval(stamina: Pick<Stamina, "ci_low" | "ci_high">, digits = 2): string {
   const { ci_low, ci_high } = stamina;
-  return ci_low === null || ci_high === null ? "n/a" : `${decimals(ci_low, digits)}–${decimals(ci_high, digits)}`;
+  return ci_low === null ? "n/a" : `${decimals(ci_low, digits)}–${ci_high === null ? "n/a" : decimals(ci_high, digits)}`;
 }
 
 /** `p = 0.037`, `p = 0.25`, `p < 0.001`, `p > 0.99`, `n/a`: the words of `p_value` in `crates/figures/src/number.rs`. */
@@ -189,13 +189,16 @@ export function signed(value: number, digits = 2): string {
 /** `[−4.20, −0.84]`; `n/a` where nothing varies. */
 export function signedInterval(low: number | null, high: number | null, digits = 2): string {
   const end = (value: number): string => (value < 0 && Number(decimals(value, digits)) !== 0 ? `\u2212${decimals(Math.abs(value), digits)}` : decimals(Math.abs(value), digits));
-  return low === null || high === null ? "n/a" : `[${end(low)}, ${end(high)}]`;
+  return low === null ? "n/a" : `[${end(low)}, ${high === null ? "n/a" : end(high)}]`;
 }
+
+/** Why a mean over so many episodes has no interval. Whether they are of one scenario is not known here. */
+export const whyNoInterval = (n: number): string => (n > 1 ? "one scenario, or all alike" : "no variation");
 
 /** `mean stamina 4.1 (τ = 9), 95 % CI 2.8–5.4, n = 20, 12 events` */
 export function staminaInWords(s: Stamina): string {
   if (s.mean === null) return `mean stamina unknown, ${s.n === 0 ? "no episodes" : "nobody at risk"}`;
-  const ci = s.ci_low === null ? "95 % CI n/a (no variation)" : `95 % CI ${interval(s)}${s.clustered ? " by scenario" : ""}`;
+  const ci = s.ci_low === null ? `95 % CI n/a (${whyNoInterval(s.n)})` : `95 % CI ${interval(s)}${s.clustered ? " by scenario" : ""}`;
   return `mean stamina ${decimals(s.mean, 2)} (τ = ${String(s.tau)}), ${ci}, n = ${String(s.n)}, ${counted(s.events, "event")}, ${String(s.censored)} censored`;
 }
 

@@ -37,7 +37,7 @@ describe("strip of numbers", () => {
     expect(find({ ...row, stamina: { ...row.stamina, clustered: true } }, "Mean")).toMatchObject({ small: "95 % CI 2.85–5.79, by scenario" });
     expect(find({ ...row, episodes: 23, withdrawn_episodes: 2 }, "Episodes")).toMatchObject({ small: "of 24, 2 withdrawn, 5–15 turns" });
     expect(find({ ...row, episodes: 24, withdrawn_episodes: 2 }, "Episodes")).toMatchObject({ small: "2 withdrawn, 5–15 turns" });
-    expect(find(same, "Mean")?.small).toBe("95 % CI n/a (no variation)");
+    expect(find(same, "Mean")?.small).toBe("95 % CI n/a (one scenario, or all alike)");
     expect(find(same, "Median")).toMatchObject({ value: "not reached", unknown: true });
     expect(find({ ...row, stamina: { ...row.stamina, mean: null } }, "Mean")).toMatchObject({ value: "unknown", small: "nobody at risk" });
     expect(find({ ...row, stamina: { ...row.stamina, mean: null, n: 0 } }, "Mean")).toMatchObject({ value: "unknown", small: "no episodes" });
@@ -111,7 +111,8 @@ describe("words", () => {
   it("of a turn", () => {
     const r = { turn: 5, at_risk: 13, events: 4, censored: 0, survival: 0.36, ci_low: 0.18, ci_high: 0.54 };
     expect(turnInWords(5, r)).toEqual(["Turn 5", "alive after: 0.36", "band 0.18–0.54", "at risk 13, failed 4"]);
-    expect(turnInWords(6, { ...r, ci_low: null, ci_high: null, censored: 2 })).toContain("band n/a (no variation)");
+    expect(turnInWords(6, { ...r, ci_low: null, ci_high: null, censored: 2 })).toContain("band n/a (one scenario, or all alike)");
+    expect(turnInWords(6, { ...r, survival: 1, ci_low: null, ci_high: null })).toContain("band n/a (no variation)");
     expect(turnInWords(12, { ...r, at_risk: 0, survival: null })).toEqual(["Turn 12", "nobody at risk"]);
   });
   it("of totals and values", () => {

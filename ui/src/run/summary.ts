@@ -4,7 +4,7 @@ import type { PassRate } from "../host/bindings/PassRate";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
-import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, pace, passRateInWords, percent, percentInterval, plannedOfMissing, rangeOf, scoreText, thin, tokensTotal } from "../parts/format";
+import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, pace, passRateInWords, percent, percentInterval, plannedOfMissing, rangeOf, scoreText, thin, tokensTotal, whyNoInterval } from "../parts/format";
 import type { Stat } from "../parts/stat";
 
 /** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
@@ -145,7 +145,7 @@ function staminaStats(row: RunRow, room: StripWidth): Stat[] {
       explain: "mean_stamina",
       key: s.mean === null ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
       value: fixed(s.mean, 2),
-      small: s.n === 0 ? "no episodes" : s.mean === null ? "nobody at risk" : s.ci_low === null || s.ci_high === null ? "95 % CI n/a (no variation)" : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}${s.clustered && room !== "compact" ? ", by scenario" : ""}`,
+      small: s.n === 0 ? "no episodes" : s.mean === null ? "nobody at risk" : s.ci_low === null || s.ci_high === null ? `95 % CI n/a (${whyNoInterval(s.n)})` : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}${s.clustered && room !== "compact" ? ", by scenario" : ""}`,
       unknown: s.mean === null,
       title: s.clustered ? CLUSTERED : undefined,
     },
@@ -220,11 +220,14 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
   return list;
 }
 
+/** Why a share alive has no band: by scenario there is none of one scenario, nor of scenarios that do not differ. */
+export const whyNoBand = (survival: number | null): string => (survival !== null && survival > 0 && survival < 1 ? "one scenario, or all alike" : "no variation");
+
 /** What is read at the right while a turn is pointed at. */
 export function turnInWords(turn: number, row: SurvivalRow | undefined): string[] {
   const title = `Turn ${String(turn)}`;
   if (!row || row.survival === null) return [title, "nobody at risk"];
-  const band = row.ci_low === null || row.ci_high === null ? "band n/a (no variation)" : `band ${row.ci_low.toFixed(2)}–${row.ci_high.toFixed(2)}`;
+  const band = row.ci_low === null || row.ci_high === null ? `band n/a (${whyNoBand(row.survival)})` : `band ${row.ci_low.toFixed(2)}–${row.ci_high.toFixed(2)}`;
   return [
     title,
     `alive after: ${row.survival.toFixed(2)}`,

@@ -59,7 +59,8 @@ pub(crate) fn columns(table: &Table, most: usize) -> Vec<Printed> {
                 return value(column, first, missing);
             }
             match (first, second) {
-                (None, _) | (_, None) => missing.to_owned(),
+                (None, _) => missing.to_owned(),
+                // The upper end of a ratio may be unbounded, and the lower one is known.
                 (low, high) => {
                     format!("{} to {}", value(column, low, missing), value(column, high, missing))
                 }
@@ -101,12 +102,13 @@ mod tests {
         table.push(vec![known(-0.004), known(1.0), known(2.005), known(0.0002)]);
         table.push(vec![maybe(None::<f64>), None, known(2.0), None]);
         table.push(vec![known(-1.5), known(-2.0), known(-1.0), known(0.04)]);
+        table.push(vec![known(9.0), known(2.333), None, None]);
         let printed = columns(&table, usize::MAX);
         let headings: Vec<&str> = printed.iter().map(|c| c.heading.as_str()).collect();
         assert_eq!(headings, ["Mean (turns)", "95 % CI", "p"]);
-        assert_eq!(printed[0].texts, ["0.00", "unknown", "−1.50"]);
-        assert_eq!(printed[1].texts, ["1.00 to 2.00", "n/a", "−2.00 to −1.00"]);
-        assert_eq!(printed[2].texts, ["< 0.001", "n/a", "0.040"]);
+        assert_eq!(printed[0].texts, ["0.00", "unknown", "−1.50", "9.00"]);
+        assert_eq!(printed[1].texts, ["1.00 to 2.00", "n/a", "−2.00 to −1.00", "2.33 to n/a"]);
+        assert_eq!(printed[2].texts, ["< 0.001", "n/a", "0.040", "n/a"]);
     }
 
     #[test]

@@ -16,13 +16,15 @@ pub(super) fn title(data: &Comparison) -> String {
     }
 }
 
-fn mean(stamina: &Stamina) -> String {
+/// Mean stamina over so many scenarios with its interval, or why there is none.
+fn mean(stamina: &Stamina, scenarios: u32) -> String {
     let Some(mean) = stamina.mean else { return "unknown".to_owned() };
     let interval = match (stamina.ci_low, stamina.ci_high) {
         (Some(low), Some(high)) if stamina.clustered => {
             format!(" (95 % CI {low:.2} to {high:.2}, by scenario)")
         }
         (Some(low), Some(high)) => format!(" (95 % CI {low:.2} to {high:.2})"),
+        _ if stamina.n > 1 && scenarios == 1 => " (no interval: one scenario)".to_owned(),
         _ => " (no interval: no variation)".to_owned(),
     };
     format!("{mean:.2} turns{interval}")
@@ -103,7 +105,7 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
                 counted(stamina.n.into(), "episode"),
                 stamina.events,
                 stamina.censored,
-                mean(stamina)
+                mean(stamina, member.scenarios)
             )
         })
         .collect();

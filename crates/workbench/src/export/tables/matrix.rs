@@ -221,11 +221,12 @@ fn name(line: &MatrixLine) -> String {
     line.name.clone().unwrap_or_else(unknown)
 }
 
-/// ` (95 % CI 1.20 to 3.40)`, or that there is none.
+/// ` (95 % CI 1.20 to 3.40)`, or that there is none. A ratio of which many resamples have the denominator 0 has no upper end.
 fn interval(of: Estimate) -> String {
     match (of.ci_low, of.ci_high) {
         (Some(low), Some(high)) => format!(" (95 % CI {low:.2} to {high:.2})"),
-        _ => " (no interval: no variation)".to_owned(),
+        (Some(low), None) => format!(" (95 % CI {low:.2} to n/a: it is unbounded)"),
+        _ => " (no interval: one scenario, or all alike)".to_owned(),
     }
 }
 
@@ -236,6 +237,13 @@ mod tests {
 
     fn line(name: &str) -> MatrixLine {
         MatrixLine { name: Some(name.to_owned()), mean: Some(4.0), cells: 2, missing: 0 }
+    }
+
+    #[test]
+    fn a_ratio_without_an_upper_end_has_its_lower_one() {
+        let shown = |ci_low, ci_high| interval(Estimate { value: 9.0, ci_low, ci_high, p: None });
+        assert_eq!(shown(Some(2.333), None), " (95 % CI 2.33 to n/a: it is unbounded)");
+        assert_eq!(shown(None, None), " (no interval: one scenario, or all alike)");
     }
 
     #[test]

@@ -174,6 +174,7 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
             (Some(low), Some(high)) => {
                 format!(" (95 % CI {} to {}, {})", shown(low), shown(high), figures::p_value(paired.p))
             }
+            _ if paired.n == 1 => " (no interval: one scenario)".to_owned(),
             _ => " (no interval: no variation)".to_owned(),
         };
         let sign = if paired.mean < 0.0 { "" } else { "+" };
