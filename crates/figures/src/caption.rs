@@ -158,8 +158,11 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
                 }
             };
             let mut parts = vec![format!("Kaplan–Meier{band}"), TICKS.to_owned()];
-            let (limit, at_risk) = limits(data.series.iter().map(|s| s.points.as_slice()));
-            if last_turn_shown(data.series.iter().map(|s| s.points.as_slice())) < limit {
+            let tables = || data.series.iter().map(|s| s.points.as_slice());
+            let (limit, at_risk) = limits(tables());
+            if !data.series.is_empty() && tables().flatten().all(|point| point.at_risk == 0) {
+                parts.push("Nobody was at risk at any turn".to_owned());
+            } else if last_turn_shown(tables()) < limit {
                 parts.push(format!("Nobody is at risk after turn {at_risk} of {limit}"));
             }
             parts

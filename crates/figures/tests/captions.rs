@@ -236,6 +236,19 @@ fn the_axis_of_turns_reaches_the_turn_limit_or_says_that_it_does_not() {
 }
 
 #[test]
+fn where_nobody_was_ever_at_risk_the_caption_names_no_turn_at_which_someone_was() {
+    for limit in [1, 2, 5] {
+        let mut runs = many::runs(2, 20, limit);
+        for point in runs.iter_mut().flat_map(|run| &mut run.points) {
+            (point.at_risk, point.events, point.censored) = (0, 0, 0);
+        }
+        let spec = FigureSpec::new(many::survival(runs, 3), Layout::print(486.0), Theme::Print);
+        let text = caption(&spec);
+        assert!(text.contains("Nobody was at risk at any turn.") && !text.contains("after turn"), "{text}");
+    }
+}
+
+#[test]
 fn a_short_caption_counts_and_names_nobody() {
     let mut series = many::runs(13, 25, 9);
     // Runs of equal counts are named together, so each has its own.
