@@ -22,7 +22,8 @@ use crate::values::{
     artifacts_json, end_reason, extra_json, int, json, no_word, pair, parse, parse_artifacts,
     parse_or_default, tokens,
 };
-use crate::{EpisodeId, Result, Store, StoreError};
+use crate::withdrawn::VALID_EPISODE;
+use crate::{EpisodeId, Result, RunId, Store, StoreError};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -464,6 +465,25 @@ impl Store {
                 .optional()?;
             let Some((id, turn)) = found else { return Ok(None) };
             Ok(Some(Turn { attempts: attempts(conn, &mut Suites::new(), id)?, ..turn? }))
+        })
+    }
+
+    /// How the tests of the final attempts at the turns of a run enter scores, by episode and number of the turn, where that
+    /// is not [`Counting::Share`].
+    pub fn other_countings(&self, run: RunId) -> Result<HashMap<(EpisodeId, u32), Counting>> {
+        self.read(|conn| {
+            let mut find = conn.prepare_cached(&format!(
+                "SELECT episode.id, turn.number, attempt.counting
+                 FROM episode JOIN turn ON turn.episode = episode.id JOIN attempt ON attempt.turn = turn.id
+                 WHERE episode.run = ?1 AND {VALID_EPISODE} AND attempt.counting <> 'share'
+                   AND attempt.id = (SELECT max(id) FROM attempt AS last WHERE last.turn = turn.id)"
+            ))?;
+            find.query_and_then([run], |row| -> Result<((EpisodeId, u32), Counting)> {
+                let word: String = row.get(2)?;
+                let counting = Counting::parse(&word).ok_or_else(|| no_word("counting", &word))?;
+                Ok(((row.get(0)?, row.get(1)?), counting))
+            })?
+            .collect()
         })
     }
 }

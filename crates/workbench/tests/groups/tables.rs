@@ -1,7 +1,9 @@
-//! Runs of tidy tables: turns that are not decided, and names of scenarios.
+//! Runs of tidy tables: turns that are not decided, names of scenarios, and scores of turns.
 
+use figures::table::{Table, Value};
 use workbench::api::{
-    CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ListRuns, TableOf, TasksRequest,
+    CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, GridSort, ListRuns, TableOf,
+    TasksRequest,
 };
 
 use crate::library::{Library, members};
@@ -87,4 +89,46 @@ fn names_of_scenarios_mean_the_same_within_a_run_and_in_a_comparison() {
     let (alone, together, ks) = of_benchmark("staminabench");
     assert_eq!((alone.0, alone.1, alone.2, ks), (2, 3, 1, 1));
     assert_eq!(alone, together);
+}
+
+/// The score of run A, and what stands in the column of scores of its turns, and of its turns over all episodes.
+fn scores_of_a(rows: &str) -> (Option<f64>, Vec<Option<f64>>, Vec<Option<f64>>) {
+    let head = "run,harness,model,scenario,turn,attempt,passed,tests_passed,tests_total,counting,planned_turns,scoring";
+    let (library, _folder) = table(&format!("{head}\n{rows}"));
+    let row = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0);
+    let members = || members(&["t.csv.a"]);
+    let scores = |table: Table| -> Vec<Option<f64>> {
+        let at = table.columns.iter().position(|column| column.name == "score").unwrap();
+        let score = |row: &Vec<Option<Value>>| match &row[at] {
+            Some(Value::Number(score)) => Some(*score),
+            _ => None,
+        };
+        table.rows.iter().map(score).collect()
+    };
+    let turns = TableOf::Turns { members: members(), sort: GridSort::Scenario };
+    let by_turn = TableOf::ByTurn { members: members() };
+    let [turns, by_turn] = [turns, by_turn].map(|of| scores(library.workbench.table(&of).unwrap()));
+    (row.score, turns, by_turn)
+}
+
+#[test]
+fn turns_have_the_scores_that_the_score_of_their_run_is_made_of() {
+    // Counted as 0, and not at all: (100 + 0) / 2.
+    let rows = |scoring: &str| {
+        format!(
+            "A,h,m,a,1,1,true,4,4,,3,{scoring}\nA,h,m,a,2,1,false,3,4,zero,3,{scoring}\n\
+             A,h,m,a,3,1,false,3,4,outside,3,{scoring}\n"
+        )
+    };
+    let turns = [Some(100.0), Some(0.0), None];
+    assert_eq!(scores_of_a(&rows("")), (Some(50.0), turns.to_vec(), turns.to_vec()));
+    // Where no tests enter the score of a run, those of a turn are shown as they are.
+    let (score, turns, _) = scores_of_a(&rows("turns"));
+    assert!(score.is_some_and(|score| (score - 100.0 / 3.0).abs() < 1e-9), "{score:?}");
+    assert_eq!(turns, [Some(100.0), Some(75.0), Some(75.0)]);
+    // No test ran: that is known. ((100 + 0) / 2 + (100 + 100) / 2) / 2.
+    let rows = "A,h,m,a,1,1,true,4,4,,2,\nA,h,m,a,2,1,false,0,0,,2,\n\
+                A,h,m,b,1,1,true,0,0,,2,\nA,h,m,b,2,1,true,3,3,,2,\n";
+    let turns = [Some(100.0), Some(0.0), Some(100.0), Some(100.0)];
+    assert_eq!(scores_of_a(rows), (Some(75.0), turns.to_vec(), vec![Some(100.0), Some(50.0)]));
 }

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use figures::table::{Column, Table, Value, known, maybe};
 
+use model::Counting;
 use store::PlayedTurn;
 
 use super::for_machines_if;
-use super::turns::score;
+use super::turns::{Countings, score};
 use crate::Workbench;
 use crate::api::{ApiError, GridRow, GridSort, Member, RunGridRequest};
 use crate::compare::members;
@@ -172,7 +173,9 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         let row = &played.row;
         let tried = tried.get(&(played.run.clone(), row.episode.clone()));
         for ((turn, letter), at) in (1_u32..).zip(row.cells.chars()).zip(0_usize..) {
-            let now = tried.and_then(|turns| turns.iter().find(|tried| tried.number == turn));
+            let now = tried.and_then(|turns| turns.iter().find(|(tried, _)| tried.number == turn));
+            let score = now.and_then(|(turn, counting)| score(turn, *counting));
+            let now = now.map(|(turn, _)| turn);
             let mut cells = played.identity();
             cells.extend([
                 known(turn),
@@ -181,7 +184,7 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
                 known(now.map_or(0, |turn| turn.attempts.len() as u32)),
                 maybe(now.and_then(|turn| turn.passed)),
                 maybe(now.and_then(|turn| turn.total)),
-                maybe(now.and_then(score)),
+                maybe(score),
                 maybe(row.failing.get(at).copied().flatten()),
             ]);
             table.push(cells);
@@ -194,18 +197,24 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
     Ok(table)
 }
 
+/// A turn, and how its tests enter scores.
+type Tried = (PlayedTurn, Counting);
+
 /// What was tried at the turns of each episode, by run and episode.
-fn tried(
-    workbench: &Workbench,
-    of: &[Member],
-) -> Result<HashMap<(String, String), Vec<PlayedTurn>>, ApiError> {
+fn tried(workbench: &Workbench, of: &[Member]) -> Result<HashMap<(String, String), Vec<Tried>>, ApiError> {
     let mut all = HashMap::new();
     for pool in members::resolve(&workbench.store, of)? {
         for run in &pool.runs {
             let plays = run.episode_turns(&workbench.store)?;
+            let countings = Countings::from_run(&workbench.store, &run.record)?;
             let mut turns: HashMap<_, _> = plays.into_iter().map(|play| (play.episode, play.turns)).collect();
             for episode in &run.episodes {
                 if let Some(turns) = turns.remove(&episode.id) {
+                    let with_counting = |turn: PlayedTurn| {
+                        let counting = countings.counting(episode.id, &turn);
+                        (turn, counting)
+                    };
+                    let turns = turns.into_iter().map(with_counting).collect();
                     all.insert((run.record.entry.slug.clone(), episode.slug.clone()), turns);
                 }
             }

@@ -1,24 +1,47 @@
 //! Turns over all episodes: what each was worth, and what it took.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use figures::table::{Column, Table, known, maybe};
-use model::TurnState;
-use store::PlayedTurn;
+use model::{Counting, TurnState};
+use store::{EpisodeId, PlayedTurn, RunRecord, Store};
 
 use crate::Workbench;
 use crate::api::{ApiError, Member};
 use crate::compare::members;
+use crate::summary::grades_turns;
 
-/// Tests passed in 100 tests of the last attempt. A pass without counts is a whole one, an end without a verdict none.
-pub(super) fn score(turn: &PlayedTurn) -> Option<f64> {
-    match (turn.passed.zip(turn.total), turn.state()) {
-        (Some((passed, total)), _) if total > 0 => {
-            Some(100.0 * f64::from(passed.min(total)) / f64::from(total))
-        }
-        (_, TurnState::Passed | TurnState::PassedAfterRetries) => Some(100.0),
-        (_, TurnState::Error) => Some(0.0),
-        (_, TurnState::Failed | TurnState::Censored | TurnState::NotReached | TurnState::NotTested) => None,
+/// Tests passed in 100 tests of the last attempt, as they enter scores. A pass without counts is a whole one, an end without a
+/// verdict none.
+pub(super) fn score(turn: &PlayedTurn, counting: Counting) -> Option<f64> {
+    let has_tests = turn.total.is_some_and(|total| total > 0);
+    let counted = match (counting, turn.passed, turn.total) {
+        (Counting::Outside, ..) => None,
+        (Counting::Zero, ..) | (_, _, Some(0)) => Some(0.0),
+        (_, Some(passed), Some(total)) => Some(100.0 * f64::from(passed.min(total)) / f64::from(total)),
+        (_, None, _) | (_, _, None) => None,
+    };
+    match turn.state() {
+        TurnState::Passed | TurnState::PassedAfterRetries if turn.total == Some(0) => Some(100.0),
+        TurnState::Passed | TurnState::PassedAfterRetries => counted.or(Some(100.0)),
+        TurnState::Failed => counted,
+        TurnState::Error => counted.or(Some(0.0)),
+        TurnState::Censored | TurnState::NotReached | TurnState::NotTested => counted.filter(|_| has_tests),
+    }
+}
+
+/// How the tests of the turns of a run enter its score. Where turns are scored as passed or not, no tests do, and those of a turn
+/// are its own.
+pub(super) struct Countings(HashMap<(EpisodeId, u32), Counting>);
+
+impl Countings {
+    pub(super) fn from_run(store: &Store, run: &RunRecord) -> Result<Self, ApiError> {
+        let is_of_tests = !grades_turns(run);
+        Ok(Self(if is_of_tests { store.other_countings(run.entry.id)? } else { HashMap::new() }))
+    }
+
+    pub(super) fn counting(&self, episode: EpisodeId, turn: &PlayedTurn) -> Counting {
+        self.0.get(&(episode, turn.number)).copied().unwrap_or_default()
     }
 }
 
@@ -38,7 +61,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, turn: &PlayedTurn) {
+    fn add(&mut self, turn: &PlayedTurn, counting: Counting) {
         let state = turn.state();
         if state == TurnState::NotReached {
             return;
@@ -47,7 +70,7 @@ impl Sum {
         self.passed += u32::from(matches!(state, TurnState::Passed | TurnState::PassedAfterRetries));
         self.after_retries += u32::from(state == TurnState::PassedAfterRetries);
         self.attempts += turn.attempts.len() as u32;
-        let score = score(turn);
+        let score = score(turn, counting);
         let has_failed = state == TurnState::Failed;
         self.has_counted_failure |= has_failed && score.is_some();
         self.uncounted_failures += u32::from(has_failed && score.is_none());
@@ -84,9 +107,11 @@ pub(super) fn by_turn(workbench: &Workbench, of: &[Member]) -> Result<Table, Api
     for pool in members::resolve(&workbench.store, of)? {
         let mut turns: BTreeMap<u32, Sum> = BTreeMap::new();
         for run in &pool.runs {
+            let countings = Countings::from_run(&workbench.store, &run.record)?;
             for play in run.episode_turns(&workbench.store)? {
                 for turn in &play.turns {
-                    turns.entry(turn.number).or_default().add(turn);
+                    let counting = countings.counting(play.episode, turn);
+                    turns.entry(turn.number).or_default().add(turn, counting);
                 }
             }
         }
@@ -130,6 +155,10 @@ mod tests {
 
     use super::*;
 
+    fn score(turn: &PlayedTurn) -> Option<f64> {
+        super::score(turn, Counting::Share)
+    }
+
     fn turn(verdicts: &[Verdict], counts: Option<(u32, u32)>) -> PlayedTurn {
         PlayedTurn {
             number: 1,
@@ -144,14 +173,16 @@ mod tests {
         let failed = turn(&[Verdict::Failed, Verdict::Failed], Some((30, 40)));
         assert_eq!(score(&failed), Some(75.0));
         assert_eq!(score(&turn(&[Verdict::Failed], None)), None);
-        assert_eq!(score(&turn(&[Verdict::Failed], Some((0, 0)))), None);
+        assert_eq!(score(&turn(&[Verdict::Failed], Some((0, 0)))), Some(0.0), "it is known that no test ran");
+        assert_eq!(score(&turn(&[Verdict::Passed], Some((0, 0)))), Some(100.0));
+        assert_eq!(score(&turn(&[Verdict::Unfinished], Some((0, 0)))), None);
         assert_eq!(score(&turn(&[Verdict::Error], None)), Some(0.0));
         assert_eq!(score(&turn(&[Verdict::Passed], None)), Some(100.0));
         assert_eq!(score(&turn(&[Verdict::Unfinished], None)), None);
         assert_eq!(score(&turn(&[], None)), None);
         let mut sum = Sum::default();
         for one in [&failed, &turn(&[Verdict::Failed, Verdict::Passed], Some((40, 40))), &turn(&[], None)] {
-            sum.add(one);
+            sum.add(one, Counting::Share);
         }
         let attempt_counts = (sum.reached, sum.passed, sum.after_retries, sum.attempts, sum.scored);
         assert_eq!(attempt_counts, (2, 1, 1, 4, 2));
@@ -159,11 +190,21 @@ mod tests {
     }
 
     #[test]
+    fn a_score_counts_tests_as_the_score_of_a_run_does() {
+        let counted = |verdict, counting| super::score(&turn(&[verdict], Some((3, 4))), counting);
+        assert_eq!(counted(Verdict::Failed, Counting::Zero), Some(0.0));
+        assert_eq!(counted(Verdict::Failed, Counting::Outside), None);
+        assert_eq!(counted(Verdict::Passed, Counting::Zero), Some(0.0));
+        assert_eq!(counted(Verdict::Passed, Counting::Outside), Some(100.0));
+        assert_eq!(counted(Verdict::Error, Counting::Outside), Some(0.0));
+    }
+
+    #[test]
     fn a_mean_score_of_those_that_passed_is_unknown_where_others_failed() {
         let mean = |turns: &[PlayedTurn]| {
             let mut sum = Sum::default();
             for one in turns {
-                sum.add(one);
+                sum.add(one, Counting::Share);
             }
             sum.mean_score()
         };
