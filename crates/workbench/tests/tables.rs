@@ -291,3 +291,25 @@ fn the_warnings_of_a_source_are_a_table() {
     let some = library.table(&TableOf::Warnings { of: WarningsOf { source, treatment, run: None } });
     assert_eq!(some.rows.len(), report.warnings.iter().filter(|w| Some(w.treatment) == treatment).count());
 }
+
+/// A rate over a part of what was played says so beside it, in every table that has it.
+#[test]
+fn rates_that_are_known_for_a_part_say_for_how_much() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("attempts.csv");
+    std::fs::write(
+        &path,
+        "run,harness,model,scenario,turn,attempt,passed,steps,tokens_in,tokens_out,planned_turns\n\
+         r,h,m,a,1,1,true,10,7,1,2\nr,h,m,a,2,1,true,,,,2\nr,h,m,b,1,1,true,2,7,1,2\nr,h,m,b,2,1,false,0,7,1,2\n",
+    )
+    .unwrap();
+    let library = Library::new(&[path]);
+    let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows[0].id.clone();
+    let of = compared_runs(&[&run]);
+    let known =
+        "m: known are steps for 3 of 4 turns, steps survived for 1 of 2 episodes, tokens for 3 of 4 turns.";
+    for table in [TableOf::Runs { of: of.clone() }, TableOf::Spent { of }] {
+        let notes = library.table(&table).notes;
+        assert!(notes.iter().any(|note| note == known), "{notes:?}");
+    }
+}

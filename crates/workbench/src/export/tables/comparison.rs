@@ -76,6 +76,10 @@ pub(super) fn runs(data: &Comparison) -> Table {
             data.policy
         )
     });
+    // Of a run of one turn, steps survived and the cost of a turn have no column.
+    let shown = ["tokens", "time", "steps", "steps survived", "cost of a turn"];
+    let shown = if one { &shown[..3] } else { &shown[..] };
+    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, shown)));
     let remarks = doubts::grouped(&data.members, |member| member.doubts.iter().chain(&member.caveats));
     table.notes.extend(remarks.into_iter().map(|sentence| format!("{sentence}.")));
     table.notes.extend(data.cautions.iter().cloned());
@@ -151,51 +155,52 @@ pub(super) fn spent(data: &Comparison) -> Table {
     for member in data.members.iter().filter(|m| m.spent.no_turn_survived) {
         table.notes.push(format!("{}: no turn survived, so no sum of money bought one.", member.marked()));
     }
-    for member in &data.members {
-        let spent = &member.spent;
-        let rates = [
-            ("steps", spent.steps_per_turn, spent.steps_known),
-            ("tool calls", spent.tool_calls_per_turn, spent.tool_calls_known),
-            ("time", spent.seconds_per_turn, spent.seconds_known),
-            ("tokens", spent.tokens_per_turn, spent.tokens_known),
-            ("cost of a turn", spent.cost_per_turn, spent.cost_per_turn_known),
-        ];
-        let partial: Vec<String> = rates
-            .iter()
-            .filter(|(_, rate, over)| rate.is_some() && over.turns < spent.turns_played)
-            .map(|(what, _, over)| {
-                format!("{what} for {} of {}", over.turns, counted(spent.turns_played.into(), "turn"))
-            })
-            .collect();
-        if !partial.is_empty() {
-            table.notes.push(format!("{}: known are {}.", member.marked(), partial.join(", ")));
-        }
-    }
-    for member in &data.members {
-        let (spent, n) = (&member.spent, member.stamina.n);
-        let sums = [
-            ("tokens in", spent.input_tokens.is_some(), spent.input_tokens_known),
-            ("tokens out", spent.output_tokens.is_some(), spent.output_tokens_known),
-            ("the cost", spent.cost_usd.is_some(), spent.cost_known),
-            ("the agent's time", spent.agent_seconds.is_some(), spent.agent_seconds_known),
-        ];
-        let partial: Vec<String> = sums
-            .iter()
-            .filter(|(_, is_known, over)| *is_known && *over < n)
-            .map(|(what, _, over)| format!("{what} for {over} of {}", counted(n.into(), "episode")))
-            .collect();
-        if !partial.is_empty() {
-            table.notes.push(format!(
-                "{}: sums are of what is known. Wholly known are {}.",
-                member.marked(),
-                partial.join(", ")
-            ));
-        }
-    }
+    let all = ["steps", "steps survived", "tool calls", "time", "tokens", "cost of a turn"];
+    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, &all)));
+    table.notes.extend(data.members.iter().filter_map(partial_sums));
     table.notes.push(
         "Tokens in count cached ones; rates are over the turns of which every attempt tells the number; cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina.".to_owned(),
     );
     table
+}
+
+/// Of how much each of these rates of a member is known, where that is not all.
+fn partial_rates(member: &ComparedMember, shown: &[&str]) -> Option<String> {
+    let spent = &member.spent;
+    let (turns, episodes) = ((spent.turns_played, "turn"), (member.stamina.n, "episode"));
+    let rates = [
+        ("steps", spent.steps_per_turn, spent.steps_known.turns, turns),
+        ("steps survived", spent.steps_survived, spent.steps_survived_known, episodes),
+        ("tool calls", spent.tool_calls_per_turn, spent.tool_calls_known.turns, turns),
+        ("time", spent.seconds_per_turn, spent.seconds_known.turns, turns),
+        ("tokens", spent.tokens_per_turn, spent.tokens_known.turns, turns),
+        ("cost of a turn", spent.cost_per_turn, spent.cost_per_turn_known.turns, turns),
+    ];
+    let partial: Vec<String> = rates
+        .into_iter()
+        .filter(|(what, rate, over, (all, _))| shown.contains(what) && rate.is_some() && over < all)
+        .map(|(what, _, over, (all, noun))| format!("{what} for {over} of {}", counted(all.into(), noun)))
+        .collect();
+    (!partial.is_empty()).then(|| format!("{}: known are {}.", member.marked(), partial.join(", ")))
+}
+
+/// Of how many episodes each sum of a member is wholly known, where that is not all.
+fn partial_sums(member: &ComparedMember) -> Option<String> {
+    let (spent, n) = (&member.spent, member.stamina.n);
+    let sums = [
+        ("tokens in", spent.input_tokens.is_some(), spent.input_tokens_known),
+        ("tokens out", spent.output_tokens.is_some(), spent.output_tokens_known),
+        ("the cost", spent.cost_usd.is_some(), spent.cost_known),
+        ("the agent's time", spent.agent_seconds.is_some(), spent.agent_seconds_known),
+    ];
+    let partial: Vec<String> = sums
+        .iter()
+        .filter(|(_, is_known, over)| *is_known && *over < n)
+        .map(|(what, _, over)| format!("{what} for {over} of {}", counted(n.into(), "episode")))
+        .collect();
+    (!partial.is_empty()).then(|| {
+        format!("{}: sums are of what is known. Wholly known are {}.", member.marked(), partial.join(", "))
+    })
 }
 
 /// Mean stamina under other ways to count censored episodes.
