@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Benchmark, ConfigError, Generation, Key, MODEL, is_free_section, keys, yaml};
+use super::{
+    Benchmark, ConfigError, Generation, Key, KeyName, MODEL, Takes, all, is_free_section, keys, yaml,
+};
 
 /// Deepest nesting of a file; the keys need two.
 const DEEPEST: usize = 8;
@@ -80,10 +82,16 @@ fn put_all(given: &mut BTreeMap<String, Value>, file: &ConfigFile) -> Result<(),
     }
     match unknown {
         None => Ok(()),
-        Some(error @ ConfigError::UnknownKey { nearest: Some(_), .. }) => Err(error),
-        Some(error) if has_setting => Err(error),
+        Some(error) if has_setting || is_like_a_setting(&error) => Err(error),
         Some(_) => Err(ConfigError::NoSettings { place: file.name.clone() }),
     }
+}
+
+/// Whether an unknown key is like a known one, or lies in a known section.
+fn is_like_a_setting(error: &ConfigError) -> bool {
+    let ConfigError::UnknownKey { key, nearest, .. } = error else { return true };
+    let section = key.split('.').next().unwrap_or(key);
+    nearest.is_some() || keys().iter().any(|known| !known.section.is_empty() && known.section == section)
 }
 
 /// A file that was written elsewhere, as far as it is understood: the original's snapshot has every key that its version
@@ -166,7 +174,7 @@ fn put(
         });
     }
     let value = match known(key, place)? {
-        None => value.clone(),
+        None => integer_of_others(key, value).unwrap_or_else(|| value.clone()),
         Some(known) => known.takes().take(value).ok_or_else(|| ConfigError::Value {
             key: known.dotted(),
             given: shown(value),
@@ -176,6 +184,14 @@ fn put(
     };
     given.insert(key.to_owned(), value);
     Ok(())
+}
+
+/// A whole number in a section of others, which a list of values gives as text.
+fn integer_of_others(key: &str, value: &Value) -> Option<Value> {
+    let (section, name) = key.split_once('.')?;
+    let is_it = |key: KeyName| matches!(key, KeyName::Free(of, last) if of == section && last == name);
+    let takes = all().find(|row| is_it(row.key))?.takes;
+    if matches!(takes, Takes::Integer(..)) { takes.take(value) } else { None }
 }
 
 /// The key in the table; nothing for one in a free section.

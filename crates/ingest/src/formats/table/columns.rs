@@ -148,7 +148,7 @@ columns! {
     AttemptsLeft "attempts_left" [] Flag Episode false true "Whether the last turn had attempts left when the episode ended" "no";
     Unrecognized "unrecognised" [] Flag Episode false true "Whether the end is the agent's only because its cause is not recognized" "no";
     FromAnother "began_from_another" [] Flag Episode false true "Whether the episode began from what another one of its scenario had left: then MT@k is refused" "no";
-    EpisodeId "episode_id" [] Text Episode false true "What copies of an episode have in common, wherever they lie: each counts once. Only as Stamina Lab writes it (`id-`, `by-` or `of-` and 16 hexadecimal digits): others number their episodes, in every table from 1" "by its contents, if they are measured closely";
+    EpisodeId "episode_id" [] Text Episode false true "What copies of an episode have in common, wherever they lie: each counts once. Only as Stamina Lab writes it (`id-`, `by-`, `of-` or `re-` and 16 hexadecimal digits): others number their episodes, in every table from 1" "by its contents, if they are measured closely";
     EpisodeInvalid "episode_invalid" [] Text Episode false true "Why the episode was withdrawn" "it was not";
     ScenarioTitle "scenario_title" [] Text Episode false true "A nicer name of the scenario" "none";
     EpisodeTokensIn "episode_tokens_in" [] Tokens Episode false true "Prompt tokens of the whole episode, where attempts do not say them" "the sum over attempts";
