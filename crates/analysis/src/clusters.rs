@@ -30,6 +30,11 @@ impl InScenario {
     pub fn in_part(scenario: impl Into<String>, part: impl Into<String>, observation: Observation) -> Self {
         Self { part: Some(part.into()), ..Self::new(scenario, observation) }
     }
+
+    /// The scenario and the part of it.
+    pub fn in_part_of(&self) -> (&str, Option<&str>) {
+        (&self.scenario, self.part.as_deref())
+    }
 }
 
 /// The episodes alone.

@@ -58,15 +58,16 @@ pub fn log_rank(groups: &[&[Observation]]) -> Option<LogRank> {
 /// The log-rank test stratified by scenario: observed, expected and covariance are summed up within each scenario, so
 /// that a scenario is only compared with itself (Klein and Moeschberger 2003, §7.5; `strata()` in R's `survdiff`).
 ///
-/// A scenario of only one group adds nothing to χ². `None` as for [`log_rank`].
+/// A scenario of only one group adds nothing to χ². If scenarios have parts, each part is compared with itself. `None` as for
+/// [`log_rank`].
 pub fn stratified_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
     if groups.len() < 2 || groups.iter().any(|g| g.is_empty()) {
         return None;
     }
-    let mut strata: BTreeMap<&str, Vec<(usize, Observation)>> = BTreeMap::new();
+    let mut strata: BTreeMap<_, Vec<(usize, Observation)>> = BTreeMap::new();
     for (g, all) in groups.iter().enumerate() {
         for episode in *all {
-            strata.entry(&episode.scenario).or_default().push((g, episode.observation));
+            strata.entry(episode.in_part_of()).or_default().push((g, episode.observation));
         }
     }
     let mut sums = Sums::new(groups.len());

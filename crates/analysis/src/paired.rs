@@ -19,7 +19,8 @@ pub struct PairedScenario {
     /// Its name.
     pub scenario: String,
     /// The value of the first run: min(stamina, τ), or the pseudo-observation if the run has episodes that were censored
-    /// before τ; the mean of several episodes of the scenario.
+    /// before τ; the mean of several episodes of the scenario. If scenarios have parts, the mean over the parts that both runs
+    /// played.
     pub a: f64,
     /// The same for the second run.
     pub b: f64,
@@ -72,7 +73,7 @@ const DRAWN_SIGNS: u32 = 9_999;
 /// Data Analysis 10:335): their mean is about θ, and without censoring they are exactly min(stamina, τ). They may be below 0
 /// or above τ.
 ///
-/// Other scenarios do not count. τ is therefore lowered to the last turn to which both curves over the shared scenarios are
+/// Other scenarios do not count, and of a scenario with parts no part that only one run played. τ is therefore lowered to the last turn to which both curves over the shared scenarios are
 /// known ([`common_tau`]).
 ///
 /// Test and interval are those of the paired t test, with the interval clipped to −τ and τ. The sign-flip test counts how often
@@ -83,33 +84,31 @@ pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option
     if tau == 0 {
         return None;
     }
-    let by_scenario = |episodes: &[InScenario]| {
-        let mut map: BTreeMap<String, Vec<Observation>> = BTreeMap::new();
-        for e in episodes.iter().filter(|e| e.observation.last_at_risk() > 0) {
-            map.entry(e.scenario.clone()).or_default().push(e.observation);
-        }
-        map
-    };
-    let (mut a, mut b) = (by_scenario(a), by_scenario(b));
-    a.retain(|scenario, _| b.contains_key(scenario));
-    b.retain(|scenario, _| a.contains_key(scenario));
-    let of_shared = |run: &BTreeMap<String, Vec<Observation>>| -> Vec<Observation> {
-        run.values().flatten().copied().collect()
-    };
+    let (mut a, mut b) = (by_part(a), by_part(b));
+    a.retain(|part, _| b.contains_key(part));
+    b.retain(|part, _| a.contains_key(part));
+    let of_shared = |run: &ByPart<'_>| -> Vec<Observation> { run.values().flatten().copied().collect() };
     let tau = common_tau(&[(&of_shared(&a), Some(tau)), (&of_shared(&b), Some(tau))]);
-    let scenarios: Vec<PairedScenario> = values(&a, tau)
-        .into_iter()
-        .zip(values(&b, tau))
-        .zip(a.keys())
-        .map(|((a, b), scenario)| PairedScenario {
-            scenario: scenario.clone(),
-            a: a.used,
-            b: b.used,
-            difference: a.used - b.used,
-            a_observed: a.observed,
-            b_observed: b.observed,
-            a_at_least: a.at_least,
-            b_at_least: b.at_least,
+    let mut sides: BTreeMap<&str, (Vec<OneSide>, Vec<OneSide>)> = BTreeMap::new();
+    for ((of_a, of_b), (scenario, _)) in values(&a, tau).into_iter().zip(values(&b, tau)).zip(a.keys()) {
+        let of_scenario = sides.entry(*scenario).or_default();
+        of_scenario.0.push(of_a);
+        of_scenario.1.push(of_b);
+    }
+    let scenarios: Vec<PairedScenario> = sides
+        .iter()
+        .map(|(scenario, (of_a, of_b))| {
+            let (a, b) = (OneSide::over_parts(of_a), OneSide::over_parts(of_b));
+            PairedScenario {
+                scenario: (*scenario).to_owned(),
+                a: a.used,
+                b: b.used,
+                difference: a.used - b.used,
+                a_observed: a.observed,
+                b_observed: b.observed,
+                a_at_least: a.at_least,
+                b_at_least: b.at_least,
+            }
         })
         .collect();
     if scenarios.is_empty() {
@@ -132,14 +131,37 @@ pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option
     })
 }
 
-/// The values of one run for one scenario.
+/// The episodes of a run by scenario and part; a whole scenario is one part.
+type ByPart<'a> = BTreeMap<(&'a str, Option<&'a str>), Vec<Observation>>;
+
+fn by_part(episodes: &[InScenario]) -> ByPart<'_> {
+    let mut parts = ByPart::new();
+    for episode in episodes.iter().filter(|e| e.observation.last_at_risk() > 0) {
+        parts.entry(episode.in_part_of()).or_default().push(episode.observation);
+    }
+    parts
+}
+
+/// The values of one run for one part of a scenario, or for a scenario.
 struct OneSide {
     used: f64,
     observed: f64,
     at_least: bool,
 }
 
-fn values(run: &BTreeMap<String, Vec<Observation>>, tau: u32) -> Vec<OneSide> {
+impl OneSide {
+    /// The means over the parts of a scenario.
+    fn over_parts(parts: &[Self]) -> Self {
+        let mean_over = |value: fn(&Self) -> f64| parts.iter().map(value).sum::<f64>() / parts.len() as f64;
+        Self {
+            used: mean_over(|part| part.used),
+            observed: mean_over(|part| part.observed),
+            at_least: parts.iter().any(|part| part.at_least),
+        }
+    }
+}
+
+fn values(run: &ByPart<'_>, tau: u32) -> Vec<OneSide> {
     let all: Vec<Observation> = run.values().flatten().copied().collect();
     let early = |o: &Observation| o.failed_turn().is_none() && o.turns < tau;
     let capped = |o: Observation| f64::from(o.turns.min(tau));

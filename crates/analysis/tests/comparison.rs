@@ -263,3 +263,27 @@ fn repeats_of_two_scenarios_say_little() {
     assert_eq!(clustered_log_rank(&[&one, &repeated("only", 2)]), None, "one scenario has no variance");
     assert_eq!(clustered_difference(&one, &repeated("only", 2), 3).unwrap().ci_low, None);
 }
+
+/// Single rounds of tasks, of which the first run played two more than the second.
+#[test]
+fn parts_that_only_one_run_played_are_not_paired() {
+    let round = |task: &str, name: &str, passed: bool| {
+        let seen = if passed { Observation::censored_after(1) } else { Observation::failed_at(1) };
+        InScenario::in_part(task, name, seen)
+    };
+    let shared = || [round("t1", "r1", true), round("t1", "r2", true), round("t2", "r1", true)];
+    let mut more = shared().to_vec();
+    more.extend([round("t2", "r2", false), round("t2", "r3", true)]);
+    let few = shared();
+    let compared = paired(&few, &more, 1, 1).unwrap();
+    assert_eq!((compared.n, compared.mean, compared.p), (2, 0.0, None), "{compared:?}");
+    assert_eq!(
+        stratified_log_rank(&[few.as_slice(), more.as_slice()]).map(|test| test.p),
+        None,
+        "both passed what both played"
+    );
+    // Parts weigh alike, however often each is played: (1/2 + 1) / 2 of the first task.
+    let again = [round("t1", "r1", true), round("t1", "r1", false), round("t1", "r2", true)];
+    let compared = paired(&again, &few, 1, 1).unwrap();
+    assert_eq!((compared.n, compared.scenarios[0].a, compared.mean), (1, 0.75, -0.25), "{compared:?}");
+}

@@ -229,3 +229,20 @@ fn rounds_by_themselves_have_no_scores_of_chains_and_are_not_called_tasks() {
     let per_round = library.workbench.table(&TableOf::PerTask { of: tasks_request() }).unwrap().to_markdown();
     assert!(per_round.contains("| Rounds solved |") && !per_round.contains("Tasks solved"), "{per_round}");
 }
+
+#[test]
+fn rounds_that_only_one_run_played_are_not_paired() {
+    let head = "run,harness,model,scenario,turn,attempt,passed,planned_turns,benchmark\n";
+    let round =
+        |run: &str, name: &str, passed: bool| format!("{run},h,m,{name},1,1,{passed},1,harbor-sr:ds\n");
+    let shared = |run: &str| ["t1/r1", "t1/r2", "t2/r1"].map(|name| round(run, name, true)).concat();
+    let more = [round("s", "t2/r2", false), round("s", "t2/r3", true)].concat();
+    let (library, _folder) = table(&format!("{head}{}{more}{}", shared("s"), shared("s2")));
+    let runs = runs(&library);
+    let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+    let comparison = library.workbench.compare_runs(compared_runs(&ids)).unwrap();
+    let pair = &comparison.pairs[0];
+    let paired = pair.paired.as_ref().unwrap();
+    // Both passed the three rounds that both played, of two tasks.
+    assert_eq!((paired.n, paired.mean, pair.logrank_stratified.is_some()), (2, 0.0, false));
+}
