@@ -62,6 +62,9 @@ pub struct Column {
     /// Decimals of printed numbers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub decimals: u8,
+    /// The most that a score or share can be. One that rounds to 0 or to this and is not that is printed as `< 0.1` or `> 99.9`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top: Option<f64>,
     /// The word for unknown values: `unknown`, `n/a`.
     #[serde(default = "unknown", skip_serializing_if = "is_unknown")]
     pub missing: Cow<'static, str>,
@@ -129,6 +132,7 @@ impl Column {
             unit: None,
             kind: Kind::Text,
             decimals: 0,
+            top: None,
             missing: unknown(),
             interval: false,
             for_machines: false,
@@ -143,6 +147,16 @@ impl Column {
     /// A column of numbers, printed with `decimals`.
     pub fn number(name: &str, heading: &str, decimals: u8) -> Self {
         Self { kind: Kind::Number, decimals, ..Self::text(name, heading) }
+    }
+
+    /// A column of scores from 0 to 100.
+    pub fn score(name: &str, heading: &str) -> Self {
+        Self { top: Some(100.0), ..Self::number(name, heading, 1) }
+    }
+
+    /// A column of shares from 0 to 1.
+    pub fn share(name: &str, heading: &str) -> Self {
+        Self { top: Some(1.0), ..Self::number(name, heading, 3) }
     }
 
     /// A column of probabilities.

@@ -371,7 +371,7 @@ fn failure_shares(data: &FailureShares) -> Table {
         Column::flag("harness", "Of the harness"),
         Column::integer("count", &data.unit),
         Column::integer("total", "Of"),
-        Column::number("share", "Share", 3).missing("n/a"),
+        Column::share("share", "Share").missing("n/a"),
     ];
     let mut table = Table::new("failures", &format!("Classes of {}", data.unit), columns);
     for group in &data.groups {

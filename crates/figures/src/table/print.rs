@@ -22,7 +22,10 @@ fn value(column: &Column, value: Option<&Value>, missing: &str) -> String {
         Some(Value::Integer(number)) => whole(*number),
         Some(Value::Number(number)) if number.is_finite() => match column.kind {
             Kind::P => p_number(Some(*number)),
-            _ => in_full(*number, decimals(column, *number)),
+            _ => match column.top.filter(|top| (0.0..=*top).contains(number)) {
+                Some(top) => model::bounded(number.abs(), top, column.decimals),
+                None => in_full(*number, decimals(column, *number)),
+            },
         },
         Some(Value::Flag(flag)) => if *flag { "yes" } else { "no" }.to_owned(),
         Some(Value::Number(_)) | None => missing.to_owned(),
@@ -109,6 +112,19 @@ mod tests {
         assert_eq!(printed[0].texts, ["0.00", "unknown", "−1.50", "9.00"]);
         assert_eq!(printed[1].texts, ["1.00 to 2.00", "n/a", "−2.00 to −1.00", "2.33 to n/a"]);
         assert_eq!(printed[2].texts, ["< 0.001", "n/a", "0.040", "n/a"]);
+    }
+
+    #[test]
+    fn a_score_or_share_that_misses_an_end_does_not_read_as_that_end() {
+        let columns_of = vec![Column::score("score", "Score"), Column::share("rate", "Pass rate")];
+        let mut table = Table::new("t", "T", columns_of);
+        for share in [2_999.0 / 3_000.0, 1.0, 0.0001, 0.0, -0.5, 0.75] {
+            table.push(vec![known(100.0 * share), known(share)]);
+        }
+        let printed = columns(&table, usize::MAX);
+        assert_eq!(printed[0].texts, ["> 99.9", "100.0", "< 0.1", "0.0", "−50.0", "75.0"]);
+        assert_eq!(printed[1].texts, ["> 0.999", "1.000", "< 0.001", "0.000", "−0.500", "0.750"]);
+        assert!(printed.iter().all(|column| column.right));
     }
 
     #[test]

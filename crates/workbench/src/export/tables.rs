@@ -91,7 +91,7 @@ fn mean_columns(of_one_turn: bool) -> Vec<Column> {
         for column in &mut columns {
             column.for_machines = !matches!(column.name.as_str(), "n" | "mean_stamina");
             if column.name == "mean_stamina" {
-                *column = Column::number("mean_stamina", "Pass rate", 3);
+                *column = Column::share("mean_stamina", "Pass rate");
             }
         }
     }
@@ -150,7 +150,7 @@ fn pass_rate_columns() -> Vec<Column> {
         Column::integer("tasks", "Tasks"),
         Column::integer("trials", "Scored trials"),
         Column::integer("passed", "Passed"),
-        Column::number("pass_rate", "Pass rate", 3),
+        Column::share("pass_rate", "Pass rate"),
         low,
         high,
         Column::integer("unscored", "Not scored"),

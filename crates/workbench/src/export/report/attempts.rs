@@ -140,7 +140,7 @@ pub(super) fn table(played: &[Played]) -> Table {
         Column::integer("attempt", "Attempt"),
         Column::integer("made", "Made"),
         Column::integer("passed", "Passed"),
-        Column::number("share_passed", "Share passed", 3),
+        Column::share("share_passed", "Share passed"),
         Column::integer("failed", "Failed"),
         Column::integer("errors", "No verdict"),
         Column::integer("unfinished", "Unfinished"),

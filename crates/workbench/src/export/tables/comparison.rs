@@ -27,7 +27,7 @@ pub(super) fn runs(data: &Comparison) -> Table {
     columns.extend(for_machines_if(one, Column::interval_by("bootstrap_", "bootstrap", 2).into()));
     columns.extend(for_machines_if(!one, rates));
     columns.extend([
-        Column::number("score", "Score", 1),
+        Column::score("score", "Score"),
         Column::number("tokens_per_turn", "Tokens per turn", 0),
         Column::number("seconds_per_turn", "Time per turn", 0).unit("s"),
         Column::number("steps_per_turn", "Steps per turn", 1),

@@ -105,7 +105,7 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
             Column::integer("failed_turns", "Turns failed"),
         ],
     ));
-    columns.push(Column::number("score", "Score", 1));
+    columns.push(Column::score("score", "Score"));
     columns.push(Column::text("invalid", "Withdrawn").missing("no").for_machines());
     let title = match (one, sort) {
         (true, GridSort::Scenario) => "Trials by task",
@@ -164,7 +164,7 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         Column::integer("attempts", "Attempts"),
         Column::integer("passed", "Tests passed"),
         Column::integer("total", "Tests run"),
-        Column::number("score", "Score", 1),
+        Column::score("score", "Score"),
         Column::integer("failing", "Failing tests").missing("unknown or none"),
     ]);
     let mut table = Table::new("turns", "Turns of every episode", columns);

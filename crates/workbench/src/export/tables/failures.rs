@@ -17,7 +17,7 @@ pub(super) fn shares(data: &Failures) -> Table {
         Column::text("side", "Of"),
         Column::integer("attempts", "Failed attempts"),
         Column::integer("of", "Of all"),
-        Column::number("share", "Share", 3),
+        Column::share("share", "Share"),
         low,
         high,
         Column::integer("tests", "Failing tests"),
@@ -133,7 +133,7 @@ pub(super) fn origins(data: &Failures) -> Table {
     let columns = vec![
         Column::text("origin", "Failing tests"),
         Column::integer("tests", "Number"),
-        Column::number("share", "Share", 3),
+        Column::share("share", "Share"),
         Column::flag("simulated", "Simulated"),
     ];
     let mut table = Table::new("origins", "Failing tests by origin", columns);
@@ -155,7 +155,7 @@ pub(super) fn repairs(data: &Failures) -> Table {
     let columns = vec![
         Column::integer("attempt", "Passed at attempt"),
         Column::integer("turns", "Turns"),
-        Column::number("share", "Share of those that failed first", 3),
+        Column::share("share", "Share of those that failed first"),
         Column::flag("simulated", "Simulated"),
     ];
     let mut table =
@@ -207,7 +207,7 @@ pub(super) fn repair_times(data: &Failures) -> Table {
         Column::integer("failed_first", "Turns that failed first"),
         Column::integer("tried_again", "Tried again"),
         Column::integer("repaired", "Passed later"),
-        Column::number("share", "Share", 3).missing("n/a"),
+        Column::share("share", "Share").missing("n/a"),
         Column::integer("median_attempts", "Median attempts").missing("not reached"),
         Column::integer("stretches", "Stretches"),
         Column::integer("stretches_unknown", "End unknown"),

@@ -37,9 +37,9 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
     let rates = pass_rate_columns().into_iter().map(|column| column.missing("n/a")).collect();
     columns.extend(for_machines_if(of_one_turn == 0, rates));
     columns.extend([
-        Column::number("score", "Score", 1),
-        Column::number("dataset_score", "Dataset score", 1).for_machines(),
-        Column::number("case_score", "Case score", 1).for_machines(),
+        Column::score("score", "Score"),
+        Column::score("dataset_score", "Dataset score").for_machines(),
+        Column::score("case_score", "Case score").for_machines(),
         Column::integer("perfect", "Perfect tasks").for_machines(),
         Column::number("mt_at_1", "MT@1", 1).for_machines(),
         Column::integer("most_k", "Most k of MT@k").for_machines(),

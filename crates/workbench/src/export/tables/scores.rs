@@ -68,15 +68,15 @@ pub(super) fn scores(data: &Comparison) -> Table {
 /// Dataset, case, perfect, MT@1 to MT@`most`, SR, Gap, Comp.
 pub(super) fn score_columns(most: usize) -> Vec<Column> {
     let mut columns = vec![
-        Column::number("dataset_score", "Dataset", 1),
-        Column::number("case_score", "Case", 1),
-        Column::number("perfect", "Perfect", 1),
+        Column::score("dataset_score", "Dataset"),
+        Column::score("case_score", "Case"),
+        Column::score("perfect", "Perfect"),
     ];
-    columns.extend((1..=most).map(|k| Column::number(&format!("mt_at_{k}"), &format!("MT@{k}"), 1)));
+    columns.extend((1..=most).map(|k| Column::score(&format!("mt_at_{k}"), &format!("MT@{k}"))));
     columns.extend([
-        Column::number("sr", "SR", 1),
+        Column::score("sr", "SR"),
         Column::number("gap", "Gap", 1),
-        Column::number("comp", "Comp", 1),
+        Column::score("comp", "Comp"),
     ]);
     columns
 }

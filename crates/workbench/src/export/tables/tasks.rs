@@ -203,10 +203,10 @@ pub(super) fn pass_at_k(workbench: &Workbench, of: &TasksRequest) -> Result<Tabl
     let columns = vec![
         Column::text("run", "Run"),
         Column::integer("k", "k"),
-        Column::number("pass_at_k", "pass@k", 3),
+        Column::share("pass_at_k", "pass@k"),
         at_low,
         at_high,
-        Column::number("pass_hat_k", "pass^k", 3),
+        Column::share("pass_hat_k", "pass^k"),
         hat_low,
         hat_high,
     ];

@@ -98,7 +98,7 @@ pub(super) fn by_turn(workbench: &Workbench, of: &[Member]) -> Result<Table, Api
         Column::integer("reached", "Reached"),
         Column::integer("passed", "Passed"),
         Column::integer("after_retries", "After retries"),
-        Column::number("score", "Mean score", 1),
+        Column::score("score", "Mean score"),
         Column::integer("score_n", "Episodes with a known score").for_machines(),
         Column::number("attempts", "Mean attempts", 2),
     ];
