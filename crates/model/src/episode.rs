@@ -196,7 +196,14 @@ impl Episode {
             return (Some(stamina + 1), reason);
         }
         match self.planned_turns {
-            Some(planned) if stamina >= planned => (None, EndReason::PassedAll),
+            // Of no planned turn none was passed: what the source says of the end stands.
+            Some(planned)
+                if stamina >= planned
+                    && (stamina > 0
+                        || self.end_reason.is_none_or(|reason| reason == EndReason::PassedAll)) =>
+            {
+                (None, EndReason::PassedAll)
+            }
             // A later known turn was not passed. The outcome of the turn before it is unknown.
             None if stamina > 0
                 && self.end_reason.is_none()
@@ -266,6 +273,19 @@ mod tests {
         e.turns.remove(1);
         assert_eq!(e.stamina(), 1);
         assert_eq!(e.end(), (Some(2), EndReason::Unfinished));
+    }
+
+    #[test]
+    fn an_episode_without_a_planned_turn_ends_as_its_source_says() {
+        let mut e = episode(Some(0), &[]);
+        assert_eq!(e.end(), (None, EndReason::PassedAll));
+        e.end_reason = Some(EndReason::Environment);
+        assert_eq!(e.end(), (Some(1), EndReason::Environment));
+        e.end_reason = Some(EndReason::PassedAll);
+        assert_eq!(e.end(), (None, EndReason::PassedAll));
+        let mut passed = episode(Some(0), &[&[Passed]]);
+        passed.end_reason = Some(EndReason::Environment);
+        assert_eq!(passed.end(), (None, EndReason::PassedAll));
     }
 
     #[test]
