@@ -116,6 +116,8 @@ pub(crate) fn run(row: &RunRow) -> Value {
         row.reported.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let end_reasons: Map<String, Value> =
         row.end_reasons.iter().map(|e| (e.reason.as_str().to_owned(), json!(e.count))).collect();
+    // What is withdrawn is not missing.
+    let planned = row.planned_episodes.map(|planned| planned.saturating_sub(row.withdrawn_episodes));
     let mut value = json!({
         "id": row.id,
         "source": row.source_name,
@@ -129,7 +131,7 @@ pub(crate) fn run(row: &RunRow) -> Value {
         "provider": row.provider,
         "episodes": row.episodes,
         "planned_episodes": row.planned_episodes,
-        "coverage": { "planned": row.planned_episodes, "present": row.episodes, "scored": row.scored_episodes },
+        "coverage": { "planned": planned, "present": row.episodes, "scored": row.scored_episodes },
         "planned_turns": row.planned_turns.map(|(_, most)| most),
         "planned_turns_min": row.planned_turns.map(|(least, _)| least),
         "attempt_limit": row.attempt_limit,

@@ -382,3 +382,18 @@ fn each_repeat_of_a_task_can_be_named() {
     home.text(&["withdraw", "--from", table]);
     assert_eq!(withdrawn(), Some(2));
 }
+
+#[test]
+fn what_is_withdrawn_is_not_missing_in_json_either() {
+    let home = TestHome::new();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("attempts.csv");
+    let rows = "run,harness,model,scenario,turn,attempt,passed,planned_turns,planned_episodes,episode_invalid\n\
+                r,h,m,a,1,1,false,2,3,wrong image\nr,h,m,b,1,1,true,2,3,\n";
+    fs::write(&path, rows).expect("a table");
+    home.ingest(&path);
+    let run = home.json(&["runs"])[0].clone();
+    assert_eq!(run["coverage"], serde_json::json!({ "planned": 2, "present": 1, "scored": 1 }));
+    assert_eq!((&run["planned_episodes"], &run["withdrawn_episodes"]), (&3.into(), &1.into()));
+    assert!(home.text(&["runs"]).contains("1 of 2"), "{}", home.text(&["runs"]));
+}
