@@ -305,10 +305,10 @@ fn rates_that_are_known_for_a_part_say_for_how_much() {
     .unwrap();
     let library = Library::new(&[path]);
     let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows[0].id.clone();
-    let of = compared_runs(&[&run]);
+    let compared = compared_runs(&[&run]);
     let known =
         "m: known are steps for 3 of 4 turns, steps survived for 1 of 2 episodes, tokens for 3 of 4 turns.";
-    for table in [TableOf::Runs { of: of.clone() }, TableOf::Spent { of }] {
+    for table in [TableOf::Runs { of: compared.clone() }, TableOf::Spent { of: compared }] {
         let notes = library.table(&table).notes;
         assert!(notes.iter().any(|note| note == known), "{notes:?}");
     }
