@@ -312,7 +312,7 @@ fn a_spec_that_would_take_gigabytes_is_not_parsed() {
     let ones = format!("version = 1\nx = [{}1]\n", "1,".repeat(4 << 20));
     let error = spec_in(ones.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("figure spec") && error.contains("values"), "{error}");
-    let pairs: String = (0..600_000).map(|n| format!("\"{n}\"={{}}\n")).collect();
+    let pairs = (0..600_000).fold(String::new(), |pairs, n| pairs + &format!("\"{n}\"={{}}\n"));
     let error = spec_in(format!("version = 1\n{pairs}").as_bytes()).unwrap_err().to_string();
     assert!(error.contains("values"), "{error}");
     let long = format!("version = 1\nx = \"{}\"\n", "x".repeat(17 << 20));

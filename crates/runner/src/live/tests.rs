@@ -321,5 +321,5 @@ fn a_record_that_cannot_be_read_is_named_and_nothing_of_it_is_counted() {
     std::fs::write(paths.own().join("control.json"), "{\"pause\": \"\u{202e}\u{1b}[2J\"}").unwrap();
     let live = read(room.path()).unwrap();
     assert!(live.problems.iter().any(|one| one.contains("events.jsonl")), "{:?}", live.problems);
-    assert!(!live.problems.concat().contains(|c| model::is_display_control(c)), "{:?}", live.problems);
+    assert!(!live.problems.concat().contains(model::is_display_control), "{:?}", live.problems);
 }

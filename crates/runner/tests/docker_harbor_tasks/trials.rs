@@ -22,9 +22,8 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
     let first = "[ \"$SOLVES$GREETING$OTHER\" = yeshellofallback ] && [ -e laid.txt ] && [ -e set-up ] && pwd > /app/where; \
                  mkdir -p kept/deep; echo x > kept/deep/file; echo 1 > one.txt; echo public > /logs/artifacts/note; \
                  nohup sleep 300 >/dev/null 2>&1 & true";
-    let judged = format!(
-        "id -u; cat /app/where; r=0; [ \"$JUDGES$(cat /app/where)$(id -u)\" = yes/app0 ] && [ -x /tests/shared.sh ] && r=1; echo \"{{\\\"segment_pass\\\": $r}}\" > /logs/verifier/reward.json"
-    );
+    let judged = "id -u; cat /app/where; r=0; [ \"$JUDGES$(cat /app/where)$(id -u)\" = yes/app0 ] && [ -x /tests/shared.sh ] && r=1; \
+                  echo \"{\\\"segment_pass\\\": $r}\" > /logs/verifier/reward.json";
     let second = "r=0; for p in /proc/[0-9]*; do [ \"$(tr -d '\\0' < $p/cmdline 2>/dev/null)\" = sleep300 ] && r=1; done; \
                   echo \"{\\\"reward\\\": $r, \\\"style\\\": 0.25}\" > /logs/verifier/reward.json";
     task(&tasks, "whole", toml, &[(first, &judged), ("true", second), ("true", "true")]);
