@@ -21,7 +21,8 @@ fn answer(home: &TestHome, arguments: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("JSON on standard output")
 }
 
-/// `tests/fixtures/table/lifelines.json` is what `docs/python.md` computes with lifelines.
+/// `tests/fixtures/table/lifelines.json` is what `golden.py` beside it computes with lifelines. `python_page.rs` has the
+/// programs of `docs/python.md`.
 #[test]
 fn mean_stamina_is_that_of_lifelines() {
     let home = TestHome::new();
