@@ -26,7 +26,7 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
                   echo \"{\\\"segment_pass\\\": $r}\" > /logs/verifier/reward.json";
     let second = "r=0; for p in /proc/[0-9]*; do [ \"$(tr -d '\\0' < $p/cmdline 2>/dev/null)\" = sleep300 ] && r=1; done; \
                   echo \"{\\\"reward\\\": $r, \\\"style\\\": 0.25}\" > /logs/verifier/reward.json";
-    task(&tasks, "whole", toml, &[(first, &judged), ("true", second), ("true", "true")]);
+    task(&tasks, "whole", toml, &[(first, judged), ("true", second), ("true", "true")]);
     let put = |path: &str, text: &str| {
         let path = tasks.join("whole").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
