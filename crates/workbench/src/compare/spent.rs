@@ -40,8 +40,6 @@ impl PerTurn {
 struct Survived {
     sum: f64,
     known: u32,
-    /// Of the known ones, those that survived a turn.
-    with_turns: u32,
     /// Episodes that survived a turn and whose steps are not known.
     unknown: u32,
 }
@@ -52,15 +50,14 @@ impl Survived {
             Some(steps) => {
                 self.sum += f64::from(steps);
                 self.known += 1;
-                self.with_turns += u32::from(stamina > 0);
             }
             None => self.unknown += u32::from(stamina > 0),
         }
     }
 
-    /// Those that survived no turn took no step on one, whatever is known: their 0 alone is no mean of the others.
+    /// That some took no step, as those that survived no turn, says nothing of the others: their 0 alone is no mean.
     fn mean(&self) -> Option<f64> {
-        let says_something = self.with_turns > 0 || self.unknown == 0;
+        let says_something = self.sum > 0.0 || self.unknown == 0;
         (self.known > 0 && says_something).then(|| self.sum / f64::from(self.known))
     }
 }
@@ -209,6 +206,20 @@ mod tests {
         assert_eq!(mean(&[(None, 0), (None, 3)]), None);
         assert_eq!(mean(&[(Some(0), 0), (Some(0), 0)]), Some(0.0), "nobody survived a turn");
         assert_eq!(mean(&[(Some(0), 0), (Some(9), 3), (None, 5)]), Some(4.5));
+    }
+
+    #[test]
+    fn a_mean_over_those_that_took_no_step_is_unknown_where_steps_of_others_are_unknown() {
+        let mean = |episodes: &[(Option<u32>, u32)]| {
+            let mut survived = Survived::default();
+            for (steps, stamina) in episodes {
+                survived.add(*steps, *stamina);
+            }
+            survived.mean()
+        };
+        assert_eq!(mean(&[(None, 2), (Some(0), 1)]), None);
+        assert_eq!(mean(&[(Some(0), 2), (Some(0), 1)]), Some(0.0), "it is known of each");
+        assert_eq!(mean(&[(None, 0), (Some(0), 1)]), Some(0.0), "the other survived no turn");
     }
 
     #[test]
