@@ -17,6 +17,7 @@ pub(crate) mod settings;
 mod spent;
 mod swatches;
 pub(crate) mod tests_of;
+mod untested;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -175,7 +176,7 @@ impl Workbench {
             seed: options.resampling.seed,
         };
         tests_of::compare_pass_rates(&mut comparison);
-        (comparison.no_overall, comparison.no_overall_stratified) = tests_of::untested(&comparison);
+        (comparison.no_overall, comparison.no_overall_stratified) = untested::untested(&comparison, &groups);
         comparison.cautions = cautions::list(&comparison, &pools, &policy);
         if !comparison.published_scores.is_empty() {
             comparison.cautions.push(rounds::PAPER.to_owned());

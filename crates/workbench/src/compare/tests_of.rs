@@ -73,40 +73,6 @@ pub(crate) fn in_common(data: &Comparison, (a, b, runs): (u32, u32, u32)) -> Str
     format!("{} and {}: {runs}", name(a), name(b))
 }
 
-/// Why there is no log-rank test over all members, plain and stratified, where there is none.
-pub(crate) fn untested(data: &Comparison) -> (Option<String>, Option<String>) {
-    let common: Vec<String> = data.overlaps.iter().map(|overlap| in_common(data, *overlap)).collect();
-    let empty: Vec<&str> =
-        data.members.iter().filter(|m| m.stamina.n == 0).map(|m| m.name.as_str()).collect();
-    let of_both = if data.members.len() < 2 {
-        Some("there is only one member".to_owned())
-    } else if !common.is_empty() {
-        Some(format!("members have runs in common ({})", common.join("; ")))
-    } else if !empty.is_empty() {
-        Some(format!("no episodes: {}", empty.join(", ")))
-    } else if data.members.iter().all(|member| member.stamina.events == 0) {
-        Some("no episode failed".to_owned())
-    } else {
-        None
-    };
-    // One that is clustered needs more scenarios than it has degrees of freedom.
-    let few =
-        data.overall_clustered && data.members.iter().all(|m| m.scenarios < 2 + data.members.len() as u32);
-    let plain = of_both
-        .clone()
-        .or_else(|| few.then(|| "too few scenarios for a test that is clustered by scenario".to_owned()));
-    let plain = plain.unwrap_or_else(|| {
-        "whenever an episode failed, no other member had one that was still alive".to_owned()
-    });
-    let stratified = of_both.unwrap_or_else(|| match data.shared_scenarios {
-        0 => "no scenario was played by all members".to_owned(),
-        1 => "only one scenario was played by all members".to_owned(),
-        _ => "whenever an episode failed, no other member had one of the same scenario that was still alive"
-            .to_owned(),
-    });
-    (data.overall.is_none().then_some(plain), data.overall_stratified.is_none().then_some(stratified))
-}
-
 /// An estimate with its interval by bootstrap, which has no p.
 pub(crate) fn bootstrapped(b: &Bootstrapped) -> Estimate {
     Estimate { value: b.value, ci_low: b.ci_low, ci_high: b.ci_high, p: None }

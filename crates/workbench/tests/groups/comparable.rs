@@ -180,6 +180,36 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
 }
 
 #[test]
+fn where_all_failed_at_once_nothing_else_is_said_to_keep_them_from_a_test() {
+    let lost: &[&[&[Try]]] = &[&[&[FAILED]], &[&[FAILED]]];
+    let later: &[&[&[Try]]] = &[&[&[FAILED]], &[&[PASSED], &[FAILED]]];
+    let (_folder, library) = library(&[
+        given("a", "h", "x", lost),
+        given("bb", "h", "y", lost),
+        given("ccc", "h", "z", lost),
+        given("dddd", "h", "x", later),
+        given("eeeee", "h", "y", later),
+    ]);
+    let at_once = Some("all episodes that were still alive failed at the same turn");
+    let reasons = |of: Vec<Member>| {
+        let comparison = library.compared(of, Pairs::Reference);
+        (comparison.no_overall, comparison.no_overall_stratified)
+    };
+    let (plain, stratified) = reasons(members(&["lab.a", "lab.bb", "lab.ccc"]));
+    assert_eq!((plain.as_deref(), stratified.as_deref()), (at_once, at_once));
+    // A member with repeats: the number of scenarios is not the reason.
+    let repeats = library.tag("both", &["a", "bb"]);
+    let (plain, _) = reasons(vec![repeats, Member::Run { run: "lab.ccc".into() }]);
+    assert_eq!(plain.as_deref(), at_once);
+    let (plain, stratified) = reasons(members(&["lab.dddd", "lab.eeeee"]));
+    assert_eq!(plain, None, "one of each was still alive");
+    assert_eq!(
+        stratified.as_deref(),
+        Some("in each scenario, all episodes that were still alive failed at the same turn")
+    );
+}
+
+#[test]
 fn runs_on_other_packs_share_no_scenario() {
     let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
     let hashes = ["a".repeat(64), "b".repeat(64)];
