@@ -22,6 +22,8 @@ use crate::settings::Price;
 
 /// The table that is shipped with the program.
 const SHIPPED: &str = include_str!("../../../data/prices.toml");
+/// Most bytes of the table of the user.
+const FILE_CAP: u64 = 1 << 20;
 
 /// Prices by model.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -61,15 +63,18 @@ impl PriceTable {
         Self::parse(SHIPPED, "data/prices.toml")
     }
 
-    /// The table of the user, or the shipped one if there is none.
+    /// The table of the user, or the shipped one if there is none. It is a regular file of at most 1 MiB.
     pub fn load(file: &Path) -> Result<Self, GatewayError> {
-        match std::fs::read_to_string(file) {
-            Ok(text) => Self::parse(&text, &file.display().to_string()),
+        let place = file.display().to_string();
+        let wrong = |why: String| GatewayError::Settings { what: format!("price table {place}"), why };
+        match files::beneath::read_named_file(file, FILE_CAP) {
+            Ok(bytes) => {
+                let text =
+                    String::from_utf8(bytes).map_err(|_| wrong("the file is not UTF-8 text".to_owned()))?;
+                Self::parse(&text, &place)
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Self::shipped(),
-            Err(error) => Err(GatewayError::Settings {
-                what: format!("price table {}", file.display()),
-                why: error.to_string(),
-            }),
+            Err(error) => Err(wrong(error.to_string())),
         }
     }
 
@@ -184,6 +189,26 @@ mod tests {
         assert_eq!(PriceTable::load(&file).unwrap(), table);
         assert!(table.remove("some-model") && !table.remove("some-model"));
         assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_table_that_is_a_giant_or_a_device_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("prices.toml");
+        std::fs::write(&file, format!("{TABLE}#{}", "x".repeat(1 << 20))).unwrap();
+        let why = PriceTable::load(&file).unwrap_err().to_string();
+        assert!(why.contains("prices.toml") && why.contains("1048576 bytes"), "{why}");
+        // It has no end.
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
+        let why = PriceTable::load(&file).unwrap_err().to_string();
+        assert!(why.contains("prices.toml") && why.contains("regular file"), "{why}");
+        // A link to a table is a table.
+        let linked = folder.path().join("table.toml");
+        std::fs::write(&linked, TABLE).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink(&linked, &file).unwrap();
+        assert_eq!(PriceTable::load(&file).unwrap(), PriceTable::parse(TABLE, "test").unwrap());
     }
 
     #[test]
