@@ -139,7 +139,7 @@ pub enum Phase {
     Paused,
     /// Over.
     Over,
-    /// Its record cannot be read.
+    /// Its record cannot be read, or is missing in a run that is over.
     Unknown,
 }
 
@@ -280,7 +280,14 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
             }
         };
         let Some(EpisodeFile { mut shown, at, .. }) = file else {
-            episodes.push(waiting());
+            // Each episode of a run that is over has had a file.
+            let phase = if run.finish == Some(crate::Finish::Finished) {
+                problems.add_missing(&format!("episodes/{}.json", planned.name));
+                Phase::Unknown
+            } else {
+                Phase::Queued
+            };
+            episodes.push(LiveEpisode { phase, ..waiting() });
             continue;
         };
         shown.turns = planned.turns;

@@ -25,6 +25,11 @@ impl Problems {
         self.push(format!(".stamina/{file} cannot be read: {why}"));
     }
 
+    /// A file that is missing, though it was written, by its name below the runner's own folder.
+    pub(super) fn add_missing(&mut self, file: &str) {
+        self.push(format!(".stamina/{} is missing", model::plain_line(file)));
+    }
+
     /// A log with lines at its end that are no JSON.
     pub(super) fn add_lines(&mut self, file: &str, lines: u64) {
         if lines > 0 {

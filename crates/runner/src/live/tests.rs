@@ -286,11 +286,12 @@ fn a_record_that_cannot_be_read_is_named_and_nothing_of_it_is_counted() {
     let paths = RunPaths::new(room.path());
     std::fs::create_dir_all(paths.own().join("episodes")).unwrap();
     let mut run = run_file(room.path());
-    run.finish = Some(crate::Finish::Finished);
     run.write(&paths).unwrap();
     std::fs::write(paths.gateway_log(), request("scenario_0", ago(20), vec![]) + "{\"begun").unwrap();
     std::fs::write(paths.events(), "{\"of\": \"a later version\"}\n\n").unwrap();
     assert_eq!(read(room.path()).unwrap().problems, [""; 0], "what is not there yet, or just being written");
+    run.finish = Some(crate::Finish::Finished);
+    run.write(&paths).unwrap();
 
     std::fs::write(paths.episode_file("scenario_0"), vec![0; 400_000]).unwrap();
     let pipe = paths.episode_file("scenario_1");
@@ -322,4 +323,28 @@ fn a_record_that_cannot_be_read_is_named_and_nothing_of_it_is_counted() {
     let live = read(room.path()).unwrap();
     assert!(live.problems.iter().any(|one| one.contains("events.jsonl")), "{:?}", live.problems);
     assert!(!live.problems.concat().contains(model::is_display_control), "{:?}", live.problems);
+}
+
+#[test]
+fn an_episode_without_a_record_is_unknown_once_its_run_has_finished() {
+    let room = tempfile::tempdir().unwrap();
+    let paths = RunPaths::new(room.path());
+    std::fs::create_dir_all(paths.own()).unwrap();
+    let mut run = run_file(room.path());
+    let mut read_with = |finish: Option<crate::Finish>| {
+        run.finish = finish;
+        run.write(&paths).unwrap();
+        let live = read(room.path()).unwrap();
+        let phases: Vec<Phase> = live.episodes.iter().map(|episode| episode.phase).collect();
+        (phases, live.problems)
+    };
+    for unfinished in [None, Some(crate::Finish::Stopped)] {
+        assert_eq!(read_with(unfinished), (vec![Phase::Queued; 2], vec![]));
+    }
+    let (phases, problems) = read_with(Some(crate::Finish::Finished));
+    assert_eq!(phases, [Phase::Unknown, Phase::Unknown]);
+    assert_eq!(
+        problems,
+        [".stamina/episodes/scenario_0.json is missing", ".stamina/episodes/scenario_1.json is missing"]
+    );
 }
