@@ -1,10 +1,14 @@
 //! Runs that are or were played here, and the episodes of one of them.
 
-use figures::table::{Column, Table, known, maybe};
+use figures::table::{Column, Table, Value, known, maybe};
+use runner::live::Phase;
 use serde::Serialize;
 
 use crate::Workbench;
-use crate::api::{ApiError, LiveState, Nothing, RunFolder, marked};
+use crate::api::{ApiError, LiveEpisode, LiveRunRow, LiveState, Nothing, RunFolder, marked};
+
+/// In place of "not begun" and the like, where that is unknown.
+const UNKNOWN: &str = "unknown";
 
 /// The stable word of a value, with spaces for a reader.
 pub(super) fn word(of: impl Serialize) -> String {
@@ -43,28 +47,42 @@ pub(super) fn runs(workbench: &Workbench, over: bool) -> Result<Table, ApiError>
         if over && playing(run.state) {
             continue;
         }
-        table.push(vec![
-            known(marked(&run.name, run.simulated)),
-            known(run.folder.as_str()),
-            maybe(run.run.as_deref()),
-            known(run.agent.as_str()),
-            maybe(run.model.as_deref()),
-            known(run.shakedown),
-            known(word(run.state)),
-            maybe(run.message.as_deref()),
-            known(run.episodes.0),
-            known(run.episodes.1),
-            known(run.turns.0),
-            known(run.turns.1),
-            known(run.seconds),
-            maybe(run.tokens.input),
-            maybe(run.tokens.output),
-            maybe(run.cost_usd),
-            known(run.started_at.as_str()),
-            maybe(run.last_event_at.as_deref()),
-        ]);
+        if run.state == LiveState::Unreadable {
+            table.push_absent(played(&run), UNKNOWN);
+        } else {
+            table.push(played(&run));
+        }
+        let place = marked(&run.name, run.simulated);
+        table.notes.extend(run.problems.iter().map(|problem| format!("{place}: {problem}.")));
     }
     Ok(table)
+}
+
+/// A run as a row. What a record would say that cannot be read is unknown.
+fn played(run: &LiveRunRow) -> Vec<Option<Value>> {
+    let is_read = run.state != LiveState::Unreadable;
+    // Those whose records cannot be read may be over, too.
+    let all_read = is_read && run.unread == 0;
+    vec![
+        known(marked(&run.name, run.simulated)),
+        known(run.folder.as_str()),
+        maybe(run.run.as_deref()),
+        maybe(is_read.then_some(run.agent.as_str())),
+        maybe(run.model.as_deref()),
+        maybe(is_read.then_some(run.shakedown)),
+        known(word(run.state)),
+        maybe(run.message.as_deref()),
+        maybe(all_read.then_some(run.episodes.0)),
+        maybe(is_read.then_some(run.episodes.1)),
+        maybe(all_read.then_some(run.turns.0)),
+        maybe(is_read.then_some(run.turns.1)),
+        maybe(is_read.then_some(run.seconds)),
+        maybe(run.tokens.input),
+        maybe(run.tokens.output),
+        maybe(run.cost_usd),
+        maybe(is_read.then_some(run.started_at.as_str())),
+        maybe(run.last_event_at.as_deref().filter(|_| all_read)),
+    ]
 }
 
 /// The episodes of a run as far as they are played.
@@ -91,32 +109,44 @@ pub(super) fn progress(workbench: &Workbench, of: &RunFolder) -> Result<Table, A
     let title = format!("Episodes of {}", marked(&run.row.name, run.row.simulated));
     let mut table = Table::new("progress", &title, columns);
     for episode in &run.episodes {
-        let begun = episode.turn > 0;
-        let outcomes: String = episode.cells.iter().map(|state| letter(*state)).collect();
-        table.push(vec![
-            known(episode.name.as_str()),
-            maybe(episode.title.as_deref()),
-            known(word(episode.phase)),
-            maybe(episode.end_reason.map(model::EndReason::label)),
-            maybe(begun.then_some(episode.turn)),
-            known(run.turns),
-            maybe(begun.then_some(episode.attempt)),
-            known(episode.stamina),
-            maybe(Some(outcomes).filter(|outcomes| !outcomes.is_empty())),
-            known(episode.seconds),
-            maybe(episode.tokens.input),
-            maybe(episode.tokens.output),
-            maybe(episode.cost_usd),
-            maybe(episode.last_event_at.as_deref()),
-            maybe(episode.eta_seconds),
-            maybe(episode.stuck.as_deref()),
-        ]);
+        let row = played_so_far(episode, run.turns);
+        if episode.phase == Phase::Unknown {
+            table.push_absent(row, UNKNOWN);
+        } else {
+            table.push(row);
+        }
     }
     table.notes.push(format!(
         "The run is {}. Turn by turn: p passed, r passed after retries, f failed, e error, c censored, . not reached.",
         word(run.row.state)
     ));
+    table.notes.extend(run.row.problems.iter().map(|problem| format!("{problem}.")));
     Ok(table)
+}
+
+/// An episode of a run of so many turns, as a row. Of one whose record cannot be read all else is unknown.
+fn played_so_far(episode: &LiveEpisode, turns: u32) -> Vec<Option<Value>> {
+    let is_read = episode.phase != Phase::Unknown;
+    let begun = is_read && episode.turn > 0;
+    let outcomes: String = episode.cells.iter().map(|state| letter(*state)).collect();
+    vec![
+        known(episode.name.as_str()),
+        maybe(episode.title.as_deref()),
+        known(word(episode.phase)),
+        maybe(episode.end_reason.map(model::EndReason::label)),
+        maybe(begun.then_some(episode.turn)),
+        known(turns),
+        maybe(begun.then_some(episode.attempt)),
+        maybe(is_read.then_some(episode.stamina)),
+        maybe(Some(outcomes).filter(|outcomes| !outcomes.is_empty())),
+        maybe(is_read.then_some(episode.seconds)),
+        maybe(episode.tokens.input),
+        maybe(episode.tokens.output),
+        maybe(episode.cost_usd),
+        maybe(episode.last_event_at.as_deref()),
+        maybe(episode.eta_seconds),
+        maybe(episode.stuck.as_deref()),
+    ]
 }
 
 const fn letter(state: model::TurnState) -> char {
@@ -128,5 +158,62 @@ const fn letter(state: model::TurnState) -> char {
         model::TurnState::Censored => 'c',
         model::TurnState::NotReached => '.',
         model::TurnState::NotTested => 't',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(state: &str, agent: &str, unread: u32) -> LiveRunRow {
+        serde_json::from_value(json!({
+            "folder": "/r", "name": "r", "run": null, "agent": agent, "model": null, "simulated": false,
+            "endpoint_retried": null, "endpoint_lost": null, "shakedown": false, "verdict": null, "state": state,
+            "message": null, "started_at": "2026-11-18T10:00:00Z", "seconds": 40.0, "episodes": [1, 2], "turns": [3, 8],
+            "unread": unread, "tokens": { "input": null, "cached": null, "output": null }, "cost_usd": null,
+            "last_event_at": "2026-11-18T10:01:00Z"
+        }))
+        .unwrap()
+    }
+
+    fn cells<const N: usize>(row: &[Option<Value>], places: [usize; N]) -> [Option<Value>; N] {
+        places.map(|place| row[place].clone())
+    }
+
+    #[test]
+    fn what_cannot_be_read_of_a_run_is_empty() {
+        // Harness, shakedown, episodes over and planned, turns decided and planned, seconds, begin, last event.
+        let places = [3, 5, 8, 9, 10, 11, 12, 16, 17];
+        let whole = cells(&played(&row("finished", "opencode", 0)), places);
+        assert!(whole.iter().all(Option::is_some), "{whole:?}");
+        let part = cells(&played(&row("finished", "opencode", 1)), places);
+        let empty: Vec<usize> = (0..part.len()).filter(|i| part[*i].is_none()).collect();
+        assert_eq!(empty, [2, 4, 8], "episodes over, turns decided, last event: {part:?}");
+        assert_eq!(cells(&played(&row("unreadable", "unknown", 0)), places), [const { None }; 9]);
+    }
+
+    #[test]
+    fn of_an_episode_whose_record_cannot_be_read_nothing_is_0() {
+        let episode = |phase: &str| -> LiveEpisode {
+            serde_json::from_value(json!({
+                "name": "scenario_1", "title": null, "phase": phase, "turns": 4, "turn": 0, "attempt": 0, "cells": [],
+                "stamina": 0, "end_reason": null, "goes_on": false, "seconds": 0.0,
+                "tokens": { "input": null, "cached": null, "output": null }, "cost_usd": null, "last_event_at": null,
+                "now": null, "eta_seconds": null, "stuck": null
+            }))
+            .unwrap()
+        };
+        let (stamina, seconds) = (7, 9);
+        let queued = played_so_far(&episode("queued"), 4);
+        assert_eq!(cells(&queued, [stamina, seconds]), [known(0_u32), known(0.0)]);
+        let unknown = played_so_far(&episode("unknown"), 4);
+        assert_eq!(cells(&unknown, [stamina, seconds]), [None, None]);
+        assert_eq!(
+            cells(&unknown, [2, 5]),
+            [known("unknown"), known(4_u32)],
+            "its phase, and what was planned"
+        );
     }
 }
