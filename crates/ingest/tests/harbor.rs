@@ -666,6 +666,28 @@ fn the_layout_of_evocode_bench_gives_one_run_per_model() {
 }
 
 #[test]
+fn as_many_episodes_are_planned_in_the_layout_of_evocode_bench_as_the_tasks_to_run_again_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let tasks =
+        ["theme_t1_w1_notes_cli", "theme_v2_w1_notes_abort_no_reward", "theme_v6_w1_notes_env_broken"];
+    for task in tasks {
+        copy(&fixture().join("tasks").join(task), &dir.path().join(task));
+    }
+    let (from, trial) = (fixture().join("jobs/oracle-k2"), "theme_t1_w1_notes_cli__H5GwjG9");
+    let job = dir.path().join(tasks[0]).join("harbor_jobs/oracle/2026-11-21__07-30-38");
+    copy(&from.join(trial), &job.join(trial));
+    for file in ["config.json", "result.json", "lock.json"] {
+        std::fs::copy(from.join(file), job.join(file)).unwrap();
+    }
+    let tree = Tree::open(dir.path()).unwrap();
+    let planned = ingest::view::planned(&tree, "harbor", "", "oracle/oracle").unwrap();
+    let names: Vec<&str> = planned.iter().map(|planned| planned.scenario.as_str()).collect();
+    assert!(names.contains(&tasks[1]) && names.contains(&tasks[2]), "neither was run: {names:?}");
+    let all: u32 = planned.iter().map(|planned| planned.episodes).sum();
+    assert_eq!(read(dir.path()).run("oracle/oracle").planned_episodes, Some(all));
+}
+
+#[test]
 fn a_single_trial_can_be_opened_alone() {
     let read = read(&fixture().join("jobs/failures-k1").join(V5));
     assert_eq!(read.runs.len(), 1);

@@ -112,6 +112,8 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
     for parts in &runs {
         let mut run = job::run(tree, kind, at, &files, &alone, parts, report);
         if kind == Kind::Tasks {
+            let others = without_job(tree, at, &jobs, parts);
+            run.planned_episodes = run.planned_episodes.map(|planned| planned.saturating_add(others));
             not_run(tree, at, &jobs, parts, &mut run, report);
         }
         out.runs.push(run);
@@ -168,6 +170,13 @@ pub(super) fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Ve
 fn job_heads(config: Option<&Node>) -> Vec<Head> {
     let agents = config.and_then(|c| c.get("agents")).map_or(&[][..], Node::list);
     agents.iter().map(Head::of_agent).filter(|h| h.agent.is_some()).collect()
+}
+
+/// In the layout of EvoCode-Bench the tasks that a run has no job of. An episode of each is planned, as in [`planned`].
+fn without_job(tree: &Tree, at: &str, jobs: &[Job], parts: &RunParts) -> u32 {
+    let of_jobs: BTreeSet<&str> =
+        parts.jobs.iter().filter_map(|index| jobs.get(*index)?.task.as_deref()).collect();
+    layout::tasks(tree, at).iter().filter(|task| !of_jobs.contains(task.as_str())).count() as u32
 }
 
 /// In the layout of EvoCode-Bench every task folder counts, also one that a model was never run on: as 0.
