@@ -381,3 +381,25 @@ fn a_configuration_with_a_sampling_model_fills_the_fields_and_what_none_takes_is
         "{notes}"
     );
 }
+
+#[test]
+fn a_number_of_the_sampling_model_that_is_out_of_range_is_told_at_its_field() {
+    let with = |seconds: f64, calls: f64| {
+        let sampled = FormSettings { use_llm_sampler: true, ..form() };
+        fields::settings(&FormSettings {
+            sampler_seconds: Some(seconds),
+            sampler_calls: Some(calls),
+            ..sampled
+        })
+    };
+    for (seconds, calls) in [(1.0, 1.0), (3600.0, 64.0)] {
+        assert!(with(seconds, calls).is_ok(), "{seconds} s, {calls} calls");
+    }
+    for (seconds, calls) in [(0.0, 65.0), (3601.0, 0.0), (1.5, -1.0)] {
+        let errors = with(seconds, calls).unwrap_err();
+        let at: Vec<&str> = errors.iter().map(|error| error.field.as_str()).collect();
+        assert_eq!(at, ["sampler_seconds", "sampler_calls"], "{errors:?}");
+    }
+    let message = with(5000.0, 1.0).unwrap_err().remove(0).message;
+    assert_eq!(message, "5000 is not possible: enter a whole number from 1 to 3600");
+}
