@@ -35,7 +35,7 @@ impl RequestCost {
     pub(crate) fn usd(&self, price: Option<&Price>) -> Option<f64> {
         match price?.per_hour {
             Some(per_hour) => self.was_sent.then_some(self.machine_seconds / 3600.0 * per_hour),
-            None => cost_usd(price, &self.tally).filter(|_| self.accepted),
+            None => price?.of_tokens(&self.tally.tokens, self.tally.written).filter(|_| self.accepted),
         }
     }
 
@@ -50,38 +50,19 @@ impl RequestCost {
             return Guess::default();
         }
         let reported = self.tally.tokens;
-        let filled = Tally {
-            tokens: Tokens {
-                input: reported.input.or(self.fallback.input),
-                cached: reported.cached,
-                output: reported.output.or(self.fallback.output),
-            },
-            written: self.tally.written,
+        let filled = Tokens {
+            input: reported.input.or(self.fallback.input),
+            cached: reported.cached,
+            output: reported.output.or(self.fallback.output),
         };
         let sum = |tokens: Tokens| tokens.input.unwrap_or(0) + tokens.output.unwrap_or(0);
+        let usd = price.and_then(|price| price.of_tokens(&filled, self.tally.written));
         Guess {
-            tokens: sum(filled.tokens).saturating_sub(sum(reported)),
+            tokens: sum(filled).saturating_sub(sum(reported)),
             // Time is known without usage: of a request in flight, [`crate::accounts`] counts it.
-            usd: cost_usd(price.filter(|price| price.per_hour.is_none()), &filled).unwrap_or(0.0),
+            usd: usd.unwrap_or(0.0),
         }
     }
-}
-
-/// US dollars of an answer. `None` = unknown.
-pub(crate) fn cost_usd(price: Option<&Price>, tally: &Tally) -> Option<f64> {
-    let price = price?;
-    let (input, output) = (tally.tokens.input?, tally.tokens.output?);
-    // An endpoint may report more cached tokens than tokens: the cost must not become negative.
-    let cached = tally.tokens.cached.unwrap_or(0).min(input);
-    let written = tally.written.unwrap_or(0).min(input - cached);
-    let plain = input - cached - written;
-    Some(
-        (plain as f64 * price.input
-            + cached as f64 * price.cached.unwrap_or(price.input)
-            + written as f64 * price.cache_write.unwrap_or(price.input)
-            + output as f64 * price.output)
-            / 1e6,
-    )
 }
 
 #[cfg(test)]
@@ -92,7 +73,10 @@ mod tests {
     fn costs_follow_the_price() {
         let tokens = |input, cached, output| Tokens { input, cached, output };
         let price = Price { input: 3.0, cached: Some(0.3), output: 15.0, ..Price::default() };
-        let cost = |price: Option<&Price>, tokens, written| cost_usd(price, &Tally { tokens, written });
+        let cost = |price: Option<&Price>, tokens, written| {
+            let tally = Tally { tokens, written };
+            RequestCost { tally, ..RequestCost::estimated(1, 1) }.usd(price)
+        };
         let million = Some(1_000_000);
         assert_eq!(cost(Some(&price), tokens(million, None, million), None), Some(18.0));
         assert_eq!(cost(Some(&price), tokens(million, million, Some(0)), None), Some(0.3));

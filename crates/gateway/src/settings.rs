@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use model::Tokens;
 use serde::{Deserialize, Serialize};
 
 use crate::oracle::Oracle;
@@ -53,6 +54,30 @@ impl Price {
     /// The price of a machine, by the hour.
     pub fn of_machine(per_hour: f64) -> Self {
         Self { per_hour: Some(per_hour), ..Self::default() }
+    }
+
+    /// US dollars of an answer with these tokens, of which `written` were written to the cache. `None` = unknown: the input or
+    /// the output is, or the price is by the hour.
+    pub fn of_tokens(&self, tokens: &Tokens, written: Option<u64>) -> Option<f64> {
+        if self.per_hour.is_some() {
+            return None;
+        }
+        let (input, output) = (tokens.input?, tokens.output?);
+        // An endpoint may report more cached tokens than tokens: the cost must not become negative.
+        let cached = tokens.cached.unwrap_or(0).min(input);
+        let written = written.unwrap_or(0).min(input - cached);
+        let plain = input - cached - written;
+        Some(self.of_amounts(plain as f64, cached as f64, written as f64, output as f64))
+    }
+
+    /// US dollars of so many tokens: of input that the cache does not concern, read from the cache and written to it, and of
+    /// output.
+    pub fn of_amounts(&self, plain: f64, cached: f64, written: f64, output: f64) -> f64 {
+        (plain * self.input
+            + cached * self.cached.unwrap_or(self.input)
+            + written * self.cache_write.unwrap_or(self.input)
+            + output * self.output)
+            / 1e6
     }
 }
 

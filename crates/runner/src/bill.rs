@@ -39,16 +39,8 @@ fn add(context: &RunContext, episode: &str, spent: Spent) {
 /// The spending of a call in direct mode, by the tokens and the cost that its harness reports. A price of the settings
 /// overrides that cost, which comes from the harness's own table.
 fn direct((tokens, reported): (Tokens, Option<f64>), price: Option<Price>, seconds: f64) -> Spent {
-    let by_price = || {
-        // Without the gateway the time in which an endpoint works is unknown.
-        let price = price.filter(|price| price.per_hour.is_none())?;
-        let (input, output) = (tokens.input?, tokens.output?);
-        let cached = tokens.cached.unwrap_or(0).min(input);
-        let of_input =
-            (input - cached) as f64 * price.input + cached as f64 * price.cached.unwrap_or(price.input);
-        Some((of_input + output as f64 * price.output) / 1e6)
-    };
-    let cost_usd = by_price().or(reported);
+    // Without the gateway the time in which an endpoint works is unknown, and so is what was written to its cache.
+    let cost_usd = price.and_then(|price| price.of_tokens(&tokens, None)).or(reported);
     Spent {
         tokens,
         cost_usd,
