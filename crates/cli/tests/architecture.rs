@@ -1,5 +1,6 @@
 //! Compares documents with the code: the tables of ARCHITECTURE.md and the places that documents name, and the tests that
-//! docs/security.md names. Also refuses tests in comments, which no stage of the check would run.
+//! docs/security.md names. The first comment of a crate is one of these documents. Also refuses tests in comments, which no
+//! stage of the check would run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -127,6 +128,31 @@ fn what_architecture_names_exists() {
     for other in ["/a/<token>", "stamina/base:1", "Attempt::waiting", "journal.json", "cargo test -p x"] {
         assert_eq!(is_there(other, &below_crates), None, "{other}");
     }
+}
+
+#[test]
+fn what_the_first_comment_of_a_crate_names_exists() {
+    let (mut places, mut missing) = (0, Vec::new());
+    for entry in std::fs::read_dir(root().join("crates")).expect("crates").flatten() {
+        let (package, source) = (entry.path(), entry.path().join("src"));
+        // A program without a library has none.
+        let text = std::fs::read_to_string(source.join("lib.rs")).unwrap_or_default();
+        let comment: String = text.lines().filter_map(|line| line.strip_prefix("//!")).collect();
+        let is_place = |name: &&str| {
+            name.contains('/')
+                && !name.starts_with(['/', '.'])
+                && !name.contains([' ', ':', '*', '<', '=', '…'])
+        };
+        for name in comment.split('`').skip(1).step_by(2).filter(is_place) {
+            places += 1;
+            if ![root(), package.as_path(), source.as_path()].iter().any(|folder| folder.join(name).exists())
+            {
+                missing.push(format!("{}: {name}", source.display()));
+            }
+        }
+    }
+    assert!(missing.is_empty(), "comments name what is not there: {missing:?}");
+    assert!(places >= 8, "only {places} places are named");
 }
 
 /// Names of packages in the first cell of a row under "Dependencies".

@@ -1,6 +1,6 @@
 //! The settings of a run, each declared once: key, what it takes, default, section, label, unit, help and choices.
 //!
-//! [`all`] is the one table; its rows are in `table/`, one file per section of the form. From it come the keys of YAML files and
+//! [`all`] is the one table; its rows are in `declarations/`, one file per section of the form. From it come the keys of YAML files and
 //! `key=value` lists ([`resolve`], [`read`]), the fields of the form, and the table of `docs/cli.md` ([`docs::table`]).
 //!
 //! Keys are dotted: `restful_server_gen_iterative.n_turns`. In YAML they may also be nested. A later file replaces an
