@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use model::{SessionFigures, counted};
 use serde_json::{Map, Value, json};
 use workbench::Workbench;
-use workbench::api::{ApiError, RunRef, SessionGroup, SessionMean, SessionRow, Sessions};
+use workbench::api::{ApiError, SessionGroup, SessionMean, SessionRow, Sessions, SessionsRequest};
 
 use crate::library_commands::find_run;
 use crate::numbers::{notes, number, unknown};
@@ -14,7 +14,7 @@ use crate::table;
 
 /// `stamina locobench`.
 pub(crate) fn locobench(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, ApiError> {
-    let sessions = workbench.list_sessions(RunRef { run: find_run(workbench, run)?.id })?;
+    let sessions = workbench.list_sessions(SessionsRequest::all(find_run(workbench, run)?.id))?;
     if as_json {
         print_json(&to_json(&sessions));
     } else {

@@ -27,6 +27,21 @@ fn run_of(library: &TestHome, model: &str) -> String {
 }
 
 #[test]
+fn a_page_of_sessions_has_the_means_of_all() {
+    let library = library();
+    let run = run_of(&library, "gpt-4o");
+    let asked = |request: Value| library.json(&["rpc", "list_sessions", &request.to_string()]);
+    let all = asked(serde_json::json!({ "run": run }));
+    let sessions = all["sessions"].as_array().expect("sessions");
+    assert_eq!(sessions.len(), 8);
+    let page = asked(serde_json::json!({ "run": run, "offset": 3, "limit": 2 }));
+    assert_eq!(page["sessions"].as_array().map(Vec::as_slice), Some(&sessions[3..5]));
+    for part in ["all", "categories", "differs", "running", "cautions"] {
+        assert_eq!(page[part], all[part], "{part}");
+    }
+}
+
+#[test]
 fn figures_stand_in_three_columns_with_means() {
     let library = library();
     let run = run_of(&library, "gpt-4o");

@@ -46,7 +46,7 @@ macro_rules! with_commands {
             "Kaplan–Meier table of a run."
             run_survival(RunRef) -> SurvivalTable;
             "Sessions of a run of a benchmark without tests, their figures, and means over scenarios."
-            list_sessions(RunRef) -> Sessions;
+            list_sessions(SessionsRequest) -> Sessions;
             "Rows of the episode × turn grid."
             run_grid(RunGridRequest) -> RunGrid;
             "A chart of the run page."

@@ -11,7 +11,7 @@ use model::{
 use store::{RunEntry, RunRecord, SessionEntry};
 
 use crate::Workbench;
-use crate::api::{ApiError, RunRef, SessionGroup, SessionMean, SessionRow, Sessions, StillRunning};
+use crate::api::{ApiError, SessionGroup, SessionMean, SessionRow, Sessions, SessionsRequest, StillRunning};
 use crate::published;
 use crate::summary::run_record;
 
@@ -63,10 +63,10 @@ pub(crate) fn tested_run(store: &store::Store, slug: &str) -> Result<RunRecord, 
 }
 
 impl Workbench {
-    /// The sessions of a run of LoCoBench-Agent with their figures, and means over scenarios.
+    /// Sessions of a run of LoCoBench-Agent with their figures, and means over all its scenarios.
     ///
     /// Errors: `run.not_found`; `sessions.none` for a run of another benchmark.
-    pub fn list_sessions(&self, request: RunRef) -> Result<Sessions, ApiError> {
+    pub fn list_sessions(&self, request: SessionsRequest) -> Result<Sessions, ApiError> {
         let record = run_record(&self.store, &request.run)?;
         if record.entry.benchmark.has_verdicts() {
             return Err(ApiError::new(
@@ -99,9 +99,25 @@ impl Workbench {
             cautions: missing(&record.entry, &all, &rows).into_iter().chain(cautions(&all, &rows)).collect(),
             published,
             all,
-            sessions: rows,
+            differs: marked(&counted),
+            sessions: page(rows, request.offset, request.limit),
         })
     }
+}
+
+/// In how many of these sessions each figure is marked, by its name.
+fn marked(rows: &[&SessionRow]) -> Vec<(String, u32)> {
+    let mut figures: BTreeMap<&str, u32> = BTreeMap::new();
+    for name in rows.iter().flat_map(|row| &row.differs) {
+        *figures.entry(name).or_default() += 1;
+    }
+    figures.into_iter().map(|(name, sessions)| (name.to_owned(), sessions)).collect()
+}
+
+/// The sessions from `offset` on; at most `limit`, where that is not 0.
+fn page(rows: Vec<SessionRow>, offset: u32, limit: u32) -> Vec<SessionRow> {
+    let most = if limit == 0 { usize::MAX } else { limit as usize };
+    rows.into_iter().skip(offset as usize).take(most).collect()
 }
 
 fn rows(mut entries: Vec<SessionEntry>) -> Vec<SessionRow> {

@@ -15,9 +15,9 @@ test("a mean is in words with its interval, if it has one", () => {
 });
 
 test("a figure is marked by the sessions that count of which it is another", () => {
-  const sessions = [{ counts: true, differs: ["overall", "comprehension"] }, { counts: true, differs: [] }, { counts: false, differs: ["comprehension"] }];
-  expect(differOf(sessions, "comprehension")).toBe(1);
-  expect(differOf(sessions, "efficiency")).toBe(0);
+  const differs = [["comprehension", 1], ["overall", 2]] as const;
+  expect(differOf(differs, "comprehension")).toBe(1);
+  expect(differOf(differs, "efficiency")).toBe(0);
 });
 
 test("a session has the nine in three columns, the third under names of its own", () => {

@@ -17,8 +17,8 @@ export const meanOf = (means: readonly SessionMean[], name: string): SessionMean
 export const partOf = (of: readonly [number, number] | null): string => (of === null ? UNKNOWN : `${String(of[0])} / ${String(of[1])}`);
 
 /** In how many of the sessions that count the imported figure of this name is marked. */
-export function differOf(sessions: readonly Pick<SessionRow, "counts" | "differs">[], name: string): number {
-  return sessions.filter((row) => row.counts && row.differs.includes(name)).length;
+export function differOf(differs: readonly (readonly [string, number])[], name: string): number {
+  return differs.find(([figure]) => figure === name)?.[1] ?? 0;
 }
 
 /** What the calls and their results show of what a metric is called, under a name of its own. */

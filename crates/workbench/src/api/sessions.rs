@@ -6,15 +6,37 @@ use ts_rs::TS;
 
 use super::PublishedNumber;
 
-/// The sessions of a run, and what they come to.
+/// Asks for sessions of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct SessionsRequest {
+    /// Id of the run.
+    pub run: String,
+    /// First session to give.
+    #[serde(default)]
+    pub offset: u32,
+    /// Most sessions to give; 0 = all.
+    #[serde(default)]
+    pub limit: u32,
+}
+
+impl SessionsRequest {
+    /// All sessions of a run.
+    pub fn all(run: impl Into<String>) -> Self {
+        Self { run: run.into(), ..Self::default() }
+    }
+}
+
+/// Sessions of a run, and what all of them come to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
 pub struct Sessions {
     /// Id of the run.
     pub run: String,
     /// Names of the nine metrics, in the order in which each list of figures has them.
     pub metrics: Vec<String>,
-    /// By scenario, then in the order of the source.
+    /// Those that were asked for, by scenario, then in the order of the source.
     pub sessions: Vec<SessionRow>,
+    /// Figures that are marked in some session that counts, and in how many of these.
+    pub differs: Vec<(String, u32)>,
     /// Over all scenarios.
     pub all: SessionGroup,
     /// By task category.

@@ -20,7 +20,7 @@ use super::{matrix, method, plane};
 use crate::Workbench;
 use crate::api::{
     self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, FailureGrouping, FigureMark, FigureOf,
-    Measure, Nothing, Pairs, PublishedNumber, RunRef, Stamina, SurvivalRow,
+    Measure, Nothing, Pairs, PublishedNumber, SessionsRequest, Stamina, SurvivalRow,
 };
 use crate::published;
 use crate::summary::run_record;
@@ -84,7 +84,7 @@ impl Workbench {
                     let why = format!("A plane is of 1 to {MOST_RUNS} runs of LoCoBench-Agent");
                     return Err(ApiError::new("export.figure", why).hint("`stamina runs` lists them"));
                 }
-                let sessions = runs.iter().map(|run| self.list_sessions(RunRef { run: run.clone() }));
+                let sessions = runs.iter().map(|run| self.list_sessions(SessionsRequest::all(run)));
                 let (figure, method) = plane::figure(&sessions.collect::<Result<Vec<_>, _>>()?);
                 (Figure::Plane(figure), method)
             }

@@ -221,3 +221,32 @@ fn what_a_limit_of_time_ended_still_ran() {
     let seen: Vec<(u32, u32)> = stopped.iter().map(|point| (point.step, point.at_risk)).collect();
     assert_eq!(seen, [(1, 2), (2, 2), (3, 1), (4, 1)]);
 }
+
+#[test]
+fn a_page_has_its_sessions_and_a_figure_is_marked_by_those_that_count() {
+    let entry = |scenario: &str, repeat, overall| SessionEntry {
+        slug: format!("{scenario}-{repeat}"),
+        scenario: scenario.to_owned(),
+        repeat,
+        invalid: None,
+        figures: SessionFigures {
+            imported: ImportedFigures {
+                metrics: [Some(0.5); 9],
+                comprehension: Some(0.5),
+                efficiency: Some(0.5),
+                overall: Some(overall),
+            },
+            ..SessionFigures::default()
+        },
+    };
+    let all = || rows(vec![entry("a", 1, 0.9), entry("a", 2, 0.9), entry("b", 1, 0.9), entry("c", 1, 0.5)]);
+    let shown = |offset, limit| -> Vec<String> {
+        page(all(), offset, limit).into_iter().map(|row| row.episode).collect()
+    };
+    assert_eq!(shown(0, 0), ["a-1", "a-2", "b-1", "c-1"]);
+    assert_eq!(shown(1, 2), ["a-2", "b-1"]);
+    assert_eq!((shown(3, 9), shown(4, 9)), (vec!["c-1".to_owned()], vec![]));
+    let rows = all();
+    let counted: Vec<&SessionRow> = rows.iter().filter(|row| row.counts).collect();
+    assert_eq!(marked(&counted), [("overall".to_owned(), 2)], "the first of a does not count");
+}

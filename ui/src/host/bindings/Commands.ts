@@ -91,6 +91,7 @@ import type { ScenarioTurnRef } from "./ScenarioTurnRef";
 import type { Search } from "./Search";
 import type { SearchHits } from "./SearchHits";
 import type { Sessions } from "./Sessions";
+import type { SessionsRequest } from "./SessionsRequest";
 import type { SetImporters } from "./SetImporters";
 import type { SetPolicy } from "./SetPolicy";
 import type { SetPrices } from "./SetPrices";
@@ -153,7 +154,7 @@ export interface Commands {
   /** Kaplan–Meier table of a run. */
   run_survival: { request: RunRef; response: SurvivalTable };
   /** Sessions of a run of a benchmark without tests, their figures, and means over scenarios. */
-  list_sessions: { request: RunRef; response: Sessions };
+  list_sessions: { request: SessionsRequest; response: Sessions };
   /** Rows of the episode × turn grid. */
   run_grid: { request: RunGridRequest; response: RunGrid };
   /** A chart of the run page. */

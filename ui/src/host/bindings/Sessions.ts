@@ -5,7 +5,7 @@ import type { SessionRow } from "./SessionRow";
 import type { StillRunning } from "./StillRunning";
 
 /**
- * The sessions of a run, and what they come to.
+ * Sessions of a run, and what all of them come to.
  */
 export type Sessions = { 
 /**
@@ -17,9 +17,13 @@ run: string,
  */
 metrics: Array<string>, 
 /**
- * By scenario, then in the order of the source.
+ * Those that were asked for, by scenario, then in the order of the source.
  */
 sessions: Array<SessionRow>, 
+/**
+ * Figures that are marked in some session that counts, and in how many of these.
+ */
+differs: Array<[string, number]>, 
 /**
  * Over all scenarios.
  */
