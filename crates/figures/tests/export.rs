@@ -105,13 +105,14 @@ fn hostile_names_neither_break_nor_forge_a_file() {
                 } else if format == Format::Svg {
                     let text = String::from_utf8(file.bytes).unwrap();
                     usvg::roxmltree::Document::parse(&text).unwrap_or_else(|e| panic!("{name:?}: {e}"));
-                    assert!(!text.contains("<script"));
+                    assert!(!text.contains("<script") && !text.contains('\u{202e}'), "{name:?}");
                 } else if format == Format::Tex {
                     let text = String::from_utf8(file.bytes).unwrap();
                     let code: Vec<&str> = text.lines().filter(|l| !l.starts_with("% ")).collect();
                     let ends = code.iter().filter(|l| l.contains("\\end{pgfpicture}")).count();
                     assert_eq!(ends, 1, "{name:?}");
                     assert!(!code.iter().any(|l| l.contains("\\input")), "{name:?}");
+                    assert!(!text.contains('\u{202e}'), "{name:?}");
                 }
             }
         }
@@ -312,7 +313,7 @@ fn a_spec_that_would_take_gigabytes_is_not_parsed() {
     let ones = format!("version = 1\nx = [{}1]\n", "1,".repeat(4 << 20));
     let error = spec_in(ones.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("figure spec") && error.contains("values"), "{error}");
-    let pairs = (0..600_000).fold(String::new(), |pairs, n| pairs + &format!("\"{n}\"={{}}\n"));
+    let pairs = (0..1_200_000).fold(String::new(), |pairs, n| pairs + &format!("\"{n}\"={{}}\n"));
     let error = spec_in(format!("version = 1\n{pairs}").as_bytes()).unwrap_err().to_string();
     assert!(error.contains("values"), "{error}");
     let long = format!("version = 1\nx = \"{}\"\n", "x".repeat(17 << 20));
@@ -326,4 +327,32 @@ fn a_spec_that_would_take_gigabytes_is_not_parsed() {
     let escaped = format!("<svg>\n{begin}\n{ones}\n{end}\n</svg>");
     let error = spec_in(escaped.as_bytes()).unwrap_err().to_string();
     assert!(error.contains("values"), "{error}");
+}
+
+/// A figure of survival curves.
+fn curves(runs: usize, turns: u32) -> FigureSpec {
+    let observed = cases::many::episodes(7, 60, turns, 0.001, 0.0005);
+    let label = |at: usize| cases::many::label(&format!("harness {at} · model"));
+    let series = (0..runs).map(|at| cases::many::series(label(at), &observed, turns)).collect();
+    spec(cases::many::survival(series, turns))
+}
+
+#[test]
+fn curves_of_a_thousand_runs_over_a_hundred_turns_are_read_again() {
+    for (runs, turns) in [(1000, 100), (100, 1000)] {
+        let spec = curves(runs, turns);
+        let text = spec_to_toml(&spec).unwrap();
+        assert!(spec_from_toml(&text).unwrap() == spec, "{runs} runs over {turns} turns");
+    }
+}
+
+#[test]
+// docs/security.md: A file with a figure
+fn a_spec_that_is_too_large_to_be_read_again_is_told_when_it_is_written() {
+    let file = export(&curves(130, 1000), Format::Toml).unwrap();
+    assert!(file.warnings.iter().any(|w| w.contains("cannot be drawn again")), "{:?}", file.warnings);
+    let refused = spec_in(&file.bytes).unwrap_err().to_string();
+    assert!(refused.contains("MiB"), "{refused}");
+    let file = export(&curves(3, 10), Format::Toml).unwrap();
+    assert_eq!(file.warnings, [""; 0]);
 }

@@ -78,7 +78,7 @@ pub struct File {
     pub width: f64,
     /// Height.
     pub height: f64,
-    /// Warnings about letters and marks that do not look as intended, in sentences.
+    /// Warnings about letters and marks that do not look as intended, and a spec that is too large to be read again, in sentences.
     pub warnings: Vec<String>,
 }
 
@@ -190,7 +190,9 @@ pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
     }
     let toml = spec_to_toml(spec).map_err(|e| ExportError::new(format, e))?;
     let drawing = crate::draw(spec);
-    let mut warnings = Vec::new();
+    let too_large = spec_text::why_too_large(&toml);
+    let mut warnings: Vec<String> =
+        too_large.map(|why| format!("this file cannot be drawn again: {why}")).into_iter().collect();
     let bytes = match format {
         Format::Svg => {
             warnings.extend(fonts::missing_in_svg(&drawing.svg));

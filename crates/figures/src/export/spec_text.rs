@@ -2,7 +2,10 @@
 
 use std::fmt::{self, Write as _};
 
+use model::is_display_control;
 use toml::Value;
+use toml_parser::Source;
+use toml_parser::lexer::TokenKind;
 
 use crate::SOFTWARE;
 use crate::spec::{FigureSpec, UNKNOWN_VERSION};
@@ -14,13 +17,15 @@ const BEGIN: &str = "# Stamina Lab figure spec: begin";
 const END: &str = "# Stamina Lab figure spec: end";
 /// The most bytes of a file with a spec. Pictures and tables have their own data beside it.
 const LARGEST: usize = 64 << 20;
-/// The most bytes of a spec. That of a matrix of 50,000 cells, the largest, has 7 MB.
+/// The most bytes of a spec. That of survival curves of 1,000 runs over 100 turns, or 100 runs over 1,000, has up to 15 MB.
 const LARGEST_SPEC: usize = 16 << 20;
-/// The most that a spec may take in memory while it is read, in bytes: a matrix of 50,000 cells takes less.
-const ROOM: usize = 240 << 20;
-/// What the parser takes for each token, in bytes, and for each value beside its token.
-const TOKEN: usize = 50;
-const VALUE: usize = 100;
+/// The most that a spec may take in memory while it is read, in bytes: those curves take up to 415 MiB.
+const ROOM: usize = 420 << 20;
+/// What the parser takes for a token and the event that is made from it, in bytes.
+const TOKEN: usize = 48;
+/// What the parser takes for a value of a table with its key and its part of the index, and for a value of a list.
+const ENTRY: usize = 170;
+const PLACE: usize = 100;
 
 /// A spec could not be read or written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,8 +102,8 @@ fn quoted(text: &str) -> String {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            // Characters that XML does not allow are escaped, too, because the text is in SVG files.
-            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}' | '\u{2028}' | '\u{2029}') => {
+            // Characters that XML does not allow and display controls are escaped, too: the text is in SVG files and in comments.
+            c if c.is_control() || is_display_control(c) || matches!(c, '\u{FFFE}' | '\u{FFFF}') => {
                 let _ = write!(out, "\\u{:04X}", u32::from(c));
             }
             c => out.push(c),
@@ -113,13 +118,8 @@ fn quoted(text: &str) -> String {
 /// # Errors
 /// The error and its line. A text that is too large for a spec, or has too many values, is not parsed.
 pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
-    if text.len() > LARGEST_SPEC {
-        let (size, most) = (text.len(), LARGEST_SPEC >> 20);
-        return Err(SpecError(format!("a figure spec of {size} bytes is not read, only up to {most} MiB")));
-    }
-    if memory(text) > ROOM {
-        let most = ROOM >> 20;
-        return Err(SpecError(format!("a figure spec with so many values would take more than {most} MiB")));
+    if let Some(why) = why_too_large(text) {
+        return Err(SpecError(why));
     }
     toml::from_str(text).map_err(|error| {
         // Only the place and not the message of the parser, which quotes values: a link in a foreign folder may lead to any file.
@@ -134,22 +134,95 @@ pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
     })
 }
 
-/// The most memory that the parser of TOML takes for a text, which it splits into tokens before anything else. Every token begins with
-/// one of these characters, or behind one or a gap; characters in texts count as well.
+/// Why a text is too large for a spec, in a sentence without a full stop; `None` = it can be read.
+pub(super) fn why_too_large(text: &str) -> Option<String> {
+    if text.len() > LARGEST_SPEC {
+        let (size, most) = (text.len(), LARGEST_SPEC >> 20);
+        return Some(format!("a figure spec of {size} bytes is not read, only up to {most} MiB"));
+    }
+    let most = ROOM >> 20;
+    (memory(text) > ROOM)
+        .then(|| format!("a figure spec with so many values would take more than {most} MiB"))
+}
+
+/// A table or list of TOML while its values are counted.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    is_table: bool,
+    held: usize,
+}
+
+impl Open {
+    /// The number of values that there is room for: a table has 3, 7, 14, 28 … and a list 4, 8, 16 …
+    fn room(self) -> usize {
+        match (self.is_table, self.held) {
+            (_, 0) => 0,
+            (true, 1..=3) => 3,
+            (true, held) => 7 * held.div_ceil(7).next_power_of_two(),
+            (false, held) => held.next_power_of_two().max(4),
+        }
+    }
+
+    /// What one more value takes.
+    fn add(&mut self) -> usize {
+        let before = self.room();
+        self.held += 1;
+        (self.room() - before) * if self.is_table { ENTRY } else { PLACE }
+    }
+}
+
+/// The most memory that the parser of TOML takes for a text, by the tokens into which it splits the text before anything else. What is over
+/// [`ROOM`] is not counted. Where brackets do not match, every key and bracket counts as a table.
 fn memory(text: &str) -> usize {
-    let (mut taken, mut in_gap, mut begins) = (0_usize, false, true);
-    for byte in text.bytes() {
-        let is_gap = matches!(byte, b' ' | b'\t');
-        let ends = is_gap || matches!(byte, b'\n' | b'\r' | b'.' | b']' | b'}' | b'#' | b'"' | b'\'');
-        let opens = matches!(byte, b',' | b'=' | b'[' | b'{');
-        taken += if opens {
-            TOKEN + VALUE
-        } else if (ends || begins) && !(is_gap && in_gap) {
-            TOKEN
-        } else {
-            0
-        };
-        (in_gap, begins) = (is_gap, ends || opens);
+    const TABLE: usize = 3 * ENTRY;
+    // The document, or the table below its last header, and what is open in it.
+    let mut document = Open { is_table: true, held: 0 };
+    let mut open: Vec<Open> = Vec::new();
+    // Whether a key comes, and whether there was a dot since the last sign: a number has one, a key any number.
+    let (mut in_key, mut is_dotted) = (true, false);
+    let mut taken = 0_usize;
+    for token in Source::new(text).lex() {
+        taken += TOKEN;
+        let inner = open.last_mut().unwrap_or(&mut document);
+        match token.kind() {
+            TokenKind::Dot => {
+                taken += if in_key || is_dotted { TABLE } else { 0 };
+                is_dotted = true;
+                continue;
+            }
+            TokenKind::Equals => {
+                taken += if inner.is_table { inner.add() } else { TABLE };
+                in_key = false;
+            }
+            TokenKind::Comma => {
+                taken += if inner.is_table { 0 } else { inner.add() };
+                in_key = inner.is_table;
+            }
+            TokenKind::Newline => in_key = inner.is_table,
+            TokenKind::LeftSquareBracket if in_key && open.is_empty() => {
+                taken += TABLE + 4 * PLACE;
+                document.held = 0;
+            }
+            TokenKind::LeftSquareBracket => {
+                let mut list = Open { is_table: false, held: 0 };
+                taken += list.add();
+                open.push(list);
+                in_key = false;
+            }
+            TokenKind::LeftCurlyBracket => {
+                open.push(Open { is_table: true, held: 0 });
+                in_key = true;
+            }
+            TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => {
+                open.pop();
+                in_key = false;
+            }
+            _ => continue,
+        }
+        is_dotted = false;
+        if taken > ROOM {
+            break;
+        }
     }
     taken
 }
@@ -239,18 +312,24 @@ mod tests {
 
     #[test]
     fn every_token_and_value_counts() {
-        // Tokens, and values among them.
-        for (text, tokens, values) in [
-            ("", 0, 0),
-            ("a", 1, 0),
-            ("x=[1,1]", 7, 3),
-            ("a . b = 0.5\n", 12, 1),
-            ("\n\n\n", 3, 0),
-            ("[[a]]\nb = { c = true }", 19, 5),
+        // Tokens (the end is one), values of tables for which there is room, and values of lists.
+        for (text, tokens, entries, places) in [
+            ("", 1, 0, 0),
+            ("x=[1,1]", 8, 3, 4),
+            ("a . b = 0.5\n", 13, 6, 0),
+            ("\n\n\n", 4, 0, 0),
+            ("long-name    other-name", 4, 0, 0),
+            ("x=\"[{,.=\" # [{,.=", 6, 3, 0),
+            ("[[a]]\nb = { c = true }", 20, 3 + 3 + 3 + 3, 4 + 4),
+            ("x = [{ a = 1, b = 2, c = 3, d = 4 }]", 37, 3 + 7, 4),
         ] {
-            assert!(memory(text) >= tokens * TOKEN + values * VALUE, "{text:?}: {}", memory(text));
+            let expected = tokens * TOKEN + entries * ENTRY + places * PLACE;
+            assert_eq!(memory(text), expected, "{text:?}");
         }
-        assert_eq!(memory("long-name    other-name"), 3 * TOKEN, "letters and gaps in a row are one");
+        // Keys where the brackets do not match.
+        for text in ["x = {\na.b.c = 1", "x = [\na.b.c = 1", "x = [{]\na.b.c = 1", "x = ]}\na.b.c = 1"] {
+            assert!(memory(text) > 10 * TOKEN + 4 * ENTRY, "{text:?}");
+        }
     }
 
     #[test]
