@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Check } from "../host/bindings/Check";
-import { SeenWarnings } from "./seenWarnings";
+import { SeenWarnings, heldBy } from "./seenWarnings";
 
 const check = (id: string, state: Check["state"], sentence: string | null): Check => ({ id, title: id, state, value: "", sentence, fix: null });
 const here = { endpoint_mode: "gateway", base_url: "http://127.0.0.1:8080" } as const;
@@ -23,4 +23,16 @@ test("what is well, unknown, a failure or of something else holds no start", () 
   const seen = new SeenWarnings();
   const checks = [check("model", "ok", null), check("abilities", "unknown", "Whether it calls tools is unknown."), check("endpoint", "fail", "Nothing listens."), check("price", "warn", "The price is not known."), check("pack", "warn", "A model samples first.")];
   expect(seen.show({ checks }, here)).toEqual([]);
+});
+
+test("a start is held once, though the words of the endpoint change", () => {
+  const seen = new SeenWarnings();
+  const limited = (seconds: string): Check => check("endpoint", "warn", `The endpoint is limited: try again in ${seconds}.`);
+  const first = heldBy(undefined, "a", seen.show({ checks: [limited("1.53s")] }, here));
+  expect(first.checks).toEqual([limited("1.53s")]);
+  const unseen = seen.show({ checks: [limited("1.21s")] }, here);
+  expect(unseen).toEqual([limited("1.21s")]);
+  expect(heldBy(first, "a", unseen).checks).toEqual([]);
+  // Of another endpoint it is held again.
+  expect(heldBy(first, "b", unseen).checks).toEqual(unseen);
 });

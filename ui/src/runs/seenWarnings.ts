@@ -18,6 +18,13 @@ export interface HeldStart {
 /** What of the settings decides what an endpoint is asked. */
 export const askedOf = ({ agent, model, endpoint_mode, base_url }: Pick<FormSettings, "agent" | "model" | "endpoint_mode" | "base_url">): string => JSON.stringify([agent, model, endpoint_mode, base_url]);
 
+/** What holds a start: new warnings of its endpoint. Not twice: who presses again has read them, though their words may change each time
+ *  ("try again in 1.53s"). */
+export function heldBy(before: HeldStart | undefined, of: string, unseen: readonly Check[]): HeldStart {
+  const isAgain = before?.of === of && before.checks.length > 0;
+  return { of, checks: isAgain ? [] : unseen };
+}
+
 export class SeenWarnings {
   readonly #seen = new Set<string>();
 
