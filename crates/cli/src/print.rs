@@ -4,19 +4,11 @@ use std::borrow::Cow;
 use std::io::{BufRead as _, IsTerminal as _, Write};
 
 use model::is_display_control;
+pub(crate) use model::without_controls;
 use serde_json::Value;
 use workbench::api::ApiError;
 
-/// Replaces characters that control a terminal by U+FFFD: strangers wrote the text in results.
-pub(crate) fn without_controls(text: &str) -> Cow<'_, str> {
-    if text.contains(is_display_control) {
-        Cow::Owned(text.replace(is_display_control, "\u{fffd}"))
-    } else {
-        Cow::Borrowed(text)
-    }
-}
-
-/// Writes text for people to standard output, without control characters.
+/// Writes text for people to standard output, without control characters: strangers wrote the text in results.
 pub(crate) fn print(text: &str) {
     print_data(&without_controls(text));
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use model::is_display_control;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 use crate::font::text_width;
@@ -18,8 +19,7 @@ const SIMULATED_SHORT: &str = " (sim.)";
 /// The least width of a name beside a suffix, in heights of letters.
 const LEAST_NAME: f64 = 4.0;
 
-/// A name in one line: white space becomes a space. Control characters and characters that change the direction of writing
-/// are removed.
+/// A name in one line: white space becomes a space. Display controls are removed.
 pub(crate) fn clean(name: &str) -> String {
     let mut out = String::with_capacity(name.len().min(4 * MOST_CHARACTERS));
     for c in name.chars() {
@@ -27,17 +27,12 @@ pub(crate) fn clean(name: &str) -> String {
             if !out.is_empty() && !out.ends_with(' ') {
                 out.push(' ');
             }
-        } else if !(c.is_control() || turns_text(c) || matches!(c, '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')) {
+        } else if !(is_display_control(c) || matches!(c, '\u{FFFE}' | '\u{FFFF}')) {
             out.push(c);
         }
     }
     out.truncate(out.trim_end().len());
     if out.is_empty() { "(no name)".to_owned() } else { out }
-}
-
-/// Marks, embeddings, overrides and isolates of the bidirectional algorithm.
-fn turns_text(c: char) -> bool {
-    matches!(c, '\u{200E}' | '\u{200F}' | '\u{061C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A text that is at most `width` wide at `size`. A longer text loses its middle, between grapheme clusters. If not even an

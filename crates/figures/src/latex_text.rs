@@ -157,9 +157,9 @@ pub(crate) fn escape(text: &str) -> String {
     out.replace('[', "{[}").replace(']', "{]}")
 }
 
-/// Invisible characters: direction, joining, byte order.
-const fn is_mark(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+/// Invisible characters: display controls, joiners, and what is no character.
+fn is_mark(c: char) -> bool {
+    model::is_display_control(c) || matches!(c, '\u{200c}' | '\u{200d}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// The definitions that text of [`escape`] needs.

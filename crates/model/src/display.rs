@@ -1,5 +1,7 @@
 //! Text for people: numbers with what they count, and characters that change how a terminal shows a text.
 
+use std::borrow::Cow;
+
 /// A number with a noun whose plural ends in `s`: `1 turn`, `2 turns`.
 pub fn counted(number: u64, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
@@ -38,17 +40,29 @@ pub fn is_display_control(c: char) -> bool {
     is_unseen || c.is_control() && c != '\n' && c != '\t'
 }
 
-/// A text in which display controls are escaped: `\u{1b}`. Line breaks and tabs stay.
+/// Appends a character, escaped where it is a display control: `\u{1b}`.
+pub fn push_escaped(out: &mut String, c: char) {
+    if is_display_control(c) {
+        out.extend(c.escape_unicode());
+    } else {
+        out.push(c);
+    }
+}
+
+/// A text in which display controls are escaped. Line breaks and tabs stay.
 pub fn escape_controls(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_display_control(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
+    text.chars().for_each(|c| push_escaped(&mut out, c));
     out
+}
+
+/// A text in which display controls are U+FFFD. Line breaks and tabs stay.
+pub fn without_controls(text: &str) -> Cow<'_, str> {
+    if text.contains(is_display_control) {
+        Cow::Owned(text.replace(is_display_control, "\u{fffd}"))
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// A text from outside as one line of at most `most` characters: white space becomes one blank, display controls are escaped,
@@ -61,8 +75,8 @@ pub fn one_line(text: &str, most: usize) -> String {
             is_blank = !out.is_empty();
             continue;
         }
-        let is_escaped = is_display_control(c);
-        let width = usize::from(is_blank) + if is_escaped { c.escape_unicode().count() } else { 1 };
+        let of_character = if is_display_control(c) { c.escape_unicode().count() } else { 1 };
+        let width = usize::from(is_blank) + of_character;
         if width > left {
             out.push('…');
             break;
@@ -71,11 +85,7 @@ pub fn one_line(text: &str, most: usize) -> String {
         if std::mem::take(&mut is_blank) {
             out.push(' ');
         }
-        if is_escaped {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
+        push_escaped(&mut out, c);
     }
     out
 }
@@ -89,7 +99,7 @@ pub fn log_line(line: &str, most: usize) -> String {
 
 /// A text from outside as one line that cannot control the display. Each display control, line break and tab becomes U+FFFD.
 pub fn plain_line(text: &str) -> String {
-    text.replace(|c| is_display_control(c) || c == '\n' || c == '\t', "\u{fffd}")
+    without_controls(text).replace(['\n', '\t'], "\u{fffd}")
 }
 
 #[cfg(test)]

@@ -41,7 +41,8 @@ pub use attempt::{
 pub use bounded::bounded;
 pub use cached_input::CachedInput;
 pub use display::{
-    by_sentence, counted, escape_controls, is_display_control, log_line, one_line, plain_line, runs_in_words,
+    by_sentence, counted, escape_controls, is_display_control, log_line, one_line, plain_line, push_escaped,
+    runs_in_words, without_controls,
 };
 pub use end_reason::{
     CAUSE, CensoringPolicy, DECIDED_AS, DECIDED_BY, EndReason, Ending, NOT_RECOGNIZED, note_decision,

@@ -1,5 +1,7 @@
 //! Tables for people: rounded numbers, intervals in one column, words for unknown values.
 
+use model::is_display_control;
+
 use super::{Column, Kind, Table, Value};
 use crate::number::{in_full, p_number, whole};
 
@@ -84,9 +86,13 @@ pub(crate) fn columns(table: &Table, most: usize) -> Vec<Printed> {
     printed
 }
 
-/// Text without line breaks and control characters.
+/// Text in one line: a blank for each control character and line break, and no other display control.
 pub(super) fn without_controls(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
+    let shown = text.chars().filter_map(|c| match c {
+        c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => Some(' '),
+        c => Some(c).filter(|c| !is_display_control(*c)),
+    });
+    shown.collect::<String>().trim().to_owned()
 }
 
 #[cfg(test)]
@@ -125,6 +131,18 @@ mod tests {
         assert_eq!(printed[0].texts, ["> 99.9", "100.0", "< 0.1", "0.0", "−50.0", "75.0"]);
         assert_eq!(printed[1].texts, ["> 0.999", "1.000", "< 0.001", "0.000", "−0.500", "0.750"]);
         assert!(printed.iter().all(|column| column.right));
+    }
+
+    #[test]
+    fn no_text_turns_the_direction_of_a_document() {
+        let text = "a\u{202e}b\u{200b}c\u{2066}\u{feff}d\n\u{1b}e\u{2028}f";
+        let mut table = Table::new("t", text, vec![Column::text("c", text)]);
+        table.push(vec![known(text)]);
+        table.notes.push(text.to_owned());
+        for written in [table.to_html(), table.to_markdown(), table.to_latex()] {
+            assert!(!written.contains(is_display_control), "{written:?}");
+            assert_eq!(written.matches("abcd").count(), 4, "{written}");
+        }
     }
 
     #[test]

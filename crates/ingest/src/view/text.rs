@@ -1,7 +1,7 @@
 //! Pieces of text files.
 
 use files::{ReadError, Tree};
-use model::is_display_control;
+use model::push_escaped;
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -13,12 +13,11 @@ pub const MAX_LIMIT: u32 = 2 << 20;
 /// Longest color code that is kept together.
 const COLOR_BYTES: usize = 32;
 
-/// A piece of a text. Control characters other than line feed and tab are escaped; ANSI color codes are kept only
-/// where `ansi` says so.
+/// A piece of a text. Control characters other than line feed and tab are escaped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct TextPage {
     /// The text, always valid Unicode.
-    // Control characters other than line feed and tab are escaped (`\x07`, `\u{202e}`), color codes (`ESC[…m`) are kept. What
+    // Control characters other than line feed and tab are escaped (`\u{7}`, `\u{202e}`), color codes (`ESC[…m`) are kept. What
     // is not UTF-8 is U+FFFD.
     pub text: String,
     /// Byte at which it begins.
@@ -110,32 +109,23 @@ pub fn escape(text: &str) -> String {
 }
 
 fn escape_controls(text: &str, colors: bool, drop_cr: bool) -> String {
-    use std::fmt::Write;
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
         let here = at;
         at += c.len_utf8();
         match c {
-            '\n' | '\t' => out.push(c),
             '\r' if text[at..].starts_with('\n') => {
                 if !drop_cr {
                     out.push(c);
                 }
             }
-            '\r' => out.push_str("\\r"),
             '\x1b' if colors && color_code(&text.as_bytes()[here..]).is_some() => {
                 let length = color_code(&text.as_bytes()[here..]).unwrap_or(1);
                 out.push_str(&text[here..here + length]);
                 at = here + length;
             }
-            c if (c as u32) < 0x20 || c == '\x7f' => {
-                let _ = write!(out, "\\x{:02x}", c as u32);
-            }
-            c if is_display_control(c) => {
-                let _ = write!(out, "\\u{{{:x}}}", c as u32);
-            }
-            c => out.push(c),
+            c => push_escaped(&mut out, c),
         }
     }
     out
@@ -169,9 +159,9 @@ mod tests {
         let text = "a\x1b[31mred\x1b[0m\x1b[2J\x07\r\nb\rc\u{202e}d\u{9b}\t\x7f\0";
         assert_eq!(
             whole(text.as_bytes(), 0),
-            "a\x1b[31mred\x1b[0m\\x1b[2J\\x07\nb\\rc\\u{202e}d\\u{9b}\t\\x7f\\x00"
+            "a\x1b[31mred\x1b[0m\\u{1b}[2J\\u{7}\nb\\u{d}c\\u{202e}d\\u{9b}\t\\u{7f}\\u{0}"
         );
-        assert_eq!(escape("x\r\n\x1b[31m"), "x\r\n\\x1b[31m");
+        assert_eq!(escape("x\r\n\x1b[31m"), "x\r\n\\u{1b}[31m");
     }
 
     #[test]
