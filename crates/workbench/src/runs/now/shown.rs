@@ -22,6 +22,8 @@ pub(super) fn rank(state: LiveState) -> u8 {
         _ if is_live(state) => 0,
         LiveState::Lost => 1,
         LiveState::Finished => 3,
+        // The list is cut: what cannot be read takes the place of no run that can.
+        LiveState::Unreadable => 4,
         _ => 2,
     }
 }
@@ -251,4 +253,25 @@ fn forecast(read: &live::LiveRun) -> Option<Forecast> {
         cost_usd: at_end(read.spent.cost_usd, per_turn(&|e| e.spent.cost_usd)),
         tokens: at_end(both(&read.spent.tokens), per_turn(&|e| both(&e.spent.tokens))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_cannot_be_read_comes_after_all_others() {
+        let others = [
+            LiveState::Starting,
+            LiveState::Running,
+            LiveState::Paused,
+            LiveState::Stopping,
+            LiveState::Lost,
+            LiveState::Stopped,
+            LiveState::Budget,
+            LiveState::Failed,
+            LiveState::Finished,
+        ];
+        assert!(others.into_iter().all(|state| rank(state) < rank(LiveState::Unreadable)));
+    }
 }
