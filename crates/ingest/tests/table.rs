@@ -294,8 +294,34 @@ fn what_does_not_fit_is_said_with_its_row() {
     assert_eq!(read.episode("a", "on").stamina(), 0);
     let odd = read.episode("a", "odd");
     assert_eq!((odd.planned_turns, odd.turns[0].attempts[1].passed), (Some(5), None));
-    // Nothing is known of it: it is neither a pass nor a failure.
-    assert_eq!(odd.turns[1].attempts[0].verdict, Unfinished);
+    // Its verdict cannot be read, so it is an error of the verifier, and not an attempt that is still running.
+    let unreadable = &odd.turns[1].attempts[0];
+    assert_eq!((unreadable.verdict, unreadable.end_reason), (Verdict::Error, Some(EndReason::VerifierError)));
+}
+
+#[test]
+fn a_verdict_that_cannot_be_read_is_an_error_of_the_verifier() {
+    let read = table(
+        "t.csv",
+        "run,harness,model,scenario,turn,attempt,passed,verdict,end_reason\n\
+         a,h,m,word,1,1,maybe,,\n\
+         a,h,m,number,1,1,2,,\n\
+         a,h,m,verdict,1,1,,so-so,\n\
+         a,h,m,reason,1,1,maybe,,budget\n\
+         a,h,m,stated,1,1,maybe,failed,\n\
+         a,h,m,unknown,1,1,NaN,,\n",
+    );
+    let end = |scenario: &str| {
+        let attempt = &read.episode("a", scenario).turns[0].attempts[0];
+        (attempt.verdict, attempt.end_reason)
+    };
+    for scenario in ["word", "number", "verdict"] {
+        assert_eq!(end(scenario), (Verdict::Error, Some(EndReason::VerifierError)), "{scenario}");
+    }
+    assert_eq!(end("reason"), (Unfinished, Some(EndReason::Budget)));
+    assert_eq!(end("stated"), (Failed, None));
+    assert_eq!(end("unknown"), (Unfinished, None));
+    assert_eq!(read.codes(), ["value.not_usable"; 5]);
 }
 
 #[test]

@@ -232,6 +232,56 @@ fn a_turn_without_a_verdict_and_values_that_cannot_be_are_said() {
 }
 
 #[test]
+fn a_score_that_is_no_number_is_no_verdict_and_no_running_attempt() {
+    let read_score = |field: &str| {
+        let json = format!(r#"{{"turns": [{{"turn": 1, "attempts": [{{{field}}}]}}]}}"#);
+        let read = written(&[("scenario_0/trajectory.json", &json)]);
+        let attempt = &read.episodes[0].turns[0].attempts[0];
+        let codes = read.codes().iter().map(|code| (*code).to_owned()).collect::<Vec<_>>();
+        (attempt.verdict, attempt.end_reason, codes)
+    };
+    let unreadable = (Verdict::Error, Some(EndReason::VerifierError));
+    for field in [
+        r#""score": "1.0""#,
+        r#""reward": "1.0""#,
+        r#""pass_rate": "100%""#,
+        r#""reward": "n/a""#,
+        r#""score": [1.0]"#,
+        r#""score": {"value": 1.0}"#,
+        r#""success": "perhaps""#,
+    ] {
+        let (verdict, reason, codes) = read_score(field);
+        assert_eq!((verdict, reason), unreadable, "{field}");
+        assert_eq!(codes, ["value.not_usable", "verdict.missing"], "{field}");
+    }
+    assert_eq!(
+        read_score(r#""score": null"#),
+        (unreadable.0, unreadable.1, vec!["verdict.missing".to_owned()])
+    );
+    let (verdict, reason, codes) = read_score(r#""score": NaN"#);
+    assert_eq!((verdict, reason), unreadable);
+    assert!(codes.contains(&"verdict.missing".to_owned()), "{codes:?}");
+    // Something else tells it.
+    assert_eq!(read_score(r#""score": true"#), (Verdict::Passed, None, Vec::new()));
+    assert_eq!(read_score(r#""score": null, "passed": 3, "total": 3"#), (Verdict::Passed, None, Vec::new()));
+    let by_tests = read_score(r#""score": "75%", "passed": 3, "total": 4"#);
+    assert_eq!(
+        by_tests,
+        (Verdict::Failed, Some(EndReason::TestsFailed), vec!["value.not_usable".to_owned()])
+    );
+    let raised =
+        read_score(r#""score": null, "exception": {"type": "AgentTimeoutError", "message": "late"}"#);
+    assert_eq!(raised.1, Some(EndReason::AgentTimeout));
+    // A turn with no score was not played; a text of the whole episode is said and not used.
+    let json = r#"{"final_score": "0.5", "turns": [{"turn": 1, "score": 1}, {"turn": 2, "score": null}]}"#;
+    let read = written(&[("scenario_0/trajectory.json", json)]);
+    let states: Vec<TurnState> = read.episodes[0].turns.iter().map(Turn::state).collect();
+    assert_eq!(states, [TurnState::Passed, TurnState::NotReached]);
+    assert!(read.episodes[0].reported.is_empty());
+    assert!(read.warning("value.not_usable").message.starts_with("The episode has “final_score"));
+}
+
+#[test]
 fn a_score_that_decides_and_is_not_in_0_to_1_is_said() {
     let json = r#"{"turns": [{"turn": 1, "score": 62.5}, {"turn": 2, "score": 1}, {"turn": 3, "score": -1},
         {"turn": 4, "score": 62.5, "success": false}]}"#;

@@ -10,6 +10,7 @@ mod field_names;
 mod fields;
 mod file_names;
 mod listing;
+mod odd_values;
 mod recognition;
 mod report_entries;
 mod speaker;

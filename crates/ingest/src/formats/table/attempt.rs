@@ -16,6 +16,11 @@ pub(super) fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     let end_reason = taker.take(Field::EndReason, |cell, _| cell.end_reason());
     let passed = taker.take(Field::Passed, |cell, _| cell.flag());
     let stated = taker.take(Field::Verdict, |cell, _| cell.verdict());
+    let says_a_verdict =
+        [Field::Passed, Field::Verdict].into_iter().any(|field| !taker.row.cell(field).is_unknown());
+    // What it says is no verdict: nobody knows it, and the attempt is not one that is still running.
+    let unreadable = says_a_verdict && passed.is_none() && stated.is_none() && end_reason.is_none();
+    let end_reason = if unreadable { Some(EndReason::VerifierError) } else { end_reason };
     let verdict = verdict(passed, stated, end_reason);
     if let (Some(passed), Some(stated)) = (passed, stated)
         && passed != (stated == Verdict::Passed)

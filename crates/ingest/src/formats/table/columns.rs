@@ -120,7 +120,7 @@ columns! {
     Scenario "scenario" ["task", "task_id"] Text Episode true true "Scenario: the same name in two runs is the same scenario" "the run has no episode here";
     Turn "turn" [] Ordinal Turn true true "Turn" "the episode has no turn";
     Attempt "attempt" [] Ordinal Attempt true true "Attempt at the turn" "the turn was not reached";
-    Passed "passed" [] Flag Attempt true true "Whether the attempt passed" "no verdict: unfinished, or by end_reason";
+    Passed "passed" [] Flag Attempt true true "Whether the attempt passed" "no verdict: unfinished, or by end_reason; what is no verdict: verifier_error";
     TestsPassed "tests_passed" [] Count Attempt false true "Tests passed" "unknown";
     TestsTotal "tests_total" [] Count Attempt false true "Tests run" "unknown";
     EndReason "end_reason" [] EndReason Attempt false true "Why the attempt ended" "tests_failed where it did not pass";

@@ -9,6 +9,7 @@ use model::{
 use super::facts::{Facts, Number, TrajectoryFacts, TurnFacts};
 use super::file_names::Base;
 use super::listing::{Found, Listing};
+use super::odd_values::Whose;
 use super::step_sums::Lean;
 use super::trajectory;
 use crate::formats::staminabench::folder_names;
@@ -120,7 +121,9 @@ pub(super) fn episode(
         }
         episode.turns.push(turn);
     }
-    finish(&mut episode, trajectory_facts.whole, trajectory_facts.planned, trajectory_facts.title, loose);
+    let mut whole = trajectory_facts.whole;
+    Whose { path: &path, name: "The episode".to_owned() }.say(&mut whole, warnings);
+    finish(&mut episode, whole, trajectory_facts.planned, trajectory_facts.title, loose);
     say_unclear(&path, &episode, warnings);
     episode
 }
@@ -362,26 +365,10 @@ fn attempt(
         }
         facts.complete(trajectory::attempt(lean, &file.path));
     }
-    for odd in std::mem::take(&mut facts.odd) {
-        warnings.warn(Warning::read_differently(
-            place.path,
-            "value.not_usable",
-            format!("Turn {} attempt {number} has “{odd}”, which cannot be. It is kept as an extra field and not used.", place.turn),
-        ));
-    }
-    let (mut passed, mut total) = facts.numbers();
-    if let (Some(p), Some(t)) = (passed, total)
-        && p > t
-    {
-        warnings.warn(Warning::read_differently(
-            place.path,
-            "value.not_usable",
-            format!("Turn {} attempt {number} has {p} tests passed of {t}. The numbers are kept as extra fields and not used.", place.turn),
-        ));
-        facts.extra.insert("passed".to_owned(), p.into());
-        facts.extra.insert("total".to_owned(), t.into());
-        (passed, total) = (None, None);
-    }
+    let whose = Whose { path: place.path, name: format!("Turn {} attempt {number}", place.turn) };
+    whose.say(&mut facts, warnings);
+    let (passed, total) = whose.numbers(&mut facts, warnings);
+    let unreadable = facts.unreadable.take();
     let claim = Claim { passed, total, success: facts.success };
     let (log, log_path) = best_log(tree, &files, claim, warnings);
 
@@ -402,7 +389,7 @@ fn attempt(
     let mut unusable = Unusable::default();
     unusable.settle(&mut attempt);
     if let Some(mut warning) = unusable.warning(place.path) {
-        warning.message = format!("Turn {} attempt {number}: {}", place.turn, warning.message);
+        warning.message = format!("{}: {}", whose.name, warning.message);
         warnings.warn(warning);
     }
     attempt.artifacts = facts.artifacts;
@@ -413,18 +400,21 @@ fn attempt(
         (Some(false), _) => Verdict::Failed,
         (None, Some(score)) => {
             if !(0.0..=1.0).contains(&score) {
-                let about = format!("Turn {} attempt {number}: ", place.turn);
+                let about = format!("{}: ", whose.name);
                 warnings.warn(value::reward_range(place.path, &about, score));
             }
             if score >= model::PASS_REWARD { Verdict::Passed } else { Verdict::Failed }
         }
-        (None, None) if may_be_running && attempt.exception.is_none() => Verdict::Unfinished,
+        (None, None) if may_be_running && attempt.exception.is_none() && unreadable.is_none() => {
+            Verdict::Unfinished
+        }
         (None, None) => Verdict::Error,
     };
     if attempt.verdict == Verdict::Passed {
         attempt.end_reason = None;
     }
     test_logs::settle(&mut attempt, claim, &log_path, log, warnings);
+    whose.no_verdict(&mut attempt, unreadable.as_deref(), warnings);
     test_logs::give_reason(&mut attempt);
     attempt
 }

@@ -41,6 +41,8 @@ pub(super) struct Facts {
     pub(super) extra: Extra,
     /// Values of known names that cannot be what the name says: name and value. They are in `extra`, too.
     pub(super) odd: Vec<String>,
+    /// A value that tells the verdict and cannot be read: name and value.
+    pub(super) unreadable: Option<String>,
 }
 
 impl Facts {
@@ -110,6 +112,7 @@ impl Facts {
         mine.test_seconds = mine.test_seconds.or(its.test_seconds);
         self.artifacts.extend(other.artifacts);
         self.odd.extend(other.odd);
+        self.unreadable = self.unreadable.take().or(other.unreadable);
         for (key, value) in other.extra {
             self.extra.entry(key).or_insert(value);
         }

@@ -23,6 +23,10 @@ pub(super) fn record(facts: &mut Facts, node: &Node, prefix: &str, depth: u8) {
 /// Takes one field, or keeps it as unknown.
 pub(super) fn field(facts: &mut Facts, key: &str, value: &Node, prefix: &str, depth: u8) {
     let name = normal(key);
+    if *value == Node::Null && field_names::SCORE.contains(&name.as_str()) {
+        // Where there is an attempt it should be a number; of a turn that was not played it says so.
+        facts.unreadable.get_or_insert_with(|| format!("{prefix}{key}: null"));
+    }
     if *value == Node::Null
         || field_names::ATTEMPT.contains(&name.as_str())
         || field_names::TURN.contains(&name.as_str())
@@ -34,7 +38,11 @@ pub(super) fn field(facts: &mut Facts, key: &str, value: &Node, prefix: &str, de
     }
     if is_odd(&name, value) && facts.odd.len() < 16 {
         let shown: String = value.to_value().to_string().chars().take(60).collect();
-        facts.odd.push(format!("{prefix}{key}: {shown}"));
+        let odd = format!("{prefix}{key}: {shown}");
+        if tells_verdict(&name) {
+            facts.unreadable.get_or_insert_with(|| odd.clone());
+        }
+        facts.odd.push(odd);
     }
     if !(value.list().is_empty() && matches!(value, Node::List(_))) {
         facts.extra.insert(format!("{prefix}{key}"), kept(value));
@@ -57,7 +65,13 @@ fn is_odd(name: &str, value: &Node) -> bool {
         .iter()
         .any(|n| n.contains(&name) || n.contains(&bare));
     ((number || time) && matches!(value, Node::Number(_) | Node::Text(..)))
+        || field_names::SCORE.contains(&name)
         || (usage::is_token_key(name) && value.map().is_empty())
+}
+
+/// Whether a name is of what says by itself whether an attempt passed.
+fn tells_verdict(name: &str) -> bool {
+    [field_names::PASSED, field_names::SUCCESS, field_names::SCORE].iter().any(|names| names.contains(&name))
 }
 
 fn count(value: &Node) -> Option<u32> {
@@ -135,7 +149,7 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
         return success.is_some();
     }
     if is(field_names::SCORE)
-        && let Some(n) = value.number()
+        && let Some(n) = value::reward(value)
     {
         facts.score = facts.score.or(Some(n));
         return true;

@@ -1,0 +1,66 @@
+//! Values of attempts that cannot be what their names say: each is said, and none of them decides.
+
+use model::{Attempt, EndReason, Verdict, Warning};
+
+use super::facts::Facts;
+use crate::formats::staminabench::warnings::PartWarnings;
+
+/// Whose values they are: the file, and how a sentence about them begins.
+pub(super) struct Whose<'a> {
+    /// The file.
+    pub(super) path: &'a str,
+    /// The beginning of a sentence: `Turn 3 attempt 2`.
+    pub(super) name: String,
+}
+
+impl Whose<'_> {
+    /// Says which values of known names are not used.
+    pub(super) fn say(&self, facts: &mut Facts, warnings: &mut PartWarnings<'_>) {
+        let name = &self.name;
+        for odd in std::mem::take(&mut facts.odd) {
+            let what =
+                format!("{name} has “{odd}”, which cannot be. It is kept as an extra field and not used.");
+            warnings.warn(Warning::read_differently(self.path, "value.not_usable", what));
+        }
+    }
+
+    /// Tests passed and run. Where more passed than there are, that is said, and both are unknown.
+    pub(super) fn numbers(
+        &self,
+        facts: &mut Facts,
+        warnings: &mut PartWarnings<'_>,
+    ) -> (Option<u32>, Option<u32>) {
+        let (passed, total) = facts.numbers();
+        let (Some(p), Some(t)) = (passed, total) else { return (passed, total) };
+        if p <= t {
+            return (passed, total);
+        }
+        let what = format!(
+            "{} has {p} tests passed of {t}. The numbers are kept as extra fields and not used.",
+            self.name
+        );
+        warnings.warn(Warning::read_differently(self.path, "value.not_usable", what));
+        facts.extra.insert("passed".to_owned(), p.into());
+        facts.extra.insert("total".to_owned(), t.into());
+        (None, None)
+    }
+
+    /// Gives an attempt of which nothing but a value that cannot be read tells the verdict the verifier's error, and says so.
+    pub(super) fn no_verdict(
+        &self,
+        attempt: &mut Attempt,
+        unreadable: Option<&str>,
+        warnings: &mut PartWarnings<'_>,
+    ) {
+        let Some(value) = unreadable else { return };
+        if attempt.verdict != Verdict::Error || attempt.end_reason.is_some() || attempt.exception.is_some() {
+            return;
+        }
+        attempt.end_reason = Some(EndReason::VerifierError);
+        let what = format!(
+            "{} says its verdict in a way that cannot be read (“{value}”). It is shown as an error of the verifier.",
+            self.name
+        );
+        warnings.warn(Warning::read_differently(self.path, "verdict.missing", what));
+    }
+}
