@@ -174,24 +174,32 @@ fn put(
         });
     }
     let value = match known(key, place)? {
-        None => integer_of_others(key, value).unwrap_or_else(|| value.clone()),
-        Some(known) => known.takes().take(value).ok_or_else(|| ConfigError::Value {
-            key: known.dotted(),
-            given: shown(value),
-            wanted: known.takes().words(),
-            place: place.to_owned(),
-        })?,
+        None => match takes_of_others(key) {
+            None => value.clone(),
+            Some(takes) => taken(takes, key, value, place)?,
+        },
+        Some(known) => taken(known.takes(), key, value, place)?,
     };
     given.insert(key.to_owned(), value);
     Ok(())
 }
 
-/// A whole number in a section of others, which a list of values gives as text.
-fn integer_of_others(key: &str, value: &Value) -> Option<Value> {
+/// A value as its key takes it.
+fn taken(takes: Takes, key: &str, value: &Value, place: &str) -> Result<Value, ConfigError> {
+    takes.take(value).ok_or_else(|| ConfigError::Value {
+        key: key.to_owned(),
+        given: shown(value),
+        wanted: takes.words(),
+        place: place.to_owned(),
+    })
+}
+
+/// What a key in a section of others takes, if that is a whole number, which a list of values gives as text.
+fn takes_of_others(key: &str) -> Option<Takes> {
     let (section, name) = key.split_once('.')?;
     let is_it = |key: KeyName| matches!(key, KeyName::Free(of, last) if of == section && last == name);
     let takes = all().find(|row| is_it(row.key))?.takes;
-    if matches!(takes, Takes::Integer(..)) { takes.take(value) } else { None }
+    matches!(takes, Takes::Integer(..)).then_some(takes)
 }
 
 /// The key in the table; nothing for one in a free section.

@@ -44,7 +44,7 @@ pub enum KeyName {
     OfBenchmark(&'static [Benchmark], &'static str),
     /// In the section of the agent, which takes any key: `mini_swe.model_id`.
     OfAgent(&'static str),
-    /// In another section that takes any key. Its value is checked where it is used.
+    /// In another section that takes any key. Its value is checked where it is used, a whole number where it is read.
     Free(&'static str, &'static str),
     /// A question of the form alone about a key that another setting declares.
     OfForm(&'static str, &'static str),

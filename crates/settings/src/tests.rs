@@ -297,3 +297,17 @@ fn nothing_of_a_file_that_is_no_settings_file_is_quoted() {
     let (_, left_out) = read(&file("benchmark: RESTFUL_SERVER_GEN\nmine: 1\n")).expect("it is one");
     assert_eq!(left_out[0].key, "mine");
 }
+
+#[test]
+fn a_number_of_a_section_of_others_that_is_out_of_range_is_refused_where_it_is_read() {
+    for value in ["0", "3601", "1.5", "soon"] {
+        let pair = format!("llm_sampler.timeout_seconds={value}");
+        let error = resolve(&[], &[pair]).unwrap_err().to_string();
+        assert!(error.contains("llm_sampler.timeout_seconds") && error.contains("from 1 to 3600"), "{error}");
+    }
+    let taken = resolve(&[], &["llm_sampler.timeout_seconds=3600".to_owned()]).unwrap();
+    assert_eq!(taken.given["llm_sampler.timeout_seconds"], 3600);
+    let (config, left_out) = read(&file("agent: MOCK\nllm_sampler:\n  calls_at_once: 65\n")).unwrap();
+    assert!(!config.given.contains_key("llm_sampler.calls_at_once"));
+    assert_eq!(left_out[0].key, "llm_sampler.calls_at_once");
+}

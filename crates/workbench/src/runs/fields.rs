@@ -8,8 +8,7 @@ use runner::settings::{
 };
 use serde_json::{Map, Value, json};
 use settings::{
-    Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, Need, Setting, Takes, all, fields,
-    is_player,
+    Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, Need, Setting, all, fields, is_player,
 };
 
 use crate::api::{
@@ -165,11 +164,9 @@ pub(super) fn settings(form: &FormSettings) -> Result<RunSettings, Vec<FieldErro
     let given = given(form);
     let mut errors: Vec<FieldError> = Vec::new();
     for one in &given {
-        let message = match ::settings::resolve(&[file([one])], &[]) {
-            Ok(_) => out_of_range(one),
-            Err(error) => Some(sentence(&error.into())),
-        };
-        errors.extend(message.map(|message| FieldError { field: one.field.to_owned(), message }));
+        if let Err(error) = ::settings::resolve(&[file([one])], &[]) {
+            errors.push(FieldError { field: one.field.to_owned(), message: sentence(&error.into()) });
+        }
     }
     if !errors.is_empty() {
         return Err(errors);
@@ -182,15 +179,6 @@ pub(super) fn settings(form: &FormSettings) -> Result<RunSettings, Vec<FieldErro
         vec![FieldError { field, message: sentence(&error) }]
     })?;
     Ok(settings)
-}
-
-/// What is wrong with a number of a section that takes any key: a configuration is not asked, because such a value is
-/// checked where it is used.
-fn out_of_range(given: &Given) -> Option<String> {
-    let setting = fields().find(|setting| setting.field == given.field)?;
-    let (KeyName::Free(..), Takes::Integer(low, high)) = (setting.key, setting.takes) else { return None };
-    let fits = given.value.as_u64().is_some_and(|number| (low..=high).contains(&number));
-    (!fits).then(|| format!("{} is not possible: enter {}", given.value, setting.takes.words()))
 }
 
 /// Without its key, which the form shows anyway, and with a capital.
