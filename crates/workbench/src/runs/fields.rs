@@ -18,6 +18,8 @@ use crate::api::{
 
 /// Bytes of a gibibyte.
 const GIB: f64 = (1u64 << 30) as f64;
+/// The section of the model that fills in scenarios.
+const SAMPLER_SECTION: &str = "llm_sampler";
 /// Scenarios or turns that stand for "as many as the pack has".
 pub(super) const ALL: u32 = 1000;
 
@@ -60,6 +62,10 @@ fn benchmark(settings: &FormSettings) -> Benchmark {
 
 /// Whether a setting says anything under what the form plays.
 fn holds(setting: &Setting, form: &FormSettings) -> bool {
+    // Of the model that samples nothing is asked without it, but what a file says of it stays in the file.
+    if matches!(setting.key, KeyName::Free(SAMPLER_SECTION, _)) {
+        return true;
+    }
     let is_tasks = form.source == FormSource::Tasks;
     let is_met = |need: &Need| match need {
         Need::Scenarios => !is_tasks,
@@ -137,6 +143,11 @@ pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
                 Some(value) => put(key, value.clone()),
             },
         }
+    }
+    if !settings.use_llm_sampler {
+        // The form does not show these fields now, so that nobody could mend them there.
+        let is_fit = |one: &Given| ::settings::resolve(&[file([one])], &[]).is_ok();
+        list.retain(|one| sampler_key(&one.key).is_none() || is_fit(one));
     }
     for pair in &settings.other {
         if let Some((key, value)) = pair.split_once('=') {
@@ -319,14 +330,17 @@ fn others(s: &RunSettings) -> Vec<String> {
     others.map(|(key, value)| format!("{key}={value}")).collect()
 }
 
+/// The last part of a key of the model that fills in scenarios; `None` = it is another key.
+fn sampler_key(key: &str) -> Option<&str> {
+    key.strip_prefix(SAMPLER_SECTION)?.strip_prefix('.')
+}
+
 /// Keys of the model that fills in scenarios, which settings keep as they were given.
 struct SamplerKeys<'a>(&'a RunSettings);
 
 impl SamplerKeys<'_> {
-    const SECTION: &'static str = "llm_sampler.";
-
     fn given(&self, name: &str) -> Option<&Value> {
-        self.0.kept.get(&format!("{}{name}", Self::SECTION))
+        self.0.kept.get(&format!("{SAMPLER_SECTION}.{name}"))
     }
 
     fn text(&self, name: &str) -> String {
@@ -340,7 +354,7 @@ impl SamplerKeys<'_> {
 
     /// Whether a field has the value of a key.
     fn has_field(&self, key: &str) -> bool {
-        match key.strip_prefix(Self::SECTION) {
+        match sampler_key(key) {
             Some(name @ ("base_url" | "key_variable" | "region" | "endpoint_url")) => {
                 self.given(name).is_some_and(Value::is_string)
             }

@@ -362,9 +362,28 @@ fn the_endpoint_of_the_model_that_samples_is_entered_in_the_form_and_comes_back(
         ..asked.clone()
     };
     assert_eq!(back(&bedrock).0, bedrock);
-    // Without that model its endpoint says nothing.
-    let off = FormSettings { use_llm_sampler: false, ..asked };
-    assert!(fields::settings(&off).unwrap().kept.is_empty());
+    // Without that model its endpoint says nothing, and stays for a run with it.
+    let off = FormSettings {
+        use_llm_sampler: false,
+        llm_sampler_model_id: form().llm_sampler_model_id,
+        ..asked
+    };
+    assert_eq!(back(&off).0, off);
+    // What it would not take does not stand in the way of a run without it.
+    let odd = FormSettings { sampler_seconds: Some(0.0), ..off };
+    assert!(!fields::settings(&odd).unwrap().kept.contains_key("llm_sampler.timeout_seconds"));
+}
+
+#[test]
+fn a_file_without_a_sampling_model_keeps_where_one_is_when_it_is_loaded_and_saved() {
+    let lines = ["  base_url: http://localhost:11434/v1", "  timeout_seconds: 7", "  calls_at_once: 2"];
+    let text = format!("agent: MOCK\noutput_dir: /r/a\nllm_sampler:\n{}\n", lines.join("\n"));
+    let LoadedSettings { settings, .. } = loaded("x.yaml".to_owned(), text).unwrap();
+    assert!(!settings.use_llm_sampler);
+    let saved = fields::settings(&settings).unwrap();
+    assert_eq!(saved.kept["llm_sampler.base_url"], "http://localhost:11434/v1");
+    assert_eq!(saved.kept["llm_sampler.timeout_seconds"], 7);
+    assert_eq!(saved.kept["llm_sampler.calls_at_once"], 2);
 }
 
 #[test]
