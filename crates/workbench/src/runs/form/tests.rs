@@ -363,11 +363,8 @@ fn the_endpoint_of_the_model_that_samples_is_entered_in_the_form_and_comes_back(
     };
     assert_eq!(back(&bedrock).0, bedrock);
     // Without that model its endpoint says nothing, and stays for a run with it.
-    let off = FormSettings {
-        use_llm_sampler: false,
-        llm_sampler_model_id: form().llm_sampler_model_id,
-        ..asked
-    };
+    let off =
+        FormSettings { use_llm_sampler: false, llm_sampler_model_id: form().llm_sampler_model_id, ..asked };
     assert_eq!(back(&off).0, off);
     // What it would not take does not stand in the way of a run without it.
     let odd = FormSettings { sampler_seconds: Some(0.0), ..off };
