@@ -14,7 +14,7 @@ use crate::readers::json::Node;
 use crate::readers::value::Unusable;
 use files::{Tree, file_name, join};
 
-use super::agent_settings::AgentSettings;
+use super::agent_settings::{AgentSettings, VALUES};
 use super::agent_version::AgentVersions;
 use super::head::Head;
 use super::job_files::{JobFiles, once_each};
@@ -100,7 +100,7 @@ pub(super) fn run(
             n => format!(" and of {}", model::counted(n as u64 - 1, "other setting")),
         };
         let what = format!(
-            "The trials of {} have several values of {first}{more}. They are one run, as in Harbor's own figures. It shows all values.",
+            "The trials of {} have several values of {first}{more}. They are one run, as in Harbor's own figures. It shows up to {VALUES} values; with more of them, they are unknown.",
             parts.key
         );
         report.warn(Warning::read_differently(at, "harbor.settings_differ", what));
