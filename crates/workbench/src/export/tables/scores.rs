@@ -70,7 +70,8 @@ pub(super) fn score_columns(most: usize) -> Vec<Column> {
     let mut columns = vec![
         Column::score("dataset_score", "Dataset"),
         Column::score("case_score", "Case"),
-        Column::score("perfect", "Perfect"),
+        // A number of tasks, over several runs their mean.
+        Column::number("perfect", "Perfect", 1),
     ];
     columns.extend((1..=most).map(|k| Column::score(&format!("mt_at_{k}"), &format!("MT@{k}"))));
     columns.extend([
@@ -123,4 +124,17 @@ pub(in crate::export) fn published(title: &str, numbers: &[PublishedNumber]) -> 
     }
     table.notes.push("None of these was computed here.".to_owned());
     table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_tasks_is_no_score_of_100() {
+        let columns = score_columns(1);
+        let top = |name: &str| columns.iter().find(|column| column.name == name).expect(name).top;
+        assert_eq!([top("perfect"), top("gap")], [None; 2]);
+        assert_eq!([top("dataset_score"), top("mt_at_1")], [Some(100.0); 2]);
+    }
 }
