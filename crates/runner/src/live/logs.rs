@@ -133,8 +133,7 @@ fn read_tail<T: DeserializeOwned>(path: &Path) -> io::Result<(Vec<T>, u64)> {
         for line in lines.filter(|line| !line.is_empty()) {
             match serde_json::from_slice(line) {
                 Ok(line) => read.push(line),
-                // A line of another version is JSON as well.
-                Err(_) => unreadable += u64::from(serde_json::from_slice::<IgnoredAny>(line).is_err()),
+                Err(_) => unreadable += u64::from(is_damaged(line)),
             }
         }
         if begin > 0 && end == 0 {
@@ -148,6 +147,13 @@ fn read_tail<T: DeserializeOwned>(path: &Path) -> io::Result<(Vec<T>, u64)> {
         }
         return Ok((read, unreadable));
     }
+}
+
+/// Whether a line holds what the runner never writes. A line of another version is JSON as well, and a process that was killed leaves the
+/// beginning of one.
+fn is_damaged(line: &[u8]) -> bool {
+    let is_begun = |error: &serde_json::Error| line.starts_with(b"{") && error.is_eof();
+    serde_json::from_slice::<IgnoredAny>(line).is_err_and(|error| !is_begun(&error))
 }
 
 /// What every line of these logs has.

@@ -288,8 +288,10 @@ fn a_record_that_cannot_be_read_is_named_and_nothing_of_it_is_counted() {
     let mut run = run_file(room.path());
     run.write(&paths).unwrap();
     std::fs::write(paths.gateway_log(), request("scenario_0", ago(20), vec![]) + "{\"begun").unwrap();
-    std::fs::write(paths.events(), "{\"of\": \"a later version\"}\n\n").unwrap();
-    assert_eq!(read(room.path()).unwrap().problems, [""; 0], "what is not there yet, or just being written");
+    let killed = "{\"event\": \"turn\", \"episode\": \"scen\n";
+    std::fs::write(paths.events(), format!("{killed}{{\"of\": \"a later version\"}}\n\n")).unwrap();
+    let whole = "what is not there yet, is just being written, or was when its process was killed";
+    assert_eq!(read(room.path()).unwrap().problems, [""; 0], "{whole}");
     run.finish = Some(crate::Finish::Finished);
     run.write(&paths).unwrap();
 
