@@ -33,8 +33,9 @@ impl Problems {
     /// A log with lines at its end that are no JSON.
     pub(super) fn add_lines(&mut self, file: &str, lines: u64) {
         if lines > 0 {
+            let hold = if lines == 1 { "holds" } else { "hold" };
             let lines = model::counted(lines, "line");
-            self.push(format!(".stamina/{file} cannot be read in full: {lines} at its end hold no JSON"));
+            self.push(format!(".stamina/{file} cannot be read in full: {lines} at its end {hold} no JSON"));
         }
     }
 
