@@ -256,6 +256,16 @@ pub enum RunError {
     },
 }
 
+impl RunError {
+    /// What is wrong, without the folder or file that the error names.
+    pub fn why(&self) -> String {
+        match self {
+            Self::Files { why, .. } | Self::NotResumable { why, .. } => why.clone(),
+            other => other.to_string(),
+        }
+    }
+}
+
 /// Takes events as they happen. Called from the run's tasks: must be quick.
 pub type OnEvent = Arc<dyn Fn(&Event) + Send + Sync>;
 

@@ -211,8 +211,8 @@ impl RunFile {
     pub(crate) fn read(paths: &RunPaths) -> Result<Self, RunError> {
         let path = paths.run_file();
         let why = |why: String| RunError::NotResumable { path: paths.results.clone(), why };
-        let read =
-            disk::read_json::<Self>(&path, disk::LARGEST_RECORD).map_err(|error| why(error.to_string()))?;
+        let read = disk::read_json::<Self>(&path, disk::LARGEST_RECORD)
+            .map_err(|error| why(format!("{FOLDER}/run.json: {}", error.why())))?;
         let run = read.ok_or_else(|| why(format!("there is no {FOLDER}/run.json")))?;
         if run.version != VERSION {
             return Err(why(format!("it is of the version {}, this program knows {VERSION}", run.version)));

@@ -17,11 +17,7 @@ pub(super) struct Problems {
 impl Problems {
     /// A file that cannot be read, by its name below the runner's own folder.
     pub(super) fn add(&mut self, file: &str, error: &RunError) {
-        let why = match error {
-            RunError::Files { why, .. } => why.clone(),
-            other => other.to_string(),
-        };
-        let why: String = model::plain_line(&why).chars().take(LONGEST).collect();
+        let why: String = model::plain_line(&error.why()).chars().take(LONGEST).collect();
         self.push(format!(".stamina/{file} cannot be read: {why}"));
     }
 

@@ -174,8 +174,15 @@ fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
 #[test]
 fn a_folder_without_a_run_says_so() {
     let room = tempfile::tempdir().unwrap();
-    let error = read(room.path()).unwrap_err().to_string();
-    assert!(error.contains("there is no .stamina/run.json"), "{error}");
+    let error = read(room.path()).unwrap_err();
+    assert_eq!(error.why(), "there is no .stamina/run.json");
+    // The folder stands in the error once, whatever is wrong with the record.
+    std::fs::create_dir_all(room.path().join(".stamina")).unwrap();
+    std::fs::write(room.path().join(".stamina/run.json"), "{").unwrap();
+    let error = read(room.path()).unwrap_err();
+    let folder = room.path().display().to_string();
+    assert!(error.why().starts_with(".stamina/run.json: ") && !error.why().contains(&folder), "{error}");
+    assert_eq!(error.to_string().matches(&folder).count(), 1, "{error}");
 }
 
 #[test]

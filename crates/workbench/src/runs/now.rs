@@ -146,7 +146,7 @@ impl Workbench {
             (Ok(read), here) => row(folder, run, &read, here.as_ref()),
             (Err(_), Some(here)) => just_begun(folder, &here).row,
             // It may be read the next time: a file system that did not answer leaves no trace in the folder.
-            (Err(error), None) => return unreadable(folder, run, &error.to_string()),
+            (Err(error), None) => return unreadable(folder, run, &error.why()),
         };
         // What a living process plays changes without a trace in the folder: it may die.
         if !is_live(row.state) && !is_playing {
