@@ -2,7 +2,7 @@
 
 pub mod atif;
 pub mod clock;
-pub mod ctrf;
+pub(crate) mod ctrf;
 pub(crate) mod grader;
 pub mod json;
 pub(crate) mod kept_tests;

@@ -30,6 +30,10 @@ const KEYS: [(&str, bool); 11] = [
 ];
 /// How many cases are kept by name. Further cases are only counted.
 pub const TEST_CAP: usize = 100_000;
+/// The keys of a CASE_SUMMARY line.
+const SUMMARY: [&str; 3] = ["total_cases", "success_count", "fail_count"];
+/// Letters that are kept of a CASE_SUMMARY line that cannot be.
+const ODD_CHARS: usize = 120;
 /// How many lines one CASE_RESULT may take.
 const BROKEN_LINES: usize = 20;
 
@@ -57,12 +61,14 @@ pub struct CaseLog {
     pub failing: u32,
     /// The first CASE_SUMMARY with all three numbers.
     pub summary: Option<Summary>,
+    /// The first CASE_SUMMARY that names all three and says of one what is no count.
+    pub odd_summary: Option<String>,
 }
 
 impl CaseLog {
     /// Whether the output has no CASE line.
     pub const fn is_empty(&self) -> bool {
-        self.tests.is_empty() && self.summary.is_none()
+        self.tests.is_empty() && self.summary.is_none() && self.odd_summary.is_none()
     }
 
     fn take(&mut self, mut test: TestResult, seen: &mut HashMap<String, u32>) {
@@ -105,6 +111,9 @@ pub fn parse(output: &str) -> CaseLog {
             && let Some(rest) = after_word(&line, "CASE_SUMMARY")
         {
             log.summary = summary(rest);
+            if log.summary.is_none() && SUMMARY.iter().all(|key| of_summary(rest, key).is_some()) {
+                log.odd_summary.get_or_insert_with(|| rest.trim().chars().take(ODD_CHARS).collect());
+            }
         }
     }
     log
@@ -133,15 +142,14 @@ fn after_word<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     .then_some(rest)
 }
 
+/// The value of a key in a summary.
+fn of_summary<'a>(rest: &'a str, key: &str) -> Option<&'a str> {
+    rest.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
+}
+
 fn summary(rest: &str) -> Option<Summary> {
-    let number = |key: &str| {
-        rest.split_whitespace().find_map(|word| word.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
-    };
-    Some(Summary {
-        total: number("total_cases")?,
-        passed: number("success_count")?,
-        failed: number("fail_count")?,
-    })
+    let [total, passed, failed] = SUMMARY.map(|key| of_summary(rest, key).and_then(|text| text.parse().ok()));
+    Some(Summary { total: total?, passed: passed?, failed: failed? })
 }
 
 fn case(record: &str) -> Option<TestResult> {
@@ -233,6 +241,20 @@ mod tests {
         );
         assert_eq!(log.summary, Some(Summary { total: 5, passed: 4, failed: 1 }));
         assert!(parse("NOT_A_CASE_RESULT case_id=1 status=fail\nCASE_RESULTS=3").is_empty());
+    }
+
+    #[test]
+    fn a_summary_that_cannot_be_is_kept_as_it_stands() {
+        let odd = "total_cases=-3 success_count=-9 fail_count=0";
+        let log = parse(&format!("CASE_SUMMARY {odd}\n"));
+        assert_eq!((log.summary, log.odd_summary.as_deref(), log.is_empty()), (None, Some(odd), false));
+        let log = parse("CASE_SUMMARY total_cases=4294967296 success_count=1 fail_count=1");
+        assert!(log.summary.is_none() && log.odd_summary.is_some());
+        // One that breaks off says nothing that cannot be, and a whole one counts behind it.
+        assert_eq!(parse("CASE_SUMMARY total_cases=3 success_count=1").odd_summary, None);
+        let log =
+            parse(&format!("CASE_SUMMARY {odd}\nCASE_SUMMARY total_cases=1 success_count=1 fail_count=0"));
+        assert_eq!(log.summary, Some(Summary { total: 1, passed: 1, failed: 0 }));
     }
 
     #[test]

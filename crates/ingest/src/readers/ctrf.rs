@@ -7,22 +7,23 @@ use model::{TestOutcome, TestResult};
 
 use super::case_lines::TEST_CAP;
 use super::json::Node;
+use super::value::{self, Unusable};
 
 /// What a report says.
 #[derive(Debug)]
-pub struct CtrfReport {
+pub(crate) struct CtrfReport {
     /// Tests by name, up to [`TEST_CAP`].
-    pub tests: Vec<TestResult>,
+    pub(crate) tests: Vec<TestResult>,
     /// Tests that the list has.
-    pub listed: u32,
-    /// Tests passed, by the summary where it is there, else by the list.
-    pub passed: u32,
+    pub(crate) listed: u32,
+    /// Tests passed, by the summary where it says them, else by the list. `None` where that names no test.
+    pub(crate) passed: Option<u32>,
     /// Tests run, likewise.
-    pub total: u32,
+    pub(crate) total: Option<u32>,
 }
 
 /// Reads a report; `None` if it is none.
-pub fn parse(root: &Node) -> Option<CtrfReport> {
+pub(crate) fn parse(root: &Node, unusable: &mut Unusable) -> Option<CtrfReport> {
     let results = root.get("results")?;
     let mut tests: Vec<TestResult> = Vec::new();
     let (mut listed, mut ran, mut passed) = (0, 0, 0);
@@ -38,11 +39,15 @@ pub fn parse(root: &Node) -> Option<CtrfReport> {
     if tests.is_empty() && summary.is_none() {
         return None;
     }
-    let number = |key: &str| Some(u32::try_from(summary?.get(key)?.count()?).unwrap_or(u32::MAX));
+    let mut number = |key: &str| {
+        let said = summary.and_then(|summary| summary.get(key));
+        unusable.take(&format!("ctrf.json summary.{key}"), said, value::count)
+    };
     let not_run = number("skipped").unwrap_or(0).saturating_add(number("pending").unwrap_or(0));
+    let of_list = |count: u32| (listed > 0).then_some(count);
     Some(CtrfReport {
-        passed: number("passed").unwrap_or(passed),
-        total: number("tests").map_or(ran, |all| all.saturating_sub(not_run)),
+        passed: number("passed").or_else(|| of_list(passed)),
+        total: number("tests").map(|all| all.saturating_sub(not_run)).or_else(|| of_list(ran)),
         tests,
         listed,
     })
@@ -80,10 +85,27 @@ mod tests {
                          {"name": "a::d", "status": "skipped"}, {"name": "a::e", "status": "other"}, {"status": "passed"}, 3]}}"#,
         )
         .unwrap();
-        let report = parse(&node).unwrap();
-        assert_eq!((report.passed, report.total, report.tests.len()), (1, 3, 4));
+        let report = parse(&node, &mut Unusable::default()).unwrap();
+        assert_eq!((report.passed, report.total, report.tests.len()), (Some(1), Some(3), 4));
         assert_eq!(report.tests[1].message.as_deref(), Some("boom\nE assert"));
         assert_eq!(report.tests[3].outcome, TestOutcome::Error);
-        assert!(parse(&serde_json::from_str("{\"results\": 3}").unwrap()).is_none());
+        let none = serde_json::from_str("{\"results\": 3}").unwrap();
+        assert!(parse(&none, &mut Unusable::default()).is_none());
+    }
+
+    #[test]
+    fn counts_that_cannot_be_are_unknown_or_those_of_the_list() {
+        let read = |summary: &str, tests: &str| {
+            let json = format!(r#"{{"results": {{"summary": {summary}, "tests": {tests}}}}}"#);
+            let mut unusable = Unusable::default();
+            let report = parse(&serde_json::from_str(&json).unwrap(), &mut unusable).unwrap();
+            let said = unusable.warning("f").map(|warning| warning.message).unwrap_or_default();
+            (report.passed, report.total, said.matches("ctrf.json summary.").count())
+        };
+        let list = r#"[{"name": "a", "status": "passed"}, {"name": "b", "status": "failed"}]"#;
+        assert_eq!(read(r#"{"tests": "3", "passed": "2", "failed": 1}"#, "[]"), (None, None, 2));
+        assert_eq!(read(r#"{"tests": "3", "passed": "2", "failed": 1}"#, list), (Some(1), Some(2), 2));
+        assert_eq!(read(r#"{"tests": -1, "passed": 0.5}"#, "[]"), (None, None, 2));
+        assert_eq!(read(r#"{"tests": 3}"#, "[]"), (None, Some(3), 0));
     }
 }

@@ -7,7 +7,7 @@
 //! | duration | a finite number of seconds from 0 on |
 //! | time | a date of the calendar and a time of the day, with or without a zone |
 //! | span | an end that is not before its start, both with a zone or both without |
-//! | tests | at most as many passed as there are |
+//! | tests | whole numbers from 0, at most as many passed as there are; a text is none |
 //!
 //! What is none becomes unknown, with the warning `value.not_usable`.
 
@@ -26,6 +26,11 @@ const NAMED: usize = 8;
 /// A count of tokens.
 pub(crate) fn tokens(value: &Node) -> Option<u64> {
     value.count().filter(|n| *n <= MOST_TOKENS)
+}
+
+/// A count of tests, rounds or trials.
+pub(crate) fn count(value: &Node) -> Option<u32> {
+    value.count().and_then(|n| u32::try_from(n).ok())
 }
 
 /// An amount of US dollars.
@@ -194,6 +199,7 @@ mod tests {
             (json!(1e15), None, Some(1e15)),
         ] {
             assert_eq!((tokens(&node(&value)), dollars(&node(&value))), (tokens_of, dollars_of), "{value}");
+            assert_eq!(count(&node(&value)).map(u64::from), tokens_of, "{value}");
         }
         let mut unusable = Unusable::default();
         assert_eq!(unusable.take("n", Some(&node(&json!("12"))), tokens), None);

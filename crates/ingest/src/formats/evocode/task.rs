@@ -123,8 +123,8 @@ impl Cell {
         let failed = count("fail").unwrap_or(0);
         let reward = unusable.take("reward", node.get("reward"), value::reward);
         attempt.reward = reward;
-        let sum = attempt.passed.unwrap_or(0).saturating_add(failed);
-        let sum_differs = attempt.total.is_some_and(|total| total != sum);
+        let counts = attempt.passed.zip(attempt.total);
+        let sum_differs = counts.is_some_and(|(passed, total)| passed.saturating_add(failed) != total);
         let early = node.get("early").and_then(Node::word);
         match reward {
             Some(reward) if reward >= PASS_REWARD => attempt.verdict = Verdict::Passed,
@@ -165,7 +165,8 @@ impl Cell {
         }
         unusable.settle(&mut attempt);
         Self {
-            sum_differs,
+            // Of numbers that cannot be nothing is said but that.
+            sum_differs: sum_differs && attempt.total.is_some(),
             unusable,
             counted_failing: failed,
             told_failing: described,

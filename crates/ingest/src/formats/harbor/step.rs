@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, TestResult, Tokens, Verdict, Warning};
+use model::{Artifact, ArtifactKind, Attempt, EndReason, Tokens, Verdict, Warning};
 
 use crate::attribution::{Attribution, Cell};
 use crate::format::Report;
@@ -10,7 +10,6 @@ use crate::readers::atif::Facts;
 use crate::readers::grader::Named;
 use crate::readers::json::{Node, Object};
 use crate::readers::value::{self, Unusable};
-use crate::readers::{case_lines, ctrf, pytest};
 use files::{Entry, Tree, join};
 
 use super::accounting::Agent;
@@ -20,9 +19,8 @@ use super::limits::CONTINUATIONS;
 use super::resumed::Session;
 use super::reward::{Decision, Rewards};
 use super::settings::plain;
+use super::step_tests;
 
-const OUTPUT_CAP: u64 = 32 << 20;
-const OUTPUT_TAIL: u64 = 1 << 20;
 const TRAJECTORY_CAP: u64 = 1 << 30;
 const LOGS_CAP: usize = 200;
 const ZERO: Tokens = Tokens { input: Some(0), cached: Some(0), output: Some(0) };
@@ -97,7 +95,7 @@ pub(super) fn read(
     let mut unusable = Unusable::default();
     times(node, &mut attempt, &mut unusable);
     usage(node, &mut attempt, &mut unusable);
-    let cases = tests(tree, folder, &mut attempt, report);
+    let found = step_tests::read(tree, folder, &mut attempt, &mut unusable, report);
     let trajectory_facts = trajectory(tree, folder, &mut attempt, &mut unusable, report);
     around.agent.drop_what_nobody_counted(&mut attempt);
     attempt.artifacts = artifacts(tree, folder);
@@ -115,7 +113,9 @@ pub(super) fn read(
             let cause = raised.as_ref().and_then(|r| r.explains_failed(phases));
             attempt.end_reason = Some(EndReason::TestsFailed);
             unrecognized = end_with(&mut attempt, cause);
-            bare = cause.is_none() && attempt.tests.is_empty() && attempt.total.unwrap_or(0) == 0;
+            // Counts that are there and cannot be are unknown, and not none.
+            let nothing_ran = attempt.total.map_or(!found.counted, |total| total == 0);
+            bare = cause.is_none() && attempt.tests.is_empty() && nothing_ran;
         }
     } else if let Some(raised) = raised.as_ref().or(around.exception) {
         attempt.end_reason = Some(EndReason::NoVerdict);
@@ -137,6 +137,7 @@ pub(super) fn read(
     let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
     attempt.exception = raised.as_ref().or(around).map(Raised::recorded);
     let TrajectoryFacts { first_message, session, cache_exceeds_input, named } = trajectory_facts;
+    let cases = found.cases;
     Graded { attempt, cases, bare, unrecognized, first_message, session, cache_exceeds_input, named }
 }
 
@@ -197,149 +198,6 @@ fn usage(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut Unusable) {
     // One model is the run's; more than one is news.
     if let Some(usage) = result.get("model_usage").filter(|u| u.map().len() > 1) {
         attempt.extra.insert("model_usage".to_owned(), usage.to_value());
-    }
-}
-
-/// Tests from CASE lines, else a CTRF report, else pytest's output. Says whether there were CASE lines; other tests are
-/// shown and are no cases of the case score.
-fn tests(tree: &Tree, folder: &str, attempt: &mut Attempt, report: &mut Report) -> bool {
-    let verifier = join(folder, "verifier");
-    let stdout = join(&verifier, "test-stdout.txt");
-    let output = if is_file(tree, &stdout) { output(tree, &stdout, report) } else { None };
-    let log = output.as_deref().map(case_lines::parse).unwrap_or_default();
-    if !log.is_empty() {
-        take_cases(log, &stdout, attempt, &mut |warning| report.warn(warning));
-        return true;
-    }
-    attempt.counting = Counting::Outside;
-    let path = join(&verifier, "ctrf.json");
-    if is_file(tree, &path) {
-        match tree.read_json::<Node>(&path, OUTPUT_CAP) {
-            Ok(node) => {
-                report.files_read += 1;
-                if let Some(found) = ctrf::parse(&node) {
-                    (attempt.passed, attempt.total) = (Some(found.passed), Some(found.total));
-                    if let Some(warning) = too_many_tests(&path, found.listed, found.tests.len()) {
-                        report.warn(warning);
-                    }
-                    attempt.tests = numbered(found.tests);
-                    return false;
-                }
-            }
-            Err(error) => {
-                report.unreadable(&path, &error, "The tests are told from their output, if it names them.");
-            }
-        }
-    }
-    if let Some(output) = output {
-        let log = pytest::parse(&output);
-        take_pytest(log, attempt);
-    }
-    false
-}
-
-/// Takes over the cases of an output.
-pub(in crate::formats) fn take_cases(
-    log: case_lines::CaseLog,
-    path: &str,
-    attempt: &mut Attempt,
-    warn: &mut dyn FnMut(Warning),
-) {
-    match log.summary {
-        Some(summary) => {
-            (attempt.passed, attempt.total) = (Some(summary.passed), Some(summary.total));
-            if summary.passed.saturating_add(summary.failed) != summary.total {
-                warn(Warning::read_differently(
-                    path,
-                    "cases.sum_mismatch",
-                    format!(
-                        "CASE_SUMMARY counts {} passed and {} failed of {}. The numbers are kept as they stand.",
-                        summary.passed, summary.failed, summary.total
-                    ),
-                ));
-            }
-            let described = log.failing;
-            if summary.failed > described {
-                warn(Warning::repaired(
-                    path,
-                    "cases.not_described",
-                    format!(
-                        "CASE_SUMMARY counts {} failed cases and {described} are described. The summary's counts are used.",
-                        summary.failed
-                    ),
-                ));
-            }
-        }
-        None => {
-            // Shown, but the published case score counts a step without summary as 0.
-            (attempt.passed, attempt.total) = (Some(log.passed), Some(log.total));
-            attempt.counting = Counting::Zero;
-            attempt.extra.insert("case_summary".to_owned(), false.into());
-            warn(Warning::repaired(
-                path,
-                "cases.no_summary",
-                "There is no whole CASE_SUMMARY: the CASE_RESULT lines are counted. The case score counts this step as 0.",
-            ));
-        }
-    }
-    if let Some(warning) = too_many_tests(path, log.total, log.tests.len()) {
-        warn(warning);
-    }
-    attempt.tests = log.tests;
-}
-
-/// Says that not all tests are kept by name.
-fn too_many_tests(path: &str, total: u32, kept: usize) -> Option<Warning> {
-    (total as usize > kept).then(|| {
-        let what = format!("It names {total} tests. All are counted, the first {kept} are kept by name.");
-        Warning::read_differently(path, "tests.too_many", what)
-    })
-}
-
-/// Tests of the same name are numbered, so that each has an id of its own.
-fn numbered(mut tests: Vec<TestResult>) -> Vec<TestResult> {
-    let mut seen = std::collections::HashMap::<String, u32>::new();
-    for test in &mut tests {
-        let times = seen.entry(test.id.clone()).or_insert(0);
-        *times += 1;
-        if *times > 1 {
-            test.id = format!("{}#{times}", test.id);
-        }
-    }
-    tests
-}
-
-/// The output of the tests; of a very large one the begin and the end.
-fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
-    let read = tree.read_range(path, 0, OUTPUT_CAP).and_then(|(mut bytes, total)| {
-        if total > OUTPUT_CAP {
-            let from = total.saturating_sub(OUTPUT_TAIL).max(OUTPUT_CAP);
-            bytes.push(b'\n');
-            bytes.extend(tree.read_range(path, from, OUTPUT_TAIL)?.0);
-            report.warn(Warning::read_differently(
-                path,
-                "file.cut",
-                format!("The output has {total} bytes: its first 32 MiB and its last 1 MiB were read."),
-            ));
-        }
-        Ok(bytes)
-    });
-    match read {
-        Ok(bytes) => {
-            report.files_read += 1;
-            Some(match String::from_utf8(bytes) {
-                Ok(text) => text,
-                Err(error) => {
-                    let what = "It is not UTF-8 everywhere: what is not is read as “�”.";
-                    report.warn(Warning::repaired(path, "file.not_utf8", what));
-                    String::from_utf8_lossy(error.as_bytes()).into_owned()
-                }
-            })
-        }
-        Err(error) => {
-            report.unreadable(path, &error, "The step's tests are unknown; its reward decides.");
-            None
-        }
     }
 }
 
@@ -486,14 +344,4 @@ fn text_files(tree: &Tree, folder: &str, depth: u8, out: &mut Vec<String>) {
             out.push(path);
         }
     }
-}
-
-fn take_pytest(log: pytest::PytestLog, attempt: &mut Attempt) {
-    if !log.is_pytest {
-        return;
-    }
-    if let Some((passed, total)) = log.passed_of_total() {
-        (attempt.passed, attempt.total) = (Some(passed), Some(total));
-    }
-    attempt.tests = numbered(log.tests);
 }
