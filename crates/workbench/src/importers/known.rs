@@ -54,20 +54,29 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Writes the file as a whole.
+    /// Writes the file as a whole. A link stays: the file that it leads to is written.
     fn save(&self, file: &Path) -> Result<(), ApiError> {
-        let write = || -> io::Result<()> {
-            if let Some(folder) = file.parent() {
-                fs::create_dir_all(folder)?;
-            }
-            let draft = file.with_extension(format!("{}.draft", std::process::id()));
-            let mut out = File::create(&draft)?;
+        let write = |draft: &Path, real: &Path| -> io::Result<()> {
+            let mut out = File::create(draft)?;
             serde_json::to_writer_pretty(&mut out, self)?;
             out.write_all(b"\n")?;
             out.sync_all()?;
-            fs::rename(&draft, file)
+            fs::rename(draft, real)
         };
-        write().map_err(|error| {
+        let save = || -> io::Result<()> {
+            if let Some(folder) = file.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+            let draft = real.with_extension(format!("{}.draft", std::process::id()));
+            let written = write(&draft, &real);
+            if written.is_err() {
+                // What was written until then is of no use.
+                drop(fs::remove_file(&draft));
+            }
+            written
+        };
+        save().map_err(|error| {
             ApiError::new(
                 "importer.settings",
                 format!("The settings of importers cannot be written: {error}"),
@@ -365,6 +374,27 @@ mod tests {
         for name in ["beta.py", "alpha"] {
             assert_eq!(settings.remove(name).unwrap_err().code, "importer.missing", "{name}");
         }
+    }
+
+    #[test]
+    fn settings_behind_a_link_are_written_where_it_leads_and_no_draft_is_left() {
+        let temp = tempfile::tempdir().unwrap();
+        let (kept, link) = (temp.path().join("kept/importers.json"), temp.path().join("config/importers.json"));
+        fs::create_dir_all(temp.path().join("kept")).unwrap();
+        fs::create_dir_all(temp.path().join("config")).unwrap();
+        fs::write(&kept, "{}").unwrap();
+        std::os::unix::fs::symlink(&kept, &link).unwrap();
+        let mut settings = Settings::load(&link).unwrap();
+        settings.add(&program(&temp.path().join("own"), "beta"), &[]).unwrap();
+        settings.save(&link).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(Settings::load(&kept).unwrap().importers, settings.importers);
+        // A folder in its place cannot be replaced.
+        fs::remove_file(&kept).unwrap();
+        fs::create_dir(&kept).unwrap();
+        assert_eq!(settings.save(&link).unwrap_err().code, "importer.settings");
+        let left = |folder: &str| fs::read_dir(temp.path().join(folder)).unwrap().count();
+        assert_eq!((left("kept"), left("config")), (1, 1));
     }
 
     #[test]
