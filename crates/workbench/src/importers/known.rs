@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use files::deadline::within_limit;
-use model::lock;
+use model::{lock, shell_word};
 use serde::{Deserialize, Serialize};
 
 use crate::Workbench;
@@ -259,7 +259,11 @@ fn named(name: &str, all: Vec<ImporterInfo>) -> Result<PathBuf, ApiError> {
             "importer.ambiguous",
             format!("The settings and the PATH have different importers \"{name}\""),
         )
-        .hint(format!("Name one by its path: --with {}, or --with {}", one.path, other.path))),
+        .hint(format!(
+            "Name one by its path: --with {}, or --with {}",
+            shell_word(&one.path),
+            shell_word(&other.path)
+        ))),
         (None, _) => Err(ApiError::new(
             "importer.missing",
             format!("No program {PREFIX}{name} is on the PATH, and the settings name no importer \"{name}\""),
@@ -401,7 +405,7 @@ mod tests {
     // docs/security.md: An importer of others
     fn one_name_never_means_two_importers() {
         let temp = tempfile::tempdir().unwrap();
-        let (bin, own) = (temp.path().join("bin"), temp.path().join("own"));
+        let (bin, own) = (temp.path().join("bin"), temp.path().join("own tools"));
         let on_path = program(&bin, "stamina-import-alpha");
         let folders = [bin.clone(), temp.path().join("nowhere")];
         let mut settings = Settings::default();
@@ -425,7 +429,7 @@ mod tests {
         let error = named("beta", all).unwrap_err();
         assert_eq!(error.code, "importer.ambiguous");
         let hint = error.hint.unwrap();
-        assert!(hint.contains(&first) && hint.contains(&later), "{hint}");
+        assert!(hint.contains(&format!("--with '{first}'")) && hint.contains(&later), "{hint}");
     }
 
     #[test]
