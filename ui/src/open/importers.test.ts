@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ImporterInfo } from "../host/bindings/ImporterInfo";
-import { chosenOf, commandOf, placeOf, problemOf } from "./importers";
+import { chosenOf, commandOf, keyOf, placeOf, problemOf } from "./importers";
 
 const importer = (path: string, more: Partial<ImporterInfo> = {}): ImporterInfo => ({ name: path.split("/").at(-1) ?? path, path, in_settings: true, state: "ready", ...more });
 
@@ -21,6 +21,11 @@ test("of several importers none is chosen unasked", () => {
   expect(chosenOf([alpha, beta], "/opt/beta")).toBe(beta);
   // One that was removed meanwhile is not chosen any more.
   expect(chosenOf([alpha], "/opt/beta")).toBe(alpha);
+});
+
+test("two names of one program are two importers", () => {
+  const keys = [importer("/opt/alpha"), importer("/opt/alpha", { name: "beta" }), importer("/opt/beta")].map(keyOf);
+  expect(new Set(keys).size).toBe(3);
 });
 
 test("the command is shown as a shell reads it", () => {

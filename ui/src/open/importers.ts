@@ -12,6 +12,9 @@ const PROBLEMS: Readonly<Record<ImporterState, string | undefined>> = {
 /** Why it cannot be run; `undefined` = it can. */
 export const problemOf = (importer: ImporterInfo): string | undefined => PROBLEMS[importer.state];
 
+/** What tells it from the others: the settings may give one program two names. */
+export const keyOf = (importer: ImporterInfo): string => JSON.stringify([importer.name, importer.path]);
+
 /** Where it is named. */
 export const placeOf = (importer: ImporterInfo): string => (importer.in_settings ? "in the settings" : "on the PATH");
 
