@@ -306,6 +306,7 @@ fn attempt(turn: u32, attempt: &Attempt, histories: &Histories) -> Value {
         "grader_places": attempt.grader_places,
         "agent_seconds": attempt.timing.agent_seconds,
         "test_seconds": attempt.timing.test_seconds,
+        "left_out": attempt.left_out().map(|(names, more)| json!({ "names": names, "more": more })),
         "failing": failing,
         "failing_not_described": attempt.failing_not_described(),
     })

@@ -269,6 +269,15 @@ impl Attempt {
         }
     }
 
+    /// What of its workspace or container its results lack, by name, and how many more there are, as Stamina Lab's runner records
+    /// it (`left_out`, `left_out_more`). `None` = its source does not say.
+    pub fn left_out(&self) -> Option<(Vec<&str>, u64)> {
+        let names = self.extra.get("left_out")?.as_array()?;
+        let names = names.iter().map(serde_json::Value::as_str).collect::<Option<_>>()?;
+        let more = self.extra.get("left_out_more").map_or(Some(0), serde_json::Value::as_u64)?;
+        Some((names, more))
+    }
+
     /// Failing tests that the source counts but does not describe.
     pub fn failing_not_described(&self) -> u32 {
         let counted = match (self.verdict, self.passed, self.total) {
@@ -283,6 +292,30 @@ impl Attempt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_out_is_unknown_where_its_source_does_not_say() {
+        let named = |extra: serde_json::Value| {
+            let extra = extra.as_object().cloned().unwrap_or_default();
+            let attempt = Attempt { extra, ..Attempt::new(1, Verdict::Failed) };
+            attempt.left_out().map(|(names, more)| (names.join(" "), more))
+        };
+        assert_eq!(
+            named(serde_json::json!({"left_out": ["link", "big/"]})),
+            Some(("link big/".to_owned(), 0))
+        );
+        assert_eq!(
+            named(serde_json::json!({"left_out": ["a"], "left_out_more": 7})),
+            Some(("a".to_owned(), 7))
+        );
+        assert_eq!(named(serde_json::json!({"left_out": []})), Some((String::new(), 0)));
+        // Another runner may call something else so.
+        for other in
+            [serde_json::json!({}), serde_json::json!({"left_out": 3}), serde_json::json!({"left_out": [1]})]
+        {
+            assert_eq!(named(other), None);
+        }
+    }
 
     #[test]
     fn a_share_differs_from_an_unknown_one() {

@@ -25,7 +25,7 @@ use crate::blocking::blocking;
 use crate::folders::Folders;
 use crate::live::Phase;
 use crate::prompt;
-use crate::record::{AttemptRecord, EpisodeFolder};
+use crate::record::{AttemptRecord, EpisodeFolder, KeptCode};
 use crate::repeat::REPEATS;
 use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::TurnData;
@@ -146,7 +146,7 @@ pub(crate) struct UntestedAttempt {
     bill: Bill,
     /// A budget of the attempt or the episode that ended it.
     over: Option<StopReason>,
-    code: Option<String>,
+    code: Option<KeptCode>,
 }
 
 /// The result of the server and its tests.
@@ -312,7 +312,7 @@ impl Attempt<'_> {
         }
     }
 
-    async fn keep_code(&self) -> Result<Option<String>, RunError> {
+    async fn keep_code(&self) -> Result<Option<KeptCode>, RunError> {
         let (results, workspace) = (self.results.clone(), self.folders.live().workspace);
         let (turn, attempt, keep) = (self.data.turn, self.number, self.context.settings.keep_snapshots);
         blocking(move || results.code(turn, attempt, &workspace, keep)).await

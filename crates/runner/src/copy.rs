@@ -5,6 +5,9 @@
 //! are kept. A folder or file that its owner locked (mode 000, 644) is unlocked, since it is the same owner. What lies deeper than
 //! [`DEEPEST`] folders is left out and counted.
 
+#[cfg(test)]
+mod tests;
+
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -22,6 +25,9 @@ use sandbox::snapshot::{open_file, open_folder};
 
 /// Folders in folders: as deep as containers may make them. Each takes two open files while it is copied.
 const DEEPEST: u32 = sandbox::snapshot::DEPTH as u32;
+
+/// How many of the files and folders that are left out are named.
+pub(crate) const NAMED: usize = 20;
 
 /// So deep that nobody but a mischievous agent builds it. From here on a copy or a removal waits until no other one is as
 /// deep: each folder on the way takes open files, and those of many episodes at once would be more than a process may have.
@@ -58,7 +64,7 @@ pub(crate) struct Bounds<'a> {
     pub(crate) entries: u64,
     /// Largest file.
     pub(crate) file: u64,
-    /// Names of folders that are left out, wherever they are.
+    /// Names of folders that are left out, wherever they are, and not counted.
     pub(crate) without: &'a [&'a str],
     /// Whether links are copied.
     pub(crate) links: bool,
@@ -71,12 +77,24 @@ impl Bounds<'_> {
 }
 
 /// What was copied.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Copied {
     pub(crate) entries: u64,
     pub(crate) bytes: u64,
-    /// Files and folders that were left out because of the bounds or of what they are.
+    /// Files and folders that were left out because of the bounds or of what they are; a folder with what is in it is one.
     pub(crate) left_out: u64,
+    /// Their paths in the folder, at most [`NAMED`], with a slash after a folder.
+    pub(crate) named: Vec<Vec<u8>>,
+}
+
+impl Copied {
+    /// Counts something that is left out, and names it while there are few.
+    pub(crate) fn leave_out(&mut self, path: impl FnOnce() -> Vec<u8>) {
+        self.left_out += 1;
+        if self.named.len() < NAMED {
+            self.named.push(path());
+        }
+    }
 }
 
 /// Copies what lies in a folder into another one, which is made.
@@ -84,7 +102,8 @@ pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Cop
     beneath::create_folders(to)?;
     let source = open_unlocked(from)?;
     let target = beneath::open_folder(to)?;
-    let mut work = Work { bounds, copied: Copied::default(), is_root: rustix::process::geteuid().is_root() };
+    let is_root = rustix::process::geteuid().is_root();
+    let mut work = Work { bounds, copied: Copied::default(), at: Vec::new(), is_root };
     work.folder(source.as_fd(), target.as_fd(), 0)?;
     let stat = rustix::fs::fstat(&source)?;
     work.dress(target.as_fd(), &stat);
@@ -118,6 +137,8 @@ pub(crate) fn unlock(folder: &OwnedFd) -> io::Result<()> {
 struct Work<'a> {
     bounds: Bounds<'a>,
     copied: Copied,
+    /// The path of the folder that is copied now, with a slash at its end; empty at the top.
+    at: Vec<u8>,
     is_root: bool,
 }
 
@@ -134,12 +155,13 @@ impl Work<'_> {
                 Err(Errno::NOENT) => continue,
                 Err(error) => return Err(error.into()),
             };
-            if self.copied.entries >= self.bounds.entries {
-                self.copied.left_out += 1;
+            let kind = FileType::from_raw_mode(stat.st_mode as RawMode);
+            let is_named = |without: &&str| without.as_bytes() == name.to_bytes();
+            if kind == FileType::Directory && self.bounds.without.iter().any(is_named) {
                 continue;
             }
-            let kind = FileType::from_raw_mode(stat.st_mode as RawMode);
             let taken = match kind {
+                _ if self.copied.entries >= self.bounds.entries => false,
                 FileType::Directory => self.sub_folder(from, to, name, &stat, depth)?,
                 FileType::RegularFile => self.file(from, to, name, &stat)?,
                 FileType::Symlink if self.bounds.links => {
@@ -161,7 +183,8 @@ impl Work<'_> {
             if taken {
                 self.copied.entries += 1;
             } else {
-                self.copied.left_out += 1;
+                let end: &[u8] = if kind == FileType::Directory { b"/" } else { b"" };
+                self.copied.leave_out(|| [self.at.as_slice(), name.to_bytes(), end].concat());
             }
         }
         Ok(())
@@ -175,15 +198,18 @@ impl Work<'_> {
         stat: &rustix::fs::Stat,
         depth: u32,
     ) -> io::Result<bool> {
-        if depth >= DEEPEST || self.bounds.without.iter().any(|without| without.as_bytes() == name.to_bytes())
-        {
+        if depth >= DEEPEST {
             return Ok(false);
         }
         let _turn = dive(depth);
         let source = open_folder(from, name)?;
         mkdirat(to, name, Mode::RWXU)?;
         let target = open_folder(to, name)?;
+        let length = self.at.len();
+        self.at.extend_from_slice(name.to_bytes());
+        self.at.push(b'/');
         self.folder(source.as_fd(), target.as_fd(), depth + 1)?;
+        self.at.truncate(length);
         self.dress(target.as_fd(), stat);
         Ok(true)
     }
@@ -347,147 +373,5 @@ fn unlink(at: BorrowedFd<'_>, name: &CStr, flags: AtFlags) -> Result<(), Errno> 
             unlinkat(at, name, flags)
         }
         other => other,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-
-    use rustix::fs::open;
-
-    use super::*;
-
-    #[test]
-    fn a_copy_is_the_same_and_follows_nothing() {
-        let room = tempfile::tempdir().unwrap();
-        let from = room.path().join("from");
-        fs::create_dir_all(from.join("a/b")).unwrap();
-        fs::write(from.join("a/b/file"), "text").unwrap();
-        fs::set_permissions(from.join("a/b/file"), fs::Permissions::from_mode(0o751)).unwrap();
-        std::os::unix::fs::symlink("/etc/passwd", from.join("link")).unwrap();
-        std::os::unix::fs::symlink("/", from.join("root")).unwrap();
-        rustix::fs::mknodat(rustix::fs::CWD, from.join("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
-            .unwrap();
-        let sparse = fs::File::create(from.join("sparse")).unwrap();
-        sparse.set_len(1 << 34).unwrap();
-        std::os::unix::fs::FileExt::write_at(&sparse, b"end", (1 << 34) - 3).unwrap();
-        fs::create_dir(from.join("locked")).unwrap();
-        fs::write(from.join("locked/in"), "x").unwrap();
-        fs::set_permissions(from.join("locked"), fs::Permissions::from_mode(0o000)).unwrap();
-
-        let to = room.path().join("to");
-        let copied = copy(&from, &to, Bounds::ALL).unwrap();
-        assert_eq!(copied.left_out, 1, "the pipe");
-        assert_eq!(fs::read_to_string(to.join("a/b/file")).unwrap(), "text");
-        assert_eq!(fs::metadata(to.join("a/b/file")).unwrap().permissions().mode() & 0o777, 0o751);
-        assert_eq!(fs::read_link(to.join("link")).unwrap(), Path::new("/etc/passwd"));
-        assert!(fs::symlink_metadata(to.join("root")).unwrap().is_symlink());
-        let copy_of_sparse = fs::metadata(to.join("sparse")).unwrap();
-        assert_eq!(copy_of_sparse.len(), 1 << 34);
-        assert!(copy_of_sparse.blocks() < 1024, "holes stay holes");
-
-        remove(&to).unwrap();
-        remove(&from).unwrap();
-        assert!(!to.exists() && !from.exists());
-        assert!(Path::new("/etc/passwd").exists());
-        remove(&from).unwrap();
-    }
-
-    #[test]
-    // docs/security.md: The records of a run (`.stamina/`)
-    fn a_folder_is_unlocked_as_it_is_and_no_link_to_one() {
-        let room = tempfile::tempdir().unwrap();
-        let (folder, link) = (room.path().join("folder"), room.path().join("link"));
-        fs::create_dir(&folder).unwrap();
-        std::os::unix::fs::symlink(&folder, &link).unwrap();
-        let mode = || fs::metadata(&folder).unwrap().permissions().mode() & 0o777;
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o050)).unwrap();
-        open_unlocked(&link).unwrap_err();
-        assert_eq!(mode(), 0o050);
-        open_unlocked(&folder).unwrap();
-        assert_eq!(mode(), 0o750, "the rights of others stay");
-    }
-
-    #[test]
-    fn bounds_hold() {
-        let room = tempfile::tempdir().unwrap();
-        let from = room.path().join("from");
-        fs::create_dir_all(from.join("node_modules/x")).unwrap();
-        fs::write(from.join("node_modules/x/y"), "y").unwrap();
-        for n in 0..10 {
-            fs::write(from.join(format!("f{n}")), vec![b'x'; 8192]).unwrap();
-        }
-        fs::write(from.join("large"), vec![b'x'; 100_000]).unwrap();
-        std::os::unix::fs::symlink("/", from.join("root")).unwrap();
-        let bounds =
-            Bounds { bytes: 40_000, entries: 8, file: 50_000, without: &["node_modules"], links: false };
-        let copied = copy(&from, &room.path().join("to"), bounds).unwrap();
-        assert!(copied.bytes <= 40_000 && copied.entries <= 8, "{copied:?}");
-        assert_eq!(copied.entries + copied.left_out, 13);
-        assert!(!room.path().join("to/node_modules").exists());
-        assert!(!room.path().join("to/root").exists());
-    }
-
-    #[test]
-    fn deep_folders_of_many_episodes_do_not_use_up_the_open_files() {
-        const EPISODES: usize = 4;
-        let room = tempfile::tempdir().unwrap();
-        let from = room.path().join("from");
-        fs::create_dir(&from).unwrap();
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-        let mut at = open(&from, flags, Mode::empty()).unwrap();
-        for level in 0..250 {
-            // Something to do at the bottom, so that they are there together.
-            for n in 0..(if level == 249 { 100 } else { 1 }) {
-                let name = std::ffi::CString::new(format!("file{n}")).unwrap();
-                openat(&at, &name, OFlags::CREATE | OFlags::WRONLY, Mode::RUSR).unwrap();
-            }
-            mkdirat(&at, c"deeper", Mode::RWXU).unwrap();
-            at = openat(&at, c"deeper", flags, Mode::empty()).unwrap();
-        }
-        let open_files = || fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-        let (before, mut most) = (open_files(), 0);
-        std::thread::scope(|scope| {
-            let copies: Vec<_> = (0..EPISODES)
-                .map(|n| {
-                    let (from, to) = (&from, room.path().join(format!("to{n}")));
-                    scope.spawn(move || copy(from, &to, Bounds::ALL).map(|copied| copied.left_out))
-                })
-                .collect();
-            while !copies.iter().all(std::thread::ScopedJoinHandle::is_finished) {
-                most = most.max(open_files());
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            }
-            for copied in copies {
-                assert_eq!(copied.join().unwrap().unwrap(), 0);
-            }
-        });
-        // Three for each folder on the way of one, and for the upper ones of the others; other tests have some as well.
-        let bound = 3 * (250 + EPISODES * DEEP as usize) + 300;
-        assert!(most - before.min(most) < bound, "{most} of at most {bound}");
-        for n in 0..EPISODES {
-            remove(&room.path().join(format!("to{n}"))).unwrap();
-        }
-        remove(&from).unwrap();
-    }
-
-    #[test]
-    fn a_folder_deeper_than_any_path_is_copied_in_part_and_removed() {
-        let room = tempfile::tempdir().unwrap();
-        let from = room.path().join("from");
-        fs::create_dir(&from).unwrap();
-        let flags = OFlags::DIRECTORY | OFlags::RDONLY;
-        let mut at = open(&from, flags, Mode::empty()).unwrap();
-        for _ in 0..1500 {
-            mkdirat(&at, c"deeper", Mode::RWXU).unwrap();
-            at = openat(&at, c"deeper", flags, Mode::empty()).unwrap();
-        }
-        let copied = copy(&from, &room.path().join("to"), Bounds::ALL).unwrap();
-        assert_eq!((copied.entries, copied.left_out), (u64::from(DEEPEST), 1));
-        remove(&from).unwrap();
-        assert!(!from.exists());
-        assert_eq!(fs::read_dir(room.path()).unwrap().count(), 1, "nothing is left beside it");
     }
 }

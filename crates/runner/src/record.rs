@@ -3,6 +3,7 @@
 //! Everything that an attempt leaves is written before the trajectory names it; the trajectory is replaced as a whole,
 //! and that is when an attempt is over.
 
+mod left_out;
 pub(crate) mod pytest;
 pub(crate) mod report;
 #[cfg(test)]
@@ -20,11 +21,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::RunError;
-use crate::copy::{self, Bounds};
+use crate::copy::{self, Bounds, Copied};
 use crate::disk::{self, Durability};
 use crate::scenarios::TurnData;
 use crate::secrets::Scrub;
 
+pub(crate) use self::left_out::LeftOut;
 pub(crate) use self::text::head_and_tail;
 pub(crate) use self::trajectory::{
     AttemptFiles, AttemptRecord, End, Exception, Resumed, ResumedFrom, Trajectory, TurnFiles, TurnRecord,
@@ -77,6 +79,15 @@ pub(crate) struct AttemptLeft<'a> {
     pub(crate) server_log: Option<&'a [u8]>,
     /// Output of the tests; `None` = they were not run.
     pub(crate) test_output: Option<&'a str>,
+}
+
+/// The code of an attempt that was kept.
+#[derive(Debug, PartialEq)]
+pub(crate) struct KeptCode {
+    /// Its folder, relative to that of the episode.
+    pub(crate) folder: String,
+    /// What of the workspace is not in it, but for what tools put there.
+    pub(crate) left_out: LeftOut,
 }
 
 impl EpisodeFolder {
@@ -197,7 +208,7 @@ impl EpisodeFolder {
         attempt: u32,
         workspace: &Path,
         keep: Option<u32>,
-    ) -> Result<Option<String>, RunError> {
+    ) -> Result<Option<KeptCode>, RunError> {
         if keep == Some(0) {
             return Ok(None);
         }
@@ -205,14 +216,14 @@ impl EpisodeFolder {
         let (path, part) = (self.path.join(&name), self.path.join("agent_code").join(disk::TEMPORARY));
         let wrong = |error: std::io::Error| disk::at(&path, error);
         copy::remove(&part).map_err(wrong)?;
-        copy::copy(workspace, &part, CODE).map_err(wrong)?;
-        scrubbed(&part, &self.scrub).map_err(wrong)?;
+        let mut copied = copy::copy(workspace, &part, CODE).map_err(wrong)?;
+        scrubbed(&part, &self.scrub, &mut copied).map_err(wrong)?;
         copy::remove(&path).map_err(wrong)?;
         files::beneath::rename(&part, &path).map_err(wrong)?;
         if let Some(keep) = keep {
             self.forget_code(keep as usize)?;
         }
-        Ok(Some(name))
+        Ok(Some(KeptCode { folder: name, left_out: LeftOut::of_copy(&copied, &self.scrub) }))
     }
 
     /// Removes all but the latest snapshots.
@@ -241,13 +252,13 @@ fn is_full(error: &RunError) -> bool {
 /// 4,096 bytes, and nobody would.
 const LONGEST: usize = 3_000;
 
-/// Removes values from the files of a copy that has no links.
-fn scrubbed(folder: &Path, scrub: &Scrub) -> std::io::Result<()> {
+/// Removes values from the files of a copy that has no links. What is taken out for its long path is counted as left out.
+fn scrubbed(top: &Path, scrub: &Scrub, copied: &mut Copied) -> std::io::Result<()> {
     if scrub.is_idle() {
         return Ok(());
     }
     let writable = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode));
-    let mut folders = vec![folder.to_owned()];
+    let mut folders = vec![top.to_owned()];
     while let Some(folder) = folders.pop() {
         writable(&folder, 0o755)?;
         // All names first: some are changed here.
@@ -257,6 +268,8 @@ fn scrubbed(folder: &Path, scrub: &Scrub) -> std::io::Result<()> {
             let path = renamed(&folder, &entry.file_name(), scrub)?;
             if kind.is_dir() && path.as_os_str().len() > LONGEST {
                 copy::remove(&path)?;
+                let inside = path.strip_prefix(top).unwrap_or(&path);
+                copied.leave_out(|| [inside.as_os_str().as_bytes(), b"/"].concat());
             } else if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() {

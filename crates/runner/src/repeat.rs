@@ -264,7 +264,8 @@ impl Episode<'_> {
             resumed: false,
             reward: None,
             rewards: None,
-            left_out: Vec::new(),
+            left_out: None,
+            left_out_more: 0,
             ends_chain: false,
             references_failed: std::collections::BTreeMap::new(),
         };

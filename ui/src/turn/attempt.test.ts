@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
-import { attemptTime, graderPlacesInWords, repeatsOf } from "./attempt";
+import { attemptTime, graderPlacesInWords, leftOutInWords, leftOutOf, repeatsOf } from "./attempt";
 
 const attempt = (extra: Record<string, unknown>): AttemptDetail => ({ number: 1, timing: { started_at: null, finished_at: null, agent_seconds: 60, test_seconds: null }, end_reason: null, exception: null, passed: 3, extra }) as unknown as AttemptDetail;
 
@@ -10,6 +10,14 @@ test("an attempt that was repeated says so", () => {
   expect(attemptTime(attempt({ repeats: 0 }), null, 1)).not.toContain("retried");
   // What somebody else's source calls so is not taken for it.
   expect([repeatsOf({}), repeatsOf({ repeats: "3" }), repeatsOf({ repeats: -1 }), repeatsOf({ repeats: 1.5 })]).toEqual([0, 0, 0, 0]);
+});
+
+test("what of a workspace was not kept is named, and unknown where the source does not say", () => {
+  expect(leftOutInWords({ left_out: ["big/", "link"], left_out_more: 1200 })).toBe("big/, link and 1,200 more");
+  expect([leftOutInWords({ left_out: ["link"] }), leftOutInWords({ left_out: [] }), leftOutInWords({})]).toEqual(["link", "", ""]);
+  expect(leftOutOf({ left_out: [] })).toEqual({ names: [], more: 0 });
+  // What somebody else's source calls so is not taken for it.
+  expect([leftOutOf({}), leftOutOf({ left_out: 3 }), leftOutOf({ left_out: [1] }), leftOutOf({ left_out: [], left_out_more: -1 })]).toEqual([null, null, null, null]);
 });
 
 test("an attempt at a task says which places of the verifier its tool calls name", () => {

@@ -17,6 +17,21 @@ export function repeatsOf(extra: Readonly<Record<string, unknown>>): number {
   return typeof repeats === "number" && Number.isInteger(repeats) && repeats > 0 ? repeats : 0;
 }
 
+/** What of its workspace or container its results lack, and how many more there are; `null` where its source does not say. */
+export function leftOutOf(extra: Readonly<Record<string, unknown>>): { readonly names: readonly string[]; readonly more: number } | null {
+  const names: unknown = extra["left_out"];
+  const more: unknown = extra["left_out_more"] ?? 0;
+  if (!Array.isArray(names) || !names.every((name: unknown): name is string => typeof name === "string")) return null;
+  return typeof more === "number" && Number.isInteger(more) && more >= 0 ? { names, more } : null;
+}
+
+/** `link, big/ and 3 more`; empty where nothing is lacking or nobody says so. */
+export function leftOutInWords(extra: Readonly<Record<string, unknown>>): string {
+  const left = leftOutOf(extra);
+  if (left === null || left.names.length === 0) return "";
+  return left.names.join(", ") + (left.more > 0 ? ` and ${count(left.more)} more` : "");
+}
+
 const placeLabels: Record<GraderPlace, string> = { tests: "/tests", verifier_logs: "/logs/verifier", reward_file: "a reward file" };
 
 /** Which places of its task's verifier the agent's tool calls name; `null` where that is no question. */

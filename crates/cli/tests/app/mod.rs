@@ -117,28 +117,37 @@ is_played
 exec 'PYTHON' "$@"
 "#;
 
+/// Writes a script in the place of Python into a folder, in which `PYTHON` is the real one.
+pub(crate) fn replace_python(folder: &Path, script: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = std::env::var_os("PATH").expect("a PATH");
+    let python = std::env::split_paths(&path).map(|folder| folder.join("python3")).find(|file| file.exists());
+    let script = script.replace("PYTHON", python.expect("Python").to_str().expect("UTF-8"));
+    let file = folder.join("python3");
+    std::fs::write(&file, script).expect("a script");
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
+}
+
+/// The PATH with a folder first.
+pub(crate) fn path_with(folder: &Path) -> OsString {
+    let path = std::env::var_os("PATH").expect("a PATH");
+    let folders = std::iter::once(folder.to_owned()).chain(std::env::split_paths(&path));
+    std::env::join_paths(folders).expect("a PATH")
+}
+
 impl Gate {
     /// Lets this number of calls pass.
     pub(crate) fn new(home: &TestHome, calls: usize) -> Self {
-        use std::os::unix::fs::PermissionsExt as _;
         let gate = Self { folder: home.path("gate") };
         std::fs::create_dir_all(gate.folder.join("calls")).expect("a folder");
         gate.allow(calls);
-        let path = std::env::var_os("PATH").expect("a PATH");
-        let python =
-            std::env::split_paths(&path).map(|folder| folder.join("python3")).find(|file| file.exists());
-        let script = WAITS.replace("PYTHON", python.expect("Python").to_str().expect("UTF-8"));
-        let file = gate.folder.join("python3");
-        std::fs::write(&file, script).expect("a script");
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).expect("it can be run");
+        replace_python(&gate.folder, WAITS);
         gate
     }
 
     /// The PATH of a run that waits at this gate.
     pub(crate) fn path(&self) -> OsString {
-        let path = std::env::var_os("PATH").expect("a PATH");
-        let folders = std::iter::once(self.folder.clone()).chain(std::env::split_paths(&path));
-        std::env::join_paths(folders).expect("a PATH")
+        path_with(&self.folder)
     }
 
     /// Lets calls pass up to this number, counted from the first of all.

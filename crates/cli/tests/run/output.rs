@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{TestHome, text};
+use crate::app::{TestHome, path_with, replace_python, text};
 use crate::{events, named, refs, small, with_args};
 
 #[test]
@@ -64,6 +64,41 @@ fn a_run_prints_its_events_and_is_in_the_library() {
         (&loaded["settings"]["agent"], &loaded["settings"]["n_turns"]),
         (&Value::from("mock"), &Value::from(2.0))
     );
+}
+
+/// A mock agent that leaves a link, a pipe, what a tool installs and a large file in its workspace before it begins.
+const LEAVES: &str = r#"#!/bin/sh
+for workspace; do :; done
+if [ -d "$workspace" ]; then
+  ln -sfn /etc/passwd "$workspace/link"
+  mkdir -p "$workspace/data" "$workspace/node_modules"
+  [ -e "$workspace/data/pipe" ] || mkfifo "$workspace/data/pipe"
+  truncate -s 9M "$workspace/data/large.bin"
+fi
+exec 'PYTHON' "$@"
+"#;
+
+#[test]
+fn what_a_snapshot_leaves_out_stands_in_its_attempt() {
+    let home = TestHome::new();
+    let folder = home.path("programs");
+    std::fs::create_dir(&folder).expect("a folder");
+    replace_python(&folder, LEAVES);
+    let output = home.command(&refs(&small(1, 1))).env("PATH", path_with(&folder)).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let snapshot = home.path("results/scenario_0/agent_code/turn_1_attempt_1");
+    assert!(snapshot.join("data").is_dir() && !snapshot.join("data/large.bin").exists());
+    let id = home.run_ids().remove(0);
+    let shown = home.json(&["show", &id]);
+    let left_out = &shown["episodes"][0]["turns"][0]["attempts"][0]["left_out"];
+    assert_eq!(left_out, &json!({ "names": ["data/large.bin", "data/pipe", "link"], "more": 0 }));
+    // An empty list says that all is there, and is none of a source that does not say.
+    let whole = home.stamina(&refs(&with_args(small(1, 1), &["output_dir=whole"])));
+    assert_eq!(whole.status.code(), Some(0), "{}", text(&whole.stderr));
+    let other = home.run_ids().into_iter().find(|run| *run != id).expect("another run");
+    let shown = home.json(&["show", &other]);
+    let left_out = &shown["episodes"][0]["turns"][0]["attempts"][0]["left_out"];
+    assert_eq!(left_out, &json!({ "names": [], "more": 0 }));
 }
 
 #[test]

@@ -74,6 +74,8 @@ impl Attempt<'_> {
         let harness_tokens = Some(called.outcome.usage).filter(|tokens| !tokens.is_unknown());
 
         let Prompt { text: prompt, restarts } = prompt;
+        let (code, left_out) = code.map_or((None, None), |kept| (Some(kept.folder), Some(kept.left_out)));
+        let (left_out, left_out_more) = left_out.map_or((None, 0), |left| (Some(left.names), left.more));
         let files = self.write_files(called, &tested, prompt, code).await?;
         let total_seconds = started.elapsed().as_secs_f64();
         let own_seconds = (total_seconds - agent_seconds - tested.seconds.unwrap_or(0.0)).max(0.0);
@@ -103,7 +105,8 @@ impl Attempt<'_> {
             resumed: false,
             reward: None,
             rewards: None,
-            left_out: Vec::new(),
+            left_out,
+            left_out_more,
             ends_chain: false,
             references_failed: std::collections::BTreeMap::new(),
         };

@@ -11,7 +11,7 @@ use super::reward;
 use super::task::Task;
 use super::trial::Trial;
 use crate::blocking::blocking;
-use crate::record::{AttemptLeft, AttemptRecord, Exception, TaskFiles, TurnRecord};
+use crate::record::{AttemptLeft, AttemptRecord, Exception, LeftOut, TaskFiles, TurnRecord};
 use crate::reopen::keep_score;
 use crate::{Event, RunError, clock, disk, kill_points};
 
@@ -142,6 +142,8 @@ impl Trial<'_> {
         let exception = played
             .raised
             .map(|(_, raised)| Exception { message: self.context.scrub.text(&raised.message), ..raised });
+        let count = played.left_out.len() as u64;
+        let left_out = LeftOut::new(played.left_out, count);
         Ok(AttemptRecord {
             attempt,
             verdict,
@@ -171,7 +173,8 @@ impl Trial<'_> {
             resumed: self.is_resumed,
             reward,
             rewards,
-            left_out: played.left_out,
+            left_out: Some(left_out.names),
+            left_out_more: left_out.more,
             ends_chain: false,
             references_failed: self.references_failed.clone(),
         })

@@ -124,7 +124,8 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         resumed: false,
         reward: None,
         rewards: None,
-        left_out: Vec::new(),
+        left_out: None,
+        left_out_more: 0,
         ends_chain: false,
         references_failed: std::collections::BTreeMap::new(),
     }
@@ -173,8 +174,10 @@ fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
                 test_output: log.as_deref(),
             };
             let mut files = folder.attempt(&left).unwrap();
-            files.code = folder.code(turn, attempt, &workspace, None).unwrap();
-            let record = record(attempt, cases.as_deref(), files);
+            let kept = folder.code(turn, attempt, &workspace, None).unwrap().unwrap();
+            files.code = Some(kept.folder);
+            let left_out = Some(kept.left_out.names);
+            let record = AttemptRecord { left_out, ..record(attempt, cases.as_deref(), files) };
             trajectory.current.as_mut().unwrap().attempts.push(record);
             trajectory.write().unwrap();
         }
@@ -193,6 +196,7 @@ fn assert_same(read: &Attempt, written: &AttemptRecord, tests: &[String]) {
         (written.attempt, written.verdict, written.end_reason)
     );
     assert_eq!((read.passed, read.total), (written.passed, written.total));
+    assert_eq!(read.extra.get("left_out"), Some(&serde_json::json!(["link"])));
     assert_eq!(
         (read.tokens, read.cost_usd, read.tool_calls),
         (written.tokens, written.cost_usd, written.tool_calls)
@@ -432,7 +436,9 @@ fn values_are_taken_out_of_code_whose_paths_are_too_long() {
     let forwarded = ("MY_KEY".to_owned(), "x9x9x9x9x9x9x9x9".to_owned());
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
     let scrub = Scrub::new(&[forwarded], &settings);
-    scrubbed(&folder, &scrub).unwrap();
+    let mut copied = Copied::default();
+    scrubbed(&folder, &scrub, &mut copied).unwrap();
+    assert_eq!((copied.left_out, copied.named.len()), (1, 1));
     assert_eq!(std::fs::read_to_string(folder.join("app.py")).unwrap(), "KEY = '[secret]'");
     copy::remove(&folder).unwrap();
     assert!(!folder.exists());
@@ -450,7 +456,7 @@ fn values_are_taken_out_of_names_of_files() {
     std::fs::write(folder.join("[secret].py"), "other").unwrap();
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
     let scrub = Scrub::new(&[("MY_KEY".to_owned(), value.to_owned())], &settings);
-    scrubbed(&folder, &scrub).unwrap();
+    scrubbed(&folder, &scrub, &mut Copied::default()).unwrap();
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!(read("a-[secret]/[secret]/[secret].py"), "[secret]");
     assert_eq!((read("[secret].py").as_str(), read("[secret].py-2").as_str()), ("other", "one"));

@@ -180,9 +180,13 @@ pub(crate) struct AttemptRecord {
     /// All rewards of the step under their names, where its verifier left a map of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rewards: Option<std::collections::BTreeMap<String, f64>>,
-    /// Paths of a task's container of which something was not kept, for want of room or because it could not be read.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) left_out: Vec<String>,
+    /// What of the workspace is not in the code snapshot; of a task, paths of its container of which something was not kept, for
+    /// want of room or because it could not be read. `None` = nothing was kept, or a version wrote it that did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) left_out: Option<Vec<String>>,
+    /// How many more there are.
+    #[serde(default, skip_serializing_if = "is_none_more")]
+    pub(crate) left_out_more: u64,
     /// It is the last of its chain, by the rules of its task: no step follows, whatever is left to play.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) ends_chain: bool,
@@ -193,6 +197,11 @@ pub(crate) struct AttemptRecord {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
 fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_none_more(number: &u64) -> bool {
     *number == 0
 }
 
