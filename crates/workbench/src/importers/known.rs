@@ -383,7 +383,8 @@ mod tests {
     #[test]
     fn settings_behind_a_link_are_written_where_it_leads_and_no_draft_is_left() {
         let temp = tempfile::tempdir().unwrap();
-        let (kept, link) = (temp.path().join("kept/importers.json"), temp.path().join("config/importers.json"));
+        let (kept, link) =
+            (temp.path().join("kept/importers.json"), temp.path().join("config/importers.json"));
         fs::create_dir_all(temp.path().join("kept")).unwrap();
         fs::create_dir_all(temp.path().join("config")).unwrap();
         fs::write(&kept, "{}").unwrap();
