@@ -256,7 +256,7 @@ fn expected(played: &Played) -> Counts {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 20, max_shrink_iters: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn new_regressed_and_still_failing_tests_are_counted_alike_everywhere(
