@@ -279,7 +279,10 @@ async fn a_slow_agent_slows_the_endpoint_down() {
 async fn an_agent_that_hangs_up_is_recorded() {
     let act = Act::pieces(MESSAGE_EVENTS, 1, End::Silent);
     let Act::Pieces { kind, mut pieces, gap, end } = act else { unreachable!() };
-    pieces.truncate(1);
+    // What has no content yet is held back for a while, in which the agent gets nothing.
+    let content =
+        pieces.iter().position(|piece| piece.windows(19).any(|part| part == b"content_block_delta"));
+    pieces.truncate(content.unwrap() + 1);
     let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
     let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
