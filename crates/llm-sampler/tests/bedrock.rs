@@ -113,21 +113,28 @@ fn a_cut_answer_is_requested_again_with_tokens_for_reasoning() {
 }
 
 #[test]
-fn throttling_server_errors_and_silence_are_retried() {
+fn throttling_server_errors_and_time_outs_are_retried() {
     let endpoint = Endpoint::start(|asked: &Asked| match asked.number {
         0 => refused(429, "ThrottlingException", "Too many requests", Some(1)),
         1 => refused(500, "InternalServerException", "Trouble", None),
-        3 => Reply::Hangs,
-        4 => refused(408, "ModelTimeoutException", "The model took too long", None),
+        3 | 4 => refused(408, "ModelTimeoutException", "The model took too long", None),
         _ => Reply::Says(asked.good_change()),
     });
-    // One call hangs until its limit. The other calls have the same limit.
-    let limits = Limits { call: Duration::from_secs(3), ..limits() };
-    let sampler = sampler_within(&endpoint.endpoint_url(), limits);
-    let sampled = turn(&sampler, 2).unwrap_or_else(|e| panic!("{e}"));
+    let sampled = turn(&sampler(&endpoint.endpoint_url()), 2).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(sampled.made.origins, [Origin::Model; 2]);
     assert_eq!(sampled.answers.len(), 3, "an answer, a missing answer, an answer");
     assert_eq!(sampled.answers[1].text, "");
+}
+
+#[test]
+fn silence_is_a_missing_answer() {
+    let endpoint = Endpoint::start(|_: &Asked| Reply::Hangs);
+    // Nothing has to come within this limit.
+    let limits = Limits { call: Duration::from_millis(500), ..limits() };
+    let sampler = sampler_within(&endpoint.endpoint_url(), limits);
+    let sampled = turn(&sampler, 1).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(sampled.made.origins, [Origin::Replaced]);
+    assert!(sampled.answers.iter().all(|answer| answer.text.is_empty()), "{:?}", sampled.answers);
 }
 
 #[test]
