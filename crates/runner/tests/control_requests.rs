@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -88,6 +89,13 @@ async fn a_wish_of_a_pause_does_not_end_the_attempt_that_begins_after_it() {
 /// An endpoint that answers one request, so that its agent may have acted, and then refuses everything: an attempt ends at once,
 /// and the next one waits.
 fn refuses() -> String {
+    refuses_and_counts().0
+}
+
+/// The same, and how often it was asked.
+fn refuses_and_counts() -> (String, Arc<AtomicUsize>) {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -99,6 +107,7 @@ fn refuses() -> String {
             if common::read(&mut stream).is_none() {
                 continue;
             }
+            count.fetch_add(1, Ordering::SeqCst);
             let (status, body) = match first.take() {
                 Some(call) => ("200 OK", call),
                 None => ("401 Unauthorized", "{}".to_owned()),
@@ -110,7 +119,7 @@ fn refuses() -> String {
             );
         }
     });
-    format!("http://{address}")
+    (format!("http://{address}"), asked)
 }
 
 /// Waits until the agent was called so often, and the episode is in a phase.
@@ -202,8 +211,8 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("outage");
     let mut settings = settings(&folder, &["restful_server_gen_iterative.n_scenarios=3", "batch_size=1"]);
-    settings.endpoint =
-        EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
+    let (base_url, asked) = refuses_and_counts();
+    settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let (on_event, events) = keep();
     let playing = tokio::spawn(runner::run(settings, on_event));
@@ -234,11 +243,12 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
     };
     assert_eq!((&waiting["phase"], &waiting["turn"]), (&"waiting".into(), &0.into()), "{waiting}");
     assert_eq!(waiting["seconds"], 0.0, "it has not begun");
+    let (so_often, stopping) = (asked.load(Ordering::SeqCst), Instant::now());
     control::write(&folder, &ControlRequest { stop: true, ..ControlRequest::default() }).unwrap();
-    let stopping = Instant::now();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
-    // And not when the endpoint is asked again, after fifteen seconds.
-    assert!(stopping.elapsed() < Duration::from_secs(12), "a stop is heard: {:?}", stopping.elapsed());
+    // And not when the endpoint is asked again, after fifteen seconds. It may be asked where that was due by then.
+    let is_heard = asked.load(Ordering::SeqCst) == so_often || stopping.elapsed() < Duration::from_secs(12);
+    assert!(is_heard, "a stop is heard: {:?}", stopping.elapsed());
     let ends = events.lock().unwrap();
     let ends: Vec<_> = ends.iter().filter(|event| matches!(event, Event::Episode { .. })).collect();
     assert_eq!(ends.len(), 1, "one was given up, and no other burnt: {ends:?}");
@@ -315,17 +325,19 @@ async fn a_budget_of_time_is_wall_time() {
     let folder = room.path().join("timed");
     let settings = settings(&folder, &["oracle.mischief.give_up=1", "limits.episode.minutes=0.1"]);
     let (keep, seen) = keep();
+    let waits = std::sync::Once::new();
     let on_event: OnEvent = Arc::new(move |event| {
         keep(event);
         if let Event::Attempt { .. } = event {
-            // Its agent has ended; the episode goes on.
-            std::thread::sleep(Duration::from_millis(2500));
+            // Its agent has ended; the episode goes on, and its budget passes meanwhile.
+            waits.call_once(|| std::thread::sleep(Duration::from_secs(7)));
         }
     });
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let seen = seen.lock().unwrap();
     let attempts = seen.iter().filter(|event| matches!(event, Event::Attempt { .. })).count();
-    assert!((1..5).contains(&attempts), "{attempts} in six seconds");
+    // Of ten, had only its agent's time counted. A busy machine may need all of it for the first.
+    assert!(attempts <= 2, "{attempts} in six seconds");
     assert!(seen.iter().any(|e| matches!(e, Event::Episode { end_reason: EndReason::Budget, .. })));
     let over = seen.iter().find_map(|event| match event {
         Event::Budget { over, .. } => over.clone(),
@@ -339,8 +351,8 @@ async fn a_budget_of_time_is_wall_time() {
 async fn a_pause_takes_no_time_of_a_budget() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("paused");
-    // Some attempts, so that the pause is seen before one of them begins.
-    let often = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=10"];
+    // More attempts than it can take until the pause is seen before one of them begins.
+    let often = ["oracle.mischief.give_up=1", "restful_server_gen_iterative.attempt_limit=1000"];
     let settings = settings(&folder, &often);
     let at = folder.clone();
     let (requested, paused) = (Mutex::new(false), Arc::new(Mutex::new(false)));
@@ -361,7 +373,9 @@ async fn a_pause_takes_no_time_of_a_budget() {
     *paused.lock().unwrap() = true;
     tokio::time::sleep(Duration::from_secs(3)).await;
     control::write(&folder, &ControlRequest::default()).unwrap();
-    assert_eq!(playing.await.unwrap().unwrap(), Finish::Finished);
+    assert!(reaches(&folder, Phase::Agent).await, "it goes on");
+    control::write(&folder, &ControlRequest { stop: true, ..ControlRequest::default() }).unwrap();
+    assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
     let (all, run) = (begun.elapsed().as_secs_f64(), live::read(&folder).unwrap());
     let (of_run, of_episode) = (run.spent.seconds, run.episodes[0].seconds);
     assert!(of_run > 0.9 && of_episode > 0.9, "{of_run} {of_episode}");
