@@ -17,6 +17,8 @@ macro_rules! with_commands {
             list_importers(Nothing) -> ImporterList;
             "Adds importers to the settings, or removes them."
             set_importers(SetImporters) -> ImporterList;
+            "What an importer would get of a folder or zip as its argument."
+            importer_argument(ImporterArgumentRequest) -> ImporterArgument;
             "Runs an importer on a folder or zip, and opens the table that it makes."
             open_with_importer(OpenWithImporter) -> SourceInfo;
             "Says which column of a table is which; remembered by its header."

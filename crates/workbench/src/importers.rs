@@ -19,11 +19,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::{Duration, Instant, SystemTime};
 
 use files::Stamp;
+use files::deadline::within_limit;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 pub(crate) use self::known::{listed, program};
 use crate::Workbench;
-use crate::api::ApiError;
+use crate::api::{ApiError, ImporterArgument, ImporterArgumentRequest};
 use crate::sources::open_tree;
 
 /// The exit code that says that a folder is not the importer's: that of Rerun's external importers.
@@ -113,6 +114,11 @@ fn complaint(mut from: impl Read) -> String {
     String::from_utf8_lossy(&kept).trim().to_owned()
 }
 
+/// The argument that an importer gets of a folder or zip: its path without links.
+fn argument(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
+
 /// Runs an importer on a folder; what it writes goes into `out`.
 fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(), ApiError> {
     let failed = |what: String| ApiError::new("importer.failed", what).at(program.display().to_string());
@@ -178,9 +184,16 @@ impl Workbench {
         Ok(library.with_file_name(name))
     }
 
+    /// What an importer would get of a folder or zip as its argument. Nothing is executed.
+    pub fn importer_argument(&self, request: ImporterArgumentRequest) -> Result<ImporterArgument, ApiError> {
+        let path = PathBuf::from(&request.path);
+        let real = within_limit(&path.clone(), move || argument(&path)).ok().and_then(Result::ok);
+        Ok(ImporterArgument { asked: request.path, real: real.map(|real| real.display().to_string()) })
+    }
+
     /// Runs an importer on a folder or zip and keeps the table that it makes. Gives the path of the table.
     pub(crate) fn imported_with(&self, path: &Path, program: &Path) -> Result<PathBuf, ApiError> {
-        let source = path.canonicalize().map_err(|_| {
+        let source = argument(path).map_err(|_| {
             ApiError::new("source.missing", "There is no such folder or zip").at(path.display().to_string())
         })?;
         let folder = self.imported_folder()?;
@@ -280,6 +293,22 @@ mod tests {
         fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         path
+    }
+
+    #[test]
+    // docs/security.md: An importer of others
+    fn the_argument_that_is_shown_is_the_one_that_an_importer_gets() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().canonicalize().unwrap();
+        std::os::unix::fs::symlink(&place, place.join("latest")).unwrap();
+        let db = place.join("library.db");
+        let workbench = Workbench::open(crate::Options { db, ..crate::Options::default() }).unwrap();
+        let shown = |path: PathBuf| {
+            let path = path.display().to_string();
+            workbench.importer_argument(ImporterArgumentRequest { path }).unwrap().real
+        };
+        assert_eq!(shown(place.join("latest")), Some(place.display().to_string()));
+        assert_eq!(shown(place.join("nothing")), None);
     }
 
     #[test]

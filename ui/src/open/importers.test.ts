@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ImporterInfo } from "../host/bindings/ImporterInfo";
-import { chosenOf, commandOf, keyOf, placeOf, problemOf } from "./importers";
+import { argumentOf, chosenOf, commandOf, keyOf, placeOf, problemOf } from "./importers";
 
 const importer = (path: string, more: Partial<ImporterInfo> = {}): ImporterInfo => ({ name: path.split("/").at(-1) ?? path, path, in_settings: true, state: "ready", ...more });
 
@@ -21,6 +21,15 @@ test("of several importers none is chosen unasked", () => {
   expect(chosenOf([alpha, beta], "/opt/beta")).toBe(beta);
   // One that was removed meanwhile is not chosen any more.
   expect(chosenOf([alpha], "/opt/beta")).toBe(alpha);
+});
+
+test("of a path that is a link the argument is where it leads", () => {
+  const known = { asked: "/data/latest", real: "/data/2026-11" };
+  expect(argumentOf("/data/latest", known)).toBe("/data/2026-11");
+  // What is known of another path says nothing of this one, and of a path where nothing is nothing is known.
+  expect(argumentOf("/data/late", known)).toBe("/data/late");
+  expect(argumentOf("/data/late", undefined)).toBe("/data/late");
+  expect(argumentOf("/data/none", { asked: "/data/none", real: null })).toBe("/data/none");
 });
 
 test("two names of one program are two importers", () => {

@@ -1,4 +1,5 @@
 // Importers of others, in words: which one is chosen, where it comes from, and what would be executed. Pure.
+import type { ImporterArgument } from "../host/bindings/ImporterArgument";
 import type { ImporterInfo } from "../host/bindings/ImporterInfo";
 import type { ImporterState } from "../host/bindings/ImporterState";
 
@@ -26,6 +27,9 @@ export function chosenOf(importers: readonly ImporterInfo[], wanted: string | un
 
 /** A word as a shell reads it: every other character than those of plain paths makes it quoted. */
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);
+
+/** What the importer gets of a path: where its links lead, once that is known. */
+export const argumentOf = (path: string, known: ImporterArgument | undefined): string => (known?.asked === path ? known.real : null) ?? path;
 
 /** What is executed, as one would type it. */
 export const commandOf = (importer: ImporterInfo, path: string): string => `${quoted(importer.path)} ${path === "" ? "FOLDER" : quoted(path)}`;

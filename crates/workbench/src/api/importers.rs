@@ -51,6 +51,22 @@ pub struct SetImporters {
     pub remove: Vec<String>,
 }
 
+/// Asks what an importer would get of a folder or zip.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ImporterArgumentRequest {
+    /// A path, as it is entered.
+    pub path: String,
+}
+
+/// What an importer would get of a folder or zip.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+pub struct ImporterArgument {
+    /// The path, as it was entered.
+    pub asked: String,
+    /// The path to which all links lead; `None` = nothing is there, or its file system does not answer.
+    pub real: Option<String>,
+}
+
 /// Runs an importer on a folder or zip, and opens the table that it makes. Answers when the importer has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct OpenWithImporter {

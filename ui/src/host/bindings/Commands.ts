@@ -34,6 +34,8 @@ import type { GenerationSettings } from "./GenerationSettings";
 import type { ImageList } from "./ImageList";
 import type { ImportReport } from "./ImportReport";
 import type { ImportReportRequest } from "./ImportReportRequest";
+import type { ImporterArgument } from "./ImporterArgument";
+import type { ImporterArgumentRequest } from "./ImporterArgumentRequest";
 import type { ImporterList } from "./ImporterList";
 import type { Job } from "./Job";
 import type { JobList } from "./JobList";
@@ -125,6 +127,8 @@ export interface Commands {
   list_importers: { request: Nothing; response: ImporterList };
   /** Adds importers to the settings, or removes them. */
   set_importers: { request: SetImporters; response: ImporterList };
+  /** What an importer would get of a folder or zip as its argument. */
+  importer_argument: { request: ImporterArgumentRequest; response: ImporterArgument };
   /** Runs an importer on a folder or zip, and opens the table that it makes. */
   open_with_importer: { request: OpenWithImporter; response: SourceInfo };
   /** Says which column of a table is which; remembered by its header. */
