@@ -301,7 +301,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().canonicalize().unwrap();
         std::os::unix::fs::symlink(&place, place.join("latest")).unwrap();
-        let db = place.join("library.db");
+        let db = Some(place.join("library.sqlite"));
         let workbench = Workbench::open(crate::Options { db, ..crate::Options::default() }).unwrap();
         let shown = |path: PathBuf| {
             let path = path.display().to_string();
