@@ -364,9 +364,8 @@ fn what_is_remembered_is_forgotten_when_something_changes() {
 }
 
 #[test]
-#[ignore = "needs the published results of EvoCode-Bench in the folder that STAMINA_PUBLISHED names"]
 fn published_runs_compare_as_the_design_shows() {
-    let folder = std::env::var_os("STAMINA_PUBLISHED").map(PathBuf::from).expect("STAMINA_PUBLISHED is set");
+    let Some(folder) = test_folders::data_beside_the_repository("data/evocode-published") else { return };
     let library = Library::new(&[folder]);
     let runs = [
         "evocode-published.claude-opus-4.8",
