@@ -275,6 +275,11 @@ pub fn callable(settings: &settings::RunSettings) -> Result<(), RunError> {
     begin::harness(settings, file.as_deref()).map(|_| ())
 }
 
+/// Refuses settings that name scenarios beyond those that are generated for the run.
+pub fn check_named(settings: &settings::RunSettings) -> Result<(), RunError> {
+    scenarios::check_named(settings)
+}
+
 /// The scenarios of a run with these settings, counted from 0, each with its number of turns. An error if its pack or tasks
 /// do not allow it to begin. Blocks.
 pub fn planned(settings: &settings::RunSettings) -> Result<Vec<(u32, u32)>, RunError> {

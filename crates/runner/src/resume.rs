@@ -47,7 +47,7 @@ pub(crate) async fn continue_run(
         can_be_kept(&run.settings)?;
         trial(&*harness, &run.settings)?;
         let mut again = run.settings.clone();
-        let (scenarios, _) = Scenarios::plan(&mut again)?;
+        let (scenarios, _) = Scenarios::of_run(&mut again)?;
         if scenarios.sha256() != run.pack_sha256 {
             let why = "the pack at scenarios_dir is another one than the run began with".to_owned();
             return Err(RunError::NotResumable { path: folder, why });

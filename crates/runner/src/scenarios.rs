@@ -53,6 +53,13 @@ impl Scenarios {
     /// Opens the pack, or takes the sampler; gives the settings the numbers that hold, and says what is to be played.
     /// Blocks.
     pub(crate) fn plan(settings: &mut RunSettings) -> Result<(Self, Vec<Planned>), RunError> {
+        check_named(settings)?;
+        Self::of_run(settings)
+    }
+
+    /// The same of a run that was begun: earlier versions played generated scenarios beyond `n_scenarios`, and such a run is
+    /// resumed.
+    pub(crate) fn of_run(settings: &mut RunSettings) -> Result<(Self, Vec<Planned>), RunError> {
         if let Some(named) = &settings.tasks {
             let tasks = Tasks::open(&named.folder)?;
             let planned = tasks.plan(settings)?;
@@ -138,6 +145,23 @@ impl Scenarios {
         let Self::Tasks(tasks) = self else { return BTreeMap::new() };
         let seen = tasks.seen(settings).into_iter().filter(|task| !task.refused.is_empty());
         seen.map(|task| (task.name, task.refused)).collect()
+    }
+}
+
+/// Refuses numbers of scenarios beyond those that are generated. Packs and tasks say themselves how many they have. A debug run
+/// plays the first two that are named: it has no other number of scenarios.
+pub(crate) fn check_named(settings: &RunSettings) -> Result<(), RunError> {
+    if settings.tasks.is_some() || settings.scenarios_dir.is_some() || settings.quick_debug {
+        return Ok(());
+    }
+    let there = settings.generation.n_scenarios;
+    match settings.execute_episodes.iter().find(|number| **number >= there) {
+        Some(beyond) => {
+            let why =
+                format!("there is no scenario {beyond}: n_scenarios is {there}, and they are counted from 0");
+            Err(SettingsError::new("execute_episodes", why).into())
+        }
+        None => Ok(()),
     }
 }
 
@@ -313,10 +337,17 @@ mod tests {
 
     #[test]
     fn episodes_are_those_that_are_named() {
-        let mut some = settings(&["restful_server_gen_iterative.execute_episodes=1,5,10"]);
+        let mut some = settings(&["restful_server_gen_iterative.execute_episodes=1,5,9"]);
         let (_, planned) = Scenarios::plan(&mut some).unwrap();
         let names: Vec<&str> = planned.iter().map(|episode| episode.name.as_str()).collect();
-        assert_eq!(names, ["scenario_1", "scenario_5", "scenario_10"]);
+        assert_eq!(names, ["scenario_1", "scenario_5", "scenario_9"]);
+        // The seed has a scenario for every number, but the run was asked for so many: one beyond them is a mistake, as with a
+        // pack. What an earlier version began is resumed.
+        let mut beyond = settings(&["restful_server_gen_iterative.execute_episodes=1,5,10"]);
+        let refused = Scenarios::plan(&mut beyond).map(|(_, planned)| planned).unwrap_err().to_string();
+        assert!(refused.contains("execute_episodes"), "{refused}");
+        assert!(refused.contains("there is no scenario 10: n_scenarios is 10"), "{refused}");
+        assert_eq!(Scenarios::of_run(&mut beyond).unwrap().1.len(), 3);
         let mut quick =
             settings(&["restful_server_gen_iterative.execute_episodes=1,5,10", "quick_debug=true"]);
         let (_, planned) = Scenarios::plan(&mut quick).unwrap();

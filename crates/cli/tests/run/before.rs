@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::app::{Served, TestHome, text};
+use crate::{refs, small, with_args};
 
 #[test]
 fn wrong_arguments_are_reported_before_anything_is_created() {
@@ -86,6 +87,22 @@ fn a_preflight_says_what_a_run_will_take() {
         (&endpoint["state"], &endpoint["value"]),
         (&Value::from("fail"), &Value::from("STAMINA_NO_SUCH_KEY not set"))
     );
+}
+
+#[test]
+fn scenarios_beyond_those_that_are_generated_are_refused() {
+    let home = TestHome::new();
+    let named = with_args(small(2, 1), &["restful_server_gen_iterative.execute_episodes=[5]"]);
+    let output = home.stamina(&refs(&named));
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    assert!(text(&output.stderr).contains("there is no scenario 5"), "{}", text(&output.stderr));
+    assert!(!home.path("results").exists());
+    let mut values = vec!["preflight", "--no-call"];
+    values.extend_from_slice(&refs(&named)[1..]);
+    let output = home.stamina(&values);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stdout));
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&found["estimate"], &found["can_start"]), (&Value::Null, &Value::from(false)), "{found}");
 }
 
 #[test]

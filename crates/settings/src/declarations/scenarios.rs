@@ -134,7 +134,7 @@ pub(super) const ROWS: &[Setting] = &[
         default: DefaultValue::Empty("all"),
         label: "Only these scenarios",
         help: "Runs only these scenarios, counted from 0.",
-        more: "Tasks are counted in the order of their names.",
+        more: "One beyond `n_scenarios`, or beyond those of the pack, is refused. Tasks are counted in the order of their names.",
         ..ROW
     },
     Setting {

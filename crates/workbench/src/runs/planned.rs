@@ -74,6 +74,9 @@ pub(super) fn pack(settings: &RunSettings, verified: &Verified, anew: bool) -> (
     let Some(path) = &settings.scenarios_dir else {
         let g = &settings.generation;
         let value = format!("{} × {}, generated from seed {}", g.n_scenarios, g.n_turns, g.base_seed);
+        if let Err(error) = runner::check_named(settings) {
+            return (Check::new("pack", TITLE, CheckState::Fail, value).says(error.to_string()), None);
+        }
         if g.use_llm_sampler {
             let check = |state| Check::new("pack", TITLE, state, format!("{value}, by a model"));
             let check = match crate::sampler::model_in_words(settings) {

@@ -124,12 +124,14 @@ impl Workbench {
     }
 }
 
-/// What is to be played; `None` = a pack or tasks should say it, and cannot be read or are damaged. The bounds of the settings say
+/// What is to be played; `None` = a pack or tasks should say it, and cannot be read or are damaged, or scenarios are named that
+/// are not there. The bounds of the settings say
 /// nothing then: they are as far as anything goes.
 fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<estimate::Plan> {
     let failed = check.state == CheckState::Fail;
-    let unknown =
-        settings.tasks.is_some() && failed || settings.scenarios_dir.is_some() && (pack.is_none() || failed);
+    let unknown = settings.tasks.is_some() && failed
+        || settings.scenarios_dir.is_some() && (pack.is_none() || failed)
+        || runner::check_named(settings).is_err();
     (!unknown).then(|| estimate::plan(settings, pack))
 }
 

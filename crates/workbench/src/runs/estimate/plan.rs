@@ -120,7 +120,7 @@ mod tests {
     fn what_is_chosen_is_counted() {
         let all = settings(&["restful_server_gen_iterative.n_turns=7"]);
         assert_eq!((plan(&all, None).episodes, plan(&all, None).turns), (10, 70));
-        let some = settings(&["restful_server_gen_iterative.execute_episodes=1,3,99"]);
+        let some = settings(&["restful_server_gen_iterative.execute_episodes=1,3,9"]);
         assert_eq!((plan(&some, None).episodes, plan(&some, None).turns), (3, 9), "as they are played");
         let quick = settings(&["restful_server_gen_iterative.execute_episodes=1,3,99", "quick_debug=true"]);
         assert_eq!((plan(&quick, None).episodes, plan(&quick, None).turns), (2, 4));
