@@ -89,6 +89,7 @@ pub(crate) fn survival_summary(data: &RunData, turns: u32) -> String {
     if let Some(value) = mean.mean {
         let interval = match (mean.ci_low, mean.ci_high) {
             (Some(low), Some(high)) => format!("95 % CI {low:.2}–{high:.2}"),
+            _ if data.summary.n == 1 => "no interval (one episode)".to_owned(),
             _ => {
                 let mut within = data.points.iter().filter(|point| point.turn <= mean.tau);
                 format!("no interval ({})", why_none(within.any(varies)))

@@ -44,7 +44,7 @@ test("unknown is a word, and no variation is not an interval", () => {
   expect(interval({ ci_low: 2.333, ci_high: null })).toBe("2.33–n/a");
   expect(staminaInWords(s)).toBe("mean stamina 4.32 (τ = 9), 95 % CI 2.85–5.79, n = 25, 16 events, 9 censored");
   expect(staminaInWords({ ...s, ci_low: null, ci_high: null, events: 1 })).toContain("95 % CI n/a (one scenario, or all alike), n = 25, 1 event,");
-  expect(staminaInWords({ ...s, ci_low: null, ci_high: null, n: 1 })).toContain("95 % CI n/a (no variation), n = 1,");
+  expect(staminaInWords({ ...s, ci_low: null, ci_high: null, n: 1 })).toContain("95 % CI n/a (one episode), n = 1,");
   expect(tokensTotal({ input: null, cached: null, output: null })).toBeNull();
   expect(tokensTotal({ input: 5, cached: 5, output: null })).toBe(5);
 });

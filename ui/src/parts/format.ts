@@ -193,7 +193,7 @@ export function signedInterval(low: number | null, high: number | null, digits =
 }
 
 /** Why a mean over so many episodes has no interval. Whether they are of one scenario is not known here. */
-export const whyNoInterval = (n: number): string => (n > 1 ? "one scenario, or all alike" : "no variation");
+export const whyNoInterval = (n: number): string => (n > 1 ? "one scenario, or all alike" : "one episode");
 
 /** `mean stamina 4.1 (τ = 9), 95 % CI 2.8–5.4, n = 20, 12 events` */
 export function staminaInWords(s: Stamina): string {

@@ -24,7 +24,8 @@ fn mean(stamina: &Stamina, scenarios: u32) -> String {
             format!(" (95 % CI {low:.2} to {high:.2}, by scenario)")
         }
         (Some(low), Some(high)) => format!(" (95 % CI {low:.2} to {high:.2})"),
-        _ if stamina.n > 1 && scenarios == 1 => " (no interval: one scenario)".to_owned(),
+        _ if stamina.n == 1 => " (no interval: one episode)".to_owned(),
+        _ if scenarios == 1 => " (no interval: one scenario)".to_owned(),
         _ => " (no interval: no variation)".to_owned(),
     };
     format!("{mean:.2} turns{interval}")
@@ -238,4 +239,17 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
     });
     items.push("Every number is defined in docs/metrics.md of the software.".to_owned());
     vec![Block::List(items)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mean_over_one_episode_says_that_there_is_one() {
+        let of = |n, scenarios| mean(&Stamina { mean: Some(3.0), n, ..Stamina::default() }, scenarios);
+        assert_eq!(of(1, 1), "3.00 turns (no interval: one episode)");
+        assert_eq!(of(2, 1), "3.00 turns (no interval: one scenario)");
+        assert_eq!(of(2, 2), "3.00 turns (no interval: no variation)");
+    }
 }
