@@ -1,5 +1,6 @@
 // A run of a benchmark without tests, from files that LoCoBench-Agent itself wrote: three columns of figures, what differs
 // between them, the plane, and the line that puts the figures in their place.
+import { overlaps, WINDOWS } from "./boxes";
 import { expect, fixtures, serious, test } from "./fixture";
 
 interface Mean {
@@ -61,3 +62,20 @@ test("the page of a run without tests has three columns, marks what differs, and
   await expect(own.filter({ hasText: "≠" })).toHaveCount(session.differs.length);
   expect(await serious(page)).toEqual([]);
 });
+
+for (const folder of ["recorded", "throttled"]) {
+  test(`tables and pictures of a run without tests do not overlap: ${folder}`, async ({ lab, go, page }) => {
+    await lab.stamina("ingest", `${fixtures}/locobench/${folder}`);
+    const [run] = await lab.json<{ id: string }[]>("runs");
+    await go(`run/${run!.id}`);
+    const pane = page.getByRole("region", { name: "Sessions", exact: true });
+    const parts = [pane.locator("table"), pane.locator("svg[role=img]"), pane.getByRole("heading")];
+    for (const window of WINDOWS) {
+      await page.setViewportSize(window);
+      await expect(pane.getByRole("img")).not.toHaveCount(0);
+      expect(await overlaps(page, parts)).toEqual([]);
+      // Nothing has to be scrolled sideways.
+      expect(await pane.evaluate((node) => node.scrollWidth - node.clientWidth)).toBeLessThanOrEqual(0);
+    }
+  });
+}
