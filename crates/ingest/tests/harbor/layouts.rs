@@ -1,0 +1,258 @@
+//! Which trials belong together: jobs, lone trials, the layout of EvoCode-Bench, and names of folders.
+
+use std::path::{Path, PathBuf};
+
+use files::Tree;
+use test_folders::copy;
+
+use crate::{Read, V1, V2, V5, fixture, letters, read, write};
+
+#[test]
+fn trials_without_a_job_are_read_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    for trial in [V1, V5] {
+        copy(&fixture().join("jobs/failures-k1").join(trial), &dir.path().join("trials").join(trial));
+    }
+    let read = read(dir.path());
+    assert_eq!(read.runs.len(), 1);
+    assert_eq!((read.runs[0].key.as_str(), read.runs[0].planned_episodes), ("trials/oracle", None));
+    assert_eq!(read.episodes_of("trials/oracle").len(), 2);
+    assert_eq!(read.codes(), ["harbor.no_job_files"]);
+}
+
+#[test]
+fn the_layout_of_evocode_bench_gives_one_run_per_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let tasks =
+        ["theme_t1_w1_notes_cli", "theme_v2_w1_notes_abort_no_reward", "theme_v6_w1_notes_env_broken"];
+    for task in tasks {
+        copy(&fixture().join("tasks").join(task), &dir.path().join(task));
+    }
+    let place = |from: &str, trial: &str, task: &str, bucket: &str| {
+        let job = dir.path().join(task).join("harbor_jobs").join(bucket).join("2026-11-21__07-30-38");
+        copy(&fixture().join("jobs").join(from).join(trial), &job.join(trial));
+        for file in ["config.json", "result.json", "lock.json"] {
+            std::fs::copy(fixture().join("jobs").join(from).join(file), job.join(file)).unwrap();
+        }
+    };
+    place("failures-k1", V2, tasks[1], "oracle");
+    place("oracle-k2", "theme_t1_w1_notes_cli__H5GwjG9", tasks[0], "oracle");
+    place("terminus2-mock-priced", "theme_t1_w1_notes_cli__xVc8kuG", tasks[0], "gpt-4o-mini");
+    let all = read(dir.path());
+    let mut keys: Vec<&str> = all.runs.iter().map(|r| r.key.as_str()).collect();
+    keys.sort_unstable();
+    assert_eq!(keys, ["gpt-4o-mini/terminus-2", "oracle/oracle"]);
+    let turns: Vec<String> = all.episodes_of("oracle/oracle").iter().map(|e| letters(e)).collect();
+    assert_eq!(turns, ["pppp", "ppen"]);
+    // A task that was never run counts as 0, as in the published scores.
+    let totals = &all.run("gpt-4o-mini/terminus-2").reported.totals_only;
+    let zero: Vec<(&str, Option<u32>, Option<f64>)> =
+        totals.iter().map(|t| (t.scenario.as_str(), t.turns, t.passed_turns)).collect();
+    assert_eq!(zero, [(tasks[1], Some(4), Some(0.0)), (tasks[2], Some(4), Some(0.0))]);
+    assert!(all.codes().contains(&"harbor.task_not_run"));
+    assert_eq!(all.parts.len(), 2);
+
+    // Nor was it run where a job is there that began no trial.
+    let job = dir.path().join(tasks[2]).join("harbor_jobs/gpt-4o-mini/2026-11-22__07-30-38");
+    std::fs::create_dir_all(&job).unwrap();
+    for file in ["config.json", "result.json", "lock.json"] {
+        std::fs::copy(fixture().join("jobs/terminus2-mock-priced").join(file), job.join(file)).unwrap();
+    }
+    let run = read(dir.path()).run("gpt-4o-mini/terminus-2").clone();
+    let zero: Vec<&str> = run.reported.totals_only.iter().map(|t| t.scenario.as_str()).collect();
+    assert_eq!(zero, [tasks[1], tasks[2]]);
+    std::fs::remove_dir_all(&job).unwrap();
+
+    // One task's folder alone.
+    let one = read(&dir.path().join(tasks[0]));
+    assert_eq!(one.runs.len(), 2);
+    assert!(one.episodes.iter().all(|(_, e)| letters(e) == "pppp" && e.planned_turns == Some(4)));
+}
+
+#[test]
+fn as_many_episodes_are_planned_in_the_layout_of_evocode_bench_as_the_tasks_to_run_again_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let tasks =
+        ["theme_t1_w1_notes_cli", "theme_v2_w1_notes_abort_no_reward", "theme_v6_w1_notes_env_broken"];
+    for task in tasks {
+        copy(&fixture().join("tasks").join(task), &dir.path().join(task));
+    }
+    let (from, trial) = (fixture().join("jobs/oracle-k2"), "theme_t1_w1_notes_cli__H5GwjG9");
+    let job = dir.path().join(tasks[0]).join("harbor_jobs/oracle/2026-11-21__07-30-38");
+    copy(&from.join(trial), &job.join(trial));
+    for file in ["config.json", "result.json", "lock.json"] {
+        std::fs::copy(from.join(file), job.join(file)).unwrap();
+    }
+    let tree = Tree::open(dir.path()).unwrap();
+    let planned = ingest::view::planned(&tree, "harbor", "", "oracle/oracle").unwrap();
+    let names: Vec<&str> = planned.iter().map(|planned| planned.scenario.as_str()).collect();
+    assert!(names.contains(&tasks[1]) && names.contains(&tasks[2]), "neither was run: {names:?}");
+    let all: u32 = planned.iter().map(|planned| planned.episodes).sum();
+    assert_eq!(read(dir.path()).run("oracle/oracle").planned_episodes, Some(all));
+}
+
+#[test]
+fn a_single_trial_can_be_opened_alone() {
+    let read = read(&fixture().join("jobs/failures-k1").join(V5));
+    assert_eq!(read.runs.len(), 1);
+    assert_eq!(read.runs[0].harness.as_deref(), Some("oracle"));
+    let episode = read.episode("");
+    assert_eq!((letters(episode).as_str(), episode.planned_turns), ("pf", Some(4)));
+}
+
+#[test]
+fn only_the_part_that_changed_has_another_stamp() {
+    let dir = tempfile::tempdir().unwrap();
+    copy(&fixture(), dir.path());
+    let before = read(dir.path()).parts;
+    assert_eq!(before, read(dir.path()).parts);
+    let reward = dir.path().join("jobs/failures-k1").join(V1).join("steps/round-3/verifier/reward.txt");
+    write(&reward, "1.0\n");
+    write(&dir.path().join("tasks/theme_t2_w2_ledger_report/task.toml"), "[[steps]]\nname = \"round-1\"\n");
+    let after = read(dir.path()).parts;
+    let mut changed: Vec<(&str, &str)> = before
+        .iter()
+        .zip(&after)
+        .filter(|(a, b)| a.1.stamp != b.1.stamp)
+        .map(|(a, _)| (a.0.as_str(), a.1.key.as_str()))
+        .collect();
+    changed.sort_unstable();
+    let t2 = "theme_t2_w2_ledger_report";
+    assert_eq!(
+        changed,
+        [
+            ("jobs/failures-k1", "theme_v1_w1_notes_regression"),
+            ("jobs/interrupted", t2),
+            ("jobs/nop-k1", t2),
+            ("jobs/oracle-k2", t2)
+        ]
+    );
+}
+
+#[test]
+fn names_of_folders_say_nothing_of_which_trials_belong_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let (job, renamed) = (dir.path().join("as-it-was"), dir.path().join("renamed"));
+    // Without the tasks: the trials tell each other's number of steps.
+    copy(&fixture().join("jobs/oracle-k2"), &job.join("job"));
+    copy(&fixture().join("jobs/oracle-k2"), &renamed.join("job"));
+    let mut trials: Vec<PathBuf> = std::fs::read_dir(renamed.join("job"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .collect();
+    trials.sort();
+    // Each alone, two tasks under one stem, and one that looks as if it were of another task.
+    let names = ["first", "2", "same__a", "same__b", "theme_t1_w1_notes_cli__x", "theme_t1_w1_notes_cli__y"];
+    for (trial, name) in trials.iter().zip(names) {
+        std::fs::rename(trial, renamed.join("job").join(name)).unwrap();
+    }
+    // Only the log of one repeat says how many steps there were.
+    for log in [job.join("job/theme_t1_w1_notes_cli__H5GwjG9"), renamed.join("job/first")] {
+        std::fs::remove_file(log.join("trial.log")).unwrap();
+    }
+    let episodes_in = |path: &Path| -> Vec<(String, u32, Option<u32>, String)> {
+        let read = read(path);
+        let mut episodes_in: Vec<_> = read
+            .episodes
+            .iter()
+            .map(|(_, e)| (e.scenario.clone(), e.repeat, e.planned_turns, letters(e)))
+            .collect();
+        episodes_in.sort();
+        episodes_in
+    };
+    let (was, is) = (episodes_in(&job), episodes_in(&renamed));
+    assert_eq!(was.len(), 6);
+    assert_eq!(is, was);
+}
+
+#[test]
+fn tasks_of_one_name_from_two_data_sets_are_two_scenarios() {
+    let dir = tempfile::tempdir().unwrap();
+    let trial = |folder: &str, source: &str| {
+        let path = dir.path().join("job").join(folder);
+        let task = format!(r#""task": {{"path": "tasks/hello"{source}}}"#);
+        write(
+            &path.join("config.json"),
+            &format!(r#"{{"trial_name": "{folder}", {task}, "agent": {{"name": "a"}}}}"#),
+        );
+        write(
+            &path.join("result.json"),
+            &format!(
+                r#"{{"task_name": "hello", "trial_name": "{folder}", "started_at": "2026-01-01T10:00:00Z",
+                     "config": {{{task}}}, "verifier_result": {{"rewards": {{"reward": 1.0}}}}}}"#
+            ),
+        );
+    };
+    trial("hello__1", r#", "source": "one""#);
+    trial("hello__2", r#", "source": "two""#);
+    trial("hello__3", r#", "source": "one""#);
+    let episodes_in = |read: &Read| -> Vec<(String, u32)> {
+        let mut episodes_in: Vec<_> =
+            read.episodes.iter().map(|(_, e)| (e.scenario.clone(), e.repeat)).collect();
+        episodes_in.sort();
+        episodes_in
+    };
+    let wanted = |list: &[(&str, u32)]| -> Vec<(String, u32)> {
+        list.iter().map(|(scenario, repeat)| ((*scenario).to_owned(), *repeat)).collect()
+    };
+    let read_once = read(dir.path());
+    assert_eq!(episodes_in(&read_once), wanted(&[("one/hello", 1), ("one/hello", 2), ("two/hello", 1)]));
+    assert_eq!(read_once.parts.len(), 1);
+
+    // From one data set, or where one does not say it, there is nothing to tell apart.
+    trial("hello__2", "");
+    assert_eq!(episodes_in(&read(dir.path())), wanted(&[("hello", 1), ("hello", 2), ("hello", 3)]));
+}
+
+#[test]
+fn tasks_in_folders_of_one_name_are_told_apart_by_their_results() {
+    let dir = tempfile::tempdir().unwrap();
+    let trial = |folder: &str, path: &str, name: Option<&str>| {
+        let at = dir.path().join("job").join(folder);
+        let config = format!(
+            r#"{{"trial_name": "{folder}", "task": {{"path": "{path}"}}, "agent": {{"name": "a"}}}}"#
+        );
+        write(&at.join("config.json"), &config);
+        if let Some(name) = name {
+            write(
+                &at.join("result.json"),
+                &format!(
+                    r#"{{"task_name": "{name}", "trial_name": "{folder}", "started_at": "2026-01-01T10:00:00Z",
+                         "verifier_result": {{"rewards": {{"reward": 1.0}}}}}}"#
+                ),
+            );
+        }
+    };
+    trial("v1__1", "a/v1", Some("org/a"));
+    trial("v1__2", "b/v1", Some("org/b"));
+    // Still running: the task at its path has a name.
+    trial("v1__3", "b/v1", None);
+    let read = read(dir.path());
+    let mut scenarios: Vec<_> = read.episodes.iter().map(|(_, e)| (e.scenario.as_str(), e.repeat)).collect();
+    scenarios.sort_unstable();
+    assert_eq!(scenarios, [("org/a", 1), ("org/b", 1), ("org/b", 2)]);
+}
+
+#[test]
+fn a_copied_folder_is_no_trial_that_was_planned() {
+    let dir = tempfile::tempdir().unwrap();
+    let job = dir.path().join("job");
+    write(&job.join("config.json"), r#"{"job_name": "job", "agents": [{"name": "a"}]}"#);
+    write(&job.join("result.json"), r#"{"n_total_trials": 2, "finished_at": "2026-01-01T11:00:00Z"}"#);
+    for folder in ["t__1", "t__1 copy"] {
+        write(
+            &job.join(folder).join("config.json"),
+            r#"{"trial_name": "t__1", "task": {"path": "t"}, "agent": {"name": "a"}}"#,
+        );
+        write(
+            &job.join(folder).join("result.json"),
+            r#"{"id": "1", "task_name": "t", "trial_name": "t__1", "started_at": "2026-01-01T10:00:00Z",
+                "verifier_result": {"rewards": {"reward": 1.0}}}"#,
+        );
+    }
+    let read = read(dir.path());
+    assert_eq!(read.episodes.len(), 1);
+    let codes = read.codes();
+    assert!(codes.contains(&"harbor.trials_missing") && codes.contains(&"part.duplicate"), "{codes:?}");
+}
