@@ -50,7 +50,7 @@ static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let args = match args::Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&shown(error)),
     };
     tracing_subscriber::fmt()
         .with_env_filter(
@@ -70,6 +70,12 @@ fn main() -> ExitCode {
             ExitCode::from(if is_of_the_command_line(&error.code) { 2 } else { 1 })
         }
     }
+}
+
+/// The same error of the arguments as they are shown: a line break in a name of a stranger makes no line of its own.
+fn shown(error: clap::Error) -> clap::Error {
+    let arguments = std::env::args_os().map(|argument| model::plain_line(&argument.to_string_lossy()));
+    args::Args::try_parse_from(arguments).err().unwrap_or(error)
 }
 
 /// Writes help, the version, or what is wrong with the command line. Arguments may be names of files that strangers gave.

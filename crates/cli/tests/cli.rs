@@ -224,3 +224,15 @@ fn what_nothing_proves_counts_against_the_agent_and_says_how_much_that_matters()
     assert!(remarks.contains("The cause of 2 of 5 ends is not recognized"), "{remarks}");
     assert!(remarks.contains("the pass rate would be 50.0 % (95 % CI 9.5 to 90.5 %)"), "{remarks}");
 }
+
+#[test]
+fn a_line_break_of_an_argument_makes_no_line_of_an_error() {
+    let library = Library::new();
+    for arguments in [vec!["forged\nerror: all is well"], vec!["runs", "--forged\nerror: all is well"]] {
+        let output = library.run(&arguments);
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{error}");
+        assert!(error.contains("forged\u{fffd}error: all is well"), "{error}");
+        assert!(!error.lines().any(|line| line.trim_start().starts_with("error: all")), "{error}");
+    }
+}
