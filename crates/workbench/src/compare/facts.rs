@@ -17,7 +17,7 @@ const SCENARIOS: &str = "Scenarios";
 /// Says of two members that have trials in common, and no scenario by its name, that these are of one whatever their sources call it.
 pub(super) fn share_no_name(differences: &mut [SettingDifference]) {
     for difference in differences.iter_mut().filter(|difference| difference.setting == SCENARIOS) {
-        "they have trials in common, though by its name no scenario is shared"
+        "they have trials in common, though by their names no scenario is shared"
             .clone_into(&mut difference.note);
     }
 }
