@@ -32,7 +32,7 @@ impl InScenario {
     }
 
     /// The scenario and the part of it.
-    pub fn in_part_of(&self) -> (&str, Option<&str>) {
+    pub fn scenario_and_part(&self) -> (&str, Option<&str>) {
         (&self.scenario, self.part.as_deref())
     }
 }

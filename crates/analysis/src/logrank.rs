@@ -67,7 +67,7 @@ pub fn stratified_log_rank(groups: &[&[InScenario]]) -> Option<LogRank> {
     let mut strata: BTreeMap<_, Vec<(usize, Observation)>> = BTreeMap::new();
     for (g, all) in groups.iter().enumerate() {
         for episode in *all {
-            strata.entry(episode.in_part_of()).or_default().push((g, episode.observation));
+            strata.entry(episode.scenario_and_part()).or_default().push((g, episode.observation));
         }
     }
     let mut sums = Sums::new(groups.len());

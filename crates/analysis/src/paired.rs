@@ -137,7 +137,7 @@ type ByPart<'a> = BTreeMap<(&'a str, Option<&'a str>), Vec<Observation>>;
 fn by_part(episodes: &[InScenario]) -> ByPart<'_> {
     let mut parts = ByPart::new();
     for episode in episodes.iter().filter(|e| e.observation.last_at_risk() > 0) {
-        parts.entry(episode.in_part_of()).or_default().push(episode.observation);
+        parts.entry(episode.scenario_and_part()).or_default().push(episode.observation);
     }
     parts
 }

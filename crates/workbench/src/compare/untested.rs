@@ -60,7 +60,7 @@ fn within_scenarios(groups: &[&[InScenario]]) -> &'static str {
     let mut strata: BTreeMap<_, Vec<(usize, Observation)>> = BTreeMap::new();
     for (member, episodes) in groups.iter().enumerate() {
         for episode in *episodes {
-            strata.entry(episode.in_part_of()).or_default().push((member, episode.observation));
+            strata.entry(episode.scenario_and_part()).or_default().push((member, episode.observation));
         }
     }
     let each: Vec<Variation> = strata.values().map(|episodes| Variation::new(episodes)).collect();
