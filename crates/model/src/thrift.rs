@@ -42,7 +42,7 @@ pub struct Thrift<'a> {
 }
 
 impl<'a> Thrift<'a> {
-    /// From their begin on.
+    /// From their beginning.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, broken: false }
     }
@@ -141,8 +141,8 @@ impl<'a> Thrift<'a> {
         Some(value)
     }
 
-    /// Passes over the value of a field of this kind on the wire, whatever it holds. Nothing where it is cut short, is of an unknown kind or has
-    /// too many levels.
+    /// Passes over the value of a field of this kind on the wire, whatever it holds. `None` where it is cut short, is of an unknown kind or
+    /// has too many levels.
     pub fn pass_over(&mut self, wire: u8) -> Option<()> {
         self.pass(wire, DEPTH_CAP)
     }
