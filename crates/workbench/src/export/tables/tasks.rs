@@ -95,15 +95,15 @@ pub(super) fn tasks(workbench: &Workbench, of: &TasksRequest) -> Result<Table, A
     table
         .notes
         .extend(partial(grid.rows.iter().flat_map(|r| r.cells.iter().flatten()).map(of_cell), "trials"));
-    table.notes.extend(words(of));
     let noun = grid.noun();
+    table.notes.extend(words(&of.text, noun));
     table.notes.push(format!("Runs that did not play a {noun} have no row. Time is that of the agent; means are over all trials of the {noun}, scored or not."));
     Ok(table)
 }
 
-fn words(of: &TasksRequest) -> Option<String> {
-    let text = of.text.trim();
-    (!text.is_empty()).then(|| format!("Only tasks with the words \"{text}\"."))
+fn words(text: &str, noun: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty()).then(|| format!("Only {noun}s with the words \"{text}\"."))
 }
 
 /// `2 of 3`; trials that are not scored behind it. `taskCellText` of the page has the same words.
@@ -134,8 +134,8 @@ pub(super) fn grid(workbench: &Workbench, of: &TasksRequest) -> Result<Table, Ap
         table.push(cells);
     }
     table.notes.push(counts(&grid));
-    table.notes.extend(words(of));
     let noun = grid.noun();
+    table.notes.extend(words(&of.text, noun));
     table.notes.push(format!("A run solves a {noun} if one of its trials passed; it alone does if trials of every other run are scored and none passed."));
     Ok(table)
 }
@@ -230,6 +230,12 @@ pub(super) fn pass_at_k(workbench: &Workbench, of: &TasksRequest) -> Result<Tabl
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_list_of_rounds_is_one_of_rounds() {
+        assert_eq!(words(" a b ", "round").as_deref(), Some("Only rounds with the words \"a b\"."));
+        assert_eq!(words(" ", "round"), None);
+    }
 
     /// The page has the same words (`taskCellText`).
     #[test]
