@@ -1,5 +1,6 @@
 // What the check reads off the reports of its runners, and what it prints of that.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -156,4 +157,25 @@ test("what is tried once and fails is not tried again", () => {
   assert.equal(runWithTries("sh", ["-c", `echo x >> "${file}"; exit 1`]), false);
   assert.equal(readFileSync(file, "utf8"), "x\n");
   assert.equal(runWithTries("true", []), true);
+});
+
+test("a check in CI takes no variable that changes what is tested", () => {
+  const root = path.join(import.meta.dirname, "../..");
+  const files = readdirSync(path.join(root, "crates"), { recursive: true }).filter((file) => /^[^/]+\/tests\/.*\.rs$/.test(file));
+  const read = /env::var(?:_os)?\(\s*"([A-Z_]+)"|^const [A-Z_]+: &str = "(STAMINA_[A-Z_]+)";/gm;
+  const names = new Set(files.flatMap((file) => [...readFileSync(path.join(root, "crates", file), "utf8").matchAll(read)].map(([, name, named]) => name ?? named)));
+  // What every machine has or may have.
+  for (const name of ["CI", "PATH", "DOCKER_HOST", "OWN_MODEL_KEY", "STAMINA_SHARED"]) names.delete(name);
+  for (const name of ["UPDATE_SCHEMA", "STAMINA_EVERY_WAY", "STAMINA_PROGRAM", "KEEP_PAPERS"]) assert.ok(names.has(name), name);
+  // It starts this in place of the check.
+  const bin = path.join(folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(path.join(bin, "npm"), "#!/bin/sh\nenv\n", { mode: 0o755 });
+  const script = readFileSync(path.join(root, ".ci/run"), "utf8").replace(/^.*\/proc\/sys.*$/m, "");
+  const env = { ...Object.fromEntries([...names].map((name) => [name, "1"])), STAMINA_SHARED: folder, PATH: `${bin}:${process.env.PATH}` };
+  const { stdout, status, stderr } = spawnSync("bash", ["-c", script, path.join(root, ".ci/run")], { encoding: "utf8", env });
+  assert.equal(status, 0, stderr);
+  const left = new Set(stdout.split("\n").map((line) => line.split("=")[0]));
+  assert.deepEqual([...names].filter((name) => left.has(name)), []);
+  assert.ok(left.has("STAMINA_SHARED") && left.has("CI"));
 });
