@@ -27,6 +27,7 @@ import { compareCounts, neverRun } from "./check/counts.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./check/nextest.mjs";
 import { PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
 import { failureReport, flakyReport, tail, withoutDataReport } from "./check/report.mjs";
+import { VITEST_REPORT, VITEST_REPORTERS, literally, nodeTestResults, scriptTests, vitestResults } from "./check/script-tests.mjs";
 import { keepTimes } from "./check/times.mjs";
 import { containers } from "./containers.mjs";
 import { useKeptTarget } from "./lib/kept-target.mjs";
@@ -98,8 +99,8 @@ const stages = [
 
   { lane: "ui", group: "ui", name: "types (svelte-check)", run: () => ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
   { lane: "ui", group: "ui", name: "lint (eslint)", run: () => ["npm", ["run", "lint", ...UI]] },
-  { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI, "--", "--reporter=verbose"]], summary: /^\s*(?:Test Files|Tests) .*/gm, flaky: triedAgain },
-  { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "scripts/containers.test.mjs", "scripts/check/check.test.mjs", "scripts/check/words.test.mjs", "scripts/package.test.mjs", "scripts/recorded-session.test.mjs", "scripts/fault-table.test.mjs", "scripts/sample-zip.test.mjs"]], summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
+  { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI, "--", ...VITEST_REPORTERS]], before: () => rmSync(VITEST_REPORT, { force: true }), results: () => vitestResults(), calm: uiTestsAlone, summary: /^\s*(?:Test Files|Tests) .*/gm, flaky: triedAgain },
+  { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "--test-reporter=tap", ...scriptTests()]], results: nodeTestResults, summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
   { lane: "ui", group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },
 
   { lane: "containers", group: "containers", name: CONTAINERS.images, engine: true, needs: [BUILD], call: buildImages, filtered: true },
@@ -193,6 +194,13 @@ function everyTestRan() {
   if (missing.length > 0) failures.push({ name: "tests that no stage ran", lines: missing, repeat: "npm test -- rust containers" });
 }
 
+/** Unit tests of the UI once more, one file after the other. */
+function uiTestsAlone(failed) {
+  rmSync(VITEST_REPORT, { force: true });
+  const titles = failed.some(({ title }) => title === "") ? [] : ["-t", failed.map(({ title }) => literally(title)).join("|")];
+  return ["npm", ["run", "test", ...UI, "--", ...VITEST_REPORTERS, "--retry=0", "--no-file-parallelism", ...new Set(failed.map(({ file }) => file)), ...titles]];
+}
+
 /** Tests of the UI that passed on a second or third try. */
 function triedAgain(log) {
   return [...log.matchAll(/^\s*✓ (.*?)(?: \d+ms)? \(retry x\d+\)/gm)].map(([, name]) => ({ name, lines: tail(log, 400), repeat: "npm test -- ui" }));
@@ -218,7 +226,7 @@ async function perform(stage) {
   stage.before?.();
   const { code, text, command } = stage.call ? await called(stage) : await logged(stage, stage.run());
   if (stage.summary) summaries.push([stage.name, text.match(stage.summary) ?? []]);
-  const results = stage.results?.() ?? { failed: [], flaky: [] };
+  const results = stage.results?.(text) ?? { failed: [], flaky: [] };
   ran.push(...[results.passed ?? [], results.flaky, results.failed].flat());
   flaky.push(...[...results.flaky, ...(stage.flaky?.(text) ?? [])].map((entry) => ({ ...entry, how: "passed on a second or third try there" })));
   withoutData.push(...(results.withoutData ?? []));
@@ -227,7 +235,7 @@ async function perform(stage) {
   if (changes) failures.push({ name: stage.name, lines: [changes], repeat: `npm test -- ${stage.group}` });
   if (code === 0) return tell(changes ? "failed" : "ok");
   // So many at once are no luck.
-  if (results.failed.length > 0 && results.failed.length <= 20) again.push({ ...stage, failed: results.failed });
+  if (stage.calm && results.failed.length > 0 && results.failed.length <= 20) again.push({ ...stage, failed: results.failed });
   else if (results.failed.length > 0) failures.push(...results.failed);
   else failures.push({ name: stage.name, lines: tail(text, 60), repeat: command });
   tell(results.failed.length > 0 ? `${results.failed.length} failed` : "failed");
