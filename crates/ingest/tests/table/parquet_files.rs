@@ -1,0 +1,68 @@
+//! Parquet as other programs write it.
+
+use std::fs;
+use std::path::Path;
+
+use crate::{HEADER, table};
+
+/// Written by pandas and polars: `tests/fixtures/table/make.py`.
+#[test]
+fn parquet_of_others_is_read() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    let csv = fs::read(fixtures.join("attempts.csv")).unwrap();
+    let plain = table("t.csv", csv);
+    assert_eq!(plain.warnings(), []);
+    for name in ["pandas-snappy.parquet", "polars-zstd.parquet", "pandas-gzip.parquet", "pandas.jsonl"] {
+        let bytes = fs::read(fixtures.join(name)).unwrap();
+        let other = table(&format!("t.{}", name.rsplit_once('.').unwrap().1), bytes);
+        assert_eq!(other.warnings(), [], "{name}");
+        assert_eq!(other.runs, plain.runs, "{name}");
+        assert_eq!(other.episodes, plain.episodes, "{name}");
+    }
+}
+
+/// Written by pyarrow: `tests/fixtures/table/make.py`.
+#[test]
+fn decimal_numbers_of_parquet_have_their_point() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    for name in ["decimal-integers.parquet", "decimal-bytes.parquet"] {
+        let read = table("t.parquet", fs::read(fixtures.join(name)).unwrap());
+        let turns = &read.episode("a", "s").turns;
+        let attempt_of = |turn: usize| {
+            let attempt = &turns[turn].attempts[0];
+            (attempt.cost_usd, attempt.reward, attempt.extra.get("share").and_then(serde_json::Value::as_f64))
+        };
+        assert_eq!(attempt_of(0), (Some(0.25), Some(0.25), Some(0.25)), "{name}");
+        // Nothing costs less than nothing.
+        assert_eq!(attempt_of(1), (None, Some(-0.0001), Some(-0.0001)), "{name}");
+        assert_eq!(attempt_of(2), (None, None, None), "{name}");
+    }
+}
+
+/// In pages of the second version only the values are packed, not the levels before them.
+#[test]
+fn parquet_of_the_second_version_is_read() {
+    use parquet::basic::{Compression, GzipLevel};
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::properties::{WriterProperties, WriterVersion};
+    use parquet::file::writer::SerializedFileWriter;
+    let columns: Vec<String> =
+        HEADER.split(',').map(|name| format!("optional binary {name} (UTF8);")).collect();
+    let schema = format!("message t {{ {} }}", columns.join(" "));
+    let schema = parquet::schema::parser::parse_message_type(&schema).unwrap();
+    let options = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_2_0)
+        .set_compression(Compression::GZIP(GzipLevel::default()));
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), options.build().into()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for values in ["a a", "h h", "m m", "s s", "1 2", "1 1", "true true"] {
+        let values: Vec<ByteArray> = values.split(' ').map(ByteArray::from).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, Some(&[1, 1]), None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    let read = table("t.parquet", writer.into_inner().unwrap());
+    assert_eq!(read.warnings(), vec![]);
+    assert_eq!(read.episode("a", "s").turns.len(), 2);
+}

@@ -1,0 +1,124 @@
+//! Values that do not fit their columns.
+
+use model::Verdict::{Failed, Passed, Unfinished};
+use model::{EndReason, Verdict};
+
+use crate::{HEADER, table};
+
+#[test]
+fn what_does_not_fit_is_said_with_its_row() {
+    let read = table(
+        "t.csv",
+        "run,harness,model,scenario,turn,attempt,passed,tests_passed,tests_total,end_reason,planned_turns,cost_usd\n\
+         a,h,m,gap,1,1,1,,,,,\n\
+         a,h,m,gap,3,1,1,,,,,\n\
+         a,h,m,on,1,1,0,,,,,\n\
+         a,h,m,on,2,1,1,,,,,\n\
+         a,h,m,odd,1,1,1,3,4,,5,\n\
+         a,h,m,odd,1,2,1,4,3,,6,\n\
+         a,h,m,odd,2,x,1,,,,5,\n\
+         a,h,m,odd,2,1,perhaps,,,ran away,5,-1\n\
+         b,h,m,odd,1,1,1,,,,7,\n\
+         b,other,m,odd2,1,1,1,,,,,\n\
+         ,h,m,odd,1,1,1,,,,,\n\
+         a,h,m,,1,1,1,,,,,\n\
+         a,h,m,odd,1,1,1,,,,,,,surplus\n\
+         a,h,m,odd,99999,1,1,,,,,\n",
+    );
+    let mut found: Vec<(&str, String)> = read
+        .warnings()
+        .iter()
+        .map(|(code, message)| (*code, message.split(' ').take(2).collect::<Vec<_>>().join(" ")))
+        .collect();
+    found.sort();
+    let expected = [
+        ("table.cells", "Row 14"),
+        ("table.contradiction", "Row 10"),
+        ("table.contradiction", "Row 11"),
+        ("table.contradiction", "Row 6"),
+        ("table.contradiction", "Row 7"),
+        ("table.contradiction", "Row 7"),
+        ("table.end_reason", "Row 9"),
+        ("table.gap", "Row 3"),
+        ("table.goes_on", "Row 5"),
+        ("table.no_name", "Row 12"),
+        ("table.no_name", "Row 13"),
+        ("table.no_number", "Row 8"),
+        ("turns.out_of_range", "Row 15"),
+        ("value.not_usable", "Row 7"),
+        ("value.not_usable", "Row 8"),
+        ("value.not_usable", "Row 9"),
+        ("value.not_usable", "Row 9"),
+    ];
+    let found: Vec<(&str, &str)> = found.iter().map(|(code, row)| (*code, row.as_str())).collect();
+    assert_eq!(found, expected, "{:#?}", read.warnings());
+    assert_eq!(read.episode("a", "gap").stamina(), 1);
+    assert_eq!(read.episode("a", "on").stamina(), 0);
+    let odd = read.episode("a", "odd");
+    assert_eq!((odd.planned_turns, odd.turns[0].attempts[1].passed), (Some(5), None));
+    // Its verdict cannot be read, so it is an error of the verifier, and not an attempt that is still running.
+    let unreadable = &odd.turns[1].attempts[0];
+    assert_eq!((unreadable.verdict, unreadable.end_reason), (Verdict::Error, Some(EndReason::VerifierError)));
+}
+
+#[test]
+fn a_verdict_that_cannot_be_read_is_an_error_of_the_verifier() {
+    let read = table(
+        "t.csv",
+        "run,harness,model,scenario,turn,attempt,passed,verdict,end_reason\n\
+         a,h,m,word,1,1,maybe,,\n\
+         a,h,m,number,1,1,2,,\n\
+         a,h,m,verdict,1,1,,so-so,\n\
+         a,h,m,reason,1,1,maybe,,budget\n\
+         a,h,m,stated,1,1,maybe,failed,\n\
+         a,h,m,unknown,1,1,NaN,,\n",
+    );
+    let end = |scenario: &str| {
+        let attempt = &read.episode("a", scenario).turns[0].attempts[0];
+        (attempt.verdict, attempt.end_reason)
+    };
+    for scenario in ["word", "number", "verdict"] {
+        assert_eq!(end(scenario), (Verdict::Error, Some(EndReason::VerifierError)), "{scenario}");
+    }
+    assert_eq!(end("reason"), (Unfinished, Some(EndReason::Budget)));
+    assert_eq!(end("stated"), (Failed, None));
+    assert_eq!(end("unknown"), (Unfinished, None));
+    assert_eq!(read.codes(), ["value.not_usable"; 5]);
+}
+
+#[test]
+fn turns_and_attempts_that_count_from_zero_are_shown_from_one() {
+    let read = table("t.csv", format!("{HEADER}\na,h,m,s,0,0,0\na,h,m,s,0,1,1\na,h,m,s,1,0,1\n"));
+    assert_eq!(read.verdicts("a", "s"), [(1, 1, Failed), (1, 2, Passed), (2, 1, Passed)]);
+    assert_eq!(read.codes(), ["turns.from_zero", "turns.from_zero"]);
+}
+
+#[test]
+fn a_verdict_of_runs_without_tests_is_none_of_a_table() {
+    let read = table("t.csv", format!("{HEADER},verdict\na,h,m,s,1,1,,not_tested\n"));
+    assert_eq!(read.episode("a", "s").turns[0].attempts[0].verdict, model::Verdict::Unfinished);
+    assert!(read.warnings().iter().any(|(code, _)| *code == "value.not_usable"));
+}
+
+#[test]
+fn times_and_rewards_that_cannot_be_are_said_at_every_level() {
+    let levels =
+        "started_at,finished_at,episode_started_at,episode_finished_at,run_started_at,run_finished_at";
+    let found = |times: [&str; 6], reward: &str| -> Vec<String> {
+        let row = format!("a,h,m,s,1,1,1,{},{reward}", times.join(","));
+        let read = table("t.csv", format!("{HEADER},{levels},reward\n{row}\n"));
+        let attempt = &read.episode("a", "s").turns[0].attempts[0];
+        assert_eq!((attempt.verdict, attempt.timing.started_at.as_deref()), (Passed, Some(times[0])));
+        let mut codes: Vec<String> = read.codes().into_iter().map(str::to_owned).collect();
+        codes.sort();
+        codes
+    };
+    let (early, late, local) = ("2026-01-01T00:00:00Z", "2026-01-02T00:00:00Z", "2026-01-02T00:00:00");
+    assert_eq!(found([early, late, early, late, early, late], "0.5"), [""; 0]);
+    let backwards = found([late, early, late, early, late, early], "1");
+    assert_eq!(backwards, ["value.not_usable"; 3]);
+    assert_eq!(found([early, local, local, early, early, local], "0"), ["value.not_usable"; 3]);
+    for reward in ["7", "-0.5"] {
+        assert_eq!(found([early, early, early, early, early, early], reward), ["reward.range"], "{reward}");
+    }
+}
