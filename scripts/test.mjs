@@ -33,7 +33,6 @@ import { containers } from "./containers.mjs";
 import { useKeptTarget } from "./lib/kept-target.mjs";
 import { duration, inRoot, output, root, runLogged, stop, targetDir } from "./lib/process.mjs";
 import { findTool } from "./lib/tools.mjs";
-import { setup } from "./setup.mjs";
 
 process.chdir(root);
 const started = Date.now();
@@ -126,7 +125,7 @@ preferRealPython();
 Object.assign(process.env, { PROPTEST_RNG_SEED: process.env.PROPTEST_RNG_SEED ?? "1", ...(ci ? { CARGO_INCREMENTAL: "0" } : {}) });
 // Whoever has built a crate before has what that needs.
 const isSetUp = changed !== null && existsSync(path.join(targetDir(), "debug/deps")) && existsSync(inRoot("ui/dist/index.html"));
-if (!isSetUp) setup({ tests: true });
+if (!isSetUp) await setUp();
 const driver = lintWhileBuilding();
 process.stdout.write(`▸ set-up … ${isSetUp ? "left out" : "ok"} (${duration(Date.now() - begun)})\n`);
 const nextest = output("cargo", ["nextest", "--version"]) !== null || findTool("cargo-nextest") !== null;
@@ -177,6 +176,17 @@ function rustTests(profile, more) {
     summary: /^\s*Summary .*|^test result: (?!ok\. 0 passed; 0 failed; 0 ignored).*/gm,
     ...more,
   };
+}
+
+/** What is missing is installed. Where that fails nothing can run, and the list at the end has this alone. */
+async function setUp() {
+  const args = ["scripts/setup.mjs", "--test"];
+  const { code, text } = await runLogged(process.execPath, args, { log: logOf("set-up"), echo: true });
+  if (code === 0) return;
+  process.stdout.write(`▸ set-up … failed (${duration(Date.now() - begun)})\n`);
+  process.stdout.write(failureReport([{ name: "set-up: nothing was checked", lines: tail(text, 40), repeat: `node ${args.join(" ")}` }]));
+  process.stdout.write(`\nFailed after ${duration(Date.now() - started)}.\n`);
+  process.exit(1);
 }
 
 /** A stage whose own program fails, as with a full disk: the others go on. */
