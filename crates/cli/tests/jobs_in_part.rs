@@ -388,9 +388,9 @@ fn an_agent_with_two_settings_is_said_to_have_both() {
     let ingested = library.ingest(&at);
     let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings");
     let found: Vec<&Value> = warnings.iter().filter(|w| w["code"] == "harbor.settings_differ").collect();
-    let said = found.iter().map(ToString::to_string).collect::<String>();
-    assert!(found.len() == 1 && said.contains("agent.kwargs.reasoning_effort"), "{warnings:?}");
-    assert!(said.contains("up to 8 values") && !said.contains("all values"), "{said}");
+    let warning = found.iter().map(ToString::to_string).collect::<String>();
+    assert!(found.len() == 1 && warning.contains("agent.kwargs.reasoning_effort"), "{warnings:?}");
+    assert!(warning.contains("up to 8 values") && !warning.contains("all values"), "{warning}");
     let of_runs = planned(&library);
     let [(run, planned, present, _)] = &of_runs[..] else { panic!("one run: {of_runs:?}") };
     assert_eq!((planned, present), (&json!(8), &json!(8)));

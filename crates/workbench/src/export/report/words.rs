@@ -247,9 +247,9 @@ mod tests {
 
     #[test]
     fn a_mean_over_one_episode_says_that_there_is_one() {
-        let of = |n, scenarios| mean(&Stamina { mean: Some(3.0), n, ..Stamina::default() }, scenarios);
-        assert_eq!(of(1, 1), "3.00 turns (no interval: one episode)");
-        assert_eq!(of(2, 1), "3.00 turns (no interval: one scenario)");
-        assert_eq!(of(2, 2), "3.00 turns (no interval: no variation)");
+        let words = |n, scenarios| mean(&Stamina { mean: Some(3.0), n, ..Stamina::default() }, scenarios);
+        assert_eq!(words(1, 1), "3.00 turns (no interval: one episode)");
+        assert_eq!(words(2, 1), "3.00 turns (no interval: one scenario)");
+        assert_eq!(words(2, 2), "3.00 turns (no interval: no variation)");
     }
 }
