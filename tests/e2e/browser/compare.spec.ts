@@ -1,5 +1,6 @@
 // Comparing: the numbers on the page are those of the command line, what is not comparable is said first, members can be
 // put in another order, and a disagreement opens both runs side by side.
+import { writeFileSync } from "node:fs";
 import { BEST, expect, fixtures, serious, test, type Page } from "./fixture";
 
 const ORACLE = "jobs.oracle-k2-oracle";
@@ -176,6 +177,34 @@ test("a figure is drawn, read out by key and shown as a table", async ({ go, pag
   await expect(survival.locator(".reading .m")).not.toHaveText("");
   await survival.getByRole("button", { name: "Table view" }).click();
   await expect(survival.getByRole("columnheader", { name: "Alive after" }).first()).toBeVisible();
+});
+
+test("of 13 members every row of the at-risk table is shown under a plot that can be read", async ({ lab, go, page }) => {
+  const cells = Array.from({ length: 13 }, (_, run) =>
+    Array.from({ length: 6 }, (_, scenario) =>
+      Array.from({ length: 1 + ((run + scenario) % 4) }, (_, turn) => `m${String(run)},terminus-2,one-model,task-${String(scenario)},${String(turn + 1)},1,${String(turn < (run + scenario) % 4)}`),
+    ),
+  );
+  writeFileSync(lab.at("many.csv"), ["run,harness,model,scenario,turn,attempt,passed", ...cells.flat(2), ""].join("\n"));
+  await lab.stamina("ingest", lab.at("many.csv"));
+  const ids = (await lab.json<{ id: string }[]>("runs")).map((run) => run.id).filter((id) => id.startsWith("many"));
+  expect(ids).toHaveLength(13);
+  await go(members(...ids));
+  const pane = page.getByRole("region", { name: "Survival", exact: true });
+  for (const window of [{ width: 1280, height: 800 }, { width: 1920, height: 1080 }]) {
+    await page.setViewportSize(window);
+    const figure = pane.locator(".figure svg").first();
+    await expect(figure).toBeVisible();
+    await expect(pane.locator('[aria-busy="true"], .dim')).toHaveCount(0);
+    // The pane does not scroll by itself: what it holds, it shows.
+    await expect.poll(() => pane.locator(".fill").evaluate((node) => node.scrollHeight - node.clientHeight)).toBeLessThanOrEqual(1);
+    const turns = pane.locator(".figure svg text", { hasText: /^Turn$/ });
+    expect((await turns.boundingBox())!.y - (await figure.boundingBox())!.y).toBeGreaterThan(140);
+  }
+  // No names of 13 members over a table without a row.
+  const settings = page.getByRole("region", { name: "Settings that differ" });
+  await expect(settings).toContainText("No setting that the sources state differs.");
+  await expect(settings.locator("thead th")).toHaveCount(2);
 });
 
 const pages: readonly [name: string, to: string, ready: string][] = [
