@@ -26,7 +26,7 @@ import { lintWhileBuilding } from "./check/clippy.mjs";
 import { compareCounts, neverRun } from "./check/counts.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./check/nextest.mjs";
 import { PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
-import { failureReport, flakyReport, tail, withoutDataReport } from "./check/report.mjs";
+import { failureReport, flakyReport, leftOutReport, tail, withoutDataReport } from "./check/report.mjs";
 import { VITEST_REPORT, VITEST_REPORTERS, literally, nodeTestResults, scriptTests, vitestResults } from "./check/script-tests.mjs";
 import { keepTimes } from "./check/times.mjs";
 import { containers } from "./containers.mjs";
@@ -114,6 +114,8 @@ const failures = [];
 const flaky = [];
 /** What passed without the data that it is about. */
 const withoutData = [];
+/** What passed and did nothing. */
+const leftOut = [];
 /** What may pass when nothing runs beside it. */
 const again = [];
 /** The Rust tests that ran: `{ binary, test }`. */
@@ -157,6 +159,7 @@ for (const [name, lines] of summaries) process.stdout.write(`${name}\n${lines.ma
 if (changed) process.stdout.write(`Left to the whole check (npm test):\n${changed.leftOut.map((line) => `  ${line}\n`).join("")}`);
 process.stdout.write(flakyReport(flaky));
 process.stdout.write(withoutDataReport(withoutData));
+process.stdout.write(leftOutReport(leftOut));
 if (!nextest) process.stdout.write(`\n${WITHOUT_NEXTEST}`);
 for (const [name, outcome] of outcomes) if (outcome.startsWith("left out")) process.stdout.write(`\n${name}: ${outcome}\n`);
 if (failures.length > 0) process.stdout.write(failureReport(failures));
@@ -240,6 +243,7 @@ async function perform(stage) {
   ran.push(...[results.passed ?? [], results.flaky, results.failed].flat());
   flaky.push(...[...results.flaky, ...(stage.flaky?.(text) ?? [])].map((entry) => ({ ...entry, how: "passed on a second or third try there" })));
   withoutData.push(...(results.withoutData ?? []));
+  leftOut.push(...(results.leftOut ?? []));
   keepTimes((results.passed ?? []).filter(({ seconds }) => seconds !== undefined));
   const changes = after?.() ?? null;
   if (changes) failures.push({ name: stage.name, lines: [changes], repeat: `npm test -- ${stage.group}` });

@@ -9,7 +9,7 @@ import { runWithTries } from "../lib/process.mjs";
 import { chosen } from "./changed.mjs";
 import { difference, neverRun } from "./counts.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./nextest.mjs";
-import { failureReport, tail, withoutDataReport } from "./report.mjs";
+import { failureReport, leftOutReport, tail, withoutDataReport } from "./report.mjs";
 import { keepTimes, knownTimes } from "./times.mjs";
 
 const folder = mkdtempSync(path.join(tmpdir(), "stamina-check-"));
@@ -51,7 +51,7 @@ test("failed and flaky tests are read off nextest's report", () => {
   assert.equal(filterOf([...failed, ...flaky]).split(" | ").length, 2);
   // A run that ends without a report says nothing of an earlier one.
   nextestArgs("ci");
-  assert.deepEqual(nextestResults("ci"), { failed: [], flaky: [], passed: [], withoutData: [] });
+  assert.deepEqual(nextestResults("ci"), { failed: [], flaky: [], passed: [], withoutData: [], leftOut: [] });
 });
 
 test("what passed without its data is named at the end", () => {
@@ -76,6 +76,24 @@ test("what passed without its data is named at the end", () => {
   const binaries = new Set(said.map((file) => file.split("/")).map(([crate, , binary]) => `${crate}::${binary.replace(/\.rs$/, "")}`));
   assert.ok(binaries.size > 0);
   assert.deepEqual([...output.matchAll(/binary_id\(=([^)]*)\)/g)].map(([, name]) => name).sort(), [...binaries].sort());
+});
+
+test("what passed and did nothing is named at the end, by its reason", () => {
+  mkdirSync(path.join(folder, "nextest/containers"), { recursive: true });
+  const of = (binary, output) => `<testcase name="each_${binary}" classname="runner::${binary}" time="0.1"><system-out>${output}</system-out></testcase>`;
+  const report = [of("docker_ends", "test each ... left out: vibe is not chosen\nok"), of("docker_faults", "left out: vibe is not chosen"), of("docker_faults", "ok")];
+  writeFileSync(path.join(folder, "nextest/containers/junit.xml"), `<testsuites>${report.join("\n")}</testsuites>`);
+  const { passed, leftOut } = nextestResults("containers");
+  assert.equal(passed.length, 3);
+  assert.match(leftOutReport(leftOut), /^\n2 passed and did nothing, .*:\n {2}vibe is not chosen: runner::docker_ends, runner::docker_faults\n$/);
+  assert.equal(leftOutReport([]), "");
+  // Each file whose tests say so has its output in the report.
+  const root = path.join(import.meta.dirname, "../..");
+  const kept = /^filter = '(.*)'\njunit = \{ store-success-output = true \}$/m.exec(/^\[\[profile\.containers\.overrides\]\].*$[^]*/m.exec(readFileSync(path.join(root, ".config/nextest.toml"), "utf8"))?.[0] ?? "")?.[1] ?? "";
+  const files = readdirSync(path.join(root, "crates"), { recursive: true }).filter((file) => /^[^/]+\/tests\/docker_.*\.rs$/.test(file));
+  const said = files.filter((file) => readFileSync(path.join(root, "crates", file), "utf8").includes('println!("left out: '));
+  const binaries = new Set(said.map((file) => file.split("/")[2].replace(/\.rs$/, "")));
+  assert.deepEqual([...kept.matchAll(/binary\(=([^)]*)\)/g)].map(([, name]) => name).sort(), [...binaries].sort());
 });
 
 test("a list of tests differs where a binary has fewer, more, or is new", () => {

@@ -25,7 +25,7 @@ export const filterOf = (tests) => tests.map(({ binary, test }) => `(binary_id(=
 
 /**
  * Failed and flaky tests of the last run: `{ binary, test, name, lines, repeat }`, those that passed at once: `{ binary, test, name, seconds }`,
- * and what those lacked that passed without their data: `{ name, data }`.
+ * what those lacked that passed without their data: `{ name, data }`, and why others did nothing: `{ name, why }`.
  */
 export function nextestResults(profile) {
   const file = reportOf(profile);
@@ -33,7 +33,8 @@ export function nextestResults(profile) {
   const flaky = [];
   const passed = [];
   const withoutData = [];
-  if (!existsSync(file)) return { failed, flaky, passed, withoutData };
+  const leftOut = [];
+  if (!existsSync(file)) return { failed, flaky, passed, withoutData, leftOut };
   for (const [, head, body = ""] of readFileSync(file, "utf8").matchAll(/<testcase\b([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs)) {
     const binary = attribute(head, "classname");
     const test = attribute(head, "name");
@@ -44,13 +45,16 @@ export function nextestResults(profile) {
     else {
       passed.push({ binary, test, name: entry.name, seconds: Number(attribute(head, "time")) });
       for (const [, data] of text(body).matchAll(WITHOUT_DATA)) withoutData.push({ name: entry.name, data: data.trim() });
+      for (const [, why] of text(body).matchAll(LEFT_OUT)) leftOut.push({ name: entry.name, why: why.trim() });
     }
   }
-  return { failed, flaky, passed, withoutData };
+  return { failed, flaky, passed, withoutData, leftOut };
 }
 
 /** What crates/test-folders prints where data lies on another machine. The report has it of the tests that .config/nextest.toml names for it. */
 const WITHOUT_DATA = /not run for lack of data: (.+)/g;
+/** What tests in containers print that pass and do nothing, as where their harness is not chosen. */
+const LEFT_OUT = /\bleft out: (.+)/g;
 /** What a report keeps of one try. The end of a check prints the last lines of it. */
 const LINES = 400;
 /** Later tries of a test that failed stand as `rerunFailure` beside its first; those of one that passed in the end one after the other. */

@@ -28,6 +28,14 @@ export function withoutDataReport(tests) {
   return `\n${tests.length} not run for lack of data, which is looked for in ../shared or where STAMINA_SHARED says:\n${lines}`;
 }
 
+/** Tests that passed and did nothing, with the reason that they gave: `{ name, why }`. */
+export function leftOutReport(tests) {
+  if (tests.length === 0) return "";
+  const binaries = (reason) => [...new Set(tests.filter(({ why }) => why === reason).map(({ name }) => name.split(" ")[0]))].join(", ");
+  const lines = [...new Set(tests.map(({ why }) => why))].map((reason) => `  ${reason}: ${binaries(reason)}\n`).join("");
+  return `\n${tests.length} passed and did nothing, since they were left out:\n${lines}`;
+}
+
 /** Every failure with its name, the last 40 of its lines, and the command that repeats just that. */
 export function failureReport(failures) {
   const one = ({ name, lines, repeat }) => `\n✗ ${name}\n${lines.slice(-40).map((line) => `    ${line}\n`).join("")}  again: ${repeat}\n`;
