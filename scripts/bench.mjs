@@ -34,12 +34,10 @@ const step = (text) => process.stdout.write(`▸ ${text}\n`);
 
 step("building");
 if (wants("start") || wants("pages")) buildUi();
-const programs = ["--bin", "stamina", ...(wants("start") ? ["--bin", "stamina-lab"] : [])];
-runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--quiet", ...programs]);
 const needsLibrary = LIBRARY.some(wants);
-if (needsLibrary) {
-  runOrStop("cargo", ["build", "--release", "--locked", "--quiet", "--workspace", "--example", "synthesize"]);
-}
+// One call for all: an example brings features along that the programs alone do not have.
+const programs = ["--bin", "stamina", ...(wants("start") ? ["--bin", "stamina-lab"] : []), ...(needsLibrary ? ["--example", "synthesize"] : [])];
+runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--quiet", ...programs]);
 
 const { folder, made } = needsLibrary ? library(size) : {};
 const db = inRoot(".cache/bench", size, "library.sqlite");
