@@ -129,7 +129,7 @@ impl Format for StaminaBench {
                 Part { key: name.clone(), stamp }
             })
             .collect();
-        let mut run = place.run(at);
+        let mut run = place.run(at, report);
         place.keep_missing(at, &mut run, report);
         look_at_record(tree, at, report);
         Survey { runs: vec![run], parts }
@@ -192,6 +192,7 @@ impl PartReader for ScenarioReader {
         let folder = if part.key.is_empty() { at.to_owned() } else { join(at, &part.key) };
         episode.planned_turns = place.planned_turns();
         if let Some(report) =
+        let mut of_report = None;
             place.report.as_ref().filter(|_| !exact::is_own(tree, &join(&folder, "trajectory.json")))
         {
             let position = self.positions.get(&part.key).copied();
@@ -200,6 +201,11 @@ impl PartReader for ScenarioReader {
             episode.extra = reported.extra;
         }
         let mut warnings = PartWarnings::new(report);
+            of_report = reported.unusable.warning(&join(at, "report.json"));
+        }
+        if let Some(mut warning) = of_report {
+            warning.message = format!("{scenario}: {}", warning.message);
+            report.warn(warning);
         let path = join(&folder, "trajectory.json");
         let (episode, limit) = match exact::trajectory(tree, &path, &mut warnings) {
             Some(recorded) => exact::episode(tree, &folder, episode, recorded, &mut warnings),

@@ -22,6 +22,7 @@ use model::{Step, StepKind, ToolCall, Transcript, counted, strip_ansi};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 
+use super::clock;
 use super::json::{NODE_CAP, Node, NodeSeed, TEXT_CAP, cut};
 use super::value;
 
@@ -173,9 +174,10 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
     let mut step = Step::new(kind);
     (step.text, step.text_cut) = node.get("message").map(content).unwrap_or_default();
     step.reasoning = node.get("reasoning_content").map(|n| content(n).0).filter(|t| !t.is_empty());
-    step.at = node.get("timestamp").and_then(Node::word).map(str::to_owned);
+    let time = node.get("timestamp").and_then(Node::word);
+    step.at = time.filter(|time| clock::micros(time).is_some()).map(str::to_owned);
     if let Some(metrics) = node.get("metrics") {
-        step.tokens = Some(tokens(metrics)).filter(|t| !t.is_unknown());
+        step.tokens = Some(tokens(metrics).0).filter(|t| !t.is_unknown());
         step.cost_usd = metrics.get("cost_usd").and_then(value::dollars);
     }
     let this = steps.len();

@@ -40,8 +40,8 @@ pub(crate) fn parse(root: &Node, unusable: &mut Unusable) -> Option<CtrfReport> 
         return None;
     }
     let mut number = |key: &str| {
-        let said = summary.and_then(|summary| summary.get(key));
-        unusable.take(&format!("ctrf.json summary.{key}"), said, value::count)
+        let stated = summary.and_then(|summary| summary.get(key));
+        unusable.take(&format!("ctrf.json summary.{key}"), stated, value::count)
     };
     let not_run = number("skipped").unwrap_or(0).saturating_add(number("pending").unwrap_or(0));
     let of_list = |count: u32| (listed > 0).then_some(count);
@@ -99,8 +99,8 @@ mod tests {
             let json = format!(r#"{{"results": {{"summary": {summary}, "tests": {tests}}}}}"#);
             let mut unusable = Unusable::default();
             let report = parse(&serde_json::from_str(&json).unwrap(), &mut unusable).unwrap();
-            let said = unusable.warning("f").map(|warning| warning.message).unwrap_or_default();
-            (report.passed, report.total, said.matches("ctrf.json summary.").count())
+            let message = unusable.warning("f").map(|warning| warning.message).unwrap_or_default();
+            (report.passed, report.total, message.matches("ctrf.json summary.").count())
         };
         let list = r#"[{"name": "a", "status": "passed"}, {"name": "b", "status": "failed"}]"#;
         assert_eq!(read(r#"{"tests": "3", "passed": "2", "failed": 1}"#, "[]"), (None, None, 2));

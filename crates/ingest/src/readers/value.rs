@@ -7,6 +7,8 @@
 //! | duration | a finite number of seconds from 0 on |
 //! | time | a date of the calendar and a time of the day, with or without a zone |
 //! | span | an end that is not before its start, both with a zone or both without |
+//! | share | a finite number from 0 to 1; a text is none |
+//! | figure | a finite number; a text is none |
 //! | tests | whole numbers from 0, at most as many passed as there are; a text is none |
 //!
 //! What is none becomes unknown, with the warning `value.not_usable`.
@@ -33,12 +35,19 @@ pub(crate) fn count(value: &Node) -> Option<u32> {
     value.count().and_then(|n| u32::try_from(n).ok())
 }
 
+/// A figure that a source reports: a finite number.
+pub(crate) fn figure(value: &Node) -> Option<f64> {
+    matches!(value, Node::Number(_)).then(|| value.number()).flatten()
+}
+
 /// An amount of US dollars.
 pub(crate) fn dollars(value: &Node) -> Option<f64> {
-    match value {
-        Node::Number(number) => number.as_f64().filter(|n| is_amount(*n)),
-        _ => None,
-    }
+    figure(value).filter(|n| is_amount(*n))
+}
+
+/// A share of tests, rounds or trials.
+pub(crate) fn share(value: &Node) -> Option<f64> {
+    figure(value).filter(|n| (0.0..=1.0).contains(n))
 }
 
 /// A reward: a finite number, or what Python takes for one. A text is none.
@@ -145,6 +154,18 @@ impl Unusable {
         self.span("started_at to finished_at", timing.started_at.as_deref(), timing.finished_at.as_deref());
     }
 
+    /// Remembers what another one has.
+    pub(crate) fn append(&mut self, other: Self) {
+        let unnamed = other.count - other.named.len();
+        for named in other.named {
+            self.count += 1;
+            if self.named.len() < NAMED {
+                self.named.push(named);
+            }
+        }
+        self.count += unnamed;
+    }
+
     /// Remembers a value.
     pub(crate) fn add(&mut self, name: &str, value: &Value) {
         self.count += 1;
@@ -200,6 +221,11 @@ mod tests {
         ] {
             assert_eq!((tokens(&node(&value)), dollars(&node(&value))), (tokens_of, dollars_of), "{value}");
             assert_eq!(count(&node(&value)).map(u64::from), tokens_of, "{value}");
+            assert_eq!(
+                share(&node(&value)),
+                figure(&node(&value)).filter(|n| *n == 0.0 || *n == 0.5),
+                "{value}"
+            );
         }
         let mut unusable = Unusable::default();
         assert_eq!(unusable.take("n", Some(&node(&json!("12"))), tokens), None);

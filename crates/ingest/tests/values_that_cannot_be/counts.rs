@@ -28,7 +28,7 @@ fn counts_that_cannot_be_are_unknown_and_no_failed_build() {
     ] {
         trial(&job, name, &nothing, &[(file, text)]);
     }
-    let read = Read::of(folder.path());
+    let read = Read::from_folder(folder.path());
     for name in ["more", "negative", "tests-negative", "tests-text", "tests-more"] {
         let attempt = read.attempt(name);
         assert_eq!((attempt.passed, attempt.total, attempt.share()), (None, None, None), "{name}");
@@ -57,7 +57,7 @@ fn numbers_of_evocode_that_cannot_be_have_no_sum() {
         "1": {"pass": 9, "total": 3, "fail": 0, "reward": 0}}}}"#;
     std::fs::write(folder.path().join("index.json"), index).unwrap();
     std::fs::write(folder.path().join("tasks/t.json"), task).unwrap();
-    let read = Read::of(folder.path());
+    let read = Read::from_folder(folder.path());
     assert_eq!((read.attempt("t").passed, read.attempt("t").total), (None, None));
     assert_eq!(read.codes("tasks/t.json"), ["value.not_usable"]);
 }

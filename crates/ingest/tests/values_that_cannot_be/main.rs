@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
 mod counts;
+mod other_values;
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,7 @@ struct Read {
 }
 
 impl Read {
-    fn of(root: &Path) -> Self {
+    fn from_folder(root: &Path) -> Self {
         let tree = Tree::open(root).unwrap();
         let (mut report, mut runs, mut episodes) = (Report::default(), Vec::new(), Vec::new());
         for place in discover(&tree).unwrap().places {

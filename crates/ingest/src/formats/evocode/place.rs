@@ -49,11 +49,6 @@ pub(super) struct Place {
     pub(super) stamp: Stamp,
 }
 
-/// A share of the rounds of a task.
-fn share(value: &Node) -> Option<f64> {
-    value::reward(value).filter(|n| (0.0..=1.0).contains(n))
-}
-
 /// The files of tasks of a place.
 pub(super) fn task_files(tree: &Tree, at: &str) -> Vec<Entry> {
     tree.list(&join(at, "tasks"))
@@ -125,7 +120,7 @@ impl Place {
                 break;
             }
             let score = node.get("score").map_or(&[][..], Node::map).iter().map(|(model, value)| {
-                (model.clone(), unusable.take(&format!("{model} at {task}"), Some(value), share))
+                (model.clone(), unusable.take(&format!("{model} at {task}"), Some(value), value::share))
             });
             self.tasks.push(IndexTask {
                 task: task.to_owned(),

@@ -427,7 +427,15 @@ fn check_score(
     model: &str,
     report: &mut Report,
 ) {
-    let Some(score) = file.score.as_ref().and_then(|s| s.get(site)).and_then(Node::number) else { return };
+    let mut unusable = Unusable::default();
+    let stated = file.score.as_ref().and_then(|scores| scores.get(site));
+    // A number of rounds; what is none of them is no amount either.
+    let score = unusable.take("score", stated, value::dollars);
+    if let Some(mut warning) = unusable.warning(path) {
+        warning.message = format!("{model}: {}", warning.message);
+        report.warn(warning.of_run(model));
+    }
+    let Some(score) = score else { return };
     episode.reported.push(("evocode.passed_rounds".to_owned(), score));
     let passed = episode.turns.iter().filter(|t| t.state().is_passed()).count() as f64;
     if (score - passed).abs() > 0.5 {

@@ -11,7 +11,7 @@ use store::JOB_ID;
 use crate::format::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
-use crate::readers::value::Unusable;
+use crate::readers::value::{self, Unusable};
 use files::{Tree, file_name, join};
 
 use super::agent_settings::{AgentSettings, VALUES};
@@ -24,6 +24,12 @@ use super::settings::{self, flatten};
 
 /// Most bytes of the id of a job.
 const JOB_ID_BYTES: usize = 200;
+
+/// Counts of trials, which stand with their agent and model, or before Harbor 0.6 in the statistics of the job.
+const TRIALS: [&str; 2] = ["n_trials", "n_errors"];
+/// Other numbers of the statistics of a job.
+const STATS: [&str; 6] =
+    ["n_retries", "n_cancelled_trials", "n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd"];
 
 /// What belongs to one run, collected over the trials of a place.
 #[derive(Debug)]
@@ -168,37 +174,32 @@ fn reported<'a>(
     let trials: HashSet<&str> = parts.trials.iter().map(|trial| file_name(trial)).collect();
     for (job, index) in jobs {
         let Some(stats) = job.result.as_ref().and_then(|r| r.get("stats")) else { continue };
+        // What of them cannot be is said once of each job, whatever its runs are.
+        let unusable = &mut Unusable::default();
         let evals = stats.get("evals").map_or(&[][..], Node::map);
         let own: Vec<&(String, Node)> =
             evals.iter().filter(|(_, e)| evals.len() == 1 || is_of(e, &trials)).collect();
         for (key, eval) in &own {
             let suffix = if own.len() > 1 { format!("@{key}") } else { String::new() };
-            for count in ["n_trials", "n_errors"] {
-                if let Some(n) = eval.get(count).and_then(Node::number) {
+            for count in TRIALS {
+                if let Some(n) = stat(eval, "", count, unusable) {
                     sums.add(format!("harbor.{count}{suffix}"), n);
                 }
             }
-            for (name, value) in metrics(eval) {
+            for (name, value) in metrics(eval, unusable) {
                 means.add(format!("harbor.{name}{suffix}"), value);
             }
         }
         if alone.get(index).copied().unwrap_or(true) {
-            for count in [
-                "n_retries",
-                "n_cancelled_trials",
-                "n_input_tokens",
-                "n_cache_tokens",
-                "n_output_tokens",
-                "cost_usd",
-            ] {
-                if let Some(n) = stats.get(count).and_then(Node::number).filter(|n| *n > 0.0) {
+            for count in STATS {
+                if let Some(n) = stat(stats, "stats.", count, unusable).filter(|n| *n > 0.0) {
                     sums.add(format!("harbor.{count}"), n);
                 }
             }
             // Before 0.6 the counts stood here.
-            for count in ["n_trials", "n_errors"] {
+            for count in TRIALS {
                 if own.is_empty()
-                    && let Some(n) = stats.get(count).and_then(Node::number)
+                    && let Some(n) = stat(stats, "stats.", count, unusable)
                 {
                     sums.add(format!("harbor.{count}"), n);
                 }
@@ -239,15 +240,25 @@ fn is_of(eval: &Node, trials: &HashSet<&str>) -> bool {
     rewards.iter().flat_map(|(_, values)| values.map()).chain(exceptions).any(|(_, names)| named(names))
 }
 
+/// A number of a job's result under the rule of its kind; `place` is where it stands.
+fn stat(node: &Node, place: &str, key: &str, unusable: &mut Unusable) -> Option<f64> {
+    let rule = |value: &Node| match key {
+        "cost_usd" => value::dollars(value),
+        "n_input_tokens" | "n_cache_tokens" | "n_output_tokens" => value::tokens(value).map(|n| n as f64),
+        _ => value::count(value).map(f64::from),
+    };
+    unusable.take(&format!("{place}{key}"), node.get(key), rule)
+}
+
 /// `metrics` and `pass_at_k`. With one reward key the entry is named after the metric (`mean`), with several after the
 /// keys; both become `mean.<reward key>`.
-fn metrics(eval: &Node) -> Vec<(String, f64)> {
+fn metrics(eval: &Node, unusable: &mut Unusable) -> Vec<(String, f64)> {
     let mut out = Vec::new();
     let keys: Vec<&str> =
         eval.get("reward_stats").map_or(&[][..], Node::map).iter().map(|(k, _)| k.as_str()).collect();
     for (index, metric) in eval.get("metrics").map_or(&[][..], Node::list).iter().enumerate() {
         for (name, value) in metric.map() {
-            let Some(value) = value.number() else { continue };
+            let Some(value) = unusable.take(name, Some(value), value::figure) else { continue };
             let name = match keys.as_slice() {
                 [only] if only != name => format!("{name}.{only}"),
                 _ if index == 0 => format!("mean.{name}"),
@@ -257,8 +268,9 @@ fn metrics(eval: &Node) -> Vec<(String, f64)> {
         }
     }
     for (k, value) in eval.get("pass_at_k").map_or(&[][..], Node::map) {
-        if let Some(value) = value.number() {
-            out.push((format!("pass@{k}"), value));
+        let name = format!("pass@{k}");
+        if let Some(value) = unusable.take(&name, Some(value), value::share) {
+            out.push((name, value));
         }
     }
     out
@@ -308,9 +320,24 @@ pub(super) fn check(job: &Job, files: &JobFiles, trials: usize, report: &mut Rep
     let mut unusable = Unusable::default();
     let [begin, end] = ["started_at", "finished_at"].map(|key| unusable.time(key, result.get(key)));
     unusable.span("started_at to finished_at", begin.as_deref(), end.as_deref());
+    let planned = unusable.take("n_total_trials", result.get("n_total_trials"), value::count);
+    let stats = result.get("stats");
+    for (_, eval) in stats.and_then(|stats| stats.get("evals")).map_or(&[][..], Node::map) {
+        for key in TRIALS {
+            stat(eval, "", key, &mut unusable);
+        }
+        metrics(eval, &mut unusable);
+    }
+    if let Some(stats) = stats {
+        for key in STATS.iter().chain(&TRIALS) {
+            stat(stats, "stats.", key, &mut unusable);
+        }
+    }
     unusable.warn(&join(&job.path, "result.json"), report);
-    let planned = result.get("n_total_trials").and_then(Node::count).unwrap_or(0) as usize;
-    if planned > trials {
+    let mut of_config = Unusable::default();
+    of_config.take("n_attempts", files.config.as_ref().and_then(|c| c.get("n_attempts")), value::count);
+    of_config.warn(&join(&job.path, "config.json"), report);
+    if let Some(planned) = planned.filter(|planned| *planned as usize > trials) {
         report.warn(Warning::skipped(
             join(&job.path, "result.json"),
             "harbor.trials_missing",

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use crate::format::{MOST_PLANNED, Report};
 use crate::readers::json::Node;
+use crate::readers::value;
 use files::{Tree, join};
 
 use super::head::{Head, job_name};
@@ -114,7 +115,7 @@ impl JobFiles {
 
 /// How many trials a job's result says were planned.
 fn total(result: &Node) -> Option<u32> {
-    u32::try_from(result.get("n_total_trials")?.count()?).ok()
+    value::count(result.get("n_total_trials")?)
 }
 
 /// The trials of a run that no lock names: every task of the job for every attempt, where that gives as many trials as were
@@ -128,7 +129,7 @@ pub(super) fn planned_by_tasks(
 ) -> Option<Vec<String>> {
     let config = JobFiles::read_config(tree, job)?;
     let result: Node = tree.read_json(&join(&job.path, "result.json"), RESULT_CAP).ok()?;
-    let attempts = config.get("n_attempts").and_then(Node::count)?;
+    let attempts = config.get("n_attempts").and_then(value::count).map(u64::from)?;
     let agents = config.get("agents").map_or(&[][..], Node::list);
     let own = agents.iter().map(Head::of_agent).filter(is_own).count() as u64;
     let tasks: BTreeSet<(String, Option<String>)> = trial_folders(tree, at, kind, job)

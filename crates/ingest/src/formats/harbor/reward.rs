@@ -45,6 +45,17 @@ impl Rewards {
         Some(Self(rewards)).filter(|rewards| !rewards.0.is_empty())
     }
 
+    /// Those of a step's entry in the result; `None` where it has none. What is no map of rewards cannot be read.
+    pub(super) fn of_step(step: &Node) -> Option<Self> {
+        let result = step.get("verifier_result")?;
+        let rewards = match result {
+            Node::Map(_) => result.get("rewards")?,
+            other => other,
+        };
+        let is_map = matches!((result, rewards), (Node::Map(_), Node::Map(_)));
+        if is_map { Self::of_result(rewards) } else { Some(Self::unreadable()) }
+    }
+
     /// Those that the verifier left in files; `None` where it left none. `reward.json` wins over `reward.txt`, as in
     /// Harbor.
     pub(super) fn of_files(tree: &Tree, folder: &str, report: &mut Report) -> Option<Self> {
@@ -153,6 +164,20 @@ mod tests {
         ] {
             let node: Node = serde_json::from_str(json).unwrap();
             assert_eq!(Rewards::of_result(&node).unwrap().decide(), want, "{json}");
+        }
+        for (json, want) in [
+            (r#"{"verifier_result": {"rewards": {"reward": 1}}}"#, Some(Decision::Reward(1.0))),
+            (r#"{"verifier_result": {"rewards": [1.0]}}"#, Some(Decision::Unreadable)),
+            (r#"{"verifier_result": {"rewards": 1.0}}"#, Some(Decision::Unreadable)),
+            (r#"{"verifier_result": {"rewards": "1.0"}}"#, Some(Decision::Unreadable)),
+            (r#"{"verifier_result": 1.0}"#, Some(Decision::Unreadable)),
+            (r#"{"verifier_result": {"rewards": {}}}"#, None),
+            (r#"{"verifier_result": {"rewards": null}}"#, None),
+            (r#"{"verifier_result": null}"#, None),
+            (r"{}", None),
+        ] {
+            let node: Node = serde_json::from_str(json).unwrap();
+            assert_eq!(Rewards::of_step(&node).map(|rewards| rewards.decide()), want, "{json}");
         }
         assert_eq!(Rewards::of_result(&Node::Map(Vec::new())), None);
         assert_eq!(Rewards::of_result(&Node::Null), None);

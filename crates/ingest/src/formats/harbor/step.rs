@@ -82,7 +82,7 @@ pub(super) fn read(
     let mut attempt = Attempt::new(1, Verdict::Error);
     let raised = Raised::read(node);
     let phases = Phases { node, first: around.first };
-    let by_result = node.and_then(|n| n.at(&["verifier_result", "rewards"])).and_then(Rewards::of_result);
+    let by_result = node.and_then(Rewards::of_step);
     // Without an entry in the result the verifier's own file is the only witness.
     let rewards =
         by_result.or_else(|| if node.is_none() { Rewards::of_files(tree, folder, report) } else { None });
@@ -231,7 +231,7 @@ fn trajectory(
     let mut of_steps = Tokens::default();
     let mut read = HashSet::from([path.clone()]);
     for part in 0..CONTINUATIONS {
-        let facts: Facts = match tree.read_json(&path, TRAJECTORY_CAP) {
+        let mut facts: Facts = match tree.read_json(&path, TRAJECTORY_CAP) {
             Ok(Object(facts)) => facts,
             Err(error) => {
                 report.unreadable(&path, &error, "Its steps and tool calls are not counted.");
@@ -245,6 +245,7 @@ fn trajectory(
             }
         };
         report.files_read += 1;
+        unusable.append(facts.take_unusable());
         calls += facts.tool_calls();
         steps += facts.agent_steps();
         last_totals = facts.totals(unusable).or(last_totals);

@@ -15,6 +15,7 @@ use crate::readers::json::{Node, cut};
 use files::{Stamp, Tree, file_name, join};
 
 /// Where the runner keeps its records, and the largest that is read, in bytes.
+use crate::readers::value::Unusable;
 const RECORDS: &str = ".stamina";
 const RECORD_CAP: u64 = 32 << 20;
 /// Most scenarios of one run.
@@ -111,7 +112,7 @@ impl Place {
     }
 
     /// The run that they say.
-    pub(super) fn run(&self, at: &str) -> Run {
+    pub(super) fn run(&self, at: &str, warnings: &mut Report) -> Run {
         let config = self.config.clone().unwrap_or_default();
         let report = self.report.as_ref();
         let reported = |key: &str| report.and_then(|r| r.run_text(key)).map(str::to_owned);
@@ -151,10 +152,11 @@ impl Place {
             .and_then(|n| u32::try_from(n).ok())
             .or_else(|| config.attempt_limit());
         run.tags = report.and_then(|r| r.run("tags")).map_or_else(Vec::new, tags);
-        run.started_at = reported("started_at");
-        run.finished_at = reported("finished_at");
+        let mut time = |key: &str| unusable.time(key, report.and_then(|r| r.run(key)));
+        (run.started_at, run.finished_at) = (time("started_at"), time("finished_at"));
+        unusable.span("started_at to finished_at", run.started_at.as_deref(), run.finished_at.as_deref());
         if let Some(report) = report {
-            run.reported = report.reported();
+            run.reported = report.reported(&mut unusable);
             run.extra = report.extra();
             if let Some(tasks) = report.tasks().filter(|_| of_steps) {
                 run.extra.insert("planned_tasks".to_owned(), tasks.into());
@@ -168,6 +170,7 @@ impl Place {
         }
         run
     }
+        let mut unusable = Unusable::default();
 
     /// Keeps what the report says of scenarios that have no folder.
     pub(super) fn keep_missing(&self, at: &str, run: &mut Run, report: &mut Report) {
@@ -214,6 +217,7 @@ impl Place {
     /// The episode with what tells it from others. `key` names it inside its run.
     pub(super) fn identified(&self, mut episode: Episode, key: &str) -> Episode {
         // Both are there while it is played: a copy that was made meanwhile is the same episode. A scenario that lies alone
+        unusable.warn(&join(at, "report.json"), warnings);
         // does not say of which run it is.
         let of_run = self.run_id().map(|run| identity::of_id(&["staminabench", run, key]));
         let alone = identity::of_beginning(&episode);

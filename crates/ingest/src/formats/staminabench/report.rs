@@ -6,6 +6,7 @@ use super::exact::SCHEMA_FAMILY;
 use super::heuristic::{self, ReportEntries};
 use super::json_fields;
 use crate::readers::json::Node;
+use crate::readers::value::{self, Unusable};
 use files::{ReadError, Tree};
 
 /// Largest file that is read, in bytes.
@@ -70,14 +71,17 @@ impl ReportFile {
 
     /// How many scenarios it counts.
     pub(super) fn tasks(&self) -> Option<u32> {
-        self.root.get("num_tasks").and_then(Node::count).and_then(|n| u32::try_from(n).ok())
+        self.root.get("num_tasks").and_then(value::count)
     }
 
-    /// The figures of the whole run.
-    pub(super) fn reported(&self) -> Reported {
-        let figures = ["success_rate", "average_score"]
-            .into_iter()
-            .filter_map(|key| Some((format!("staminabench.{key}"), self.root.get(key)?.number()?)));
+    /// The figures of the whole run, and what of them cannot be.
+    pub(super) fn reported(&self, unusable: &mut Unusable) -> Reported {
+        unusable.take("num_tasks", self.root.get("num_tasks"), value::count);
+        let shares = ["success_rate", "average_score"].map(|key| {
+            let share = unusable.take(key, self.root.get(key), value::share);
+            share.map(|share| (format!("staminabench.{key}"), share))
+        });
+        let figures = shares.into_iter().flatten();
         let figures = figures.chain(self.speeds()).chain(self.endpoint_attempts());
         Reported { figures: figures.collect(), ..Reported::default() }
     }
@@ -89,7 +93,7 @@ impl ReportFile {
             ("attempts_lost_to_endpoint", "stamina_lab.attempts_lost_to_endpoint"),
         ];
         counts.into_iter().filter_map(|(key, figure)| {
-            let count = u32::try_from(self.run(key)?.count()?).ok()?;
+            let count = value::count(self.run(key)?)?;
             Some((figure.to_owned(), f64::from(count)))
         })
     }
@@ -98,7 +102,7 @@ impl ReportFile {
     fn speeds(&self) -> impl Iterator<Item = (String, f64)> {
         let places = ["prompt", "answer"].into_iter().flat_map(|part| [(part, "median"), (part, "p10")]);
         places.filter_map(|(part, of)| {
-            let value = self.root.at(&["run", "tokens_per_second", part, of])?.number()?;
+            let value = value::figure(self.root.at(&["run", "tokens_per_second", part, of])?)?;
             (value > 0.0).then(|| (format!("stamina_lab.tokens_per_second.{part}.{of}"), value))
         })
     }

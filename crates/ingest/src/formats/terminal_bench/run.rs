@@ -6,7 +6,7 @@ use model::{Baseline, Benchmark, Run};
 use crate::format::Report;
 use crate::formats::harbor::settings::{flatten, plain};
 use crate::readers::json::Node;
-use crate::readers::value::Unusable;
+use crate::readers::value::{self, Unusable};
 
 use super::files_of_run::{FILE_CAP, LOCK, METADATA, RESULTS, RESULTS_CAP, folder_name, object};
 
@@ -101,15 +101,14 @@ impl RunFiles {
 
     /// How often each task was to be played.
     pub(super) fn attempts(&self) -> Option<u32> {
-        let attempts =
-            self.meta("n_attempts").or_else(|| self.locked(&["run_config", "n_attempts"]))?.count()?;
-        u32::try_from(attempts).ok().filter(|n| *n > 0)
+        let attempts = self.meta("n_attempts").or_else(|| self.locked(&["run_config", "n_attempts"]));
+        attempts.and_then(value::count).filter(|n| *n > 0)
     }
 
     fn planned(&self) -> Option<u32> {
-        let locked = u64::try_from(self.task_ids().len()).ok().filter(|n| *n > 0);
-        let tasks = self.meta("dataset_size").and_then(Node::count).filter(|n| *n > 0).or(locked)?;
-        u32::try_from(tasks).ok()?.checked_mul(self.attempts()?)
+        let locked = u32::try_from(self.task_ids().len()).ok().filter(|n| *n > 0);
+        let tasks = self.meta("dataset_size").and_then(value::count).filter(|n| *n > 0).or(locked)?;
+        tasks.checked_mul(self.attempts()?)
     }
 
     fn benchmark(&self) -> Benchmark {
@@ -140,6 +139,9 @@ impl RunFiles {
         let mut unusable = Unusable::default();
         run.started_at = unusable.time("start_time", self.meta("start_time"));
         run.finished_at = unusable.time("end_time", self.meta("end_time"));
+        for key in ["n_attempts", "dataset_size"] {
+            unusable.take(key, self.meta(key), value::count);
+        }
         unusable.warn(&join(at, METADATA), report);
         for (key, value) in self.metadata.as_ref().map_or(&[][..], Node::map) {
             if !NOT_SETTINGS.contains(&key.as_str()) {
@@ -158,12 +160,12 @@ impl RunFiles {
         {
             run.extra.insert("commit_hash".to_owned(), commit.into());
         }
-        self.reported(&mut run);
+        self.reported(&mut run, at, report);
         run
     }
 
     /// Its own figures. The metadata has them from the end on, the results after each trial.
-    fn reported(&self, run: &mut Run) {
+    fn reported(&self, run: &mut Run, at: &str, report: &mut Report) {
         const KNOWN: [&str; 8] = [
             "id",
             "results",
@@ -175,16 +177,28 @@ impl RunFiles {
             "pass_at_k",
         ];
         let results = self.results.as_ref();
-        let figure = |key: &str| results.and_then(|r| r.get(key)).or_else(|| self.meta(key));
-        for name in ["accuracy", "n_resolved", "n_unresolved"] {
-            if let Some(value) = figure(name).and_then(Node::number) {
-                run.reported.figures.push((format!("tb.{name}"), value));
+        for (file, of_file) in [(RESULTS, results), (METADATA, self.metadata.as_ref())] {
+            let Some(of_file) = of_file else { continue };
+            let mut unusable = Unusable::default();
+            let shares = of_file.get("pass_at_k").map_or(&[][..], Node::map);
+            let counts = ["n_resolved", "n_unresolved"].map(|key| {
+                let count = unusable.take(key, of_file.get(key), value::count);
+                (key.to_owned(), count.map(f64::from))
+            });
+            let accuracy = unusable.take("accuracy", of_file.get("accuracy"), value::share);
+            let mut figures = vec![("accuracy".to_owned(), accuracy)];
+            figures.extend(counts);
+            figures.extend(shares.iter().map(|(k, share)| {
+                let name = format!("pass@{k}");
+                let share = unusable.take(&name, Some(share), value::share);
+                (name, share)
+            }));
+            for (name, figure) in figures {
+                let name = format!("tb.{name}");
+                let known = run.reported.figures.iter().any(|(other, _)| *other == name);
+                run.reported.figures.extend(figure.filter(|_| !known).map(|figure| (name, figure)));
             }
-        }
-        for (k, value) in figure("pass_at_k").map_or(&[][..], Node::map) {
-            if let Some(value) = value.number() {
-                run.reported.figures.push((format!("tb.pass@{k}"), value));
-            }
+            unusable.warn(&join(at, file), report);
         }
         for (key, value) in results.map_or(&[][..], Node::map) {
             if !KNOWN.contains(&key.as_str()) && *value != Node::Null {

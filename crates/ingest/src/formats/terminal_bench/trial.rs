@@ -101,7 +101,7 @@ pub(super) fn episode(
     usage(result, &mut attempt, &mut unusable);
     tests(result, &mut attempt, &mut unusable);
     unusable.settle_times(&mut episode.timing);
-    episode.unrecognised = verdict(tree, trial, result, &mut attempt);
+    episode.unrecognised = verdict(tree, trial, result, &mut attempt, &mut unusable);
     if attempt.verdict == Verdict::Passed && attempt.tests.iter().any(TestResult::is_failing) {
         report.warn(Warning::read_differently(
             &place,
@@ -158,11 +158,25 @@ fn identity_of_result(result: Option<&Node>) -> Option<String> {
 }
 
 /// Decides by `is_resolved`. Says whether the cause of a failure is not recognized.
-fn verdict(tree: &Tree, trial: &Trial, result: &Node, attempt: &mut Attempt) -> bool {
+fn verdict(
+    tree: &Tree,
+    trial: &Trial,
+    result: &Node,
+    attempt: &mut Attempt,
+    unusable: &mut Unusable,
+) -> bool {
     let word = result.get("failure_mode").and_then(Node::word);
-    let resolved = result.get("is_resolved").and_then(Node::truth);
-    if let Some(word) = word.filter(|word| !matches!(*word, "unset" | "none")) {
+    let stated = result.get("is_resolved");
+    let resolved = unusable.take("is_resolved", stated, Node::truth);
+    let failure = word.filter(|word| !matches!(*word, "unset" | "none"));
+    if let Some(word) = failure {
         attempt.extra.insert("failure_mode".to_owned(), word.into());
+    }
+    if resolved.is_none() && stated.is_some() && failure.is_none() {
+        // Something else than yes or no, and nothing says why.
+        attempt.end_reason = Some(EndReason::VerifierError);
+        attempt.extra.insert("verdict".to_owned(), "unreadable".into());
+        return false;
     }
     if resolved == Some(true) {
         attempt.verdict = Verdict::Passed;

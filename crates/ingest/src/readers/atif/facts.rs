@@ -6,7 +6,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use model::Tokens;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
+use super::super::clock;
 use super::super::grader::{Calls, Named};
 use super::super::json::{Node, TEXT_CAP, cut};
 use super::super::value::{self, Unusable};
@@ -15,8 +17,8 @@ use super::parts::{result_text, tokens};
 /// What an import needs of a trajectory, without holding its texts.
 #[derive(Debug, Default, Deserialize)]
 pub struct Facts {
-    #[serde(default, deserialize_with = "bounded_steps")]
-    steps: Vec<StepFacts>,
+    #[serde(default)]
+    steps: Steps,
     #[serde(default)]
     final_metrics: Option<Node>,
     #[serde(default)]
@@ -26,27 +28,45 @@ pub struct Facts {
 /// Most steps of a trajectory: what is kept of one is a hundred times what one may take in a file.
 const STEPS_CAP: usize = 200_000;
 
-fn bounded_steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<StepFacts>, D::Error> {
-    struct Steps;
-    impl<'de> Visitor<'de> for Steps {
-        type Value = Vec<StepFacts>;
+/// The steps, of bounded number, and what of them cannot be.
+#[derive(Debug, Default)]
+struct Steps {
+    list: Vec<StepFacts>,
+    unusable: Unusable,
+}
 
-        fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
-            f.write_str("a list of steps")
-        }
+impl<'de> Deserialize<'de> for Steps {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Seq;
+        impl<'de> Visitor<'de> for Seq {
+            type Value = Steps;
 
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-            let mut steps = Vec::new();
-            while let Some(step) = list.next_element()? {
-                if steps.len() == STEPS_CAP {
-                    return Err(serde::de::Error::custom(format!("it has more than {STEPS_CAP} steps")));
-                }
-                steps.push(step);
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a list of steps")
             }
-            Ok(steps)
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut steps = Steps::default();
+                while let Some(mut step) = list.next_element::<StepFacts>()? {
+                    if steps.list.len() == STEPS_CAP {
+                        return Err(serde::de::Error::custom(format!("it has more than {STEPS_CAP} steps")));
+                    }
+                    let time = step.timestamp.0.take().map(|time| ("timestamp", *time));
+                    let odd = std::mem::take(&mut step.metrics.odd).into_iter().chain(time);
+                    // What is repeated was said where it stands first.
+                    if step.is_copied_context != Some(true) {
+                        let number = steps.list.len() + 1;
+                        odd.for_each(|(key, value)| {
+                            steps.unusable.add(&format!("{key} of step {number}"), &value);
+                        });
+                    }
+                    steps.list.push(step);
+                }
+                Ok(steps)
+            }
         }
+        deserializer.deserialize_seq(Seq)
     }
-    deserializer.deserialize_seq(Steps)
 }
 
 #[derive(Debug, Deserialize)]
@@ -63,6 +83,8 @@ struct StepFacts {
     reasoning_content: Option<Message>,
     #[serde(default)]
     metrics: Metrics,
+    #[serde(default)]
+    timestamp: OddTime,
     #[serde(default)]
     llm_call_count: Count,
     #[serde(default)]
@@ -97,12 +119,27 @@ struct Metrics {
     tokens: Tokens,
     /// Whether they are those of an answer.
     spoke: bool,
+    /// Those that cannot be, by name.
+    odd: Vec<(&'static str, Value)>,
+}
+
+/// What stands in the place of a time and is none.
+#[derive(Debug, Default)]
+struct OddTime(Option<Box<Value>>);
+
+impl<'de> Deserialize<'de> for OddTime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let node = Node::deserialize(deserializer)?;
+        let is_time = node == Node::Null || node.word().is_some_and(|time| clock::micros(time).is_some());
+        Ok(Self((!is_time).then(|| Box::new(node.to_value()))))
+    }
 }
 
 impl<'de> Deserialize<'de> for Metrics {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let node = Node::deserialize(deserializer)?;
-        Ok(Self { tokens: tokens(&node), spoke: has_spoken(&node) })
+        let (tokens, odd) = tokens(&node);
+        Ok(Self { tokens, spoke: has_spoken(&node), odd })
     }
 }
 
@@ -271,8 +308,14 @@ impl Facts {
     /// The agent's entries, without those that a continuation repeats from the file before.
     fn of_agent(&self) -> impl Iterator<Item = &StepFacts> {
         self.steps
+            .list
             .iter()
             .filter(|s| s.source.as_deref() == Some("agent") && s.is_copied_context != Some(true))
+    }
+
+    /// What of its steps cannot be.
+    pub(crate) fn take_unusable(&mut self) -> Unusable {
+        std::mem::take(&mut self.steps.unusable)
     }
 
     /// How many steps the agent took. A result of a tool is none, and neither is an entry for which no model was called,
@@ -283,7 +326,7 @@ impl Facts {
 
     /// Prints of the messages, whoever wrote them, without those that a continuation repeats.
     pub fn messages(&self) -> impl Iterator<Item = u64> {
-        self.steps.iter().filter(|step| step.is_copied_context != Some(true)).map(|step| {
+        self.steps.list.iter().filter(|step| step.is_copied_context != Some(true)).map(|step| {
             let mut hasher = DefaultHasher::new();
             (step.source.as_deref(), step.message.print).hash(&mut hasher);
             hasher.finish()
@@ -324,12 +367,12 @@ impl Facts {
 
     /// Where in `steps` the first message of the user stands.
     pub fn first_user_step(&self) -> Option<usize> {
-        self.steps.iter().position(|s| s.source.as_deref() == Some("user"))
+        self.steps.list.iter().position(|s| s.source.as_deref() == Some("user"))
     }
 
     /// The instruction in the first message of the user, where the harness has framed it with its own words.
     pub fn instruction(&self) -> Option<&str> {
-        self.steps.get(self.first_user_step()?)?.message.instruction.as_deref()
+        self.steps.list.get(self.first_user_step()?)?.message.instruction.as_deref()
     }
 
     /// The sums that the file itself gives; `None` where it gives none or only zeros. What cannot be one is remembered.
@@ -396,6 +439,23 @@ mod tests {
             facts.totals(&mut Unusable::default()),
             Some((Tokens { input: Some(5), cached: None, output: Some(0) }, None))
         );
+    }
+
+    #[test]
+    fn values_of_steps_that_cannot_be_are_remembered_with_their_step() {
+        let mut facts: Facts = serde_json::from_str(
+            r#"{"steps": [{"source": "agent", "timestamp": "2026-02-30T00:00:00Z", "metrics": {"prompt_tokens": -5, "completion_tokens": 3}},
+                {"source": "agent", "timestamp": null, "metrics": {"prompt_tokens": "5", "cached_tokens": 5.5, "cost_usd": -1}},
+                {"source": "agent", "is_copied_context": true, "metrics": {"prompt_tokens": -7}},
+                {"source": "agent", "timestamp": "2026-01-01T00:00:00Z", "metrics": {"prompt_tokens": 8, "cost_usd": 0.5}}]}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            facts.take_unusable().warning("f").unwrap().message,
+            "It has prompt_tokens of step 1 -5, timestamp of step 1 \"2026-02-30T00:00:00Z\", prompt_tokens of step 2 \"5\", \
+             cached_tokens of step 2 5.5, cost_usd of step 2 -1, which cannot be. What they should say is unknown."
+        );
+        assert_eq!(facts.tokens_of_steps(), Tokens { input: Some(8), cached: None, output: Some(3) });
     }
 
     #[test]

@@ -1,18 +1,31 @@
 //! Parts of a step of a trajectory: the text of a message or a result, and its counts of tokens.
 
 use model::Tokens;
+use serde_json::Value;
 
 use super::super::json::{Node, TEXT_CAP, cut};
 use super::super::value;
 
-/// What a step's `metrics` count.
-pub(super) fn tokens(metrics: &Node) -> Tokens {
-    let count = |key| metrics.get(key).and_then(value::tokens);
-    Tokens {
+/// What a step's `metrics` count, and what in them cannot be.
+pub(super) fn tokens(metrics: &Node) -> (Tokens, Vec<(&'static str, Value)>) {
+    let mut odd = Vec::new();
+    let mut count = |key| {
+        let stated = metrics.get(key)?;
+        let taken = value::tokens(stated);
+        if taken.is_none() {
+            odd.push((key, stated.to_value()));
+        }
+        taken
+    };
+    let tokens = Tokens {
         input: count("prompt_tokens"),
         cached: count("cached_tokens"),
         output: count("completion_tokens"),
+    };
+    if let Some(cost) = metrics.get("cost_usd").filter(|cost| value::dollars(cost).is_none()) {
+        odd.push(("cost_usd", cost.to_value()));
     }
+    (tokens, odd)
 }
 
 /// The text of a result of a tool and how many bytes of it were cut.

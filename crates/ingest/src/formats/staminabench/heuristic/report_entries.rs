@@ -6,6 +6,7 @@ use super::field_names;
 use crate::formats::staminabench::folder_names::scenario_number;
 use crate::formats::staminabench::json_fields::{kept, normal};
 use crate::readers::json::Node;
+use crate::readers::value::{self, Unusable};
 
 /// The entries of a report.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +21,8 @@ pub(in crate::formats::staminabench) struct OfScenario {
     pub(in crate::formats::staminabench) figures: Vec<(String, f64)>,
     /// The rest.
     pub(in crate::formats::staminabench) extra: Extra,
+    /// Figures that cannot be; they are in the rest, too.
+    pub(in crate::formats::staminabench) unusable: Unusable,
 }
 
 impl<'a> ReportEntries<'a> {
@@ -89,9 +92,14 @@ impl<'a> ReportEntries<'a> {
                 continue;
             };
             for (key, value) in entry.map() {
-                let figure =
-                    field_names::SCORE.contains(&normal(key).as_str()) || normal(key) == "success_rate";
-                if let Some(number) = value.number().filter(|_| figure && !matches!(value, Node::Text(..))) {
+                let figure = if normal(key) == "success_rate" {
+                    found.unusable.take(key, Some(value), value::share)
+                } else if field_names::SCORE.contains(&normal(key).as_str()) {
+                    found.unusable.take(key, Some(value), value::reward)
+                } else {
+                    None
+                };
+                if let Some(number) = figure {
                     let key = format!("staminabench.{key}");
                     if !found.figures.iter().any(|(k, _)| *k == key) {
                         found.figures.push((key, number));
