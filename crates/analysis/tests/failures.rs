@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use analysis::failures::history::{RepairTimes, Standing, history, repair_times, turn_repairs};
 use analysis::failures::{
-    Classified, Context, FailureClass as C, NO_RULE, NOT_DESCRIBED, classify_attempt, is_failed,
+    Classified, Context, FailureClass as C, NO_RULE, NOT_DESCRIBED, Suites, classify_attempt, is_failed,
 };
 use analysis::proportion::wilson;
 use model::{Attempt, EndReason as R, Episode, Median, TestOutcome, TestResult, Turn, Verdict};
@@ -250,7 +250,7 @@ fn a_flip_knows_which_turns_say_nothing_of_it() {
 }
 
 fn classify(attempt: &Attempt) -> Classified {
-    classify_attempt(attempt, &Context::default()).unwrap()
+    classify_attempt(attempt, &Context { suites: Suites::Own, ..Context::default() }).unwrap()
 }
 
 /// A failing test with a message, in an attempt of `total` of which the others passed.
@@ -324,6 +324,41 @@ fn what_did_not_fail_has_no_class() {
     assert!(failed(Verdict::Error, None));
     assert!(failed(Verdict::Unfinished, Some(R::Endpoint)));
     assert!(failed(Verdict::Failed, Some(R::TestsFailed)));
+}
+
+/// Outputs of failing tests of a real job of Harbor over a program, each under an id that looks like a case of the suites of this
+/// project: `gone.notes` and `notes.sort.list` are titles there, and no evidence.
+#[test]
+fn the_form_of_an_id_is_no_evidence_in_a_foreign_suite() {
+    const OUTPUTS: [(&str, C); 3] = [
+        ("expected exit=1, got exit=0", C::TooLax),
+        ("expected exit=0, got exit=2", C::WrongExit),
+        ("expected='3 notes', got='2 notes'", C::WrongValue),
+    ];
+    const IDS: [&str; 9] = [
+        "c001",
+        "notes.export.delete",
+        "notes.guard.export",
+        "notes.sort.list",
+        "analytics.total",
+        "gone.notes",
+        "notes.effect.done",
+        "notes.create.minimal",
+        "test_notes__text__null",
+    ];
+    for (output, class) in OUTPUTS {
+        for id in IDS {
+            let foreign = classify_attempt(&with_messages(9, &[(id, output)]), &Context::default()).unwrap();
+            assert_eq!(foreign.primary, class, "{id}: {output} by {}", foreign.rule);
+        }
+        // A failing `gone.…` and a failing `….minimal` explain nothing elsewhere either.
+        let all: Vec<(&str, &str)> = IDS.iter().map(|id| (*id, output)).collect();
+        let foreign = classify_attempt(&with_messages(20, &all), &Context::default()).unwrap();
+        assert_eq!(foreign.counts.keys().copied().collect::<Vec<_>>(), [class], "{output}");
+    }
+    // Of a suite of this project the same id names the kind of the case.
+    let own = classify(&with_messages(9, &[("notes.guard.export", LAX)]));
+    assert_eq!((own.primary, own.rule), (C::GuardIgnored, "case.guard"));
 }
 
 #[test]

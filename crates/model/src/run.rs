@@ -18,6 +18,9 @@ pub struct Benchmark {
 /// Key of LoCoBench-Agent and of its published results.
 pub const LOCOBENCH_AGENT: &str = "locobench-agent";
 
+/// Key of StaminaBench; those of its variants have a word after a colon.
+const STAMINA_BENCH: &str = "staminabench";
+
 impl Benchmark {
     /// LoCoBench-Agent.
     pub fn locobench_agent() -> Self {
@@ -38,6 +41,13 @@ impl Benchmark {
     /// Whether each step of a task starts from the reference solutions of the steps before it.
     pub fn plays_steps_alone(&self) -> bool {
         self.key.starts_with(Self::STEPS)
+    }
+
+    /// Whether its tests are of the suites of this project, whose ids name the kind of their case. An id of another benchmark
+    /// is a title, whatever its form.
+    pub fn has_own_suites(&self) -> bool {
+        self.key == STAMINA_BENCH
+            || self.key.strip_prefix(STAMINA_BENCH).is_some_and(|rest| rest.starts_with(':'))
     }
 
     /// Whether its turns end in verdicts of tests, so that stamina is defined. Runs of other benchmarks never enter survival,
@@ -159,6 +169,23 @@ impl Run {
             reported: Reported::default(),
             settings: Extra::new(),
             extra: Extra::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_benchmarks_of_this_project_have_its_suites() {
+        let own = |key: &str| Benchmark { key: key.to_owned(), name: String::new() }.has_own_suites();
+        for key in ["staminabench", "staminabench:single-turn"] {
+            assert!(own(key), "{key}");
+        }
+        for key in ["harbor:staminabench", "harbor-sr:tasks", "evocode-bench", "staminabench-2", "table", ""]
+        {
+            assert!(!own(key), "{key}");
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use analysis::failures::{ClassifiedTest, Context, FailureClass as C, classify_attempt};
+use analysis::failures::{ClassifiedTest, Context, FailureClass as C, Suites, classify_attempt};
 use files::Tree;
 use ingest::discover::discover;
 use ingest::format::Report;
@@ -79,7 +79,8 @@ fn table(base: u64, scenarios: u32, last: u32, most: usize) -> Table {
             *taken += 1;
             let Some(Mutant { operator, schema, flaws, site, .. }) = site.make(&after) else { continue };
             let attempt = attempt(&mut World::flawed(schema, flaws), &suite);
-            let Some(classified) = classify_attempt(&attempt, &Context::default()) else { continue };
+            let context = Context { suites: Suites::Own, ..Context::default() };
+            let Some(classified) = classify_attempt(&attempt, &context) else { continue };
             if std::env::var("SHOW").is_ok_and(|shown| shown.split(',').any(|s| s == operator.name())) {
                 println!("{} {site}: {:?} by {}", operator.name(), classified.primary, classified.rule);
                 for test in &classified.tests {
@@ -189,16 +190,18 @@ fn servers_that_are_wrong_in_a_known_way_are_told() {
     assert_eq!(unclassified, 0);
 }
 
-/// Every episode that the readers find in a folder or zip.
-fn episodes(path: &Path) -> Vec<Episode> {
+/// Every episode that the readers find in a folder or zip, and whose suites the tests of its place are of.
+fn episodes(path: &Path) -> Vec<(Episode, Suites)> {
     let tree = Tree::open(path).expect("a source");
     let mut report = Report::default();
     let mut episodes = Vec::new();
     for place in discover(&tree).expect("results").places {
-        for part in place.format.survey(&tree, &place.at, &mut report).parts {
-            episodes.extend(
-                place.format.read(&tree, &place.at, &part, &mut report).into_iter().map(|r| r.episode),
-            );
+        let survey = place.format.survey(&tree, &place.at, &mut report);
+        let own = survey.runs.iter().all(|run| run.benchmark.has_own_suites());
+        let suites = if own { Suites::Own } else { Suites::Foreign };
+        for part in survey.parts {
+            let read = place.format.read(&tree, &place.at, &part, &mut report);
+            episodes.extend(read.into_iter().map(|r| (r.episode, suites)));
         }
     }
     episodes
@@ -211,9 +214,10 @@ fn of_results() {
     let Ok(path) = std::env::var("FAILURES_OF") else { return };
     let mut rules: BTreeMap<(C, &str), u32> = BTreeMap::new();
     let mut attempts: BTreeMap<C, u32> = BTreeMap::new();
-    for episode in episodes(Path::new(&path)) {
+    for (episode, suites) in episodes(Path::new(&path)) {
         for attempt in episode.turns.iter().flat_map(|turn| &turn.attempts) {
-            let Some(classified) = classify_attempt(attempt, &Context::default()) else { continue };
+            let context = Context { suites, ..Context::default() };
+            let Some(classified) = classify_attempt(attempt, &context) else { continue };
             *attempts.entry(classified.primary).or_insert(0) += 1;
             for ClassifiedTest { test, class, rule } in classified.tests {
                 let count = rules.entry((class, rule)).or_insert(0);

@@ -8,11 +8,11 @@
 mod library;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use library::{Library, members, repository};
 use serde::Deserialize;
-use test_folders::data_beside_the_repository;
+use test_folders::{copy, data_beside_the_repository};
 use workbench::api::{FailureCasesRequest, FailuresRequest};
 
 /// The least share of the failures that a class was given which have its label.
@@ -115,4 +115,50 @@ fn classes_are_those_that_a_person_gives_to_real_failures() {
         }
     }
     assert!(below.is_empty(), "given to other failures: {}", below.join("; "));
+}
+
+/// A real job of Harbor over a program, and the same job with ids that look like cases of the suites of this project.
+#[test]
+fn other_ids_give_no_failure_of_a_foreign_suite_another_class() {
+    const IDS: [(&str, &str); 6] = [
+        ("c001", "notes.export.delete"),
+        ("c002", "notes.guard.export"),
+        ("c003", "notes.sort.list"),
+        ("c004", "analytics.total"),
+        ("c008", "gone.notes"),
+        ("c009", "notes.effect.done"),
+    ];
+    fn rename(folder: &Path) {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                rename(&path);
+            } else if path.file_name().is_some_and(|name| name == "test-stdout.txt") {
+                let mut text = std::fs::read_to_string(&path).expect("an output");
+                for (id, other) in IDS {
+                    text = text.replace(&format!("case_id={id} "), &format!("case_id={other} "));
+                }
+                std::fs::write(&path, text).expect("written");
+            }
+        }
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let job = repository().join("tests/fixtures/harbor/jobs/failures-k1");
+    let of_job = |name: &str| {
+        let path = folder.path().join(name).join("failures-k1");
+        copy(&job, &path);
+        path
+    };
+    let (as_played, renamed) = (of_job("a"), of_job("b"));
+    rename(&renamed);
+    let read = |path: PathBuf| classes(&Library::new(&[path]), "failures-k1-oracle");
+    let as_played: Classes = read(as_played)
+        .into_iter()
+        .map(|((episode, turn, attempt, id), class)| {
+            let other = IDS.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| (*to).to_owned());
+            ((episode, turn, attempt, other), class)
+        })
+        .collect();
+    assert!(as_played.keys().any(|(.., id)| id == "gone.notes"), "{as_played:?}");
+    assert_eq!(read(renamed), as_played);
 }

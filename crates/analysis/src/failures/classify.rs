@@ -14,9 +14,21 @@ pub const NO_RULE: &str = "none";
 /// In place of the id of a rule, if no failing test is described.
 pub const NOT_DESCRIBED: &str = "not_described";
 
-/// Logs beside the attempt. They stay in the source, so the caller reads them.
+/// Whose suites the tests are of, as the benchmark of the run tells ([`model::Benchmark::has_own_suites`]).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Suites {
+    /// Of another benchmark: an id is a title like any other, and no evidence, whatever its form.
+    #[default]
+    Foreign,
+    /// Of this project: an id names the kind of its case.
+    Own,
+}
+
+/// What is known beside the attempt. Logs stay in the source, so the caller reads them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
+    /// Whose suites the tests are of.
+    pub suites: Suites,
     /// Output of the harness. Rules use its end.
     pub agent_log: Option<&'a str>,
     /// Output of the server of the agent. Rules use its end.
@@ -76,7 +88,7 @@ pub fn classify_attempt(attempt: &Attempt, context: &Context<'_>) -> Option<Clas
     if !is_failed(attempt) {
         return None;
     }
-    let tests = classify_tests(attempt);
+    let tests = classify_tests(attempt, context.suites);
     let mut counts = BTreeMap::new();
     for test in &tests {
         *counts.entry(test.class).or_insert(0_u32) += 1;
@@ -131,14 +143,19 @@ fn of_tests(
     (class, rule.0)
 }
 
-fn classify_tests(attempt: &Attempt) -> Vec<ClassifiedTest> {
+fn classify_tests(attempt: &Attempt, suites: Suites) -> Vec<ClassifiedTest> {
     let none_passed = none_passed(attempt);
     let failing = || attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
-    let old = OldNames::from_ids(failing().map(|(_, test)| test.id.as_str()));
-    let defaults = wrong_defaults(failing().map(|(_, test)| test), none_passed);
+    let (old, defaults) = match suites {
+        Suites::Own => (
+            OldNames::from_ids(failing().map(|(_, test)| test.id.as_str())),
+            wrong_defaults(failing().map(|(_, test)| test), none_passed),
+        ),
+        Suites::Foreign => (OldNames::default(), BTreeSet::new()),
+    };
     failing()
         .map(|(at, test)| {
-            let mut evidence = Evidence::from_test(test, none_passed);
+            let mut evidence = Evidence::from_test(test, none_passed, suites);
             evidence.old_name_answers = old.reaches(&evidence);
             evidence.default_is_wrong = field_of(&evidence).is_some_and(|field| defaults.contains(&field));
             let rule = first_that_fits(&evidence);
@@ -166,14 +183,14 @@ fn field_of(evidence: &Evidence) -> Option<(String, String)> {
     (evidence.status.is_none() && evidence.differs()).then(|| (first.clone(), field.clone()))
 }
 
-/// Fields with a wrong default, as a case with only required fields shows.
+/// Fields with a wrong default, as a case of this project's suites with only required fields shows.
 fn wrong_defaults<'a>(
     failing: impl Iterator<Item = &'a TestResult>,
     none_passed: bool,
 ) -> BTreeSet<(String, String)> {
     failing
         .filter(|test| test.id.contains("minimal"))
-        .map(|test| Evidence::from_test(test, none_passed))
+        .map(|test| Evidence::from_test(test, none_passed, Suites::Own))
         .filter(|evidence| {
             first_that_fits(evidence).is_some_and(|rule| rule.class == FailureClass::WrongDefault)
         })

@@ -9,6 +9,7 @@ mod texts;
 
 use model::{TestOutcome, TestResult};
 
+use super::Suites;
 pub(super) use attempt::none_passed;
 pub use attempt::{AttemptEvidence, LogsWanted};
 pub use phrases::PhraseMeaning;
@@ -70,8 +71,8 @@ fn program_output(output: &str, own: &[String]) -> String {
 /// A parsed failing test. Texts are in lower case.
 #[derive(Debug, Clone, Default)]
 pub struct Evidence {
-    /// The parts of an id such as `orders.cancel.guard.shipped` (or `test_orders__cancel__guard__shipped`). Empty for other
-    /// ids.
+    /// The parts of an id such as `orders.cancel.guard.shipped` (or `test_orders__cancel__guard__shipped`) of a suite of this
+    /// project. Empty for other ids, and for all ids of other suites.
     pub case: Vec<String>,
     /// Id, group, kind, intent and scenario of the test.
     pub about: String,
@@ -115,7 +116,7 @@ pub struct Evidence {
 
 impl Evidence {
     /// Parses a failing test. `none_passed`: no test of its attempt passed.
-    pub fn from_test(test: &TestResult, none_passed: bool) -> Self {
+    pub fn from_test(test: &TestResult, none_passed: bool, suites: Suites) -> Self {
         let message = head(test.message.as_deref().unwrap_or_default(), MESSAGE);
         let mut about = String::new();
         for part in [Some(&test.id), test.group.as_ref(), test.kind.as_ref(), test.intent.as_ref()] {
@@ -130,7 +131,10 @@ impl Evidence {
             output.push_str(&head(actual, SIDE).to_lowercase());
         }
         let mut evidence = Self {
-            case: case_of(&test.id),
+            case: match suites {
+                Suites::Own => case_of(&test.id),
+                Suites::Foreign => Vec::new(),
+            },
             about: about.to_lowercase(),
             kind: head(test.kind.as_deref().unwrap_or_default(), ABOUT).trim().to_lowercase(),
             wanted: side(&test.expected).unwrap_or_default(),
@@ -329,7 +333,7 @@ impl Evidence {
         texts.iter().any(|text| self.program_output.contains(text))
     }
 
-    /// Whether it is a test of requests and responses: its id is a case of the suites of this project, or it has a request or an
+    /// Whether it is a test of requests and responses: it is a case of the suites of this project, or it has a request or an
     /// HTTP status.
     pub const fn is_of_requests(&self) -> bool {
         !self.case.is_empty() || self.request.is_some() || self.status.is_some()

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use analysis::failures::history::{Flip, Repair, Standing, history, turn_repairs};
-use analysis::failures::{FailureClass, classify_attempt};
+use analysis::failures::{FailureClass, Suites, classify_attempt};
 use files::Tree;
 use model::{Attempt, Episode};
-use store::{EpisodeEntry, RunId, Store};
+use store::{EpisodeEntry, RunId, RunRecord, Store};
 
 use super::logs::{Ends, Trees};
 use crate::api::ApiError;
@@ -24,6 +24,26 @@ const KEPT: usize = 200_000;
 
 /// So many failing tests take as much memory as an attempt.
 const TESTS: usize = 16;
+
+/// A run that is to be read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// The run.
+    pub(crate) run: RunId,
+    /// The source that it lies in.
+    pub(crate) source: i64,
+    /// Whose suites its tests are of.
+    pub(crate) suites: Suites,
+}
+
+impl Wanted {
+    /// As its record tells.
+    pub(crate) fn from_record(record: &RunRecord) -> Self {
+        let entry = &record.entry;
+        let suites = if entry.benchmark.has_own_suites() { Suites::Own } else { Suites::Foreign };
+        Self { run: entry.id, source: entry.source, suites }
+    }
+}
 
 /// What is kept of a run.
 #[derive(Debug, Default)]
@@ -126,7 +146,7 @@ impl EpisodeFailures {
         1 + self.cases.len() + (tests + self.ids.len()) / TESTS
     }
 
-    fn new(entry: &EpisodeEntry, episode: &Episode, tree: Option<&Tree>) -> Self {
+    fn new(entry: &EpisodeEntry, episode: &Episode, tree: Option<&Tree>, suites: Suites) -> Self {
         let history = history(episode);
         let standings: HashMap<(u32, u32, usize), Standing> = history
             .attempts
@@ -153,7 +173,7 @@ impl EpisodeFailures {
                 let ends_what = (ends_turn, ends_stamina);
                 cases.extend(Case::from_attempt(
                     turn.number,
-                    (attempt, &ends),
+                    (attempt, &ends, suites),
                     &standings,
                     ends_what,
                     &mut ids,
@@ -217,12 +237,12 @@ impl Ids {
 impl Case {
     fn from_attempt(
         turn: u32,
-        (attempt, ends): (&Attempt, &Ends),
+        (attempt, ends, suites): (&Attempt, &Ends, Suites),
         standings: &HashMap<(u32, u32, usize), Standing>,
         (ends_turn, ends_stamina): (bool, bool),
         ids: &mut Ids,
     ) -> Option<Self> {
-        let classified = classify_attempt(attempt, &ends.context())?;
+        let classified = classify_attempt(attempt, &ends.context(suites))?;
         let standing = |test: usize| standings.get(&(turn, attempt.number, test)).copied();
         let failing: Vec<Failing> = classified
             .tests
@@ -289,25 +309,26 @@ pub(crate) struct Digests {
 impl Digests {
     /// What is kept of each run; those that are not there, or have changed, are read, on several threads.
     ///
-    /// A run is named with the source that it lies in; `open` gives the tree of a source.
+    /// `open` gives the tree of a source.
     pub(crate) fn read(
         &self,
         store: &Store,
-        runs: &[(RunId, i64)],
+        runs: &[Wanted],
         open: impl Fn(i64) -> Option<Arc<Tree>>,
     ) -> Result<Vec<Arc<RunFailures>>, ApiError> {
-        let versions = runs.iter().map(|(run, _)| store.run_version(*run)).collect::<Result<Vec<_>, _>>()?;
-        let wanted: Vec<(RunId, i64)> = runs.iter().map(|(run, _)| *run).zip(versions).collect();
+        let versions =
+            runs.iter().map(|wanted| store.run_version(wanted.run)).collect::<Result<Vec<_>, _>>()?;
+        let wanted: Vec<(RunId, i64)> = runs.iter().map(|wanted| wanted.run).zip(versions).collect();
         if let Some(all) = self.known(&wanted).into_iter().collect() {
             return Ok(all);
         }
         let _reading = model::lock(&self.reading);
         // Whoever read before us may have read the same runs.
         let known = self.known(&wanted);
-        let missing: Vec<(RunId, i64)> =
+        let missing: Vec<Wanted> =
             runs.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(run, _)| *run).collect();
         let mut trees = Trees::new();
-        for (_, source) in &missing {
+        for Wanted { source, .. } in &missing {
             trees.entry(*source).or_insert_with(|| open(*source));
         }
         let mut read = read(store, &missing, &trees)?.into_iter();
@@ -342,10 +363,10 @@ impl Digests {
 }
 
 /// Reads runs, each episode on the next free thread.
-fn read(store: &Store, runs: &[(RunId, i64)], trees: &Trees) -> Result<Vec<RunFailures>, ApiError> {
+fn read(store: &Store, runs: &[Wanted], trees: &Trees) -> Result<Vec<RunFailures>, ApiError> {
     let mut episodes: Vec<(usize, EpisodeEntry)> = Vec::new();
-    for (i, (run, _)) in runs.iter().enumerate() {
-        let mut of_run = store.episodes(*run)?;
+    for (i, wanted) in runs.iter().enumerate() {
+        let mut of_run = store.episodes(wanted.run)?;
         of_run.sort_by(|a, b| (&a.scenario, a.repeat, &a.slug).cmp(&(&b.scenario, b.repeat, &b.slug)));
         episodes.extend(of_run.into_iter().map(|episode| (i, episode)));
     }
@@ -355,10 +376,10 @@ fn read(store: &Store, runs: &[(RunId, i64)], trees: &Trees) -> Result<Vec<RunFa
         loop {
             let place = next.fetch_add(1, Ordering::Relaxed);
             let Some((run, entry)) = episodes.get(place) else { return Ok(done) };
-            let tree = trees.get(&runs[*run].1).and_then(Option::as_deref);
+            let tree = trees.get(&runs[*run].source).and_then(Option::as_deref);
             // An episode that was replaced while we read is left to the next asking.
             if let Some(episode) = store.whole_episode(entry.id)? {
-                done.push((place, EpisodeFailures::new(entry, &episode, tree)));
+                done.push((place, EpisodeFailures::new(entry, &episode, tree, runs[*run].suites)));
             }
         }
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::counted;
 use store::{RunEntry, RunFilter};
 
-use super::digest::{Case, EpisodeFailures, Made, RunFailures};
+use super::digest::{Case, EpisodeFailures, Made, RunFailures, Wanted};
 use crate::Workbench;
 use crate::api::{ApiError, FailureGrouping, FailureScope, FailuresRequest, Member};
 use crate::benchmarks;
@@ -212,7 +212,7 @@ impl Workbench {
             let episodes = counted(record.entry.withdrawn_episodes.into(), "withdrawn episode");
             format!("{}: {episodes} left out.", record.entry.slug)
         }));
-        let ids: Vec<_> = records().map(|record| (record.entry.id, record.entry.source)).collect();
+        let ids: Vec<_> = records().map(Wanted::from_record).collect();
         let open = |source| {
             let record = records().find(|record| record.entry.source == source)?;
             self.live.tree(source, &record.source_path).ok()

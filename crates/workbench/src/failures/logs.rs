@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use analysis::failures::Context;
 use analysis::failures::evidence::LogsWanted;
+use analysis::failures::{Context, Suites};
 use files::{ReadError, Tree};
 use model::{Artifact, ArtifactKind, Attempt};
 
@@ -62,9 +62,9 @@ impl Ends {
         text
     }
 
-    /// As the rules take it.
-    pub(super) fn context(&self) -> Context<'_> {
-        Context { agent_log: self.agent.as_deref(), server_log: self.server.as_deref() }
+    /// As the rules take it, for tests of these suites.
+    pub(super) fn context(&self, suites: Suites) -> Context<'_> {
+        Context { suites, agent_log: self.agent.as_deref(), server_log: self.server.as_deref() }
     }
 }
 

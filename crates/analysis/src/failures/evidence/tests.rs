@@ -7,7 +7,7 @@ use crate::failures::Context;
 fn evidence(id: &str, message: &str) -> Evidence {
     let mut test = TestResult::new(id, TestOutcome::Failed);
     test.message = Some(message.to_owned());
-    Evidence::from_test(&test, false)
+    Evidence::from_test(&test, false, Suites::Own)
 }
 
 #[test]
@@ -17,6 +17,17 @@ fn ids_of_cases_are_parsed() {
     assert_eq!(case_of("gone.orders.guard.cancel#2"), ["gone", "orders", "guard", "cancel"]);
     for other in ["c004", "tests/test_orders.py::test_cancel", "a b.c", "x..y", "", "test_", "::test_a_b"] {
         assert!(case_of(other).is_empty(), "{other}");
+    }
+}
+
+#[test]
+fn an_id_of_a_foreign_suite_names_no_case_whatever_its_form() {
+    for id in ["orders.cancel.guard.shipped", "test_orders__cancel__guard__shipped", "analytics.total"] {
+        let mut test = TestResult::new(id, TestOutcome::Failed);
+        test.message = Some("expected exit=1, got exit=0".into());
+        let e = Evidence::from_test(&test, false, Suites::Foreign);
+        assert!(e.case.is_empty() && !e.is_of_requests(), "{id}");
+        assert_eq!(e.exit, Some((Some(1), 0)), "{id}");
     }
 }
 
@@ -55,14 +66,14 @@ fn messages_of_pytest_are_parsed() {
     let mut test = TestResult::new("test_turn.py::test_returns", TestOutcome::Failed);
     test.message = Some("AssertionError: POST /returns: expected 201, got 500\nassert 500 == 201\n +  where 500 = <Response>.status_code".into());
     (test.expected, test.actual) = (Some("201".into()), Some("500".into()));
-    let e = Evidence::from_test(&test, false);
+    let e = Evidence::from_test(&test, false, Suites::Own);
     assert_eq!(e.status, Some((Some(201), 500)));
     assert_eq!(e.request.as_ref().map(|request| request.path.as_str()), Some("/returns"));
     assert_eq!(e.sends_null(), None);
     // Numbers without a context are not statuses.
     let mut test = TestResult::new("test_sum.py::test_sum", TestOutcome::Failed);
     (test.expected, test.actual) = (Some("200".into()), Some("201".into()));
-    assert_eq!(Evidence::from_test(&test, false).status, None);
+    assert_eq!(Evidence::from_test(&test, false, Suites::Own).status, None);
 }
 
 #[test]
@@ -95,7 +106,7 @@ fn exit_codes_and_sides_of_case_lines_are_parsed() {
     ] {
         let mut test = TestResult::new("c001", TestOutcome::Failed);
         (test.expected, test.message) = (Some(expected.into()), Some(message.into()));
-        assert_eq!(Evidence::from_test(&test, false).exit, exit, "{message}");
+        assert_eq!(Evidence::from_test(&test, false, Suites::Own).exit, exit, "{message}");
     }
     // The description of a test is not an actual value, but may have the expected one: here the title has the code.
     for (message, exit) in [
@@ -106,7 +117,7 @@ fn exit_codes_and_sides_of_case_lines_are_parsed() {
     ] {
         let mut test = TestResult::new("c001", TestOutcome::Failed);
         test.message = Some(message.into());
-        assert_eq!(Evidence::from_test(&test, false).exit, exit, "{message}");
+        assert_eq!(Evidence::from_test(&test, false, Suites::Own).exit, exit, "{message}");
     }
     let e = evidence("c001", "expected=id,name actual=id\nscenario: header");
     assert_eq!((e.expected.as_deref(), e.actual.as_deref()), (Some("id,name"), Some("id")));
@@ -130,7 +141,7 @@ fn only_a_part_of_huge_and_hostile_messages_is_read() {
     for (log, is_read) in [(format!("{phrase}\n{log}"), false), (format!("{log}\n{phrase}"), true)] {
         let e = AttemptEvidence::from_attempt(
             &attempt,
-            &Context { agent_log: Some(&log), server_log: Some(&log) },
+            &Context { agent_log: Some(&log), server_log: Some(&log), ..Context::default() },
         );
         assert!(e.exception.len() <= ABOUT + MESSAGE + 8);
         assert_eq!(e.server_printed(PhraseMeaning::NotLoaded), is_read, "of a log only the end is read");
@@ -152,6 +163,6 @@ proptest! {
         test.message = Some(format!("{message}{piece}{message}, got {piece}{message}"));
         test.expected = side.clone();
         test.actual = side;
-        let _ = Evidence::from_test(&test, true);
+        let _ = Evidence::from_test(&test, true, Suites::Own);
     }
 }

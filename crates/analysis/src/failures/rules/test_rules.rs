@@ -3,7 +3,8 @@
 //! There are three groups, in this order:
 //!
 //! 1. rules for tests of any kind: no response, a crash, a missing route;
-//! 2. rules over the ids of the suites of this project (`docs/scenarios.md`, "Ids of cases");
+//! 2. rules over the cases of the suites of this project (`docs/scenarios.md`, "Ids of cases"). They apply to no other suite,
+//!    whatever the form of its ids;
 //! 3. rules over statuses, values and common words, for all other suites.
 
 use super::Rule;

@@ -3,6 +3,7 @@
 use model::{TestOutcome, TestResult};
 
 use super::super::{TEST_RULES, first};
+use crate::failures::Suites;
 use crate::failures::evidence::Evidence;
 
 /// A failing test; `none_passed`, `old`, `default` as in [`Evidence`].
@@ -46,7 +47,7 @@ impl Sample {
     }
 
     fn evidence(&self) -> Evidence {
-        let mut evidence = Evidence::from_test(&self.test, self.none_passed);
+        let mut evidence = Evidence::from_test(&self.test, self.none_passed, Suites::Own);
         evidence.old_name_answers = self.old;
         evidence.default_is_wrong = self.default;
         evidence
