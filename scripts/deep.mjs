@@ -63,7 +63,7 @@ const PARTS = {
     ],
     result: /^(\d+ of \d+ mutants noticed)/m,
   },
-  parity: { env: PLAIN, commands: [["node", () => ["scripts/parity.mjs", "--scenarios", "1", "--every", "1", "--mutants", "1"]]], result: /^(\d+ servers, \d+ cases: \d+ wrong)/m },
+  parity: { env: PLAIN, commands: [["node", () => ["scripts/parity.mjs", "--scenarios", "1", "--every", "1", "--mutants", "1", "--seed", seed]]], result: /^(\d+ servers, \d+ cases: \d+ wrong)/m },
   harnesses: { engine: true, commands: [["node", () => ["scripts/harnesses.mjs", "--built", ...HARNESSES]]], result: /^(\d+ of \d+ harnesses .*)/m },
 };
 

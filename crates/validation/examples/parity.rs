@@ -6,6 +6,7 @@
 //!
 //! Every `--every`th turn of every scenario (or those of `--at 1,25,100`), without a fault and with `--mutants` mutants
 //! each, of operators in turn: a changed schema is served by both servers, a flaw of the reference by the reference only.
+//! `--seed` is the base seed of the scenarios, by default 0.
 //! Ends with a failure if a verdict differs anywhere, or a case fails on a server without a fault. The command gets a
 //! Python with Flask, pytest and requests first; with one in `STAMINA_PYTHON`, `cargo run --release -p validation --example
 //! parity` is the same.
@@ -19,8 +20,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use python::{Failure, HOW_TO_GET_PYTHON, Python, compare, find_python, mutants, sampled};
+use scenario::Seed;
 
 struct Size {
+    seed: u64,
     scenarios: u32,
     /// In rising order.
     turns: Vec<u32>,
@@ -28,11 +31,12 @@ struct Size {
 }
 
 fn size() -> Result<Size, Failure> {
-    let (mut scenarios, mut turns, mut every, mut mutants, mut at) = (20, 100, 1, 3, None);
+    let (mut seed, mut scenarios, mut turns, mut every, mut mutants, mut at) = (0, 20, 100, 1, 3, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a number"))?;
         match name.as_str() {
+            "--seed" => seed = value.parse()?,
             "--scenarios" => scenarios = value.parse()?,
             "--turns" => turns = value.parse()?,
             "--every" => every = value.parse::<u32>()?.max(1),
@@ -44,7 +48,7 @@ fn size() -> Result<Size, Failure> {
     let every_so_many = || (1..=turns).filter(|turn| *turn == 1 || turn % every == 0).collect();
     let mut turns: Vec<u32> = at.unwrap_or_else(every_so_many);
     turns.sort_unstable();
-    Ok(Size { scenarios, turns, mutants })
+    Ok(Size { seed, scenarios, turns, mutants })
 }
 
 fn main() -> Result<ExitCode, Failure> {
@@ -54,7 +58,7 @@ fn main() -> Result<ExitCode, Failure> {
     let mut operators = BTreeMap::new();
     let mut on_flask = BTreeSet::new();
     for scenario in 0..size.scenarios {
-        for turn in sampled(scenario, &size.turns)? {
+        for turn in sampled(Seed { base: size.seed, scenario }, &size.turns)? {
             let mut served = vec![(None, Arc::clone(&turn.schema), BTreeSet::new())];
             for mutant in mutants(&turn, size.mutants, &mut operators) {
                 let what = format!("{} at {}", mutant.operator.name(), mutant.site);

@@ -17,6 +17,7 @@ use std::fs;
 use std::time::Instant;
 
 use python::{Failure, HOW_TO_GET_PYTHON, Python, Turn, find_python, native, reference, sampled};
+use scenario::Seed;
 use scenario::code::{flask, pytest};
 use scenario::suite::Suite;
 use serde_json::{Value, json};
@@ -80,7 +81,7 @@ fn main() -> Result<(), Failure> {
     let options = options()?;
     let python = Python::new(find_python().ok_or(HOW_TO_GET_PYTHON)?)?;
     let mut rows = Vec::new();
-    for Turn { schema, suite, .. } in sampled(0, &options.turns)? {
+    for Turn { schema, suite, .. } in sampled(Seed { base: 0, scenario: 0 }, &options.turns)? {
         let url;
         let _servers = if options.flask {
             let server = python.serve(&schema)?;

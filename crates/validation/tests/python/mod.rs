@@ -221,8 +221,7 @@ pub(crate) struct Turn {
 }
 
 /// Some turns (from 1, in rising order) of a scenario of the programmatic sampler.
-pub(crate) fn sampled(scenario: u32, turns: &[u32]) -> Result<Vec<Turn>, Failure> {
-    let seed = Seed { base: 0, scenario };
+pub(crate) fn sampled(seed: Seed, turns: &[u32]) -> Result<Vec<Turn>, Failure> {
     let mut schema = Programmatic.first(seed)?.made;
     let mut before = None;
     let mut taken = Vec::new();
