@@ -1,4 +1,4 @@
-//! How steps and trials end: builds that fail, and what is killed, cancelled or interrupted.
+//! How steps and trials end: builds that fail, and what is killed, canceled or interrupted.
 
 use model::{Counting, EndReason, Verdict};
 use test_folders::copy;
