@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::time::{Duration, Instant};
 
-use model::{Severity, Warning, WarningCounts, counted};
+use model::{Severity, Treatment, Warning, WarningCounts, counted};
 use serde_json::json;
 use workbench::api::{ApiError, ImportReportRequest, MapColumns, Nothing, SourceInfo, SourceRef};
 use workbench::{Options, Workbench};
@@ -85,13 +85,27 @@ fn note_warnings(warnings: &[Warning], source: &str) {
     entries.sort_by_key(|(severity, _)| std::cmp::Reverse(*severity));
     let (shown, left) = entries.split_at(entries.len().min(MOST_NOTED));
     for (severity, warning) in shown {
-        let severity = severity.as_str();
-        note(&format!("{severity}: {}: {} [{}]", warning.path, warning.message, warning.code));
+        note(&entry_line(severity.as_str(), warning));
     }
     if !left.is_empty() {
         let left = WarningCounts::from_codes(left.iter().map(|(_, warning)| warning.code.as_str()));
         note(&format!("… and {left} more; `stamina import-report {source}` lists them"));
     }
+}
+
+/// What was done, in words that name no severity.
+fn treatment_in_words(treatment: Treatment) -> &'static str {
+    match treatment {
+        Treatment::Repaired => "corrected or completed",
+        Treatment::Skipped => "left out",
+        Treatment::ReadDifferently => "read differently",
+    }
+}
+
+/// An entry of an import report. One without a path is of the source as a whole.
+fn entry_line(kind: &str, warning: &Warning) -> String {
+    let place = if warning.path.is_empty() { "the whole source" } else { warning.path.as_str() };
+    format!("{kind}: {place}: {} [{}]", warning.message, warning.code)
 }
 
 /// Stores the meaning of a table's columns that `--map` names.
@@ -252,16 +266,10 @@ pub(crate) fn import_report(
         report.source.severities
     );
     for warning in &report.warnings {
-        let treatment = match warning.treatment {
-            model::Treatment::Repaired => "repaired",
-            model::Treatment::Skipped => "skipped",
-            model::Treatment::ReadDifferently => "read differently",
-        };
         let severity = Severity::from_code(&warning.code).as_str();
-        text.push_str(&format!(
-            "{severity}, {treatment}: {}: {} [{}]\n",
-            warning.path, warning.message, warning.code
-        ));
+        let kind = format!("{severity}, {}", treatment_in_words(warning.treatment));
+        text.push_str(&entry_line(&kind, warning));
+        text.push('\n');
     }
     print(&text);
     Ok(ExitCode::SUCCESS)
@@ -277,4 +285,38 @@ pub(crate) fn close(workbench: &Workbench, source: &str, as_json: bool) -> Resul
         note(&format!("{} is not in the library any more; the files are untouched", source.path));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Treatment, Warning};
+
+    use super::{entry_line, treatment_in_words};
+
+    fn warning(path: &str) -> Warning {
+        Warning {
+            path: path.to_owned(),
+            code: "depth.exceeded".to_owned(),
+            message: "77 folders are deeper.".to_owned(),
+            treatment: Treatment::Skipped,
+            run: None,
+        }
+    }
+
+    #[test]
+    fn an_entry_without_a_path_is_of_the_whole_source() {
+        assert_eq!(
+            entry_line("warning", &warning("")),
+            "warning: the whole source: 77 folders are deeper. [depth.exceeded]"
+        );
+        assert_eq!(entry_line("note", &warning("a/b")), "note: a/b: 77 folders are deeper. [depth.exceeded]");
+    }
+
+    #[test]
+    fn what_was_done_is_no_severity() {
+        for treatment in [Treatment::Repaired, Treatment::Skipped, Treatment::ReadDifferently] {
+            let words = treatment_in_words(treatment);
+            assert!(["warning", "repair", "note"].iter().all(|severity| !words.contains(severity)), "{words}");
+        }
+    }
 }

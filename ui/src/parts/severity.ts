@@ -6,6 +6,8 @@ import { counted } from "./format";
 /** The gravest first. */
 export const severities: readonly Severity[] = ["warning", "repair", "note"];
 export const severityLabels: Readonly<Record<Severity, string>> = { warning: "Warnings", repair: "Repairs", note: "Notes" };
+/** Of one entry. */
+export const severityNames: Readonly<Record<Severity, string>> = { warning: "Warning", repair: "Repair", note: "Note" };
 export const severityAbout: Readonly<Record<Severity, string>> = {
   warning: "A number may be wrong, or lacks what could not be read",
   repair: "Put right or completed with certainty; the numbers hold",

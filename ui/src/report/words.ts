@@ -6,7 +6,11 @@ import type { Warning } from "../host/bindings/Warning";
 import { count, counted } from "../parts/format";
 import { countsInWords } from "../parts/severity";
 
-export const treatmentLabels: Readonly<Record<Treatment, string>> = { repaired: "Repaired", skipped: "Skipped", read_differently: "Read differently" };
+/** What was done, in words that name no severity: a note may have been completed, a warning corrected as far as it could be. */
+export const treatmentLabels: Readonly<Record<Treatment, string>> = { repaired: "Corrected or completed", skipped: "Left out", read_differently: "Read differently" };
+
+/** Where an entry stands; one without a path is of the source as a whole. */
+export const placeInWords = (warning: Pick<Warning, "path">): string => (warning.path === "" ? "the whole source" : warning.path);
 
 /** The whole report for a mail or a file; `warnings` are all of them, not one page. */
 export function reportAsText(report: ImportReport, warnings: readonly Warning[]): string {
@@ -25,7 +29,7 @@ export function reportAsText(report: ImportReport, warnings: readonly Warning[])
       code = warning.code;
       lines.push("", `${code} (${severity.get(code) ?? "warning"}, ${treatmentLabels[warning.treatment].toLowerCase()})`);
     }
-    lines.push(`  ${warning.path || "."}: ${warning.message}`);
+    lines.push(`  ${placeInWords(warning)}: ${warning.message}`);
   }
   return `${lines.join("\n")}\n`;
 }
