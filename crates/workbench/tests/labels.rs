@@ -1,5 +1,5 @@
-//! 200 failures of real results, labeled by hand from what came out alone (`tests/fixtures/labels/failures.json`), against
-//! the classes that the rules give them. `docs/metrics.md` has the table.
+//! 200 failing tests of real results, labeled by hand (`tests/fixtures/labels/failures.json`), against the classes that the
+//! rules give them. `docs/metrics.md` has the table, and says what the labels are from.
 //!
 //! The published EvoCode-Bench results are not ours to ship: the labels name their failures, and the results are read from
 //! `../shared/data/evocode-published`, or from where `EVOCODE_PUBLISHED` says. Where they are not, their labels are left out.
@@ -10,6 +10,7 @@ mod library;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use analysis::failures::FailureClass as C;
 use library::{Library, members, repository};
 use serde::Deserialize;
 use test_folders::{copy, data_beside_the_repository};
@@ -67,11 +68,46 @@ fn classes(library: &Library, run: &str) -> Classes {
     of_case.collect()
 }
 
-#[test]
-fn classes_are_those_that_a_person_gives_to_real_failures() {
+fn labels() -> Labels {
     let text =
         std::fs::read_to_string(repository().join("tests/fixtures/labels/failures.json")).expect("labels");
-    let labels: Labels = serde_json::from_str(&text).expect("labels");
+    serde_json::from_str(&text).expect("labels")
+}
+
+/// The documentation counts the labels of every class, and names the classes that have none.
+#[test]
+fn what_the_documentation_says_about_the_labels_is_so() {
+    let page = std::fs::read_to_string(repository().join("docs/metrics.md")).expect("a page");
+    let labels = labels().failures;
+    let of_class = |class: C| labels.iter().filter(|label| label.class == class.as_str()).count();
+    let without = page.lines().find(|line| line.starts_with("Classes without a label")).expect("a line");
+    let named: Vec<&str> = without
+        .split_once(": ")
+        .and_then(|(_, rest)| rest.split_once('.'))
+        .map(|(names, _)| names.split(", ").collect())
+        .expect("names");
+    let none: Vec<&str> =
+        C::ALL.iter().filter(|class| of_class(**class) == 0).map(|class| class.label()).collect();
+    let sorted = |mut names: Vec<&str>| {
+        names.sort_unstable();
+        names.join(", ")
+    };
+    assert_eq!(sorted(named), sorted(none));
+    for class in C::ALL.iter().filter(|class| of_class(**class) > 0) {
+        let row = format!("| {} | {} |", class.label(), of_class(*class));
+        assert!(page.lines().any(|line| line.starts_with(&row)), "no row {row}");
+    }
+    // What only the kind of a case tells has labels of the sample alone.
+    let by_kind = [C::GuardIgnored, C::MissingCascade, C::WrongAggregate, C::WrongEffect, C::WrongList];
+    let of_kind: Vec<&Label> =
+        labels.iter().filter(|label| by_kind.iter().any(|class| class.as_str() == label.class)).collect();
+    assert!(of_kind.iter().all(|label| label.source == "sample"));
+    assert!(page.contains(&format!("The {} labels *guard ignored*", of_kind.len())));
+}
+
+#[test]
+fn classes_are_those_that_a_person_gives_to_real_failures() {
+    let labels = labels();
     assert_eq!(labels.failures.len(), 200);
     let mut by_source: BTreeMap<&str, Vec<&Label>> = BTreeMap::new();
     for label in &labels.failures {
