@@ -339,11 +339,9 @@ fn curves(runs: usize, turns: u32) -> FigureSpec {
 
 #[test]
 fn curves_of_a_thousand_runs_over_a_hundred_turns_are_read_again() {
-    for (runs, turns) in [(1000, 100), (100, 1000)] {
-        let spec = curves(runs, turns);
-        let text = spec_to_toml(&spec).unwrap();
-        assert!(spec_from_toml(&text).unwrap() == spec, "{runs} runs over {turns} turns");
-    }
+    let spec = curves(1000, 100);
+    let text = spec_to_toml(&spec).unwrap();
+    assert!(spec_from_toml(&text).unwrap() == spec);
 }
 
 #[test]
