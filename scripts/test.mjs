@@ -24,6 +24,7 @@ import { buildUi } from "./build-ui.mjs";
 import { changedCrates } from "./check/changed.mjs";
 import { lintWhileBuilding } from "./check/clippy.mjs";
 import { compareCounts, neverRun } from "./check/counts.mjs";
+import { featuresOfTests } from "./check/features.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./check/nextest.mjs";
 import { PLAYWRIGHT, PLAYWRIGHT_REPORT, playwrightResults } from "./check/playwright.mjs";
 import { failureReport, flakyReport, leftOutReport, tail, withoutDataReport } from "./check/report.mjs";
@@ -75,6 +76,7 @@ const stages = [
   // Advisories are left out: their database is a git repository, which a test does not fetch (docs/security.md).
   { lane: "rust", group: "rust", name: "dependencies (cargo deny)", run: () => [findTool("cargo-deny") ?? "cargo-deny", ["--locked", "check", "--hide-inclusion-graph", "bans", "licenses", "sources"]], summary: /^.*(?:bans|licenses|sources) ok.*/gm },
   { lane: "rust", group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
+  { lane: "rust", group: "rust", name: "features that only tests bring", call: sameFeatures },
   // All targets in one call: what the tests' dependencies add to features is compiled once.
   { lane: "rust", group: "rust e2e containers", name: BUILD, needs: ["ui build (vite)"], run: () => ["cargo", changed ? ["test", "--no-run", ...ALL, ...changed.targets] : ["build", ...ALL, "--all-targets"]], filtered: true },
   { lane: "rust", group: "rust", name: "lint (clippy)", needs: [BUILD], call: lintsOfTheBuild, filtered: changed !== null },
@@ -350,6 +352,15 @@ function unchangedBindings() {
     const changed = [...look()].filter(([name, text]) => before.get(name) !== text).map(([name]) => name);
     return changed.length === 0 ? null : `ui/src/host/bindings was not up to date with the commands: ${changed.join(", ")}. Commit what the tests wrote.`;
   };
+}
+
+/** A feature that only a dependency of tests brings makes whoever builds a program alone compile that crate, and all that need it, anew. */
+function sameFeatures() {
+  const tree = (edges) => output("cargo", ["tree", "--workspace", "--locked", "-e", edges, "--prefix", "none", "-f", "{p} [{f}]"]);
+  const [programs, tests] = [tree("normal,build"), tree("normal,build,dev")];
+  if (programs === null || tests === null) return "cargo tree failed.";
+  const found = featuresOfTests(programs, tests);
+  return found.length === 0 ? null : `Name these features where the crate is a dependency of ours, so that nothing compiles twice:\n${found.join("\n")}`;
 }
 
 function noGuiInTheCommandLine() {

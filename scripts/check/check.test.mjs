@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 import { runWithTries } from "../lib/process.mjs";
 import { chosen } from "./changed.mjs";
 import { difference, neverRun } from "./counts.mjs";
+import { featuresOfTests } from "./features.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./nextest.mjs";
 import { failureReport, leftOutReport, tail, withoutDataReport } from "./report.mjs";
 import { keepTimes, knownTimes } from "./times.mjs";
@@ -99,6 +100,13 @@ test("what passed and did nothing is named at the end, by its reason", () => {
 test("a list of tests differs where a binary has fewer, more, or is new", () => {
   assert.equal(difference({ a: 1, b: 2 }, { b: 2, a: 1 }), null);
   assert.match(difference({ a: 1, b: 2, d: 1 }, { a: 2, c: 3, d: 1 }), /:\na: 1 listed, 2 there\nb: 2 listed, 0 there\nc: 0 listed, 3 there\n/);
+});
+
+test("a feature that only tests bring is named", () => {
+  const programs = "gateway v0.1.0 (/w/crates/gateway) []\ngetrandom v0.4.3 []\nlibc v0.2.1 [default,std]\nlibc v0.2.1 [default,std] (*)\nrand v0.9.5 [std]\n";
+  const tests = `${programs}getrandom v0.4.3 [std,sys_rng]\nrand v0.10.3 [alloc]\nproptest v1.12.0 [default]\n`;
+  assert.deepEqual(featuresOfTests(programs, tests), ["getrandom v0.4.3 [std,sys_rng]"]);
+  assert.deepEqual(featuresOfTests(programs, programs), []);
 });
 
 test("a test that no stage ran is named", () => {
