@@ -1,8 +1,8 @@
 //! A second reader: changes rebuilt from the words of their requests alone, and held against what was to be stated.
 //!
-//! [`reader`] knows the specification of the turn before as a text, the request as a text, and English as far as requests
-//! use it: terms such as “required” or “soft delete”, and how clauses are built. It sees no schema, no change and no
-//! template. What it cannot tell apart, an agent might not either.
+//! [`reader`] is given the specification of the turn before as a text and the request as a text: no schema, no change and no
+//! template. It knows English as far as requests use it: terms such as “required” or “soft delete”, and how clauses are built.
+//! These were chosen with the templates at hand. What it cannot tell apart, an agent might not either.
 
 mod clauses;
 mod expected;
