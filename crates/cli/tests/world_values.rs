@@ -128,6 +128,42 @@ fn a_cost_that_cannot_be_is_unknown_and_a_sum_says_of_how_many_it_is() {
     assert_eq!(library.warned("value.not_usable"), 2);
 }
 
+/// Exported tables say beside the numbers what makes them less sure: a cost that is known in part, a job that is there in part.
+#[test]
+fn an_exported_table_says_what_is_known_in_part() {
+    let folder = tempfile::tempdir().expect("a folder");
+    copy(&world("null-reward"), folder.path());
+    let job = folder.path().join("job-a");
+    let replace = |path: &Path, from: &str, to: &str| {
+        let text = fs::read_to_string(path).expect("a file");
+        assert!(text.contains(from), "{text}");
+        fs::write(path, text.replace(from, to)).expect("written");
+    };
+    replace(&job.join("result.json"), "\"n_total_trials\": 5", "\"n_total_trials\": 6");
+    for (trial, cost) in [("d__GGGGGG4", "0.15"), ("e__GGGGGG5", "0.2")] {
+        let path = job.join(trial).join("result.json");
+        replace(&path, "\"cost_usd\": null", &format!("\"cost_usd\": {cost}"));
+    }
+    let library = Library::from_source(folder.path());
+    let run = library.run()["id"].as_str().expect("an id").to_owned();
+    let json = |args: &[&str]| library.home.json(args);
+    let table = json(&["table", "runs", &run]);
+    let row = &table["rows"][0];
+    assert_eq!((row["cost_known"].as_u64(), row["n"].as_u64()), (Some(2), Some(5)), "{table}");
+    let doubts = row["doubts"].as_str().expect("doubts");
+    assert!(doubts.contains("5 of 6") && doubts.contains("known for 2 of 5"), "{doubts}");
+    for args in [vec!["table", "runs", &run], vec!["table", "spent", &run], vec!["table", "library"]] {
+        assert!(library.home.text(&args).contains("≥ 0.35"), "{args:?}: {}", library.home.text(&args));
+    }
+    let csv = library.home.path("runs.csv");
+    library.home.text(&["table", "runs", &run, "--out", csv.to_str().expect("UTF-8")]);
+    let csv = fs::read_to_string(csv).expect("the table");
+    assert!(csv.contains("cost_known,doubts") && csv.contains(",0.35,"), "{csv}");
+    let cells = json(&["table", "matrix"]);
+    let doubts = cells["rows"][0]["doubts"].as_str().expect("doubts of the cell");
+    assert!(doubts.contains("5 of 6"), "{cells}");
+}
+
 /// A job of which a trial says no tokens, one that it used none at all (which nobody can who ran), and the others 1000 and 100.
 #[test]
 fn tokens_that_nobody_counted_are_unknown_and_a_sum_says_of_how_many_it_is() {

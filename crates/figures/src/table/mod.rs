@@ -6,7 +6,7 @@
 //! rounded numbers, the two ends of an interval in one column, unknown as a word.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,8 @@ pub struct Table {
     pub absent: BTreeMap<usize, Cow<'static, str>>,
     /// Missing values with another word than that of their row or column, by the indices of row and column.
     pub absent_cells: BTreeMap<(usize, usize), Cow<'static, str>>,
+    /// Numbers that are sums of what is known of more, by the indices of row and column: people read `≥ 2.70`.
+    pub at_least: BTreeSet<(usize, usize)>,
 }
 
 /// A column of a [`Table`].
@@ -264,6 +266,7 @@ impl Table {
             notes: Vec::new(),
             absent: BTreeMap::new(),
             absent_cells: BTreeMap::new(),
+            at_least: BTreeSet::new(),
         }
     }
 
@@ -281,10 +284,19 @@ impl Table {
 
     /// Gives the missing value of the last row in this column a word of its own. Without such a column or row nothing changes.
     pub fn name_absent(&mut self, column: &str, word: &'static str) {
-        let place = self.columns.iter().position(|own| own.name == column);
-        if let Some((row, column)) = self.rows.len().checked_sub(1).zip(place) {
-            self.absent_cells.insert((row, column), Cow::Borrowed(word));
+        if let Some(place) = self.of_last_row(column) {
+            self.absent_cells.insert(place, Cow::Borrowed(word));
         }
+    }
+
+    /// Says of the number of the last row in this column that it is the sum of what is known, and the whole may be more.
+    pub fn mark_at_least(&mut self, column: &str) {
+        self.at_least.extend(self.of_last_row(column));
+    }
+
+    fn of_last_row(&self, column: &str) -> Option<(usize, usize)> {
+        let place = self.columns.iter().position(|own| own.name == column);
+        self.rows.len().checked_sub(1).zip(place)
     }
 
     /// The table for a page, which has less room than a file for machines: numbers that are unknown in every row have no column,
@@ -322,6 +334,9 @@ impl Table {
             notes: std::iter::once(unknown_for_all).chain(self.notes.iter().cloned()).collect(),
             absent: BTreeMap::new(),
             absent_cells: BTreeMap::new(),
+            at_least: (self.at_least.iter())
+                .filter_map(|(row, at)| Some((*row, kept.iter().position(|own| own == at)?)))
+                .collect(),
         })
     }
 
@@ -399,6 +414,15 @@ mod tests {
 
         table.push(vec![known("c"), known(1_u32), None, None, None]);
         assert_eq!(*table.without_unknown(), table);
+        // What is a part of a sum is said where the number stands, also where columns before it are left out.
+        table.rows.pop();
+        table.rows[0][2] = known(3_u32);
+        table.at_least.insert((0, 2));
+        assert_eq!(table.without_unknown().at_least.iter().copied().collect::<Vec<_>>(), [(0, 1)]);
+        assert!(table.to_markdown().contains("≥ 3"), "{}", table.to_markdown());
+        assert!(!table.to_csv().contains('≥'), "{}", table.to_csv());
+        table.at_least.clear();
+        table.push(vec![known("c"), known(1_u32), None, None, None]);
         // The word of a row is in its columns.
         table.rows.pop();
         table.push_absent(vec![known("d")], "no run");

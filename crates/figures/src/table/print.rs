@@ -61,7 +61,8 @@ pub(crate) fn columns(table: &Table, most: usize) -> Vec<Printed> {
             let (first, second) =
                 (row.get(at).and_then(Option::as_ref), row.get(at + 1).and_then(Option::as_ref));
             if !with_next {
-                return value(column, first, missing);
+                let is_part = first.is_some() && table.at_least.contains(&(index, at));
+                return format!("{}{}", if is_part { "≥ " } else { "" }, value(column, first, missing));
             }
             match (first, second) {
                 (None, _) => missing.to_owned(),

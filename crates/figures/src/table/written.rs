@@ -1,7 +1,7 @@
 //! A table in a spec: a row is a table of its known values by the names of the columns, because TOML has no null.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -22,6 +22,8 @@ pub(super) struct Written {
     notes: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     absent: Vec<Absent>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    at_least: Vec<AtLeast>,
 }
 
 fn table() -> String {
@@ -42,6 +44,15 @@ struct Absent {
     word: Cow<'static, str>,
 }
 
+/// A number that is the sum of what is known.
+#[derive(Serialize, Deserialize)]
+struct AtLeast {
+    /// Index of the row, from 0.
+    row: usize,
+    /// The name of the column.
+    column: String,
+}
+
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, output: S) -> Result<S::Ok, S::Error> {
         let mut map = output.serialize_map(Some(self.0.len()))?;
@@ -60,7 +71,7 @@ impl<'de> Deserialize<'de> for Row {
 
 impl From<Table> for Written {
     fn from(table: Table) -> Self {
-        let Table { name, title, columns, rows, notes, absent, absent_cells } = table;
+        let Table { name, title, columns, rows, notes, absent, absent_cells, at_least } = table;
         let known = |value: &Value| !matches!(value, Value::Number(number) if !number.is_finite());
         let rows = rows.into_iter().map(|row| {
             let values = columns
@@ -75,13 +86,18 @@ impl From<Table> for Written {
             Some(Absent { row, column: Some(columns.get(at)?.name.clone()), word })
         });
         let absent = of_rows.chain(of_cells).collect();
-        Self { name, title, columns, rows, notes, absent }
+        let at_least = at_least.into_iter().filter_map(|(row, at)| {
+            let column = columns.get(at)?.name.clone();
+            Some(AtLeast { row, column })
+        });
+        let at_least = at_least.collect();
+        Self { name, title, columns, rows, notes, absent, at_least }
     }
 }
 
 impl From<Written> for Table {
     fn from(written: Written) -> Self {
-        let Written { name, title, columns, rows, notes, absent } = written;
+        let Written { name, title, columns, rows, notes, absent, at_least } = written;
         let rows = rows
             .into_iter()
             .map(|Row(values)| {
@@ -100,7 +116,12 @@ impl From<Written> for Table {
             notes,
             absent: BTreeMap::new(),
             absent_cells: BTreeMap::new(),
+            at_least: BTreeSet::new(),
         };
+        for AtLeast { row, column } in at_least {
+            let place = table.columns.iter().position(|own| own.name == column);
+            table.at_least.extend(place.map(|at| (row, at)));
+        }
         for Absent { row, column, word } in absent {
             if let Some(name) = column {
                 let place = table.columns.iter().position(|column| column.name == name);
@@ -142,6 +163,7 @@ mod tests {
         table.push_absent(vec![known("b")], "no run");
         table.push(vec![known("true"), maybe(None::<f64>), known(-0.5), known(1e300)]);
         table.name_absent("mean", "not reached");
+        table.mark_at_least("n");
         table.notes.push("A note.".to_owned());
         let toml = toml::to_string(&table).unwrap();
         assert_eq!(toml::from_str::<Table>(&toml).unwrap(), table, "{toml}");

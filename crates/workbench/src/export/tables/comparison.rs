@@ -36,6 +36,8 @@ pub(super) fn runs(data: &Comparison) -> Table {
         Column { for_machines: one, ..Column::number("cost_per_turn", "Cost per turn", 3).unit("US$") },
         Column::number("cost_per_episode", "Cost per episode", 2).unit("US$"),
         Column::number("cost_per_survived_turn", "Cost per survived turn", 3).unit("US$"),
+        Column::integer("cost_known", "Episodes with a known cost").for_machines(),
+        Column::text("doubts", "Less sure than it looks").missing("nothing").for_machines(),
     ]);
     let mut table = Table::new("runs", "Runs", columns);
     for member in &data.members {
@@ -59,8 +61,13 @@ pub(super) fn runs(data: &Comparison) -> Table {
             maybe(spent.cost_per_turn),
             maybe(spent.cost_per_episode),
             maybe(spent.cost_per_survived_turn),
+            known(spent.cost_known),
+            maybe(Some(member.doubts.join("; ")).filter(|doubts| !doubts.is_empty())),
         ]);
         push_of(&mut table, &member.stamina, row);
+        if spent.cost_known < member.stamina.n {
+            table.mark_at_least("cost_usd");
+        }
     }
     table.notes.push(if one {
         format!(
@@ -151,6 +158,17 @@ pub(super) fn spent(data: &Comparison) -> Table {
             known(spent.output_tokens_known),
             known(spent.agent_seconds_known),
         ]);
+        let n = member.stamina.n;
+        for (column, over) in [
+            ("input_tokens", spent.input_tokens_known),
+            ("output_tokens", spent.output_tokens_known),
+            ("cost_usd", spent.cost_known),
+            ("agent_seconds", spent.agent_seconds_known),
+        ] {
+            if over < n {
+                table.mark_at_least(column);
+            }
+        }
     }
     for member in data.members.iter().filter(|m| m.spent.no_turn_survived) {
         table.notes.push(format!("{}: no turn survived, so no sum of money bought one.", member.marked()));

@@ -118,6 +118,13 @@ pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiEr
             known(run.withdrawn_episodes),
         ]);
         push_of(&mut table, &run.stamina, row);
+        if run.cost_known < run.episodes {
+            table.mark_at_least("cost_usd");
+        }
+        if run.tokens_known < run.episodes {
+            table.mark_at_least("input_tokens");
+            table.mark_at_least("output_tokens");
+        }
     }
     if of_one_turn > 0 {
         table.notes.push(

@@ -20,6 +20,7 @@ pub(super) fn cells(data: &Matrix) -> Table {
     columns.push(Column::integer("runs", "Runs").missing("n/a"));
     columns.push(Column::flag("simulated", "Simulated").missing("n/a"));
     columns.push(Column::integer("mean_of", "Mean of cells").missing("n/a"));
+    columns.push(Column::text("doubts", "Less sure than it looks").missing("nothing").for_machines());
     // Scores of turns have no room on a page; there they stand in a table of their own.
     let of_turns = || data.cells.iter().flatten().filter_map(|cell| cell.scores.as_ref());
     let most = of_turns().map(|scores| scores.rounds.mt_at_k.len()).max();
@@ -36,8 +37,9 @@ pub(super) fn cells(data: &Matrix) -> Table {
                 row.extend(stamina(&cell.stamina));
                 row.extend(pass_rate(cell.pass_rate.as_ref()));
                 row.extend([known(cell.runs.len() as u64), known(cell.simulated)]);
+                row.push(None);
+                row.push(maybe(Some(cell.doubts.join("; ")).filter(|doubts| !doubts.is_empty())));
                 if let Some(most) = most {
-                    row.push(None);
                     row.extend(score_values(cell.scores.as_ref(), most));
                 }
                 push_of(&mut table, &cell.stamina, row);
