@@ -306,7 +306,9 @@ fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: 
     let Plan { size, big, .. } = *plan;
     let fill = plan.fill(cell.mean.unwrap_or(0.0));
     let fill = if sheet.theme == Theme::Grey { grey(fill) } else { fill };
-    let ink = if cell.mean.is_some() { ink_on(fill) } else { sheet.tokens.muted };
+    // A cell without a mean is a frame on the paper, not a cell of the value 0.
+    let (ink, behind) =
+        if cell.mean.is_some() { (ink_on(fill), fill) } else { (sheet.tokens.muted, sheet.tokens.paper) };
     if cell.mean.is_some() {
         canvas.bar((area.left + 0.5, area.top + 0.5), (area.right - 0.5, area.bottom - 0.5), fill);
     } else {
@@ -342,7 +344,7 @@ fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: 
         let half = 0.8 * sheet.sizes.mark;
         let whole = text_width(&text, size) + 3.0 * half;
         let left = middle - whole / 2.0;
-        hollow_diamond(canvas, (left + half, base - 0.35 * size), half, ink, fill, sheet.sizes.censor);
+        hollow_diamond(canvas, (left + half, base - 0.35 * size), half, ink, behind, sheet.sizes.censor);
         canvas.text(&text, (left + 3.0 * half, base), Anchor::Start, size, ink);
     }
 }

@@ -167,3 +167,21 @@ fn a_matrix_has_the_scale_of_its_colors() {
     }
     assert_eq!(bars(&Figure::Matrix(data), Layout::print(486.0), Theme::Print), 0);
 }
+
+/// The diamond of a published number in a cell without a run was filled with the color of the value 0.
+#[test]
+fn the_diamond_of_a_cell_without_a_run_is_hollow() {
+    let Figure::Matrix(mut data) = many::matrix(3, 4) else { unreachable!() };
+    data.cells.retain(|cell| !cell.published.is_empty());
+    assert_eq!(data.cells.len(), 1, "one cell has a published number");
+    for cell in &mut data.cells {
+        (cell.mean, cell.ci_low, cell.ci_high, cell.n) = (None, None, None, 0);
+    }
+    let figure = Figure::Matrix(data);
+    for theme in [Theme::Print, Theme::Light, Theme::Dark] {
+        let svg = draw(&FigureSpec::new(figure.clone(), Layout::panel(600.0), theme)).svg.to_lowercase();
+        assert!(svg.contains("57.0"), "{svg}");
+        // The first color of the scale.
+        assert!(!svg.contains("00224e"), "the diamond has the color of 0 in {theme:?}: {svg}");
+    }
+}
