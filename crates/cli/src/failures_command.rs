@@ -168,6 +168,16 @@ fn percent(share: f64) -> String {
     format!("{} %", model::bounded(100.0 * share, 100.0, 1))
 }
 
+/// What the numbers of failing tests by origin are of.
+fn origins_head(scope: FailureScope) -> &'static str {
+    match scope {
+        FailureScope::Attempts => "Failing tests by origin",
+        FailureScope::Turns | FailureScope::First => {
+            "Failing tests by origin, at the last attempt of a turn, where few are new or regressed (--scope attempts: at every one)"
+        }
+    }
+}
+
 fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     let what = match scope {
         FailureScope::Attempts => "attempts failed",
@@ -233,7 +243,7 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         })
         .collect();
     if !origins.is_empty() {
-        text.push_str(&format!("\nFailing tests by origin: {}\n", origins.join(", ")));
+        text.push_str(&format!("\n{}: {}\n", origins_head(scope), origins.join(", ")));
     }
     let repair = &failures.repair;
     text.push_str(&format!(
@@ -296,4 +306,19 @@ fn cases_text(cases: &[FailureCase]) -> String {
     let head = ["run", "episode", "turn", "attempt", "class", "passed", "test", "message"];
     let right = [false, false, true, true, false, true, false, false];
     format!("\n{}", table::table(&head, &right, &rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use workbench::api::FailureScope;
+
+    use super::origins_head;
+
+    #[test]
+    fn where_only_last_attempts_count_the_origins_say_so() {
+        assert_eq!(origins_head(FailureScope::Attempts), "Failing tests by origin");
+        for scope in [FailureScope::First, FailureScope::Turns] {
+            assert!(origins_head(scope).contains("at the last attempt of a turn"));
+        }
+    }
 }

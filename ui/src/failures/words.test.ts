@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { CASES, caseRoute, originsInWords, percent, readChoice, readRows, repairedInWords, historyInWords, tables, tabs } from "./words";
+import { CASES, caseRoute, originsAbout, originsInWords, percent, readChoice, readRows, repairedInWords, historyInWords, tables, tabs } from "./words";
 
 test("an address that says nothing shows the first failures by run", () => {
   expect(readChoice({})).toEqual({ group: "member", scope: "first", tab: "cases", at: "", class: undefined, byTests: false, origin: undefined });
@@ -32,6 +32,11 @@ test("a failing test says where it passed before", () => {
   expect(historyInWords({ history: "new", passed_in_turn: null, since_turn: null })).toBe("new");
   expect(historyInWords({ history: "regressed", passed_in_turn: 2, since_turn: null })).toBe("regressed, passed in turn 2");
   expect(historyInWords({ history: "still_failing", passed_in_turn: 1, since_turn: 3 })).toBe("still failing since turn 3, passed in turn 1");
+});
+
+test("where only last attempts are counted it is said why few tests are new or regressed", () => {
+  expect(originsAbout("attempts")).toBeNull();
+  for (const scope of ["first", "turns"] as const) expect(originsAbout(scope)).toMatch(/last attempt of a turn.*few are new or regressed.*Every attempt/);
 });
 
 test("every tab can be taken away as what it shows", () => {

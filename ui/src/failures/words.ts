@@ -115,6 +115,12 @@ export function madeInWords(scope: FailureScope, made: number): string {
 }
 export const failedInWords: Readonly<Record<FailureScope, string>> = { attempts: "Failed attempts", turns: "Turns not passed", first: "First failures" };
 
+/** What must be known of the origins of a scope: null where every failed attempt is counted. */
+export function originsAbout(scope: FailureScope): string | null {
+  if (scope === "attempts") return null;
+  return "New, regressed and still failing are counted at the last attempt of a turn. A test that failed at an attempt before it is still failing there, so few are new or regressed. “Every attempt” shows where failures began.";
+}
+
 /** `regressed, passed in turn 2`; `still failing since turn 3, passed in turn 1`. */
 export function historyInWords(test: TestHistory): string {
   const failing = test.since_turn === null ? "" : ` since turn ${String(test.since_turn)}`;
