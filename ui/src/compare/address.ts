@@ -8,7 +8,7 @@ import type { Member } from "../host/bindings/Member";
 import type { Query } from "../shell/routes";
 import { memberText, membersText, readMembers } from "./members";
 
-/** So many members are told apart by color and marker. */
+/** With more members figures are harder to read: survival curves beyond the first few are gray, and panels are small. */
 export const MOST = 8;
 
 export const figures = ["survival", "failures", "bars", "cost"] as const;

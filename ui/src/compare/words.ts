@@ -10,6 +10,7 @@ import type { Member } from "../host/bindings/Member";
 import type { SettingDifference } from "../host/bindings/SettingDifference";
 import type { Spent } from "../host/bindings/Spent";
 import { costInWords, counted, decimals, duration, percent, pValue, scoreText, thin, UNKNOWN } from "../parts/format";
+import { MOST } from "./address";
 
 export const modeNames: Readonly<Record<DisagreementMode, string>> = { all: "All", different: "Different", failures: "Failures", errors: "Errors" };
 export const sortNames: Readonly<Record<DisagreementSort, string>> = { reference_fails: "Reference fails first", spread: "Largest spread first", scenario: "By scenario" };
@@ -60,6 +61,9 @@ export function channels(members: readonly ComparedMember[]): string {
   if (model !== undefined && harness === undefined) return `Color and dash: harness.${model === null ? "" : ` All runs use ${model}.`}`;
   return harness === undefined ? "Color: model. Dash and marker: harness." : "";
 }
+
+/** Of so many members that figures are hard to read. Colors and markers differ all the same. */
+export const manyInWords = (members: number): string => `${counted(members, "member")} are compared; figures are easiest to read with up to ${String(MOST)}`;
 
 export const thinOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : thin(value));
 export const secondsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : duration(value));

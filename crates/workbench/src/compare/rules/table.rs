@@ -191,7 +191,7 @@ pub(crate) static RULES: &[Rule] = &[
         Effect::CannotBeRuledOut,
         "the folders may hold different scenarios of the same names",
     ),
-    rule("", &["oracle.seed"], Effect::NotComparable, "the simulated model makes other errors"),
+    rule("", &["oracle.seed"], Effect::NotComparable, "the simulated model's errors differ"),
     rule(
         "",
         // words: ok: the keys keep their name.
