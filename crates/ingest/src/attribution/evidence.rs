@@ -50,7 +50,8 @@ pub(crate) struct Attribution {
 /// A row of the table at one of its stages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// Index of the row; one past the last is that of everything that the table does not name.
+    /// Index of the row; one past the last is that of everything that the table does not name, two past it the rule beside
+    /// the table ([`Cell::unjudged`]).
     pub(super) row: usize,
     pub(super) column: Column,
 }

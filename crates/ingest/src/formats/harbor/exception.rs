@@ -5,7 +5,7 @@
 
 use model::{EndReason, strip_ansi};
 
-use crate::attribution::{Attribution, Evidence, Stage};
+use crate::attribution::{Attribution, Cell, Evidence, Stage};
 use crate::readers::clock;
 use crate::readers::json::{Node, cut};
 
@@ -70,7 +70,8 @@ impl Raised {
         // Tests that ran after an error of the agent would have given a verdict in spite of it.
         let unjudged = !found.recognized && phases.time("verifier", "finished_at").is_some();
         Some(if unjudged {
-            Attribution { reason: EndReason::VerifierError, recognized: true, ..found }
+            let cell = Some(Cell::unjudged());
+            Attribution { reason: EndReason::VerifierError, recognized: true, cell }
         } else {
             found
         })
