@@ -50,12 +50,17 @@ pub fn all_censored() -> RunData {
 
 /// 1,000 episodes of 40 turns from a seeded generator.
 pub fn thousand() -> RunData {
+    run("1,000 episodes", &drawn_at_random(1_000), 40)
+}
+
+/// Episodes of 40 turns from a seeded generator.
+pub fn drawn_at_random(count: u32) -> Vec<Observation> {
     let mut state = 20_261_121_u64;
     let mut random = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as u32
     };
-    let episodes: Vec<Observation> = (0..1_000)
+    (0..count)
         .map(|_| {
             let fails = (1..=40).find(|_| random().is_multiple_of(18));
             let stopped = 1 + random() % 120;
@@ -64,8 +69,7 @@ pub fn thousand() -> RunData {
                 _ => Observation::censored_after(stopped.min(40)),
             }
         })
-        .collect();
-    run("1,000 episodes", &episodes, 40)
+        .collect()
 }
 
 pub fn nothing() -> RunData {
