@@ -418,12 +418,18 @@ fn half_open_connections_and_long_polls_starve_nobody() {
             stream
         })
         .collect();
-    let change = app.get("app_state", &json!({}))["change"].clone();
-    let poll = json!({ "since": change, "timeout_ms": 25_000 });
-    let polls: Vec<_> = (0..600).map(|_| app.begin("wait_for_changes", &poll)).collect();
-    let begun = std::time::Instant::now();
-    app.get("app_state", &json!({}));
-    // Where it waits for all of them to end, it is answered after the time that the last of them takes.
-    assert!(begun.elapsed().as_secs() < 25, "{:?}", begun.elapsed());
-    drop((held, polls));
+    let waits = |stream: &std::net::TcpStream| {
+        let nothing_yet = |error: std::io::Error| error.kind() == std::io::ErrorKind::WouldBlock;
+        stream.set_nonblocking(true).is_ok() && stream.peek(&mut [0]).is_err_and(nothing_yet)
+    };
+    // It is answered while others wait. Where a machine is so busy that all of them have waited long enough, it is asked again.
+    let is_answered_meanwhile = (0..5).any(|_| {
+        let change = app.get("app_state", &json!({}))["change"].clone();
+        let poll = json!({ "since": change, "timeout_ms": 25_000 });
+        let polls: Vec<_> = (0..600).map(|_| app.begin("wait_for_changes", &poll)).collect();
+        app.get("app_state", &json!({}));
+        polls.iter().any(waits)
+    });
+    assert!(is_answered_meanwhile, "it waits for all of them to end");
+    drop(held);
 }
