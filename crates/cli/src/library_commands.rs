@@ -56,6 +56,11 @@ pub(crate) fn runs(
         return Ok(ExitCode::SUCCESS);
     }
     print(&runs_text(&rows));
+    for row in rows.iter().filter(|row| row.unrecognised > 0) {
+        if let Some(note) = workbench.unrecognized_note(&RunRef { run: row.id.clone() })? {
+            print(&format!("* {}: {note}\n", row.id));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -296,8 +301,12 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
     if !as_json {
         print_marks(&run);
         let of_run = RunRef { run: run.id.clone() };
-        for note in [workbench.network_note(&of_run)?, workbench.grader_note(&of_run)?].into_iter().flatten()
-        {
+        let notes = [
+            workbench.unrecognized_note(&of_run)?,
+            workbench.network_note(&of_run)?,
+            workbench.grader_note(&of_run)?,
+        ];
+        for note in notes.into_iter().flatten() {
             print(&format!("{note}\n\n"));
         }
         if let Some(rate) = &run.pass_rate {
@@ -331,6 +340,7 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
         return Ok(ExitCode::SUCCESS);
     }
     let mut value = json::run(&run);
+    value["unrecognised_note"] = workbench.unrecognized_note(&RunRef { run: run.id.clone() })?.into();
     let mut episodes = Vec::new();
     for row in &grid.rows {
         let episode =

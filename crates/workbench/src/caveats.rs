@@ -89,6 +89,14 @@ impl Workbench {
         Ok(network_note(&run_record(&self.store, &request.run)?.run))
     }
 
+    /// How much of the numbers of a run rests on ends whose cause is not recognized; `None` = there is no such end.
+    pub fn unrecognized_note(&self, request: &RunRef) -> Result<Option<String>, ApiError> {
+        let policy = self.store.get_policy()?;
+        let record = run_record(&self.store, &request.run)?;
+        let episodes = self.tested_episodes(&record)?;
+        Ok(episodes.and_then(|episodes| not_recognized(&record, &episodes, &policy)))
+    }
+
     /// Why the mean reward that Harbor reports is another number than the score here, as far as a cause is found.
     fn other_mean(&self, record: &RunRecord, episodes: usize) -> Result<Option<String>, ApiError> {
         let figure = |name: &str| {
