@@ -140,8 +140,9 @@ async fn given_up(folder: &Path) {
         EndpointSettings::Gateway { base_url: refuses(), key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let playing = tokio::spawn(runner::run(settings, Arc::new(|_| {})));
-    let mut waited = Duration::ZERO;
-    for number in 1..=3 {
+    let mut is_ended_by_wish = false;
+    // Waited out they are so many seconds.
+    for (number, whole) in [(1, 5), (2, 10), (3, 20)] {
         calls(folder, number, "waiting").await;
         control::write(folder, &again(number)).unwrap();
         let requested = Instant::now();
@@ -150,11 +151,10 @@ async fn given_up(folder: &Path) {
         while shown(folder, "scenario_0").is_some_and(still_waits) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        waited += requested.elapsed();
+        is_ended_by_wish |= requested.elapsed() < Duration::from_secs(whole) / 2;
     }
-    // Each at once: waited out they are five, ten and twenty seconds. A wish is looked for twice a second, on a busy machine
-    // less often.
-    assert!(waited < Duration::from_secs(20), "the waits were waited out: {waited:?}");
+    // A wish is looked for twice a second, and on a machine so busy that one of them comes late the next one waits longer.
+    assert!(is_ended_by_wish, "the waits were waited out");
     let finish = playing.await.unwrap().unwrap();
     assert!(matches!(finish, Finish::Failed { .. }), "{finish:?}");
 }
