@@ -35,7 +35,7 @@ const step = (text) => process.stdout.write(`▸ ${text}\n`);
 step("building");
 if (wants("start") || wants("pages")) buildUi();
 const needsLibrary = LIBRARY.some(wants);
-// One call for all: an example brings features along that the programs alone do not have.
+// One call for all.
 const programs = ["--bin", "stamina", ...(wants("start") ? ["--bin", "stamina-lab"] : []), ...(needsLibrary ? ["--example", "synthesize"] : [])];
 runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--quiet", ...programs]);
 
