@@ -34,10 +34,17 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
         for (i, (row, name)) in data.rows.iter().zip(&names).enumerate() {
             draw_row(&sheet, canvas, &plan, (i, name), row, data.unit.as_deref());
         }
-        let zero = plan.axis.at(0.0);
-        sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, &axis_name(data));
-        canvas.part("zero");
-        canvas.line(&[(zero, TOP), (zero, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.axis));
+        let (zero, name) = (plan.axis.at(0.0), axis_name(data));
+        if has_value(data) {
+            sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, &name);
+            canvas.part("zero");
+            canvas.line(&[(zero, TOP), (zero, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.axis));
+        } else {
+            // Without a value, the axis would be invented.
+            let (left, right) = plan.axis.ends();
+            canvas.part("x-axis");
+            sheet.name_below(canvas, f64::midpoint(left, right), plan.bottom, &name);
+        }
         let top = plan.bottom + sheet.below(true);
         footnotes::draw(canvas, &plan.notes, (PAD, top), sheet.sizes.tick_font, sheet.tokens.muted);
     });
@@ -52,6 +59,12 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
         })
         .collect();
     drawing
+}
+
+/// Whether there is a value to draw.
+pub(crate) fn has_value(data: &Bars) -> bool {
+    let is_known = |row: &BarRow| row.value.is_some_and(f64::is_finite);
+    data.rows.iter().any(|row| is_known(row) || row.published.iter().any(|p| p.value.is_finite()))
 }
 
 /// `Cost per survived turn ($)`.

@@ -23,6 +23,8 @@ struct Plan {
     value_right: f64,
     p_right: Option<f64>,
     axis: ValueAxis,
+    /// The place of no difference on it.
+    no_difference: f64,
     /// Upper edge of the first row.
     top: f64,
     row: f64,
@@ -81,6 +83,12 @@ pub(crate) fn value_head(data: &Differences) -> &'static str {
     VALUE_HEAD[usize::from(data.scale == Scale::Log)]
 }
 
+/// Whether there is a value to draw. A ratio of 0 is left of every axis of factors.
+pub(crate) fn has_value(data: &Differences) -> bool {
+    let can_stand = |value: f64| value.is_finite() && (data.scale == Scale::Linear || value > 0.0);
+    data.rows.iter().any(|row| row.value.is_some_and(can_stand))
+}
+
 fn none(data: &Differences) -> f64 {
     if data.scale == Scale::Log { 1.0 } else { 0.0 }
 }
@@ -121,7 +129,8 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> Plan {
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 3.0 * size));
     let bottom = head + count * row;
     let height = bottom + rest - head;
-    Plan { names_right, value_right, p_right, axis, top: head, row, bottom, height }
+    let no_difference = axis.at(none(data));
+    Plan { names_right, value_right, p_right, axis, no_difference, top: head, row, bottom, height }
 }
 
 fn direction_height(data: &Differences, sheet: &Sheet) -> f64 {
@@ -144,13 +153,18 @@ fn draw_heads(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Pla
 
 fn draw_axis(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Plan) {
     let size = sheet.sizes.tick_font;
-    let x = plan.axis.at(none(data));
-    canvas.part("no-difference");
-    canvas.dashed(&[(x, plan.top), (x, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.rule), "3 2");
-    sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, "");
+    let x = plan.no_difference;
+    // Without a value, the axis would be invented.
+    let has_axis = has_value(data);
+    if has_axis {
+        canvas.part("no-difference");
+        let pen = Pen::new(sheet.tokens.axis, sheet.sizes.rule);
+        canvas.dashed(&[(x, plan.top), (x, plan.bottom)], pen, "3 2");
+        sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, "");
+    }
     let mut base = sheet.tick_base(plan.bottom);
     let (left, right) = plan.axis.ends();
-    if direction_height(data, sheet) > 0.0 {
+    if has_axis && direction_height(data, sheet) > 0.0 {
         base += 1.4 * size;
         canvas.part("directions");
         let (low, high) = (format!("← {}", data.low), format!("{} →", data.high));
@@ -220,7 +234,14 @@ fn draw_row(
         let off = row.value.filter(|v| v.is_finite());
         let text = off.map_or_else(|| "unknown".to_owned(), |v| format!("← {}", decimal(v, 2)));
         let color = if off.is_some() { style.text } else { sheet.tokens.muted };
-        canvas.text(&text, (plan.axis.ends().0, base), Anchor::Start, size, color);
+        let left = plan.axis.ends().0;
+        let right = left + sheet.tick_width(&text);
+        // The line of no difference does not run through the word.
+        if (left - 1.0..=right + 1.0).contains(&plan.no_difference) {
+            let half = 0.5 * size;
+            canvas.bar((left - 1.0, middle - half), (right + 1.0, middle + half), sheet.tokens.paper);
+        }
+        canvas.text(&text, (left, base), Anchor::Start, size, color);
     }
     let known = if row.value.is_some() { sheet.tokens.label } else { sheet.tokens.muted };
     canvas.text(&texts.value, (plan.value_right, base), Anchor::End, size, known);

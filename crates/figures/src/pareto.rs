@@ -29,7 +29,8 @@ pub(crate) fn draw(data: &Pareto, layout: &Layout, theme: Theme) -> Drawing {
     scatter::draw(&plot, layout, theme)
 }
 
-fn dots(data: &Pareto) -> Vec<Dot<'_>> {
+/// The runs in the plot: those with a known cost and result.
+pub(crate) fn dots(data: &Pareto) -> Vec<Dot<'_>> {
     let stands = |cost: &f64| cost.is_finite() && (data.scale == Scale::Linear || *cost > 0.0);
     data.points
         .iter()

@@ -86,6 +86,11 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     drawing
 }
 
+/// Whether a run has a known mean for two numbers of retries.
+pub(crate) fn has_a_retry(data: &Retries) -> bool {
+    data.series.iter().any(|series| known(series).count() > 1)
+}
+
 pub(crate) fn published_notes(data: &Retries) -> String {
     let sources = footnotes::each_once(data.published.iter().map(|published| clean(&published.source)));
     let names: Vec<String> =

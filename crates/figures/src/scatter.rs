@@ -87,11 +87,13 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
     let described = Described { kind: data.kind, title: data.title, summary: data.summary.clone() };
     let y_names: Vec<&str> = data.y_names.iter().map(String::as_str).collect();
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
-        sheet.draw_upwards(canvas, "y-axis", &axes.1, plan.left, &y_names);
-        sheet.draw_across(canvas, "x-axis", &axes.0, plan.bottom, &data.x_name);
+        // Without a dot, the axes would be invented.
         if dots.is_empty() {
             let at = (f64::midpoint(plan.left, plan.right), f64::midpoint(plan.top, plan.bottom));
             sheet.centered(canvas, data.empty, at, sheet.sizes.name_font, sheet.tokens.muted);
+        } else {
+            sheet.draw_upwards(canvas, "y-axis", &axes.1, plan.left, &y_names);
+            sheet.draw_across(canvas, "x-axis", &axes.0, plan.bottom, &data.x_name);
         }
         draw_front(&sheet, canvas, &plan, dots, &front);
         draw_dots(&sheet, canvas, axes, dots);

@@ -12,22 +12,21 @@ mod fonts;
 mod latex;
 mod pdf;
 mod png;
+mod refusals;
 mod spec_text;
 mod svg;
 
 use std::fmt;
 use strum::{IntoStaticStr, VariantArray};
 
+pub use refusals::why_not_drawn;
 pub use spec_text::{SpecError, spec_from_toml, spec_in, spec_to_toml};
+
+use refusals::{LONG_TABLES, refused, too_long_for_a_page};
 
 use crate::Drawing;
 use crate::caption::with_method;
-use crate::drawn_table::too_long;
-use crate::failure_shares;
 use crate::latex_text;
-use crate::matrix;
-use crate::number::thousands;
-use crate::sheet::Sheet;
 use crate::spec::{Figure, FigureSpec, Layout};
 use crate::table::data_table;
 
@@ -82,10 +81,6 @@ pub struct File {
     pub warnings: Vec<String>,
 }
 
-/// The advice for tables that do not fit a page.
-const LONG_TABLES: &str =
-    "CSV and Parquet have every row, the LaTeX table breaks over pages, and a wider venue fits more";
-
 /// A figure could not be written.
 #[derive(Debug)]
 pub struct ExportError {
@@ -112,47 +107,6 @@ impl fmt::Display for ExportError {
 }
 
 impl std::error::Error for ExportError {}
-
-/// Why a figure or table cannot be drawn for its layout, in a sentence without a full stop; `None` = it can.
-pub fn why_not_drawn(spec: &FigureSpec) -> Option<String> {
-    too_long_for_a_page(spec).or_else(|| refused(spec).map(|(why, _)| why))
-}
-
-/// Why a table is not drawn as a picture: it has more rows than fit a page.
-fn too_long_for_a_page(spec: &FigureSpec) -> Option<String> {
-    let Figure::Table(table) = &spec.figure else { return None };
-    let long = too_long(&with_method(table, spec), &spec.layout, spec.theme)?;
-    let rows = thousands(&long.rows.to_string());
-    Some(format!("the table has {rows} rows, of which {} fit a page at this width", long.fit))
-}
-
-/// Why a figure is not written: it would show cut numbers, or nothing. With the advice.
-fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
-    const FEWER: &str = "Choose a wider venue, or fewer runs; CSV and Parquet have every number";
-    const OTHER: &str =
-        "A figure of another measure has something to show; CSV and Parquet have every number";
-    match &spec.figure {
-        Figure::FailureShares(data) => {
-            let sheet = Sheet::from_layout(&spec.layout, spec.theme);
-            failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER))
-        }
-        Figure::Matrix(data) => {
-            matrix::too_narrow(data, &Sheet::from_layout(&spec.layout, spec.theme)).map(|why| (why, FEWER))
-        }
-        Figure::Retries(data) if data.series.iter().all(|series| series.points.len() < 2) => {
-            Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), OTHER))
-        }
-        Figure::Pareto(data)
-            if data.points.iter().all(|point| point.cost.is_none() || point.mean.is_none()) =>
-        {
-            Some(("no run has a known cost and stamina, so there is no point to draw".to_owned(), OTHER))
-        }
-        Figure::Plane(data) if data.points.iter().all(|point| point.place().is_none()) => {
-            Some(("no run has both values, so there is no point to draw".to_owned(), OTHER))
-        }
-        _ => None,
-    }
-}
 
 /// A drawing for its own file, with its font.
 pub fn standalone(svg: &str) -> String {

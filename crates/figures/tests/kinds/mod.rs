@@ -28,7 +28,6 @@ pub fn all() -> Vec<(&'static str, Figure)> {
         ("table", tables::runs(6)),
         ("table-wide", tables::wide(5)),
         ("table-odd", tables::odd(2)),
-        ("nothing", Figure::Survival(cases::nothing())),
     ]
 }
 

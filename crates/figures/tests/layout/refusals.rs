@@ -9,7 +9,7 @@ use figures::{
     venue::Preset,
 };
 
-use crate::cases::many;
+use crate::cases::{self, many};
 use crate::{check, everywhere, texts};
 
 /// No share and no n is ever cut: for each number of groups and each venue, a figure has complete numbers or is refused with a
@@ -165,4 +165,84 @@ fn a_figure_without_a_point_is_refused() {
     let error = export(&spec, Format::Pdf).unwrap_err();
     assert!(error.to_string().contains("no run has a known cost"), "{error}");
     assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same");
+}
+
+/// Figures without a value were axes from 0 to 1 around the word "unknown".
+#[test]
+fn an_empty_plot_is_refused_and_has_no_invented_axis() {
+    let Figure::Bars(mut bars) = many::bars(3) else { panic!("bars") };
+    for row in &mut bars.rows {
+        (row.value, row.ci_low, row.ci_high) = (None, None, None);
+        row.published.clear();
+    }
+    let Figure::Differences(mut unknown) = many::differences(3) else { panic!("differences") };
+    for row in &mut unknown.rows {
+        (row.value, row.ci_low, row.ci_high, row.p) = (None, None, None, None);
+    }
+    let mut ratios = unknown.clone();
+    ratios.scale = Scale::Log;
+    let Figure::Matrix(mut cells) = many::matrix(2, 2) else { panic!("a matrix") };
+    cells.cells.clear();
+    cells.row_means.clear();
+    cells.column_means.clear();
+    let Figure::Pareto(mut costs) = many::pareto(3, Scale::Log) else { panic!("a Pareto figure") };
+    for point in &mut costs.points {
+        point.cost = Some(0.0);
+    }
+    let unknown_alone = [
+        (Figure::Bars(bars), "no run has a known value of \"Cost per survived turn\""),
+        (Figure::Differences(unknown), "no difference is known"),
+        (Figure::Differences(ratios), "no ratio above 0 is known"),
+        (Figure::Pareto(costs), "no run has a known cost"),
+    ];
+    for (figure, _) in &unknown_alone {
+        for layout in [Preset::parse("icml").unwrap().layout(), Layout::panel(640.0)] {
+            let drawn = texts(&draw(&FigureSpec::new(figure.clone(), layout, Theme::Print)));
+            let numbers: Vec<&str> = drawn
+                .iter()
+                .map(|set| set.text.as_str())
+                .filter(|text| text.parse::<f64>().is_ok())
+                .collect();
+            assert!(numbers.is_empty(), "an axis without a value: {numbers:?} of {figure:?}");
+        }
+    }
+    let empty = [
+        (many::differences(0), "no run beside the reference"),
+        (many::bars(0), "no run has a known value"),
+        (many::survival(Vec::new(), 9), "no turn was observed"),
+        (many::first_failures(Vec::new()), "no turn was observed"),
+        (Figure::Survival(cases::nothing()), "no turn was observed"),
+        (Figure::FirstFailures(cases::nothing()), "no turn was observed"),
+        (many::paired(0, 9), "no scenario is in both runs"),
+        (many::retries(0), "no turn had a second attempt"),
+        (many::plane(0), "no run has both values"),
+        (many::failures(6, 0, SharesForm::Auto), "nothing failed"),
+        (Figure::Matrix(cells), "no cell has a known mean"),
+    ];
+    for (figure, why) in unknown_alone.into_iter().chain(empty) {
+        for preset in ["icml", "neurips"] {
+            let spec = FigureSpec::new(figure.clone(), Preset::parse(preset).unwrap().layout(), Theme::Print);
+            for format in [Format::Svg, Format::Pdf, Format::Tex] {
+                let error = export(&spec, format).unwrap_err();
+                assert!(error.to_string().contains(why), "{why}: {error}");
+                assert!(error.advice().is_some());
+            }
+            assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same: {why}");
+        }
+    }
+}
+
+/// "unknown" stood on the dashed line of no difference.
+#[test]
+fn the_line_of_no_difference_does_not_run_through_a_word() {
+    let Figure::Differences(mut data) = many::ratios() else { panic!("ratios") };
+    for (row, value) in data.rows.iter_mut().zip([Some(1.2), None, Some(3.0), Some(2.0)]) {
+        row.value = value;
+        (row.ci_low, row.ci_high) = (value, value.map(|v| v * 1.1));
+    }
+    let spec = FigureSpec::new(Figure::Differences(data), Layout::print(234.0), Theme::Print);
+    let svg = draw(&spec).svg;
+    let row = svg.split("row-1").nth(1).and_then(|part| part.split("</g>").next()).unwrap();
+    let (paper, word) = (row.find("<rect").unwrap(), row.find("unknown").unwrap());
+    assert!(paper < word, "{row}");
 }

@@ -1,0 +1,100 @@
+//! Why a figure is not written as a picture: it would show nothing, or cut numbers.
+
+use analysis::survival::SurvivalPoint;
+
+use crate::bars;
+use crate::differences;
+use crate::display_names::clean;
+use crate::drawn_table::too_long;
+use crate::failure_shares;
+use crate::matrix;
+use crate::number::thousands;
+use crate::paired;
+use crate::pareto;
+use crate::sheet::Sheet;
+use crate::spec::{Figure, FigureSpec, Matrix, Scale, SeriesData};
+use crate::{caption, retries};
+
+const FEWER: &str = "Choose a wider venue, or fewer runs; CSV and Parquet have every number";
+const OTHER: &str = "A figure of another measure has something to show; CSV and Parquet have every number";
+const TWO: &str = "Name at least two runs that can be compared; CSV and Parquet have every number";
+/// The advice for tables that do not fit a page.
+pub(super) const LONG_TABLES: &str =
+    "CSV and Parquet have every row, the LaTeX table breaks over pages, and a wider venue fits more";
+
+/// Why a figure or table cannot be drawn for its layout, in a sentence without a full stop; `None` = it can.
+pub fn why_not_drawn(spec: &FigureSpec) -> Option<String> {
+    too_long_for_a_page(spec).or_else(|| refused(spec).map(|(why, _)| why))
+}
+
+/// Why a table is not drawn as a picture: it has more rows than fit a page.
+pub(super) fn too_long_for_a_page(spec: &FigureSpec) -> Option<String> {
+    let Figure::Table(table) = &spec.figure else { return None };
+    let long = too_long(&caption::with_method(table, spec), &spec.layout, spec.theme)?;
+    let rows = thousands(&long.rows.to_string());
+    Some(format!("the table has {rows} rows, of which {} fit a page at this width", long.fit))
+}
+
+/// Why a figure is not written: it would show cut numbers, or nothing. With the advice.
+pub(super) fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
+    nothing_to_show(&spec.figure).or_else(|| {
+        let sheet = Sheet::from_layout(&spec.layout, spec.theme);
+        match &spec.figure {
+            Figure::FailureShares(data) => failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER)),
+            Figure::Matrix(data) => matrix::too_narrow(data, &sheet).map(|why| (why, FEWER)),
+            _ => None,
+        }
+    })
+}
+
+/// Why a figure would be an empty plot, if it would: its axes would be invented.
+fn nothing_to_show(figure: &Figure) -> Option<(String, &'static str)> {
+    let no_turn = || Some(("no turn was observed, so there is no curve to draw".to_owned(), OTHER));
+    match figure {
+        Figure::Survival(run) | Figure::FirstFailures(run) if !is_observed(&run.points) => no_turn(),
+        Figure::SurvivalComparison(data) if !any_is_observed(&data.series) => no_turn(),
+        Figure::FirstFailuresComparison(data) if !any_is_observed(&data.series) => no_turn(),
+        Figure::Differences(data) if data.rows.is_empty() => {
+            Some(("there is no run beside the reference".to_owned(), TWO))
+        }
+        Figure::Differences(data) if !differences::has_value(data) => {
+            let what =
+                if data.scale == Scale::Log { "no ratio above 0 is known" } else { "no difference is known" };
+            Some((format!("{what}, so there is nothing to draw on the axis"), OTHER))
+        }
+        Figure::Bars(data) if !bars::has_value(data) => {
+            Some((format!("no run has a known value of \"{}\"", clean(&data.measure)), OTHER))
+        }
+        Figure::Paired(data) if paired::sorted(data).is_empty() => {
+            Some(("no scenario is in both runs".to_owned(), TWO))
+        }
+        Figure::Retries(data) if !retries::has_a_retry(data) => {
+            Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), OTHER))
+        }
+        Figure::Pareto(data) if pareto::dots(data).is_empty() => {
+            Some(("no run has a known cost and stamina, so there is no point to draw".to_owned(), OTHER))
+        }
+        Figure::Plane(data) if data.points.iter().all(|point| point.place().is_none()) => {
+            Some(("no run has both values, so there is no point to draw".to_owned(), OTHER))
+        }
+        Figure::Matrix(data) if !has_number(data) => {
+            Some(("no cell has a known mean or a published number".to_owned(), OTHER))
+        }
+        Figure::FailureShares(data) if data.groups.iter().all(|group| failure_shares::whole(group) == 0) => {
+            Some(("nothing failed, so there are no shares".to_owned(), OTHER))
+        }
+        _ => None,
+    }
+}
+
+fn is_observed(points: &[SurvivalPoint]) -> bool {
+    points.iter().any(|point| point.at_risk > 0)
+}
+
+fn any_is_observed(series: &[SeriesData]) -> bool {
+    series.iter().any(|one| is_observed(&one.points))
+}
+
+fn has_number(data: &Matrix) -> bool {
+    data.cells.iter().any(|cell| cell.mean.is_some_and(f64::is_finite) || !cell.published.is_empty())
+}
