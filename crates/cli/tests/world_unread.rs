@@ -69,6 +69,46 @@ fn results_of_other_programs_are_named_with_what_to_open() {
 }
 
 #[test]
+fn what_is_not_read_is_named_beside_what_is() {
+    let (code, _, source) = ingest(&fixtures().join("world/foreign"));
+    assert_eq!(code, Some(0));
+    let found: Vec<(&str, bool, u64)> = source["found"]
+        .as_array()
+        .expect("what was found")
+        .iter()
+        .map(|thing| {
+            let kind = thing["kind"].as_str().expect("a kind");
+            (kind, thing["read"] == true, thing["count"].as_u64().expect("a count"))
+        })
+        .collect();
+    let want = [
+        ("terminal-bench", true, 1),
+        ("inspect", false, 2),
+        ("harbor_task", false, 1),
+        ("atif", false, 1),
+        ("mini_swe_agent", false, 1),
+    ];
+    assert_eq!(found, want);
+    let warnings = source["warnings"].as_array().expect("warnings");
+    let named: Vec<&Value> = warnings.iter().filter(|warning| warning["code"] == "other.not_read").collect();
+    assert_eq!(named.len(), 4, "{warnings:?}");
+    assert_eq!(named[0]["severity"], "note");
+    assert_eq!(named[0]["path"], "inspect/log.eval");
+    let message = named[0]["message"].as_str().expect("a sentence");
+    assert!(
+        message.starts_with("Beside what is read: 2 logs of Inspect, which are not read. Open "),
+        "{message}"
+    );
+
+    // The tasks of a job belong to it.
+    let folder = tempfile::tempdir().expect("a folder");
+    folders::copy(&fixtures().join("world/null-reward"), &folder.path().join("jobs"));
+    folders::copy(&fixtures().join("world/foreign/tasks-only"), &folder.path().join("tasks"));
+    let (_, _, source) = ingest(folder.path());
+    assert_eq!(source["found"].as_array().map(Vec::len), Some(1), "{source}");
+}
+
+#[test]
 fn a_single_file_is_no_damaged_zip_unless_it_is_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str, content: &[u8]| {

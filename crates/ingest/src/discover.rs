@@ -3,6 +3,7 @@
 //! The root is asked first, then the folders below it, level by level. A folder that a format recognizes is a *place*;
 //! nothing below it is searched, unless the format says that others may lie there.
 
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::Warning;
@@ -39,8 +40,10 @@ impl std::fmt::Debug for Place {
 pub struct Discovery {
     /// The places, from the root down, by name.
     pub places: Vec<Place>,
-    /// What went wrong while looking.
+    /// What went wrong while looking, and what lies beside the places and is not read.
     pub warnings: Vec<Warning>,
+    /// What other programs wrote beside the places; what there is most of comes first.
+    pub not_read: Vec<Found>,
 }
 
 impl Discovery {
@@ -245,8 +248,24 @@ impl Search<'_> {
         None
     }
 
+    /// Names what other programs wrote outside of the places.
+    fn look_beside(&mut self) {
+        // Below a place where others may lie, results of other programs may lie, too.
+        let whole = self.found.places.iter().filter(|place| !place.format.search_below());
+        let folders: HashSet<&str> = whole.map(|place| place.at.as_str()).collect();
+        let formats: Vec<&str> = self.found.by_format().iter().map(|format| format.id).collect();
+        let find = AssertUnwindSafe(|| unread::find_beside(self.tree, &folders, &formats));
+        let not_read = catch_unwind(find).unwrap_or_default();
+        self.found.warnings.extend(not_read.iter().map(|found| {
+            let what = format!("Beside what is read: {}, {}. {}.", found.name, found.not_read, found.instead);
+            Warning::skipped(&found.at, "other.not_read", what)
+        }));
+        self.found.not_read = not_read;
+    }
+
     fn result(mut self) -> Result<Discovery, NotRecognized> {
         if !self.found.places.is_empty() {
+            self.look_beside();
             if self.seen.cut_short {
                 self.found.warnings.push(Warning::skipped(
                     "",

@@ -11,6 +11,7 @@
 
 mod left_out;
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +26,8 @@ use crate::discover::{Discovery, FoundFormat, NotRecognized, Place, discover_amo
 use crate::format::{Format, Part, PartReader, Report, Survey};
 use crate::identity;
 use crate::readers::clock;
-use files::{MetWarnings, Stamp, Tree};
+use crate::unread::Found;
+use files::{MetWarnings, Stamp, Tree, join};
 
 /// Threads that survey places and read parts.
 const READERS: usize = 2;
@@ -58,6 +60,8 @@ pub struct Imported {
     pub format_names: String,
     /// Where the places of each begin.
     pub found: Vec<FoundFormat>,
+    /// What other programs wrote beside them.
+    pub not_read: Vec<Found>,
     /// Parts read and written now.
     pub parts_read: u32,
     /// Parts that were not looked into because their stamp is the one in the store.
@@ -106,7 +110,7 @@ pub fn import_found(
     stop: &AtomicBool,
 ) -> Result<Imported, StoreError> {
     tree.set_hash_key(store.hash_key()?);
-    let mut imported = Imported { found: found.by_format(), ..Imported::default() };
+    let mut imported = Imported { found: found.by_format(), not_read: found.not_read, ..Imported::default() };
     imported.formats = imported.found.iter().map(|format| format.id).collect();
     imported.format_names = imported.found.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     store.set_source_format(source, &imported.format_names)?;
@@ -408,7 +412,8 @@ fn read_jobs(
             }
             (reading.run, episode)
         });
-        let episodes = episodes.collect();
+        let mut episodes: Vec<(String, Episode)> = episodes.collect();
+        leave_out_copies(&job.place.at, &mut episodes, &mut report);
         if let Some((key, planned)) = beyond {
             let what = format!(
                 "The episode “{key}” plans {planned} turns, and at most {GRID_TURNS} are taken. How many it plans is unknown, here and \
@@ -420,6 +425,27 @@ fn read_jobs(
             return;
         }
     }
+}
+
+/// Leaves out episodes of a run that are the same by their contents as an earlier one of their part. The store finds copies in
+/// other parts.
+fn leave_out_copies(at: &str, episodes: &mut Vec<(String, Episode)>, report: &mut Report) {
+    let mut seen: HashMap<(String, String), String> = HashMap::new();
+    episodes.retain(|(run, episode)| {
+        let Some(identity) = episode.identity.as_ref().filter(|identity| identity.starts_with("of-")) else {
+            return true;
+        };
+        match seen.entry((run.clone(), identity.clone())) {
+            Entry::Occupied(first) => {
+                report.warn(identity::copied(join(at, &episode.key), first.get()));
+                false
+            }
+            Entry::Vacant(entry) => {
+                entry.insert(episode.key.clone());
+                true
+            }
+        }
+    });
 }
 
 /// Says once of a part that cached tokens were added to the input, where its reader has not; whether this episode is a reason.

@@ -1,8 +1,10 @@
 //! What other programs write and Stamina Lab does not read, so that it can be named, and what to open instead.
 //!
-//! Looked for only where no format recognized anything. Each kind is recognized by its structure, from a table ([`table`]):
+//! Looked for where no format recognized anything, and beside the places that formats recognized. Each kind is recognized by its structure, from a table ([`table`]):
 //! names in a folder, the form of a JSON document, the first bytes of a file. How much is looked at is bounded, whatever
 //! the folder holds.
+
+use std::collections::HashSet;
 
 mod kind;
 mod sign;
@@ -60,9 +62,31 @@ pub fn begins_as_zip(tree: &Tree, path: &str) -> bool {
 
 /// Looks for results of other programs; what there is most of comes first.
 pub fn find(tree: &Tree) -> Vec<Found> {
+    find_outside(tree, &HashSet::new())
+}
+
+/// The same beside what is read: outside of the folders that are, and without what belongs to these formats, such as the tasks
+/// of a job.
+pub(crate) fn find_beside(tree: &Tree, folders: &HashSet<&str>, formats: &[&str]) -> Vec<Found> {
+    let is_of_format = |found: &Found| {
+        let format = match found.kind {
+            "harbor_task" => "harbor",
+            "terminal_bench_task" => "terminal-bench",
+            "locobench_agent" => "locobench",
+            _ => return false,
+        };
+        formats.contains(&format)
+    };
+    let mut found = find_outside(tree, folders);
+    found.retain(|found| !is_of_format(found));
+    found
+}
+
+fn find_outside(tree: &Tree, places: &HashSet<&str>) -> Vec<Found> {
     let mut look = Look { tree, found: Vec::new(), files_left: FILES, bytes_left: BYTES };
     // What is in it may be packed by a method that is not read.
-    if tree.is_zip()
+    if places.is_empty()
+        && tree.is_zip()
         && let Some(kind) = position(|sign| sign.is_of_zip(&tree.name()))
     {
         look.take(kind, "");
@@ -75,6 +99,9 @@ pub fn find(tree: &Tree) -> Vec<Found> {
         for folder in level {
             if folders == FOLDERS {
                 break;
+            }
+            if places.contains(folder.as_str()) {
+                continue;
             }
             folders += 1;
             next.extend(look.folder(&folder));

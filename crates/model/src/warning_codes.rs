@@ -49,6 +49,7 @@ const NOTES: &[&str] = &[
     "locobench.checkpoint_alone",
     "model.alias",
     "notes.too_many",
+    "other.not_read",
     "pytest.sessions",
     "report.scenario_missing",
     "session.restarted",

@@ -15,7 +15,7 @@ use ingest::import::{ImportError, Imported, import, import_found};
 use model::{Warning, WarningCounts};
 use store::{Source, Store, WarningFilter};
 
-use self::open::{found_formats, name_of, no_zip, not_recognized};
+use self::open::{found_formats, name_of, no_zip, not_read, not_recognized};
 pub(crate) use self::open::{is_there, open_tree};
 use crate::api::{
     ApiError, AppState, Changes, FoundThing, ImportReport, ImportReportRequest, Nothing, OpenSource,
@@ -319,7 +319,10 @@ impl Workbench {
             turns: counts.turns,
             attempts: counts.attempts,
             unchanged: imported.parts_unchanged,
-            found: found_formats(imported.found),
+            found: found_formats(imported.found)
+                .into_iter()
+                .chain(imported.not_read.into_iter().map(not_read))
+                .collect(),
             warnings,
             severities: source.severities,
         })

@@ -106,6 +106,18 @@ pub(super) fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
     formats.into_iter().map(thing).collect()
 }
 
+/// What another program wrote.
+pub(super) fn not_read(found: unread::Found) -> FoundThing {
+    FoundThing {
+        kind: found.kind.to_owned(),
+        name: found.name,
+        at: found.at,
+        count: u32::try_from(found.count).unwrap_or(u32::MAX),
+        read: false,
+        instead: Some(found.instead.to_owned()),
+    }
+}
+
 /// What was looked for and what is there, as an error that says so.
 pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
     let name = name_of(path);
@@ -145,18 +157,7 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
                 found: f.found,
             })
             .collect(),
-        found: nothing
-            .found
-            .into_iter()
-            .map(|found| FoundThing {
-                kind: found.kind.to_owned(),
-                name: found.name,
-                at: found.at,
-                count: u32::try_from(found.count).unwrap_or(u32::MAX),
-                read: false,
-                instead: Some(found.instead.to_owned()),
-            })
-            .collect(),
+        found: nothing.found.into_iter().map(not_read).collect(),
         closest: nothing.closest.map(|c| (c.sentence, c.at)),
         tables: nothing.tables.into_iter().map(crate::tables::lacking).collect(),
     }));
