@@ -23,8 +23,8 @@ use crate::theme::Theme;
 
 use blocks::{Block, Column, Place, drawn_text};
 
-/// The highest table on paper, in pt: the text of a page of most venues is 9 in high.
-const PAGE: f64 = 648.0;
+/// The highest table or figure on paper, in pt: the text of a page of most venues is 9 in high.
+pub(crate) const PAGE: f64 = 648.0;
 /// The highest on the screen, in px.
 const SCREEN: f64 = 12_000.0;
 /// A text of more lines than this loses its middle.

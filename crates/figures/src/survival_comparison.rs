@@ -12,7 +12,7 @@ use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Scale, SeriesData, SeriesLabel, SurvivalComparison};
-use crate::swatch::Style;
+use crate::swatch::{MARKS, Style};
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
@@ -70,6 +70,12 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
 fn is_in_front(data: &SurvivalComparison, index: usize) -> bool {
     let too_many = data.series.len() > TOLD_APART && data.series.iter().all(|s| s.highlight);
     data.series[index].highlight && !(too_many && index >= IN_FRONT)
+}
+
+/// How many curves nothing tells apart: all were to stand out, and so many are in the background that they have no markers.
+pub(crate) fn alike(data: &SurvivalComparison) -> Option<usize> {
+    let behind = (0..data.series.len()).filter(|i| !is_in_front(data, *i)).count();
+    (behind > MARKS && data.series.iter().all(|series| series.highlight)).then_some(behind)
 }
 
 /// Whether the series with this index has a band, if one is known.

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use crate::spec::{Fonts, Layout};
 
 /// Points of `PostScript` and PDF in an inch.
-const PT_PER_INCH: f64 = 72.0;
+pub(crate) const PT_PER_INCH: f64 = 72.0;
 
 /// A venue's page, widths in inches, letters in pt.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,18 +5,20 @@ use analysis::survival::SurvivalPoint;
 use crate::bars;
 use crate::differences;
 use crate::display_names::clean;
-use crate::drawn_table::too_long;
+use crate::drawn_table::{PAGE, too_long};
 use crate::failure_shares;
 use crate::matrix;
-use crate::number::thousands;
+use crate::number::{decimal, thousands};
 use crate::paired;
 use crate::pareto;
 use crate::sheet::Sheet;
-use crate::spec::{Figure, FigureSpec, Matrix, Scale, SeriesData};
-use crate::{caption, retries};
+use crate::spec::{Figure, FigureSpec, Layout, Matrix, Scale, SeriesData};
+use crate::venue::PT_PER_INCH;
+use crate::{caption, retries, survival_comparison};
 
 const FEWER: &str = "Choose a wider venue, or fewer runs; CSV and Parquet have every number";
 const OTHER: &str = "A figure of another measure has something to show; CSV and Parquet have every number";
+const GRAY: &str = "Choose at most 13 runs, or set highlight = false in the spec for those that are only a background; CSV and Parquet have every number";
 const TWO: &str = "Name at least two runs that can be compared; CSV and Parquet have every number";
 /// The advice for tables that do not fit a page.
 pub(super) const LONG_TABLES: &str =
@@ -24,7 +26,9 @@ pub(super) const LONG_TABLES: &str =
 
 /// Why a figure or table cannot be drawn for its layout, in a sentence without a full stop; `None` = it can.
 pub fn why_not_drawn(spec: &FigureSpec) -> Option<String> {
-    too_long_for_a_page(spec).or_else(|| refused(spec).map(|(why, _)| why))
+    too_long_for_a_page(spec)
+        .or_else(|| refused(spec).map(|(why, _)| why))
+        .or_else(|| too_high(spec, || crate::draw(spec).height).map(|(why, _)| why))
 }
 
 /// Why a table is not drawn as a picture: it has more rows than fit a page.
@@ -42,8 +46,28 @@ pub(super) fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
         match &spec.figure {
             Figure::FailureShares(data) => failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER)),
             Figure::Matrix(data) => matrix::too_narrow(data, &sheet).map(|why| (why, FEWER)),
+            Figure::SurvivalComparison(data) => survival_comparison::alike(data).map(|gray| {
+                (format!("{gray} of {} curves would be equal gray lines", data.series.len()), GRAY)
+            }),
             _ => None,
         }
+    })
+}
+
+/// Why a figure does not fit a page of paper: it would be higher. With the advice. A table is counted in rows instead
+/// ([`too_long_for_a_page`]), and a height that was asked for is allowed.
+pub(super) fn too_high(spec: &FigureSpec, drawn: impl FnOnce() -> f64) -> Option<(String, &'static str)> {
+    let Layout::Print { height: asked, .. } = spec.layout else { return None };
+    if matches!(spec.figure, Figure::Table(_)) {
+        return None;
+    }
+    let height = drawn();
+    (height > PAGE.max(asked.unwrap_or(0.0)) + 0.5).then(|| {
+        let inches = |points: f64| decimal(points / PT_PER_INCH, 1);
+        (
+            format!("it would be {} in high, and a page has room for {} in", inches(height), inches(PAGE)),
+            FEWER,
+        )
     })
 }
 

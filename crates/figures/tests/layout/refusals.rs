@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use figures::{
     Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw,
-    export::{Format, export},
+    export::{Format, export, why_not_drawn},
     grayscale_check,
     venue::Preset,
 };
@@ -48,6 +48,13 @@ fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
 /// A matrix with names of this number of letters, which differ in their middle.
 fn named_matrix(rows: usize, columns: usize, letters: usize) -> Figure {
     let Figure::Matrix(mut data) = many::matrix(rows, columns) else { unreachable!() };
+    // Rows with published numbers and words about simulations are higher: 42 of them are no page.
+    if rows.max(columns) > 13 {
+        for cell in &mut data.cells {
+            cell.simulated = false;
+            cell.published.clear();
+        }
+    }
     // No other text of the figure has these letters.
     let name = |kind: char, i: usize| {
         let own = format!("{kind}{i:02}");
@@ -61,7 +68,7 @@ fn named_matrix(rows: usize, columns: usize, letters: usize) -> Figure {
 }
 
 /// For each number of columns, length of names and venue, a matrix has complete numbers and different names, or is refused with
-/// a reason.
+/// a reason: too wide, or higher than a page.
 #[test]
 fn a_matrix_of_many_columns_is_readable_or_refused() {
     let (mut written, mut refused) = (BTreeSet::new(), 0);
@@ -73,7 +80,11 @@ fn a_matrix_of_many_columns_is_readable_or_refused() {
                 let figure = named_matrix(rows, columns, letters);
                 let spec = FigureSpec::new(figure, preset.layout(), Theme::Print);
                 if let Err(error) = export(&spec, Format::Svg) {
-                    assert!(error.to_string().contains("no room for whole numbers"), "{error}");
+                    let why = error.to_string();
+                    assert!(
+                        ["no room for whole numbers", "in high"].iter().any(|w| why.contains(w)),
+                        "{why}"
+                    );
                     assert!(error.advice().is_some());
                     refused += 1;
                     continue;
@@ -245,4 +256,38 @@ fn the_line_of_no_difference_does_not_run_through_a_word() {
     let row = svg.split("row-1").nth(1).and_then(|part| part.split("</g>").next()).unwrap();
     let (paper, word) = (row.find("<rect").unwrap(), row.find("unknown").unwrap());
     assert!(paper < word, "{row}");
+}
+
+/// First failures of 42 runs were a picture of 3.25 × 21.96 in, and 37 of 42 curves equal gray lines.
+#[test]
+fn what_no_page_holds_and_curves_that_nothing_tells_apart_are_refused() {
+    let spec = |figure: Figure, preset: &str| {
+        FigureSpec::new(figure, Preset::parse(preset).unwrap().layout(), Theme::Print)
+    };
+    for figure in [many::first_failures(many::runs(42, 25, 9)), many::first_failures(many::runs(20, 25, 9))] {
+        let spec = spec(figure, "icml");
+        for format in [Format::Svg, Format::Pdf, Format::Png, Format::Tex] {
+            let error = export(&spec, format).unwrap_err();
+            assert!(error.to_string().contains("in high, and a page has room for 9.0 in"), "{error}");
+            assert!(error.advice().is_some_and(|advice| advice.contains("wider venue")));
+        }
+        assert!(why_not_drawn(&spec).is_some_and(|why| why.contains("in high")));
+        assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same");
+    }
+    assert!(export(&spec(many::first_failures(many::runs(13, 25, 9)), "icml"), Format::Svg).is_ok());
+    // On the screen one scrolls.
+    let screen =
+        FigureSpec::new(many::first_failures(many::runs(42, 25, 9)), Layout::panel(640.0), Theme::Light);
+    assert!(export(&screen, Format::Svg).is_ok() && why_not_drawn(&screen).is_none());
+
+    let curves = |count: usize| many::survival(many::runs(count, 25, 9), 9);
+    assert!(export(&spec(curves(13), "icml"), Format::Svg).is_ok());
+    let error = export(&spec(curves(42), "icml"), Format::Svg).unwrap_err();
+    assert!(error.to_string().contains("37 of 42 curves would be equal gray lines"), "{error}");
+    // A background that was asked for is one.
+    let Figure::SurvivalComparison(mut data) = curves(42) else { panic!("curves") };
+    for series in data.series.iter_mut().skip(3) {
+        series.highlight = false;
+    }
+    assert!(export(&spec(Figure::SurvivalComparison(data), "icml"), Format::Svg).is_ok());
 }
