@@ -52,6 +52,14 @@ test("numbers are those of the command line; what is not comparable stands first
   expect(marked.length).toBeGreaterThan(0);
   for (const { setting } of marked) await expect(settings.locator(`tr[data-setting="${setting}"]`)).toContainText("not comparable");
   await expect(page.getByRole("contentinfo")).toContainText("not comparable");
+  // The heads of the columns stand on one line.
+  const lines = await settings.locator("thead th").evaluateAll((heads) => heads.slice(0, -1).map((head) => {
+    const range = document.createRange();
+    range.selectNodeContents(head);
+    const { top, bottom } = range.getBoundingClientRect();
+    return (top + bottom) / 2;
+  }));
+  expect(Math.max(...lines) - Math.min(...lines)).toBeLessThanOrEqual(1);
   await settings.getByRole("button", { name: /are the same/ }).click();
   await expect(settings).toContainText("Attempt limit");
 });

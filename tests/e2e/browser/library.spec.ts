@@ -116,3 +116,21 @@ test("groups by harness, and a group can be folded", async ({ page }) => {
   await groups.filter({ hasText: "oracle" }).click();
   await expect.poll(async () => (await names(page)).length).toBe(2);
 });
+
+test("without groups the head of the column shows the scale of the intervals", async ({ page }) => {
+  const grid = page.getByRole("grid", { name: "Runs" });
+  const scale = page.getByRole("img", { name: /^Scale of stamina, 0 to \d+ turns$/ });
+  await expect(grid.locator("tbody").locator(scale)).toHaveCount(1);
+  await page.getByRole("button", { name: /^Group:/ }).click();
+  await page.getByRole("menuitemradio", { name: "none" }).click();
+  await expect(grid.locator("tbody").locator(scale)).toHaveCount(0);
+  const head = grid.locator("thead").locator(scale);
+  // It lies over the intervals of the rows, to the pixel, and inside its cell.
+  for (const window of [{ width: 1280, height: 800 }, { width: 1920, height: 1080 }]) {
+    await page.setViewportSize(window);
+    const [axis, interval, cell] = [await head.boundingBox(), await grid.locator("tbody td.whisk svg").first().boundingBox(), await head.locator("xpath=ancestor::th").boundingBox()];
+    expect(Math.abs(axis!.x - interval!.x)).toBeLessThanOrEqual(1);
+    expect(Math.abs(axis!.width - interval!.width)).toBeLessThanOrEqual(1);
+    expect(axis!.y + axis!.height).toBeLessThanOrEqual(cell!.y + cell!.height + 1);
+  }
+});

@@ -204,6 +204,8 @@ test("a number is explained when it is pointed at, and with e", async ({ go, pag
   await expect(dialog).toContainText("Σ_{t = 1..τ} S(t)");
   await expect(dialog).toContainText(`stamina table episodes ${RUN} --out episodes.csv`);
   await expect(dialog).toContainText("S = lambda t");
+  // Long lines of code go on below, and are not cut.
+  expect(await dialog.locator("pre").evaluate((node) => node.scrollWidth - node.clientWidth)).toBeLessThanOrEqual(0);
   await dialog.getByRole("button", { name: "Events" }).click();
   await expect(page.getByRole("dialog", { name: "Events" })).toContainText("Does not say");
   await page.getByRole("link", { name: "the episodes" }).click();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunSort } from "../host/bindings/RunSort";
-import { hasSeveralTaus, namedColumns, shownColumns, unknownForAll } from "./columns";
+import { hasScale, hasSeveralTaus, headScale, namedColumns, shownColumns, unknownForAll } from "./columns";
 
 test("a column that is unknown for all is hidden, unless it was asked for", () => {
   const knows = (...known: RunSort[]): { known: RunSort[] } => ({ known });
@@ -24,4 +24,20 @@ test("means over other numbers of turns say over how many, those over one number
   expect(hasSeveralTaus({ tau: [9, 9] })).toBe(false);
   expect(hasSeveralTaus({ tau: null })).toBe(false);
   expect(hasSeveralTaus(undefined)).toBe(false);
+});
+
+test("without groups the head of the column shows the scale of the intervals", () => {
+  const turns = { planned_turns: [3, 12] as [number, number], tau: [3, 12] as [number, number], scale: 12 };
+  expect(headScale("none", [turns])).toEqual({ scale: 12, percent: false });
+  expect(headScale("none", [{ planned_turns: [1, 1], tau: null, scale: 1 }])).toEqual({ scale: 1, percent: true });
+  // The lines of groups have scales of their own.
+  expect(headScale("benchmark", [turns])).toBeNull();
+  expect(headScale("none", [{ planned_turns: null, tau: null, scale: 0 }])).toBeNull();
+  expect(headScale("none", [])).toBeNull();
+});
+
+test("runs without tests have no scale", () => {
+  expect(hasScale({ planned_turns: null, tau: null, scale: 1 })).toBe(false);
+  expect(hasScale({ planned_turns: [3, 4], tau: [0, 0], scale: 1 })).toBe(false);
+  expect(hasScale({ planned_turns: null, tau: [4, 4], scale: 4 })).toBe(true);
 });

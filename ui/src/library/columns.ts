@@ -1,6 +1,7 @@
 // The columns of the library, in order. Every column can be shown or hidden; check and model are always there.
 import type { ExplainKey } from "../explain/keys";
 import type { RunGroup } from "../host/bindings/RunGroup";
+import type { RunGrouping } from "../host/bindings/RunGrouping";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { RunSort } from "../host/bindings/RunSort";
 
@@ -27,7 +28,7 @@ export const columns: readonly Column[] = [
   { id: "benchmark", title: "Benchmark", width: [150, 180], sort: "benchmark", shown: "asked", about: "Benchmark" },
   { id: "harness", title: "Harness", width: [106, 150], sort: "harness", shown: "always", about: "Agent and its version" },
   { id: "episodes", title: "Episodes", width: [76, 84], sort: "episodes", right: true, shown: "always", about: "Episodes read, of those planned", explain: "episodes" },
-  { id: "turns", title: "Turns", width: [66, 76], sort: "turns", right: true, shown: "always", about: "Planned turns of an episode", explain: "planned_turns" },
+  { id: "turns", title: "Turns", width: [76, 76], sort: "turns", right: true, shown: "always", about: "Planned turns of an episode", explain: "planned_turns" },
   { id: "stamina", title: "Stamina", width: [88, 88], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns, pass rate of runs of one turn; sorted within each benchmark and number of planned turns", explain: "mean_stamina" },
   { id: "ci", title: "95 % CI", width: [120, 192], shown: "always", about: "95 % interval of mean stamina or pass rate, on the scale of the group", explain: "mean_stamina_ci" },
   { id: "score", title: "Score", width: [72, 78], sort: "score", right: true, shown: "always", about: "The benchmark's own score, recomputed, 0 to 100", explain: "score" },
@@ -64,6 +65,19 @@ export function unknownForAll(groups: readonly Pick<RunGroup, "known">[]): Reado
 
 /** Whether means of a group are over different numbers of turns, so that they do not compare as they stand. */
 export const hasSeveralTaus = (group: Pick<RunGroup, "tau"> | undefined): boolean => group?.tau != null && Math.max(1, group.tau[0]) !== group.tau[1];
+
+/** Whether its runs are of one turn: then they have pass rates. */
+export const isOfOneTurn = (group: Pick<RunGroup, "planned_turns" | "scale">): boolean => group.planned_turns?.[1] === 1 && group.scale === 1;
+
+/** Whether there is anything to draw on its scale: of benchmarks without tests, and before an episode is read, there is not. */
+export const hasScale = (group: Pick<RunGroup, "planned_turns" | "scale" | "tau">): boolean => group.scale > 0 && (isOfOneTurn(group) || (group.tau?.[1] ?? 0) > 0);
+
+/** The scale of intervals that the head of their column shows: where runs are not grouped no line of a group does. */
+export function headScale(grouping: RunGrouping, groups: readonly Pick<RunGroup, "planned_turns" | "scale" | "tau">[]): { readonly scale: number; readonly percent: boolean } | null {
+  const [only, ...more] = groups;
+  if (grouping !== "none" || only === undefined || more.length > 0 || !hasScale(only)) return null;
+  return { scale: only.scale, percent: isOfOneTurn(only) };
+}
 
 /** About how wide a name of this many characters is with its badges, in px. */
 export const nameWidth = (run: Pick<RunRow, "baseline" | "simulated">, name: string, glyph: boolean): number => 20 + name.length * 7.6 + (run.baseline !== null || run.simulated ? 76 : 0) + (glyph ? 24 : 0);
