@@ -168,13 +168,12 @@ fn percent(share: f64) -> String {
     format!("{} %", model::bounded(100.0 * share, 100.0, 1))
 }
 
-/// What the numbers of failing tests by origin are of.
-fn origins_head(scope: FailureScope) -> &'static str {
-    match scope {
-        FailureScope::Attempts => "Failing tests by origin",
-        FailureScope::Turns | FailureScope::First => {
-            "Failing tests by origin, at the last attempt of a turn, where few are new or regressed (--scope attempts: at every one)"
-        }
+/// What the numbers of failing tests by origin are of, where `tried_again` turns had another attempt.
+fn origins_head(scope: FailureScope, tried_again: u32) -> &'static str {
+    if scope == FailureScope::Attempts || tried_again == 0 {
+        "Failing tests by origin"
+    } else {
+        "Failing tests by origin, at the last attempt of a turn, where few are new or regressed (--scope attempts: at every one)"
     }
 }
 
@@ -243,7 +242,11 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         })
         .collect();
     if !origins.is_empty() {
-        text.push_str(&format!("\n{}: {}\n", origins_head(scope), origins.join(", ")));
+        text.push_str(&format!(
+            "\n{}: {}\n",
+            origins_head(scope, failures.repair.tried_again),
+            origins.join(", ")
+        ));
     }
     let repair = &failures.repair;
     text.push_str(&format!(
@@ -316,9 +319,10 @@ mod tests {
 
     #[test]
     fn where_only_last_attempts_count_the_origins_say_so() {
-        assert_eq!(origins_head(FailureScope::Attempts), "Failing tests by origin");
+        assert_eq!(origins_head(FailureScope::Attempts, 3), "Failing tests by origin");
+        assert_eq!(origins_head(FailureScope::First, 0), "Failing tests by origin");
         for scope in [FailureScope::First, FailureScope::Turns] {
-            assert!(origins_head(scope).contains("at the last attempt of a turn"));
+            assert!(origins_head(scope, 3).contains("at the last attempt of a turn"));
         }
     }
 }

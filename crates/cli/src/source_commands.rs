@@ -316,7 +316,10 @@ mod tests {
     fn what_was_done_is_no_severity() {
         for treatment in [Treatment::Repaired, Treatment::Skipped, Treatment::ReadDifferently] {
             let words = treatment_in_words(treatment);
-            assert!(["warning", "repair", "note"].iter().all(|severity| !words.contains(severity)), "{words}");
+            assert!(
+                ["warning", "repair", "note"].iter().all(|severity| !words.contains(severity)),
+                "{words}"
+            );
         }
     }
 }

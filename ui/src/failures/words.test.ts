@@ -35,8 +35,9 @@ test("a failing test says where it passed before", () => {
 });
 
 test("where only last attempts are counted it is said why few tests are new or regressed", () => {
-  expect(originsAbout("attempts")).toBeNull();
-  for (const scope of ["first", "turns"] as const) expect(originsAbout(scope)).toMatch(/last attempt of a turn.*few are new or regressed.*Every attempt/);
+  expect(originsAbout("attempts", { tried_again: 3 })).toBeNull();
+  expect(originsAbout("first", { tried_again: 0 })).toBeNull();
+  for (const scope of ["first", "turns"] as const) expect(originsAbout(scope, { tried_again: 3 })).toMatch(/last attempt of a turn.*few are new or regressed.*Every attempt/);
 });
 
 test("every tab can be taken away as what it shows", () => {

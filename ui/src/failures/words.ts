@@ -115,9 +115,9 @@ export function madeInWords(scope: FailureScope, made: number): string {
 }
 export const failedInWords: Readonly<Record<FailureScope, string>> = { attempts: "Failed attempts", turns: "Turns not passed", first: "First failures" };
 
-/** What must be known of the origins of a scope: null where every failed attempt is counted. */
-export function originsAbout(scope: FailureScope): string | null {
-  if (scope === "attempts") return null;
+/** What must be known of the origins of a scope: null where every failed attempt is counted, and where no turn was tried again. */
+export function originsAbout(scope: FailureScope, { tried_again }: Pick<Repair, "tried_again">): string | null {
+  if (scope === "attempts" || tried_again === 0) return null;
   return "New, regressed and still failing are counted at the last attempt of a turn. A test that failed at an attempt before it is still failing there, so few are new or regressed. “Every attempt” shows where failures began.";
 }
 
