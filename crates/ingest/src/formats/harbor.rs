@@ -18,7 +18,7 @@
 //! 1. `task.toml` of the task, if its folder lies in the opened tree ([`task`]), unless the trial was run with another;
 //! 2. `Starting step 2/4` in the `trial.log` of a trial of the task;
 //! 3. a trial of the task that ran to its end;
-//! 4. the most steps that any trial of the task began, by its result, log or folders; then
+//! 4. the most steps that any trial of the task began, by its result, else by its log or folders; then
 //!    `episode.extra.declared_steps` says `unknown, at least N`, and scores over all declared steps are upper bounds.
 //!    If no trial began anything, the number is not even planned ([`steps`]).
 //!

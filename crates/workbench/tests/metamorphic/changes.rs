@@ -86,6 +86,13 @@ pub(crate) fn make_in_other_order(folder: &Path) {
     fs::remove_dir_all(aside).unwrap();
 }
 
+/// Adds folders that belong to nothing where the steps of a trial have theirs.
+pub(crate) fn add_strange_folders(trial: &Path) {
+    fs::create_dir_all(trial.join("steps/notes")).unwrap();
+    fs::create_dir_all(trial.join("steps/__pycache__")).unwrap();
+    fs::write(trial.join("steps/__pycache__/look.cpython-313.pyc"), [0, 1, 2]).unwrap();
+}
+
 /// The folders of trials of a run of `tb`.
 fn trials_of_tb(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
@@ -197,6 +204,7 @@ pub(crate) fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf 
             fs::write(folder.join("plots/figure.svg"), "<svg/>").unwrap();
             for trial in trials(&folder) {
                 fs::write(trial.join("notes.txt"), "looked at by hand").unwrap();
+                add_strange_folders(&trial);
             }
         }
         Change::LineEnds => every_json(&folder, |text| text.replace("\r\n", "\n").replace('\n', "\r\n")),

@@ -7,24 +7,29 @@ use proptest::prelude::*;
 use test_folders::copy;
 use workbench::api::{ListRuns, RunRef, RunRow, SurvivalTable};
 
-use crate::changes::{CHANGES, Change, changed};
+use crate::changes::{CHANGES, Change, add_strange_folders, changed, trials};
 use crate::library::{Library, repository};
 
 /// What is read, below tests/fixtures, and whether it is Harbor's: its names of folders mean nothing.
-const INPUTS: [(&str, bool); 24] = [
+const INPUTS: [(&str, bool); 30] = [
     ("harbor/jobs/failures-k1", true),
     ("harbor/jobs/interrupted", true),
     ("harbor/jobs/nop-k1", true),
     ("harbor/jobs/oracle-k2", true),
     ("harbor/jobs/terminus2-mock-priced", true),
     ("world/cache-beside", true),
+    ("world/copied", true),
     ("world/cancelled", true),
     ("world/docker-words", true),
+    ("world/many-ends", true),
     ("world/mean-note", true),
     ("world/mean-of-fewer", true),
     ("world/mean-unexplained", true),
     ("world/never-at-risk", true),
     ("world/null-reward", true),
+    ("world/odd-counts", true),
+    ("world/session-totals/estimated", true),
+    ("world/session-totals/subtracts", true),
     ("world/set-order", true),
     ("world/steps-unknown", true),
     ("world/sweep-no-cases", false),
@@ -34,6 +39,7 @@ const INPUTS: [(&str, bool); 24] = [
     ("staminabench/own", false),
     ("staminabench/turns_from_zero", false),
     ("terminal_bench/run-a", false),
+    ("world/foreign/tb-run", false),
     ("locobench/recorded", false),
     ("table", false),
 ];
@@ -125,6 +131,39 @@ fn strange_fields_copies_and_orders_of_files_change_no_number_of_any_format() {
         ] {
             place = changed(place, *harbor, change);
             assert_eq!(numbers(std::slice::from_ref(&place)), right, "{name} after {change:?}");
+        }
+    }
+}
+
+/// Whatever the random test draws: a folder in `steps/` that is no step's is no further turn, whether the trials have a result or
+/// were killed, and whether all of them have it or one.
+#[test]
+fn folders_among_those_of_steps_change_no_number() {
+    let names = [
+        "harbor/jobs/failures-k1",
+        "harbor/jobs/oracle-k2",
+        "harbor/jobs/interrupted",
+        "world/session-totals/estimated",
+        "world/steps-unknown",
+        "world/docker-words",
+    ];
+    for (name, is_killed) in names.into_iter().flat_map(|name| [(name, false), (name, true)]) {
+        let given = repository().join("tests/fixtures").join(name);
+        for most in [1, usize::MAX] {
+            let room = tempfile::tempdir().unwrap();
+            let [plain, on_its_way] = ["results", "sent to me"].map(|part| room.path().join(part));
+            for place in [&plain, &on_its_way] {
+                copy(&given, place);
+            }
+            for trial in trials(&on_its_way).into_iter().take(most) {
+                add_strange_folders(&trial);
+            }
+            for trial in [&plain, &on_its_way].into_iter().flat_map(|place| trials(place)) {
+                if is_killed {
+                    fs::remove_file(trial.join("result.json")).unwrap();
+                }
+            }
+            assert_eq!(numbers(&[on_its_way]), numbers(&[plain]), "{name}, killed {is_killed}, {most}");
         }
     }
 }

@@ -32,7 +32,7 @@ impl Steps {
             let count = Some(task.steps.len().max(1));
             return Self { names: task.steps.clone(), count, note: None, begun: true };
         }
-        let multi = trials.iter().any(Trial::is_multi_step);
+        let multi = trials.iter().any(|t| t.is_multi_step(tree));
         let begun = trials.iter().any(|t| t.has_begun(tree));
         if !multi {
             return Self { count: begun.then_some(1), begun, ..Self::default() };

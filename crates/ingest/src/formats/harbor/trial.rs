@@ -11,7 +11,7 @@ use crate::readers::json::Node;
 use files::{Entry, Tree, join};
 
 use super::head::Head;
-use super::layout::folders;
+use super::layout::{folders, is_folder};
 use super::limits::{CONFIG_CAP, RESULT_CAP};
 use super::no_verifier;
 use super::reward::Rewards;
@@ -19,6 +19,8 @@ use super::step_log::StepLog;
 use super::task::natural;
 
 const LOG_CAP: u64 = 4 << 20;
+/// What Harbor makes in the folder of a step when that begins. A folder without any of it is of something else.
+const STEP_PARTS: [&str; 3] = ["agent", "verifier", "artifacts"];
 
 /// A trial folder as it was found.
 #[derive(Debug)]
@@ -188,18 +190,27 @@ impl Trial {
         self.log.started.clone()
     }
 
-    /// The names of its step folders that nothing else names, `round-2` before `round-10`.
+    /// The names of the folders that Harbor made for its steps, `round-2` before `round-10`, where no result can be read: that
+    /// has an entry of every step that began, and folders say nothing beside it.
     pub(super) fn step_folders(&self, tree: &Tree) -> Vec<String> {
-        let mut names: Vec<String> = folders(tree, &join(&self.path, "steps")).map(|e| e.name).collect();
+        if self.result.is_some() {
+            return Vec::new();
+        }
+        let steps = join(&self.path, "steps");
+        let is_of_step = |name: &String| {
+            let folder = join(&steps, name);
+            STEP_PARTS.iter().any(|part| is_folder(tree, &join(&folder, part)))
+        };
+        let mut names: Vec<String> = folders(tree, &steps).map(|e| e.name).filter(is_of_step).collect();
         names.sort_by_key(|n| natural(n));
         names
     }
 
     /// Whether it is certainly of more than one step.
-    pub(super) fn is_multi_step(&self) -> bool {
+    pub(super) fn is_multi_step(&self, tree: &Tree) -> bool {
         self.step_results().is_some()
             || !self.log.started.is_empty()
-            || self.entries.iter().any(|e| e.name == "steps" && e.is_folder())
+            || !self.step_folders(tree).is_empty()
     }
 
     /// The number of steps that the runner said there are.
@@ -227,7 +238,7 @@ impl Trial {
         Rewards::of_result(self.step_results()?.last()?.at(&["verifier_result", "rewards"])?)
     }
 
-    /// The names of all steps that anything of the trial shows to have begun: its result or log, and folders.
+    /// The names of all steps that anything of the trial shows to have begun: its result, else its log and folders.
     pub(super) fn seen_steps(&self, tree: &Tree) -> Vec<String> {
         let mut names = self.started();
         let folders = self.step_folders(tree);

@@ -79,7 +79,7 @@ impl Trial {
         let mut named_before = None;
         let mut has_more_tests = false;
 
-        let single = plan.names.is_empty() && !self.is_multi_step();
+        let single = plan.names.is_empty() && !self.is_multi_step(tree);
         let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
         let last_begun = steps.iter().rposition(|s| s.begun.is_some());
         let cause = raised
@@ -308,7 +308,7 @@ impl Trial {
                 episode.artifacts.push(Artifact::new(ArtifactKind::Log, join(&self.path, name)));
             }
         }
-        if self.is_multi_step() {
+        if self.is_multi_step(tree) {
             // Left behind after a failed set-up: no step's files, but not to be lost.
             if self.started().is_empty() {
                 episode.artifacts.extend(step::artifacts(tree, &self.path));
