@@ -35,27 +35,37 @@ pub fn is_own(text: &str) -> bool {
 
 /// The identity of an episode that is published once for each name (of a model) and scenario, whatever was measured.
 pub fn of_published(name: &str, episode: &Episode) -> String {
-    format!("by-{:016x}", contents(Stamp::new().text(name), episode).finish())
+    format!("by-{:016x}", contents(repeat(Stamp::new().text(name), episode), episode).finish())
 }
 
 /// The identity of an episode by its contents; `None` where it was not measured so closely that no other could come out alike.
 ///
 /// Names of folders and files are no part of it. The repeat is: repeats may come out alike.
 pub fn of_contents(episode: &Episode) -> Option<String> {
-    is_close(episode).then(|| format!("of-{:016x}", contents(Stamp::new(), episode).finish()))
+    of_contents_of(&episode.scenario, episode)
+}
+
+/// The same with another name of the scenario, where copies have one in common and the episode's is that of a folder.
+pub fn of_contents_of(scenario: &str, episode: &Episode) -> Option<String> {
+    is_close(episode).then(|| {
+        let stamp = Stamp::new().text(scenario).number(episode.repeat.into());
+        format!("of-{:016x}", contents(stamp, episode).finish())
+    })
 }
 
 /// The same for an episode that was measured less closely: one of a run of another name may come out alike, and is another one.
 /// `None` where [`of_contents`] tells it, or no duration has a fraction of a second.
 pub fn of_run_and_contents(run: &str, episode: &Episode) -> Option<String> {
     let is_of_run = !is_close(episode) && !parts_of_seconds(episode).is_empty();
-    is_of_run.then(|| format!("of-{:016x}", contents(Stamp::new().text("run").text(run), episode).finish()))
+    // Repeats may come out alike.
+    let stamp = repeat(Stamp::new().text("run").text(run), episode);
+    is_of_run.then(|| format!("of-{:016x}", contents(stamp, episode).finish()))
 }
 
-/// The identity of an episode by how it began, for sources that write while they play: a copy that was made meanwhile is the
-/// same episode as the finished one. `None` where the first attempt has not ended, or was not measured so closely that no
-/// other could come out alike.
-pub fn of_beginning(episode: &Episode) -> Option<String> {
+/// The identity of an episode of a `scenario` by how it began, for sources that write while they play: a copy that was made
+/// meanwhile is the same episode as the finished one. `None` where the first attempt has not ended, or was not measured so
+/// closely that no other could come out alike.
+pub fn of_beginning(scenario: &str, episode: &Episode) -> Option<String> {
     let (turn, attempt) = episode.turns.iter().find_map(|turn| Some((turn, turn.attempts.first()?)))?;
     if attempt.verdict == Verdict::Unfinished {
         return None;
@@ -69,7 +79,7 @@ pub fn of_beginning(episode: &Episode) -> Option<String> {
     if !is_close {
         return None;
     }
-    let stamp = Stamp::new().text("begins").text(&episode.scenario).number(episode.repeat.into());
+    let stamp = Stamp::new().text("begins").text(scenario).number(episode.repeat.into());
     let stamp = stamp.text(whole.map_or("", String::as_str)).number(turn.number.into());
     Some(format!("of-{:016x}", self::attempt(stamp, attempt).finish()))
 }
@@ -115,11 +125,16 @@ pub(crate) fn once_each<T>(
         };
         if *first != here {
             let other = &paths[first];
-            let what = format!("It is the same trial as {other}, which counts. This one is left out.");
-            report.warn(Warning::skipped(path(item), "part.duplicate", what));
+            report.warn(copied(path(item), other));
         }
         *first == here
     });
+}
+
+/// What is said of a copy of another one, which counts.
+pub(crate) fn copied(path: String, other: &str) -> Warning {
+    let what = format!("It is the same trial as {other}, which counts. This one is left out.");
+    Warning::skipped(path, "part.duplicate", what)
 }
 
 /// From here on a count of tokens tells episodes apart that began in the same second.
@@ -177,11 +192,14 @@ fn used_by(tokens: Tokens) -> u64 {
     tokens.input.unwrap_or(0).saturating_add(tokens.output.unwrap_or(0))
 }
 
+fn repeat(stamp: Stamp, episode: &Episode) -> Stamp {
+    stamp.text(&episode.scenario).number(episode.repeat.into())
+}
+
 fn contents(stamp: Stamp, episode: &Episode) -> Stamp {
     let attempts =
         || episode.turns.iter().flat_map(|turn| turn.attempts.iter().map(move |a| (turn.number, a)));
-    let mut stamp = stamp.text(&episode.scenario).number(episode.repeat.into());
-    stamp = timing(stamp, &episode.timing);
+    let mut stamp = timing(stamp, &episode.timing);
     stamp = tokens(stamp, episode.tokens.unwrap_or_default());
     stamp = real(stamp, episode.cost_usd);
     stamp = pair(stamp, episode.exception.as_ref());
@@ -325,18 +343,18 @@ mod tests {
         turn.attempts.push(Attempt::new(1, Verdict::Failed));
         more.turns.push(turn);
         more.timing.finished_at = Some("2026-01-01T11:00:00Z".to_owned());
-        assert!(of_beginning(&first).is_some());
-        assert_eq!(of_beginning(&first), of_beginning(&more));
+        assert!(of_beginning("s", &first).is_some());
+        assert_eq!(of_beginning("s", &first), of_beginning("s", &more));
         assert_ne!(of_contents(&first), of_contents(&more));
         let mut running = first.clone();
         running.turns[0].attempts[0].verdict = Verdict::Unfinished;
-        assert_eq!(of_beginning(&running), None);
+        assert_eq!(of_beginning("s", &running), None);
         // A second is shared by many; with as many tokens it is not.
-        assert_eq!(of_beginning(&episode("a", Some("2026-01-01T10:00:00Z"), Some(20))), None);
-        assert!(of_beginning(&episode("a", Some("2026-01-01T10:00:00Z"), Some(48_213))).is_some());
+        assert_eq!(of_beginning("s", &episode("a", Some("2026-01-01T10:00:00Z"), Some(20))), None);
+        assert!(of_beginning("s", &episode("a", Some("2026-01-01T10:00:00Z"), Some(48_213))).is_some());
         let mut whole = episode("a", None, None);
-        assert_eq!(of_beginning(&whole), None);
+        assert_eq!(of_beginning("s", &whole), None);
         whole.timing.started_at = Some("2026-01-01T10:00:00.5Z".to_owned());
-        assert!(of_beginning(&whole).is_some());
+        assert!(of_beginning("s", &whole).is_some());
     }
 }

@@ -112,6 +112,77 @@ fn a_task_that_was_copied_with_its_jobs_counts_once() {
     assert!(duplicates(&store, source).is_empty());
 }
 
+/// A scenario whose folder was copied is no further one, whatever the copy is called: the trajectory names it, and where it
+/// does not the number in the folder's name does.
+#[test]
+fn a_copied_scenario_counts_once_in_its_run() {
+    for (fixture, names) in [
+        ("own", &["scenario_0 copy", "scenario_0 (1)", "scenario_9", "scenario-0"][..]),
+        ("turns_from_zero", &["scenario_0 copy", "scenario_9"]),
+        ("nested_folders", &["scenario-0 copy", "scenario_0"]),
+    ] {
+        for name in names {
+            let folder = tempfile::tempdir().unwrap();
+            let run = folder.path().join("run");
+            copy(&fixtures().join("staminabench").join(fixture), &run);
+            let first = if fixture == "nested_folders" { "scenario-0" } else { "scenario_0" };
+            let read_as = || {
+                let store = Store::in_memory().unwrap();
+                let source = open(&store, &run);
+                let [id] = runs(&store)[..] else { panic!("one run") };
+                let episodes = store.episodes(id).unwrap();
+                let shown: Vec<(String, Option<u32>)> =
+                    episodes.into_iter().map(|e| (e.scenario, e.failed_turn)).collect();
+                (shown, duplicates(&store, source))
+            };
+            let (plain, none) = read_as();
+            assert!(none.is_empty(), "{fixture}");
+            copy(&run.join(first), &run.join(name));
+            let (with_copy, left_out) = read_as();
+            assert_eq!((with_copy.len(), left_out.len()), (plain.len(), 1), "{fixture}, {name}");
+            assert!([first, *name].contains(&left_out[0].as_str()), "{left_out:?}");
+            if fixture != "nested_folders" {
+                assert_eq!(with_copy, plain, "{fixture}, {name}");
+                assert_eq!(left_out, [*name], "the original counts");
+            }
+        }
+    }
+}
+
+/// The same of one that was copied while it was played, and of one in another source that has another name there.
+#[test]
+fn a_scenario_of_another_name_is_the_one_that_its_trajectory_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let [run, other] = ["run", "other"].map(|name| folder.path().join(name));
+    for place in [&run, &other] {
+        copy(&fixtures().join("staminabench/own"), place);
+        let report = place.join("report.json");
+        let text = fs::read_to_string(&report).unwrap();
+        let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        json["run"]["run_id"] = "9c2b1f4e-0000-4000-8000-6d1f6a0f2c11".into();
+        fs::write(&report, json.to_string()).unwrap();
+    }
+    copy(&run.join("scenario_0"), &run.join("scenario_0 copy"));
+    let trajectory = run.join("scenario_0 copy/trajectory.json");
+    let text = fs::read_to_string(&trajectory).unwrap().replacen("\"Library\"", "\"Libr\"", 1);
+    fs::write(&trajectory, text).unwrap();
+    fs::rename(other.join("scenario_0"), other.join("scenario_8")).unwrap();
+
+    let store = Store::in_memory().unwrap();
+    let source = open(&store, &run);
+    assert_eq!(duplicates(&store, source), ["scenario_0 copy"]);
+    let first = runs(&store)[0];
+    assert_eq!(keys(&store.episodes(first).unwrap()), [("scenario_0", 1), ("scenario_1", 1)]);
+    open(&store, &other);
+    let all = runs(&store);
+    assert_eq!(all.len(), 2);
+    let of_other = store.episodes(*all.iter().find(|run| **run != first).unwrap()).unwrap();
+    let mut scenarios: Vec<&str> = of_other.iter().map(|e| e.scenario.as_str()).collect();
+    scenarios.sort_unstable();
+    assert_eq!(scenarios, ["scenario_0", "scenario_1"]);
+    assert_eq!(store.copies_among(&all).unwrap().len(), 2);
+}
+
 /// Repeats of a task are no copies of each other.
 #[test]
 fn trials_of_one_task_are_told_apart() {

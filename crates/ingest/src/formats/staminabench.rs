@@ -23,6 +23,7 @@ mod heuristic;
 mod json_fields;
 mod place;
 mod report;
+mod scenario_name;
 mod separate_steps;
 mod test_logs;
 mod warnings;
@@ -117,6 +118,7 @@ impl Format for StaminaBench {
             .iter()
             .map(|name| {
                 let folder = if name.is_empty() { at.to_owned() } else { join(at, name) };
+                let named = place.name_of(name).filter(|named| *named != name);
                 let stamp = if own_run || exact::is_own(tree, &join(&folder, "trajectory.json")) {
                     // All else stands in the trajectory itself.
                     let planned = place.planned_turns().map_or(0, |turns| u64::from(turns) + 1);
@@ -126,6 +128,8 @@ impl Format for StaminaBench {
                 } else {
                     ScenarioFolder::new(tree, &folder).stamp().number(place.stamp.finish()).finish()
                 };
+                // Where it is not in the trajectory alone, other folders decide about it.
+                let stamp = named.map_or(stamp, |named| Stamp::new().number(stamp).text(named).finish());
                 Part { key: name.clone(), stamp }
             })
             .collect();
@@ -138,7 +142,7 @@ impl Format for StaminaBench {
     fn reader(&self, tree: &Tree, at: &str) -> Box<dyn PartReader> {
         // What is wrong with these files was said by the survey.
         let place = Place::open(tree, at, &mut Report::default());
-        let positions = place.scenarios.iter().cloned().zip(0..).collect();
+        let positions = place.positions();
         Box::new(ScenarioReader { at: at.to_owned(), place, positions })
     }
 
@@ -149,20 +153,16 @@ impl Format for StaminaBench {
             return None;
         }
         let numbers = config.scenario_numbers(SCENARIOS)?;
-        // A folder may be called `scenario-3`.
-        let mut there: HashMap<u32, String> = HashMap::new();
-        for entry in tree.list(at).into_iter().filter(files::Entry::is_folder) {
-            if let Some(number) = scenario_number(&entry.name) {
-                there.entry(number).or_insert(entry.name);
-            }
-        }
+        // A scenario may be called `scenario-3`.
+        let place = Place::open(tree, at, &mut Report::default());
+        let there = place.by_number();
         // Results of others may count from 1.
         let last = u32::try_from(numbers.len()).ok()?;
         let from_one =
             !there.contains_key(&0) && there.contains_key(&last) && numbers.iter().copied().eq(0..last);
         let named = numbers.into_iter().map(|number| {
             let number = number.saturating_add(u32::from(from_one));
-            there.get(&number).cloned().unwrap_or_else(|| format!("scenario_{number}"))
+            there.get(&number).map_or_else(|| format!("scenario_{number}"), |name| (*name).to_owned())
         });
         Some(Planned::count(named))
     }
@@ -176,48 +176,50 @@ impl Format for StaminaBench {
 struct ScenarioReader {
     at: String,
     place: Place,
-    /// The scenarios by name.
+    /// [`Place::positions`].
     positions: HashMap<String, usize>,
 }
 
 impl PartReader for ScenarioReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         let (at, place) = (self.at.as_str(), &self.place);
-        let scenario = if part.key.is_empty() {
+        let key = if part.key.is_empty() {
             if at.is_empty() { tree.name() } else { file_name(at).to_owned() }
         } else {
             part.key.clone()
         };
-        let mut episode = Episode::new(scenario.clone(), scenario.clone());
+        let scenario = place.name_of(&part.key).map_or_else(|| key.clone(), str::to_owned);
+        let mut episode = Episode::new(key.clone(), scenario.clone());
         let folder = if part.key.is_empty() { at.to_owned() } else { join(at, &part.key) };
         episode.planned_turns = place.planned_turns();
-        if let Some(report) =
         let mut of_report = None;
+        if let Some(report) =
             place.report.as_ref().filter(|_| !exact::is_own(tree, &join(&folder, "trajectory.json")))
         {
             let position = self.positions.get(&part.key).copied();
-            let reported = report.entries().of_scenario(&scenario, position, place.scenarios.len());
+            let scenarios = self.positions.values().max().map_or(0, |last| last + 1);
+            let reported = report.entries().of_scenario(&scenario, position, scenarios);
             episode.reported = reported.figures;
             episode.extra = reported.extra;
-        }
-        let mut warnings = PartWarnings::new(report);
             of_report = reported.unusable.warning(&join(at, "report.json"));
         }
         if let Some(mut warning) = of_report {
             warning.message = format!("{scenario}: {}", warning.message);
             report.warn(warning);
+        }
+        let mut warnings = PartWarnings::new(report);
         let path = join(&folder, "trajectory.json");
         let (episode, limit) = match exact::trajectory(tree, &path, &mut warnings) {
             Some(recorded) => exact::episode(tree, &folder, episode, recorded, &mut warnings),
             None => (ScenarioFolder::new(tree, &folder).read(episode, &mut warnings), None),
         };
         warnings.finish(&folder);
-        let reading = |episode: Episode, key: &str| Reading {
-            run: run_key(at),
-            episode: place.identified(episode, key),
+        let reading = |episode: Episode| {
+            let step = episode.key.strip_prefix(&key).unwrap_or_default().to_owned();
+            Reading { run: run_key(at), episode: place.identified(episode, &part.key, &step) }
         };
         if !separate_steps::is_of_steps(&episode) {
-            return vec![reading(episode, &part.key)];
+            return vec![reading(episode)];
         }
         if !place.of_steps {
             report.warn(Warning::skipped(
@@ -239,10 +241,6 @@ impl PartReader for ScenarioReader {
             ));
             report.not_kept.episodes.insert(run_key(at), left_out);
         }
-        let steps = separate_steps::split(episode, limit, unplayed).into_iter().map(|step| {
-            let key = step.key.clone();
-            reading(step, &key)
-        });
-        steps.collect()
+        separate_steps::split(episode, limit, unplayed).into_iter().map(reading).collect()
     }
 }

@@ -160,6 +160,17 @@ pub(crate) fn trials(folder: &Path) -> Vec<PathBuf> {
     trials
 }
 
+/// The folders of scenarios of a run of StaminaBench.
+fn scenarios(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let is_scenario = |path: &PathBuf| {
+        path.is_dir() && path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("scenario"))
+    };
+    let mut scenarios: Vec<PathBuf> = entries.filter(is_scenario).collect();
+    scenarios.sort();
+    scenarios
+}
+
 fn every_json(folder: &Path, change: impl Fn(String) -> String) {
     let mut files = Vec::new();
     every_file(folder, &mut files);
@@ -213,8 +224,8 @@ pub(crate) fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf 
         }
         Change::NotANumber => add_strange_fields(&folder),
         Change::CopiedTrial => {
-            // Of the others a folder is named after its scenario: a copy is another scenario.
-            let trials = if harbor { trials(&folder) } else { trials_of_tb(&folder) };
+            let of_tb = || Some(trials_of_tb(&folder)).filter(|trials| !trials.is_empty());
+            let trials = if harbor { trials(&folder) } else { of_tb().unwrap_or_else(|| scenarios(&folder)) };
             if let Some(trial) = trials.first() {
                 let name = trial.file_name().unwrap().to_str().unwrap();
                 copy(trial, &trial.with_file_name(format!("{name} copy")));

@@ -1,5 +1,7 @@
 //! What the files of a place say of its run: `config.yaml`, `report.json`, and which scenarios there are.
 
+use std::collections::{HashMap, HashSet};
+
 use model::{Baseline, Benchmark, Episode, Run, Warning};
 
 use super::config::{self, Config};
@@ -8,14 +10,15 @@ use super::file_head::{HEAD, head};
 use super::folder_names::scenario_number;
 use super::heuristic::ScenarioFolder;
 use super::report::ReportFile;
+use super::scenario_name;
 use super::separate_steps;
 use crate::format::Report;
 use crate::identity;
 use crate::readers::json::{Node, cut};
+use crate::readers::value::Unusable;
 use files::{Stamp, Tree, file_name, join};
 
 /// Where the runner keeps its records, and the largest that is read, in bytes.
-use crate::readers::value::Unusable;
 const RECORDS: &str = ".stamina";
 const RECORD_CAP: u64 = 32 << 20;
 /// Most scenarios of one run.
@@ -33,6 +36,10 @@ pub(super) struct Place {
     pub(super) report: Option<ReportFile>,
     /// Names of the scenario folders, in the order of their numbers; `""` = the place is a scenario itself.
     pub(super) scenarios: Vec<String>,
+    /// Names of their scenarios, in the same order; `""` = nothing names that of the place.
+    names: Vec<String>,
+    /// Where each folder stands in both.
+    indexes: HashMap<String, usize>,
     /// How many there are, if there are more than are read.
     too_many: Option<u32>,
     /// Whether the steps of its tasks were played by themselves: by the settings, or without them by the trajectories.
@@ -48,6 +55,8 @@ impl Place {
             config: None,
             report: None,
             scenarios: Vec::new(),
+            names: Vec::new(),
+            indexes: HashMap::new(),
             too_many: None,
             of_steps: false,
             stamp: Stamp::new(),
@@ -80,6 +89,7 @@ impl Place {
         if place.scenarios.is_empty() && ScenarioFolder::new(tree, at).recognize().is_ok() {
             place.scenarios.push(String::new());
         }
+        place.name_scenarios(tree, at, report);
         match Config::read(tree, &config_path) {
             Ok(config) => {
                 report.files_read += u64::from(config.is_some());
@@ -111,10 +121,63 @@ impl Place {
         place
     }
 
+    /// Finds the names of the scenarios, and leaves out folders that are copies of another one.
+    fn name_scenarios(&mut self, tree: &Tree, at: &str, report: &mut Report) {
+        let names = scenario_name::all(tree, at, &self.scenarios);
+        let copied = scenario_name::copied(tree, at, &self.scenarios, &names);
+        for (copy, counted) in &copied {
+            let counted = join(at, &self.scenarios[*counted]);
+            let what = format!("It is a copy of {counted}, which counts. This one is left out.");
+            report.warn(Warning::skipped(join(at, &self.scenarios[*copy]), "part.duplicate", what));
+        }
+        let left_out: HashSet<usize> = copied.into_iter().map(|(copy, _)| copy).collect();
+        let all = std::mem::take(&mut self.scenarios).into_iter().zip(names).enumerate();
+        let kept = all.filter(|(index, _)| !left_out.contains(index)).map(|(_, scenario)| scenario);
+        (self.scenarios, self.names) = kept.unzip();
+        self.indexes = self.scenarios.iter().cloned().zip(0..).collect();
+    }
+
+    /// The name of the scenario in a folder; `None` = it is that of the place, and nothing names it.
+    pub(super) fn name_of(&self, folder: &str) -> Option<&str> {
+        self.names.get(*self.indexes.get(folder)?).map(String::as_str).filter(|name| !name.is_empty())
+    }
+
+    /// The place of each scenario among those of other names, by its folder.
+    pub(super) fn positions(&self) -> HashMap<String, usize> {
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let mut positions = HashMap::with_capacity(self.scenarios.len());
+        for (folder, name) in self.scenarios.iter().zip(&self.names) {
+            let next = seen.len();
+            positions.insert(folder.clone(), *seen.entry(name.as_str()).or_insert(next));
+        }
+        positions
+    }
+
+    /// The names of the scenarios by their numbers.
+    pub(super) fn by_number(&self) -> HashMap<u32, &str> {
+        let mut found: HashMap<u32, &str> = HashMap::new();
+        for name in self.called() {
+            if let Some(number) = scenario_number(name) {
+                found.entry(number).or_insert(name);
+            }
+        }
+        found
+    }
+
+    /// The names of the scenarios, of one without a number in its name that of its folder.
+    fn called(&self) -> impl Iterator<Item = &str> {
+        let scenarios = self.scenarios.iter().zip(&self.names);
+        scenarios.map(|(folder, name)| {
+            let called = if scenario_number(name).is_some() { name } else { folder };
+            called.as_str()
+        })
+    }
+
     /// The run that they say.
     pub(super) fn run(&self, at: &str, warnings: &mut Report) -> Run {
         let config = self.config.clone().unwrap_or_default();
         let report = self.report.as_ref();
+        let mut unusable = Unusable::default();
         let reported = |key: &str| report.and_then(|r| r.run_text(key)).map(str::to_owned);
         let benchmark =
             config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
@@ -162,6 +225,7 @@ impl Place {
                 run.extra.insert("planned_tasks".to_owned(), tasks.into());
             }
         }
+        unusable.warn(&join(at, "report.json"), warnings);
         run.settings = config.settings;
         // Which pack was played stands beside the settings, not among them: what decides about the scenarios is one list.
         let is_hash = |text: &String| text.len() == 64 && text.bytes().all(|b| b.is_ascii_hexdigit());
@@ -170,12 +234,12 @@ impl Place {
         }
         run
     }
-        let mut unusable = Unusable::default();
 
     /// Keeps what the report says of scenarios that have no folder.
     pub(super) fn keep_missing(&self, at: &str, run: &mut Run, report: &mut Report) {
-        let missing =
-            self.report.as_ref().map(|r| r.entries().without_folder(&self.scenarios)).unwrap_or_default();
+        let mut seen = HashSet::new();
+        let known: Vec<String> = self.called().filter(|name| seen.insert(*name)).map(str::to_owned).collect();
+        let missing = self.report.as_ref().map(|r| r.entries().without_folder(&known)).unwrap_or_default();
         if missing.is_empty() {
             return;
         }
@@ -214,18 +278,23 @@ impl Place {
         self.report.as_ref().is_some_and(ReportFile::is_own)
     }
 
-    /// The episode with what tells it from others. `key` names it inside its run.
-    pub(super) fn identified(&self, mut episode: Episode, key: &str) -> Episode {
+    /// The episode with what tells it from others: its scenario, in this folder, and what follows in its key (the number of a
+    /// step).
+    pub(super) fn identified(&self, mut episode: Episode, folder: &str, step: &str) -> Episode {
         // Both are there while it is played: a copy that was made meanwhile is the same episode. A scenario that lies alone
-        unusable.warn(&join(at, "report.json"), warnings);
         // does not say of which run it is.
-        let of_run = self.run_id().map(|run| identity::of_id(&["staminabench", run, key]));
-        let alone = identity::of_beginning(&episode);
+        let in_run = || {
+            let name = self.name_of(folder).map(scenario_name::of_copies).unwrap_or_default();
+            format!("{name}{step}")
+        };
+        let of_run = self.run_id().map(|run| identity::of_id(&["staminabench", run, &in_run()]));
+        let scenario = scenario_name::of_copies(&episode.scenario);
+        let alone = identity::of_beginning(&scenario, &episode);
         episode.extra.remove(store::OTHER_IDENTITY);
         if let Some(alone) = alone.clone().filter(|_| of_run.is_some()) {
             episode.extra.insert(store::OTHER_IDENTITY.to_owned(), alone.into());
         }
-        episode.identity = of_run.or(alone);
+        episode.identity = of_run.or(alone).or_else(|| identity::of_contents_of(&scenario, &episode));
         episode
     }
 }

@@ -289,7 +289,7 @@ impl<'de> Visitor<'de> for WholeVisitor<'_> {
                 "turns" if !to.turns.is_empty() => return Err(de::Error::duplicate_field("turns")),
                 "turns" => map.next_value_seed(List(to))?,
                 "attempt_limit" => to.attempt_limit = map.next_value()?,
-                // The caller knows the version, and the folder names the scenario.
+                // The caller knows both.
                 "schema_version" | "scenario" => {
                     map.next_value::<IgnoredAny>()?;
                 }
