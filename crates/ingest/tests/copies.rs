@@ -183,6 +183,65 @@ fn a_scenario_of_another_name_is_the_one_that_its_trajectory_names() {
     assert_eq!(store.copies_among(&all).unwrap().len(), 2);
 }
 
+/// Trials that no id tells apart are told by their name in their job, and by their contents.
+#[test]
+fn a_copied_trial_without_an_id_counts_once_in_its_run() {
+    let whole = |text: String| text.replace("\"id\": \"id-y\",", "");
+    let cut = |text: String| text[..300].to_owned();
+    for has_id_of_job in [true, false] {
+        for change in [Some(&whole as &dyn Fn(String) -> String), Some(&cut), None] {
+            let folder = tempfile::tempdir().unwrap();
+            let job = folder.path().join("job-a");
+            copy(&fixtures().join("world/same-trial/job-a"), &job);
+            if !has_id_of_job {
+                fs::remove_file(job.join("result.json")).unwrap();
+            }
+            for trial in ["y__EEEEEE2", "y__EEEEEE2 copy"] {
+                let file = job.join(trial).join("result.json");
+                let Some(change) = change else {
+                    fs::remove_file(file).unwrap();
+                    continue;
+                };
+                fs::write(&file, change(fs::read_to_string(&file).unwrap())).unwrap();
+            }
+            let store = Store::in_memory().unwrap();
+            let source = open(&store, &job);
+            let episodes = store.episodes(runs(&store)[0]).unwrap();
+            assert_eq!(keys(&episodes), [("x__EEEEEE1", 1), ("y__EEEEEE2", 1)]);
+            assert_eq!(duplicates(&store, source), ["y__EEEEEE2 copy"]);
+        }
+    }
+}
+
+/// Where even their names are others, what was measured closely tells them.
+#[test]
+fn trials_without_ids_and_of_other_names_are_told_by_their_contents() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = folder.path().join("job-a");
+    copy(&fixtures().join("world/same-trial/job-a"), &job);
+    let change = |trial: &str, name: &str, begin: &str| {
+        for file in ["result.json", "config.json"] {
+            let path = job.join(trial).join(file);
+            let text = fs::read_to_string(&path).unwrap().replace("\"id\": \"id-y\",", "");
+            let text = text.replace("\"y__EEEEEE2 copy\"", "\"y__EEEEEE2\"");
+            let text = text.replace("\"y__EEEEEE2\"", &format!("\"{name}\""));
+            fs::write(&path, text.replacen("\"2026-01-01T10:00:00Z\"", &format!("\"{begin}\""), 1)).unwrap();
+        }
+    };
+    let read_as = || {
+        let store = Store::in_memory().unwrap();
+        let source = open(&store, &job);
+        (store.episodes(runs(&store)[0]).unwrap().len(), duplicates(&store, source))
+    };
+    change("y__EEEEEE2", "y__EEEEEE2", "2026-01-01T10:00:00.123456Z");
+    change("y__EEEEEE2 copy", "y__FFFFFF3", "2026-01-01T10:00:00.123456Z");
+    assert_eq!(read_as(), (2, vec!["y__EEEEEE2 copy".to_owned()]));
+    let path = job.join("y__EEEEEE2 copy/result.json");
+    let text = fs::read_to_string(&path).unwrap().replace(".123456Z", ".123457Z");
+    fs::write(&path, text).unwrap();
+    assert_eq!(read_as(), (3, Vec::new()), "another trial of the task");
+}
+
 /// Repeats of a task are no copies of each other.
 #[test]
 fn trials_of_one_task_are_told_apart() {

@@ -32,6 +32,7 @@ mod agent_settings;
 mod agent_version;
 mod case_lines;
 mod continued;
+mod copied;
 mod exception;
 mod grouping;
 mod head;
@@ -54,6 +55,7 @@ mod trial;
 mod trial_episode;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::OnceLock;
 
 use model::{Artifact, ArtifactKind, Counting, EndReason, Step, StepKind, Transcript, Verdict};
@@ -218,7 +220,8 @@ fn read_task(
     report: &mut Report,
 ) -> Vec<Reading> {
     trials.sort_by(|a, b| a.order().cmp(&b.order()));
-    let identity = |trial: &Trial| Some((trial.run.clone(), trial.identity.clone()?));
+    copied::identify(tree, jobs, &mut trials);
+    let identity = |trial: &Trial| Some(copied::in_job(trial));
     identity::once_each(&mut trials, identity, Trial::is_snapshot, |trial| trial.path.clone(), report);
     let folder = trials.iter().find_map(|t| task::find(tree, jobs.get(t.job)?, &t.head));
     let task = folder.map(|path| Task::read(tree, &path, report));
@@ -226,7 +229,9 @@ fn read_task(
         of.origin.as_ref().map_or_else(|| of.task.clone(), |origin| format!("{origin}/{}", of.task));
     let declared = Steps::read(tree, task.as_ref(), &trials);
     let mut repeats: HashMap<String, u32> = HashMap::new();
-    let mut played: Vec<(String, Played)> = Vec::new();
+    let mut played: Vec<(&Trial, Played)> = Vec::new();
+    // Where only names tell trials apart, copies may have another one in their files.
+    let mut contents: HashMap<(&str, String), &str> = HashMap::new();
     let mut kept = KeptTests::new();
     // A lock lists every trial of its job: it is read once, and only where an agent's figures depend on the version.
     let mut versions: HashMap<usize, Option<String>> = HashMap::new();
@@ -238,6 +243,17 @@ fn read_task(
         });
         let mut result = trial.episode(tree, &scenario, task.as_ref(), &plan, (agent, &mut kept), report);
         let episode = &mut result.episode;
+        if let Some(of_contents) = identity::of_contents(episode).filter(|_| trial.known_by_name) {
+            match contents.entry((trial.run.as_str(), of_contents)) {
+                Entry::Occupied(first) => {
+                    report.warn(identity::copied(trial.path.clone(), first.get()));
+                    continue;
+                }
+                Entry::Vacant(entry) => {
+                    entry.insert(&trial.path);
+                }
+            }
+        }
         let repeat = repeats.entry(trial.run.clone()).or_insert(0);
         *repeat += 1;
         episode.repeat = *repeat;
@@ -250,14 +266,14 @@ fn read_task(
                 episode.artifacts.push(Artifact::new(ArtifactKind::Log, log));
             }
         }
-        played.push((trial.run.clone(), result));
+        played.push((trial, result));
     }
     let path = trials.first().map_or("", |t| t.path.as_str());
     declared.settle(path, played.iter_mut().map(|(_, p)| &mut p.episode), report);
     let of_task = task.as_ref().is_some_and(|t| t.uses_cases) || played.iter().any(|(_, p)| p.cases);
     let mut of_jobs: HashMap<usize, bool> = HashMap::new();
     let mut out = Vec::with_capacity(played.len());
-    for (trial, (run, mut played)) in trials.iter().zip(played) {
+    for (trial, mut played) in played {
         let mut of_job = || {
             let job = jobs.get(trial.job).filter(|j| j.whole);
             *of_jobs.entry(trial.job).or_insert_with(|| job.is_some_and(|job| case_lines::printed(tree, job)))
@@ -265,7 +281,7 @@ fn read_task(
         if !played.bare_turns.is_empty() && (of_task || of_job()) {
             build_failures(&mut played);
         }
-        out.push(Reading { run, episode: played.episode });
+        out.push(Reading { run: trial.run.clone(), episode: played.episode });
     }
     out
 }

@@ -36,6 +36,8 @@ pub(super) struct Trial {
     /// What copies of the trial have in common, made while it ran or later: its name in its job, else the id of its result;
     /// `None` = no file says it. Of a grading of another trial it is that by which [`Self::graded_source`] is known.
     pub(super) identity: Option<String>,
+    /// Whether no id tells it: its identity, if any, is made of its name.
+    pub(super) known_by_name: bool,
     /// Id of the trial whose recorded work was graded again; `None` = the agent worked here.
     pub(super) graded_source: Option<String>,
     /// Whether `result.json` is there but cannot be read: the trial has ended.
@@ -126,6 +128,7 @@ impl Trial {
             run: String::new(),
             result,
             identity,
+            known_by_name: false,
             graded_source,
             damaged,
             verifier_off,
@@ -208,9 +211,7 @@ impl Trial {
 
     /// Whether it is certainly of more than one step.
     pub(super) fn is_multi_step(&self, tree: &Tree) -> bool {
-        self.step_results().is_some()
-            || !self.log.started.is_empty()
-            || !self.step_folders(tree).is_empty()
+        self.step_results().is_some() || !self.log.started.is_empty() || !self.step_folders(tree).is_empty()
     }
 
     /// The number of steps that the runner said there are.
