@@ -13,6 +13,7 @@
 //!   every value is bound, never written into SQL.
 
 mod abilities;
+mod also_in;
 mod annotations;
 mod attempt_totals;
 mod cached_input;

@@ -14,7 +14,7 @@ use crate::api::{
     Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping, RunPage, RunRef,
     RunRow, Search, SearchHits, SurvivalTable,
 };
-use crate::compare::doubts::withdrawn;
+use crate::compare::doubts::{also_in, withdrawn};
 use crate::compare::members::joined_names;
 use crate::compare::survival_row;
 use crate::rounds;
@@ -39,8 +39,15 @@ impl Workbench {
             gaps.fill(entry)?;
         }
         let labels = self.source_labels()?;
-        let rows: Vec<RunRow> =
-            list.rows.into_iter().map(|(group, entry)| row(entry, group, &policy, &labels)).collect();
+        let ids: Vec<_> = list.rows.iter().map(|(_, entry)| entry.id).collect();
+        let others = self.store.also_in(&ids)?;
+        let row_of = |(group, entry): (u32, RunEntry)| {
+            let also_in = others.get(&entry.id).map_or_else(Vec::new, |others| also_in(others));
+            let mut row = row(entry, group, &policy, &labels);
+            row.doubts.extend(also_in);
+            row
+        };
+        let rows: Vec<RunRow> = list.rows.into_iter().map(row_of).collect();
         let mut groups: Vec<RunGroup> = list.groups.into_iter().map(group).collect();
         for row in rows.iter().filter(|_| by_source) {
             if let Some(group) = groups.get_mut(row.group as usize) {
@@ -77,12 +84,15 @@ impl Workbench {
         if !doubts.is_empty() {
             caveats.push(format!("Its numbers are less sure than they look: {}.", doubts.join("; ")));
         }
+        let others = shared.iter().map(|other| (other.run.clone(), other.episodes)).collect::<Vec<_>>();
         // The id of a job is no field of the source that is not known.
         if record.entry.job.is_some() {
             record.run.extra.remove(JOB_ID);
         }
+        let mut row = row(record.entry, 0, &policy, &self.source_labels()?);
+        row.doubts.extend(also_in(&others));
         Ok(RunDetail {
-            row: row(record.entry, 0, &policy, &self.source_labels()?),
+            row,
             source_path: record.source_path,
             policy: policy.name().to_owned(),
             settings: record.run.settings,

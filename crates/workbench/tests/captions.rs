@@ -9,10 +9,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::{CensoringPolicy, EndReason, Ending};
 use workbench::api::{
-    AttemptOf, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat,
-    ExportOf, ExportRequest, FailureCasesRequest, FailuresRequest, GridSort, JobRef, JobState, ListRuns,
-    MatrixRequest, Nothing, Pairs, RetriesRequest, RunGridRequest, ScenarioSuiteRequest, ScenarioTurnRef,
-    SetPolicy, TableOf, TasksRequest, TurnRef, ValidatePack, WarningsOf,
+    AttemptOf, Bands, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat,
+    ExportOf, ExportRequest, FailureCasesRequest, FailuresRequest, FigureOf, GridSort, JobRef, JobState,
+    ListRuns, MatrixRequest, Nothing, Pairs, RetriesRequest, RunGridRequest, RunRef, ScenarioSuiteRequest,
+    ScenarioTurnRef, SetPolicy, TableOf, TasksRequest, TurnRef, ValidatePack, WarningsOf,
 };
 
 use library::{Library, members, repository};
@@ -281,4 +281,66 @@ fn the_table_of_rules_is_that_of_the_page_and_a_run_that_is_not_there_is_refused
     assert_eq!(table.rows.len(), of_page.len());
     let error = library.workbench.table(&TableOf::Rules { of: failures_request("nobody") }).unwrap_err();
     assert_eq!(error.code, library.workbench.get_failures(failures_request("nobody")).unwrap_err().code);
+}
+
+/// A run and its copy are of the same trials: what is summed over both counts each trial once, what stands beside each other
+/// counts all of each, and both are said.
+#[test]
+fn a_run_and_its_copy_are_summed_once_and_what_each_counts_is_said() {
+    let room = tempfile::tempdir().unwrap();
+    let [one, two] = ["one", "two"].map(|name| room.path().join(name));
+    for place in [&one, &two] {
+        test_folders::copy(&repository().join("tests/fixtures/harbor/jobs/failures-k1"), place);
+    }
+    let library = Library::new(&[one, two]);
+    let rows = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
+    let ids: Vec<&str> = rows.iter().map(|run| run.id.as_str()).collect();
+    let [a, b] = ids[..] else { panic!("two runs") };
+    let n = rows[0].episodes;
+    for (row, other) in [(&rows[0], b), (&rows[1], a)] {
+        let mark = format!("{n} trials are also in {other}");
+        assert!(row.doubts.contains(&mark), "{:?}", row.doubts);
+        let run = library.workbench.get_run(RunRef { run: row.id.clone() }).unwrap().row;
+        assert!(run.doubts.contains(&mark), "the same on its page");
+    }
+
+    let request = |runs: &[&str]| CompareRequest { members: members(runs), ..CompareRequest::default() };
+    let last_note = |table: TableOf| library.workbench.table(&table).unwrap().notes.pop().unwrap();
+    let fewer = format!("count once in their sum ({n} fewer than in the rows)");
+    for table in [
+        TableOf::Runs { of: request(&[a, b]) },
+        TableOf::Scores { of: request(&[a, b]) },
+        TableOf::Sensitivity { of: request(&[a, b]) },
+    ] {
+        let note = last_note(table);
+        assert!(note.contains(&format!("2 runs: n = {n}, ")) && note.contains(&fewer), "{note}");
+    }
+    let sentence = "1 run, or trials of it, is in both, and counted in each";
+    for table in [
+        TableOf::Survival { of: request(&[a, b]) },
+        TableOf::Episodes { members: members(&[a, b]), sort: GridSort::Scenario },
+    ] {
+        let note = last_note(table);
+        assert!(note.contains(&format!("each n = {n}, ")) && note.contains(sentence), "{note}");
+    }
+    let figure = FigureOf::Survival { of: request(&[a, b]), bands: Bands::Auto };
+    let figure_of = ExportOf::Figure { figure, preset: "icml".to_owned(), height_pt: None, grey: false };
+    let made = library
+        .workbench
+        .export(ExportRequest { of: figure_of, format: ExportFormat::Svg, to: None })
+        .unwrap();
+    assert!(made.caption.contains(sentence), "{}", made.caption);
+
+    let failed = |runs: &[&str]| {
+        let to = tempfile::tempdir().unwrap();
+        let report = to.path().join("report");
+        library.workbench.export_report(&request(runs), "icml", &report).unwrap();
+        let text = std::fs::read_to_string(report.join("report.md")).unwrap();
+        text.lines().find(|line| line.contains("did not pass")).unwrap().to_owned()
+    };
+    let (alone, together) = (failed(&[a]), failed(&[a, b]));
+    let until_sum = |text: &str| text.split(" did not pass").next().unwrap().to_owned();
+    assert_eq!(until_sum(&together), until_sum(&alone));
+    assert!(together.contains("Trials that several of these have count once here."), "{together}");
+    assert!(!alone.contains("count once"), "{alone}");
 }

@@ -157,6 +157,23 @@ pub(crate) fn withdrawn(reason: Option<&str>) -> Option<String> {
     Some(format!("withdrawn ({})", reason?.trim_end_matches('.')))
 }
 
+/// The other runs that are named one by one.
+const MOST_NAMED: usize = 3;
+
+/// That trials of a run are in others as well: `3 trials are also in RUN`. `others` are their names, each with how many trials.
+pub(crate) fn also_in(others: &[(String, u32)]) -> Vec<String> {
+    let (named, more) = others.split_at(others.len().min(MOST_NAMED));
+    let one = |(run, trials): &(String, u32)| match trials {
+        1 => format!("1 trial is also in {run}"),
+        trials => format!("{trials} trials are also in {run}"),
+    };
+    let further = match more.len() {
+        0 => None,
+        n => Some(format!("some trials are also in {}", counted(n as u64, "further run"))),
+    };
+    named.iter().map(one).chain(further).collect()
+}
+
 /// The doubts of members under a figure or table, each once with the members that it is of. That a cost is known in part stands
 /// where costs are shown.
 pub(crate) fn beside(members: &[ComparedMember]) -> Vec<String> {

@@ -65,12 +65,17 @@ pub(crate) fn chi_square(test: &LogRank) -> Option<ChiSquare> {
 /// `A and B: 1 run is in both`.
 pub(crate) fn in_common(data: &Comparison, (a, b, runs): (u32, u32, u32)) -> String {
     let name = |index: u32| data.members.get(index as usize).map(ComparedMember::marked).unwrap_or_default();
+    in_both(&name(a), &name(b), runs)
+}
+
+/// The same of members of these names.
+pub(crate) fn in_both(a: &str, b: &str, runs: u32) -> String {
     let runs = if runs == 1 {
         "1 run, or trials of it, is in both".to_owned()
     } else {
         format!("{runs} runs, or trials of them, are in both")
     };
-    format!("{} and {}: {runs}", name(a), name(b))
+    format!("{a} and {b}: {runs}")
 }
 
 /// An estimate with its interval by bootstrap, which has no p.

@@ -4,6 +4,8 @@
 
 mod of_tables;
 
+use std::collections::HashSet;
+
 use figures::{EpisodeCounts, Method};
 use model::{Ending, PassRate};
 
@@ -12,8 +14,9 @@ use crate::api::{
     self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, Measure, Member, Nothing,
     PairedComparison, PolicyTable, Stamina,
 };
+use crate::compare::copies::{self, Common};
 use crate::compare::members::Pool;
-use crate::compare::{doubts, goes_on_differs, members};
+use crate::compare::{doubts, goes_on_differs, members, tests_of};
 use crate::summary;
 
 /// The most members whose episodes a caption counts one by one.
@@ -42,6 +45,23 @@ pub(super) fn tau(tau: u32) -> Option<u32> {
 
 fn counts(name: String, of: &Stamina) -> EpisodeCounts {
     EpisodeCounts { name, n: of.n, events: Some(of.events), censored: Some(of.censored) }
+}
+
+/// More pairs of members with trials in common are only counted.
+const MOST_PAIRS: usize = 3;
+
+/// Said where each of several members counts the trials that another one has, too. `name` gives the name of a member.
+fn counted_in_each(overlaps: &[(u32, u32, u32)], name: impl Fn(u32) -> String) -> Vec<String> {
+    if overlaps.len() > MOST_PAIRS {
+        return vec![format!(
+            "{} pairs of them have runs or trials in common, which each counts",
+            overlaps.len()
+        )];
+    }
+    let one = |(a, b, runs): &(u32, u32, u32)| {
+        format!("{}, and counted in each", tests_of::in_both(&name(*a), &name(*b), *runs))
+    };
+    overlaps.iter().map(one).collect()
 }
 
 /// Their sum, where there are several.
@@ -74,6 +94,8 @@ impl Workbench {
                 .filter(|d| d.comparability == Comparability::NotComparable)
                 .map(|d| d.setting.as_str()),
         ));
+        let name = |at: u32| data.members.get(at as usize).map(ComparedMember::marked).unwrap_or_default();
+        method.notes.extend(counted_in_each(&data.overlaps, name));
         Ok(method)
     }
 
@@ -366,9 +388,41 @@ pub(super) fn of_failures_cautions(data: &api::Failures) -> Vec<String> {
 }
 
 impl Workbench {
-    /// How the episodes of members ended; of many members their sum.
-    fn episodes_of(&self, of: &[Member]) -> Result<Vec<EpisodeCounts>, ApiError> {
-        self.episodes_of_pools(&members::resolve(&self.store, of)?)
+    /// How the episodes of members ended, of many members their sum, and what is to be said of trials that several of them have.
+    fn episodes_of(&self, of: &[Member]) -> Result<(Vec<EpisodeCounts>, Vec<String>), ApiError> {
+        let pools = members::resolve(&self.store, of)?;
+        if pools.len() > MOST_COUNTED {
+            let (sum, note) = self.counted_once(pools)?;
+            return Ok((vec![sum], note.into_iter().collect()));
+        }
+        let overlaps = Common::read(&self.store, &pools)?.overlaps(&pools);
+        let name = |at: u32| pools.get(at as usize).map(Pool::marked).unwrap_or_default();
+        Ok((self.episodes_of_pools(&pools)?, counted_in_each(&overlaps, name)))
+    }
+
+    /// How the episodes of several members ended, in one sum to which each trial adds once, and what is to be said of those that
+    /// several of them have.
+    fn counted_once(&self, mut pools: Vec<Pool>) -> Result<(EpisodeCounts, Option<String>), ApiError> {
+        let members = pools.len();
+        let all = pools.iter().flat_map(Pool::episodes).count();
+        copies::count_once(&self.store, &mut pools)?;
+        let policy = self.store.get_policy()?;
+        let mut seen = HashSet::new();
+        let once = pools.iter().flat_map(Pool::episodes).filter(|episode| seen.insert(episode.id));
+        let (mut n, mut events) = (0_u32, 0_u32);
+        for episode in once {
+            n += 1;
+            events += u32::from(summary::ending(episode, &policy) == Ending::Event);
+        }
+        let name = format!("{members} runs");
+        let sum = EpisodeCounts { name, n, events: Some(events), censored: Some(n - events) };
+        let shared = all as u64 - u64::from(n);
+        let note = (shared > 0).then(|| {
+            format!(
+                "Trials that several of them have count once in their sum ({shared} fewer than in the rows)"
+            )
+        });
+        Ok((sum, note))
     }
 
     /// The same of members that are resolved already, with the episodes of them that count.

@@ -13,7 +13,7 @@ use crate::api::{
     ApiError, CompareRequest, Comparison, FailuresRequest, JobRef, MatrixRequest, Member, Nothing, Pairs,
     RetriesRequest, ScenarioTurnRef, TableOf,
 };
-use crate::compare::doubts;
+use crate::compare::{doubts, members};
 
 const BY_BOOTSTRAP: &str = "95 % CI by a bootstrap that draws scenarios";
 const BY_TASKS: &str = "95 % CI from the variance between tasks";
@@ -24,7 +24,7 @@ fn about(what: impl Into<String>) -> Method {
     Method { notes: vec![what.into()], ..Method::default() }
 }
 
-/// Mean staminas with n, failed and censored in the rows: the caption has their sum.
+/// Mean staminas with n, failed and censored in the rows.
 fn staminas(method: Method, data: &Comparison) -> Method {
     let rates: Vec<&PassRate> = data.members.iter().filter_map(|member| member.pass_rate.as_ref()).collect();
     let one = data.of_one_turn;
@@ -35,7 +35,7 @@ fn staminas(method: Method, data: &Comparison) -> Method {
         } else {
             Some(of_means(data.members.iter().map(|member| &member.stamina)))
         },
-        counts: summed(counted(&data.members), "runs"),
+        counts: counted(&data.members),
         ..method
     }
 }
@@ -102,7 +102,13 @@ impl Workbench {
     pub(in crate::export) fn table_method(&self, table: &TableOf) -> Result<Method, ApiError> {
         match table {
             TableOf::Runs { of } | TableOf::Scores { of } | TableOf::Sensitivity { of } => {
-                self.of_comparison(of, staminas)
+                let method = self.of_comparison(of, staminas)?;
+                if method.counts.len() < 2 {
+                    return Ok(method);
+                }
+                // The rows count each member: the caption has their sum.
+                let (sum, note) = self.counted_once(members::resolve(&self.store, &of.members)?)?;
+                Ok(noted(Method { counts: vec![sum], ..method }, note.into_iter().collect()))
             }
             TableOf::Spent { of } => self.of_comparison(of, |method, data| {
                 let notes = std::iter::once(COST_PER_EPISODE.to_owned()).chain(method.notes).collect();
@@ -202,7 +208,8 @@ impl Workbench {
 
     /// What is read episode by episode.
     pub(in crate::export) fn of_episodes(&self, members: &[Member]) -> Result<Method, ApiError> {
-        Ok(Method { counts: self.episodes_of(members)?, ..self.current_policy()? })
+        let (counts, notes) = self.episodes_of(members)?;
+        Ok(noted(Method { counts, ..self.current_policy()? }, notes))
     }
 
     fn current_policy(&self) -> Result<Method, ApiError> {

@@ -1,6 +1,6 @@
 //! What attempts took, and why they ended without passing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use figures::table::{Column, Table, Value, known, maybe};
 use model::{EndReason, Run, counted};
@@ -111,11 +111,30 @@ fn add(to: &mut AttemptTotals, more: &AttemptTotals) {
     to.cost_usd = mean(to.cost_usd, more.cost_usd);
 }
 
-/// How many attempts did not pass, and which of them never had the chance to.
-pub(super) fn not_passed(played: &[Played]) -> String {
-    let sum = |of: fn(&AttemptTotals) -> u32| -> u32 {
-        played.iter().flat_map(|member| &member.by_number).map(of).fold(0, u32::saturating_add)
-    };
+/// How many attempts of all members did not pass, and which of them never had the chance to. A trial that several of them have
+/// counts once.
+pub(super) fn not_passed(workbench: &Workbench, data: &Comparison) -> Result<String, ApiError> {
+    let slugs: BTreeSet<&String> = data.members.iter().flat_map(|member| &member.runs).collect();
+    let mut runs: Vec<RunId> = Vec::with_capacity(slugs.len());
+    for slug in slugs {
+        runs.push(run_record(&workbench.store, slug)?.entry.id);
+    }
+    let copies: Vec<EpisodeId> =
+        workbench.store.copies_among(&runs)?.into_iter().map(|copy| copy.episode).collect();
+    let mut totals = Vec::new();
+    for run in runs {
+        totals.extend(workbench.store.attempt_totals(run, &copies)?);
+    }
+    let text = in_words(&totals);
+    Ok(if data.overlaps.is_empty() {
+        text
+    } else {
+        format!("{text} Trials that several of these have count once here.")
+    })
+}
+
+fn in_words(totals: &[AttemptTotals]) -> String {
+    let sum = |of: fn(&AttemptTotals) -> u32| -> u32 { totals.iter().map(of).fold(0, u32::saturating_add) };
     let (made, unfinished) = (sum(|of| of.made), sum(|of| of.unfinished));
     let not_passed = made.saturating_sub(sum(|of| of.passed));
     let of_all = format!("{not_passed} of {} did not pass", counted(made.into(), "attempt"));

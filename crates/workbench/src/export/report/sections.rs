@@ -109,7 +109,7 @@ impl Workbench {
         if retries.series.iter().any(|s| s.points.len() > 1) {
             sections.push(section("Retries", by_budget(&mut figures, of)?));
         }
-        sections.push(section("Failures", failures(&mut figures, of, &played)?));
+        sections.push(section("Failures", failures(&mut figures, of, &data, &played)?));
         sections.push(section("Scenarios", scenarios(&figures, of, &data)?));
         let cautions = words::cautions(&data, &retries);
         if !cautions.is_empty() {
@@ -291,6 +291,7 @@ fn by_budget(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block
 fn failures(
     figures: &mut Figures<'_>,
     of: &CompareRequest,
+    compared: &Comparison,
     played: &[attempts::Played],
 ) -> Result<Vec<Block>, ApiError> {
     let request = FailuresRequest {
@@ -300,7 +301,8 @@ fn failures(
         benchmark: None,
     };
     let data = figures.workbench.get_failures(request.clone())?;
-    let mut blocks = vec![Block::Text(words::failures(&data, attempts::not_passed(played)))];
+    let not_passed = attempts::not_passed(figures.workbench, compared)?;
+    let mut blocks = vec![Block::Text(words::failures(&data, not_passed))];
     if data.attempts > 0 {
         let failures_request = || request.clone();
         blocks.push(figures.draw("failures", &FigureOf::Failures { of: failures_request() })?);
