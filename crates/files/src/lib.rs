@@ -380,8 +380,8 @@ impl Tree {
     /// 8 MiB are taken whole, which is faster). A byte order mark is skipped; in larger files texts longer than
     /// [`TEXT_LIMIT`] are cut.
     ///
-    /// A file that is no strict JSON because of `NaN`, numbers beyond 64 bits, halves of characters or names that stand
-    /// twice is read all the same, with a warning ([`Tree::warnings`]) of the code `json.not_strict`.
+    /// A file that is no strict JSON because of `NaN`, numbers beyond 64 bits, halves of characters, names that stand
+    /// twice or values more than 127 levels deep is read all the same, with a warning ([`Tree::warnings`]) of the code `json.not_strict`.
     ///
     /// Errors say line and column: `file.empty`, `file.not_utf8`, `json.truncated` (it breaks off), `json.malformed`
     /// (it is no JSON), `json.wrong_type` (it is JSON of another form), `file.too_large`, `zip.damaged`.

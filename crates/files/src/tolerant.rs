@@ -2,7 +2,7 @@
 //!
 //! Python's `json` writes `NaN`, `Infinity`, integers of any length and halves of characters (`"\ud83d"`), and files
 //! that were edited or merged have a name twice in one object. A value that is no number, or is beyond 64 bits, becomes
-//! `null`: unknown. Half of a character becomes U+FFFD. Of a name that an object has twice the last one counts, as for
+//! `null`: unknown. So does an object or list that lies deeper than the strict parser goes. Half of a character becomes U+FFFD. Of a name that an object has twice the last one counts, as for
 //! Python and JavaScript.
 //!
 //! Only a file that the strict parser refused comes here. It is looked through once ([`Findings::from_reader`]) and then parsed

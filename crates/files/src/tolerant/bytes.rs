@@ -7,6 +7,8 @@ use super::findings::{BEYOND_64_BITS, Findings};
 
 /// Bytes of one number that are looked at. Longer ones are beyond anything that is counted here.
 const WORD_CAP: usize = 1024;
+/// Levels of objects and lists that the strict parser reads.
+const DEEPEST: usize = 127;
 /// What stands for half of a character.
 const REPLACED: &[u8] = br"\ufffd";
 
@@ -21,6 +23,10 @@ pub(super) struct Mender {
     piece: Vec<u8>,
     /// A first half (`\ud83d`) whose second half may follow.
     half: Vec<u8>,
+    /// Objects and lists that are open.
+    depth: usize,
+    /// Those that are open in a value that is left out.
+    left_out: usize,
     /// Whether there was something that no parser takes, whatever is put right.
     pub(super) is_lost: bool,
 }
@@ -40,6 +46,12 @@ enum State {
     Escape,
     /// In three bytes that may be half of a character (`ed a0 80`).
     Bytes,
+    /// In an object or list that lies too deep.
+    Deep,
+    /// In a text of one.
+    DeepText {
+        escaped: bool,
+    },
 }
 
 impl Mender {
@@ -66,6 +78,23 @@ impl Mender {
             }
             State::Text => self.text(byte, out),
             State::Escape => self.escape(byte, out),
+            State::Deep => {
+                match byte {
+                    b'"' => self.state = State::DeepText { escaped: false },
+                    b'{' | b'[' => self.left_out += 1,
+                    b'}' | b']' => self.left_out -= 1,
+                    _ => {}
+                }
+                if self.left_out == 0 {
+                    self.state = State::Outside;
+                }
+            }
+            State::DeepText { escaped: true } => self.state = State::DeepText { escaped: false },
+            State::DeepText { escaped: false } => match byte {
+                b'\\' => self.state = State::DeepText { escaped: true },
+                b'"' => self.state = State::Deep,
+                _ => {}
+            },
             State::Bytes => {
                 self.piece.push(byte);
                 match self.piece[..] {
@@ -100,6 +129,18 @@ impl Mender {
             self.word.push(byte);
             self.state = State::Word;
             return;
+        }
+        match byte {
+            b'{' | b'[' if self.depth == DEEPEST => {
+                self.found.deep += 1;
+                self.left_out = 1;
+                self.state = State::Deep;
+                out.extend_from_slice(b"null");
+                return;
+            }
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
         }
         out.push(byte);
         self.is_lost |= !byte.is_ascii_whitespace() && !b"{}[]:,\"".contains(&byte);

@@ -13,6 +13,8 @@ pub(crate) struct Findings {
     pub(crate) not_numbers: u64,
     /// Numbers whose magnitude is 2^64 or more.
     pub(crate) beyond: u64,
+    /// Objects and lists more than 127 levels deep.
+    pub(crate) deep: u64,
     /// Halves of characters.
     pub(crate) halves: u64,
     /// Members of objects whose name comes again in the same object.
@@ -43,6 +45,11 @@ impl fmt::Display for Findings {
                 "values are NaN or infinite (unknown)",
             ),
             some(self.beyond, "number is beyond 64 bits (unknown)", "numbers are beyond 64 bits (unknown)"),
+            some(
+                self.deep,
+                "value lies more than 127 levels deep (unknown)",
+                "values lie more than 127 levels deep (unknown)",
+            ),
             some(
                 self.repeated,
                 "name stands twice in its object (the last one counts)",

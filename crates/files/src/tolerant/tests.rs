@@ -59,6 +59,18 @@ fn each_kind_is_put_right_and_counted() {
 }
 
 #[test]
+fn what_lies_too_deep_is_unknown_and_the_rest_is_read() {
+    let nested = |levels: usize| format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+    let (out, findings) = mended(format!("{{\"a\": {}, \"b\": 2}}", nested(126)).as_bytes());
+    assert_eq!((findings, serde_json::from_str::<Value>(&out).is_ok()), (Findings::default(), true));
+    let deep = nested(200).replace('1', r#"{"x": ["]\"\\", "[{"], "y": 1}"#);
+    let (out, findings) = mended(format!("{{\"a\": {deep}, \"b\": 2, \"c\": [[3]]}}").as_bytes());
+    let read: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&read["b"], &read["c"], findings.deep), (&2.into(), &serde_json::json!([[3]]), 1));
+    assert_eq!(findings.to_string(), "1 value lies more than 127 levels deep (unknown)");
+}
+
+#[test]
 fn what_was_found_is_a_sentence() {
     let (_, findings) = mended(br#"{"a": NaN, "a": 1e400, "b": "\ud800\ud800"}"#);
     assert_eq!(
@@ -73,8 +85,8 @@ fn a_document_without_bounds_takes_no_memory_without_bounds() {
     let names = (0..1_200_000).map(|n| format!("\"{n}\":1,")).collect::<Vec<_>>().concat();
     let (_, findings) = mended(format!("{{{names}\"0\":2}}").as_bytes());
     assert_eq!(findings.repeated, 0, "beyond the bound nothing is looked for");
-    let (out, _) = mended(&vec![b'['; 2_000_000]);
-    assert_eq!(out.len(), 2_000_000);
+    let (out, findings) = mended(&vec![b'['; 2_000_000]);
+    assert_eq!((out.len(), findings.deep), (127 + "null".len(), 1));
     // Nothing is put right behind what no parser takes.
     let junk = io::repeat(0).take(1 << 40);
     assert_eq!(Findings::from_reader(junk).unwrap(), Findings::default());

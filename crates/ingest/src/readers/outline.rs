@@ -56,10 +56,11 @@ impl Outline {
         (outline, whole)
     }
 
-    /// The value at a way of names; `[]` is the first element of a list.
+    /// The value at a way of names; `[]` is the first element of a list, `{}` the first value of an object.
     pub(crate) fn at(&self, way: &[&str]) -> Option<&Self> {
         way.iter().try_fold(self, |outline, name| match outline {
             Self::List(first) if *name == "[]" => first.as_deref(),
+            Self::Object(names) if *name == "{}" => names.first().map(|(_, value)| value),
             Self::Object(names) => names.iter().find(|(n, _)| n == name).map(|(_, value)| value),
             _ => None,
         })

@@ -5,7 +5,7 @@ use files::Entry;
 
 use crate::readers::outline::Outline;
 
-/// A way of names in a JSON document (`[]` is the first element of a list), and what stands there.
+/// A way of names in a JSON document (`[]` is the first element of a list, `{}` the first value of an object), and what stands there.
 pub(super) type Field = (&'static [&'static str], Shape);
 
 /// What stands at a place of a JSON document.

@@ -95,6 +95,12 @@ pub(super) static KINDS: &[Kind] = &[
                 (&["[]", "model_name_or_path"], Text),
                 (&["[]", "model_patch"], Present),
             ]),
+            // By the id of the instance, as SWE-agent and mini-swe-agent write them.
+            Json(&[
+                (&["{}", "instance_id"], Text),
+                (&["{}", "model_name_or_path"], Text),
+                (&["{}", "model_patch"], Present),
+            ]),
             Json(&[
                 (&["submitted_instances"], Number),
                 (&["resolved_instances"], Number),

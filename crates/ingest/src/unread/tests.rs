@@ -67,6 +67,7 @@ fn each_kind_is_told_by_its_form() {
             "swe_agent",
         ),
         ("preds.json", json!([prediction]), "swe_bench"),
+        ("preds.json", json!({"a-1": prediction}), "swe_bench"),
         (
             "report.json",
             json!({"submitted_instances": 2, "resolved_instances": 1, "resolved_ids": ["a"]}),

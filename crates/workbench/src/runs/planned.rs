@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use runner::settings::RunSettings;
-use scenario::pack::{Mismatch, Pack};
+use scenario::pack::{Mismatch, Pack, PackError};
 
 use crate::api::{Check, CheckState};
 
@@ -93,8 +93,13 @@ pub(super) fn pack(settings: &RunSettings, verified: &Verified, anew: bool) -> (
     let pack = match Pack::open_path(path) {
         Ok(pack) => pack,
         Err(error) => {
-            let check = Check::new("pack", TITLE, CheckState::Fail, "cannot be read")
-                .says(format!("{}: {error}", path.display()));
+            let place = path.display().to_string();
+            let sentence = match error {
+                // It names the place itself.
+                PackError::Read { path, error } if path == place => format!("{path}: {error}"),
+                error => format!("{place}: {error}"),
+            };
+            let check = Check::new("pack", TITLE, CheckState::Fail, "cannot be read").says(sentence);
             return (check, None);
         }
     };
@@ -305,6 +310,17 @@ mod tests {
         let (check, _) = pack(&nowhere);
         assert!(check.state == CheckState::Fail && check.sentence.is_some_and(|said| !said.is_empty()));
         assert_eq!(pack(&asked(&[])).0.state, CheckState::Ok);
+    }
+
+    #[test]
+    fn a_pack_that_is_not_there_is_named_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("none").display().to_string();
+        let (check, none) = pack(&asked(&[&format!("scenarios_dir={path}")]), &Verified::default(), false);
+        assert_eq!((check.state, none.is_none()), (CheckState::Fail, true));
+        let sentence = check.sentence.unwrap();
+        assert_eq!(sentence.matches(&path).count(), 1, "{sentence}");
+        assert!(sentence.starts_with(&format!("{path}: ")), "{sentence}");
     }
 
     #[test]
