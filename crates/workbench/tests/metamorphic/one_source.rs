@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use test_folders::copy;
-use workbench::api::{ListRuns, RunRef, RunRow, SurvivalTable};
+use workbench::api::{ListRuns, RunRef, RunRow, Sessions, SessionsRequest, SurvivalTable};
 
 use crate::changes::{CHANGES, Change, add_strange_folders, changed, trials};
 use crate::library::{Library, repository};
@@ -44,16 +44,20 @@ const INPUTS: [(&str, bool); 30] = [
     ("table", false),
 ];
 
-/// What is shown of every run, without what is of its place: names, and how many remarks the import made. Where nothing is
-/// tested there is no survival.
-fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, Option<SurvivalTable>)> {
+/// What is shown of a run: where nothing is tested, its sessions in place of survival.
+type Numbers = (RunRow, Option<SurvivalTable>, Option<Sessions>);
+
+/// What is shown of every run, without what is of its place: names, and how many remarks the import made.
+fn numbers(paths: &[PathBuf]) -> Vec<Numbers> {
     let library = Library::new(paths);
     let rows = library.workbench.list_runs(ListRuns { limit: 500, ..ListRuns::default() }).unwrap().rows;
-    let mut numbers: Vec<(RunRow, Option<SurvivalTable>)> = rows
+    let mut numbers: Vec<Numbers> = rows
         .into_iter()
         .map(|row| {
-            let survival = library.workbench.run_survival(RunRef { run: row.id.clone() });
-            let survival = if row.format == "locobench" { None } else { Some(survival.unwrap()) };
+            let is_tested = row.format != "locobench";
+            let survival =
+                is_tested.then(|| library.workbench.run_survival(RunRef { run: row.id.clone() }).unwrap());
+            let sessions = (!is_tested).then(|| sessions(&library, &row.id));
             let row = RunRow {
                 id: String::new(),
                 source: 0,
@@ -67,11 +71,52 @@ fn numbers(paths: &[PathBuf]) -> Vec<(RunRow, Option<SurvivalTable>)> {
                 started_at: row.started_at.as_deref().and_then(moment),
                 ..row
             };
-            (row, survival)
+            (row, survival, sessions)
         })
         .collect();
     numbers.sort_by_key(|numbers| format!("{numbers:?}"));
     numbers
+}
+
+/// The figures of each session and their means.
+fn sessions(library: &Library, run: &str) -> Sessions {
+    let mut sessions = library.workbench.list_sessions(SessionsRequest::all(run)).unwrap();
+    sessions.run = String::new();
+    for session in &mut sessions.sessions {
+        session.episode = String::new();
+    }
+    sessions.sessions.sort_by_key(|session| format!("{session:?}"));
+    sessions
+}
+
+/// What is compared must differ where a score does.
+#[test]
+fn scores_of_sessions_are_among_the_numbers() {
+    let given = repository().join("tests/fixtures/locobench/recorded");
+    let room = tempfile::tempdir().unwrap();
+    let [plain, other] = ["plain", "other"].map(|name| room.path().join(name));
+    copy(&given, &plain);
+    copy(&given, &other);
+    let mut changed_scores = 0;
+    for part in ["intermediate_agent_results", "evaluation_agent_results"] {
+        for entry in fs::read_dir(other.join(part)).unwrap() {
+            let path = entry.unwrap().path();
+            let Some(text) = path.is_file().then(|| fs::read_to_string(&path).unwrap()) else { continue };
+            let mut pieces = text.split("\"score\": ");
+            let mut spoiled = pieces.next().unwrap_or_default().to_owned();
+            for piece in pieces {
+                let rest = piece.find([',', '}', '\n']).map_or("", |end| &piece[end..]);
+                spoiled.push_str("\"score\": 0.1234");
+                spoiled.push_str(rest);
+                changed_scores += 1;
+            }
+            fs::write(path, spoiled).unwrap();
+        }
+    }
+    assert!(changed_scores > 100, "{changed_scores}");
+    let figures =
+        |place: PathBuf| numbers(&[place]).into_iter().map(|(.., sessions)| sessions).collect::<Vec<_>>();
+    assert_ne!(figures(other), figures(plain));
 }
 
 /// A time in UTC, if it has a zone of whole hours east.
