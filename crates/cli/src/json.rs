@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use model::{Attempt, Episode, PassRate, RoundScores, Severity, TestResult, Tokens, Turn, Warning};
 use serde_json::{Map, Value, json};
-use workbench::Ingested;
 use workbench::api::{
     ApiError, FailureOrigin, GridRow, RerunList, RunDetail, RunRow, Stamina, SurvivalRow, TestHistory,
     TurnScores,
 };
+use workbench::{CopiedRun, Ingested};
 
 /// One source of `stamina ingest --json`.
 pub(crate) fn ingested(source: &Ingested) -> Value {
@@ -23,9 +23,17 @@ pub(crate) fn ingested(source: &Ingested) -> Value {
         "unchanged": source.unchanged,
         "warnings": warnings,
         "severities": source.severities,
+        "copies": source.copies.iter().map(copied_run).collect::<Vec<_>>(),
         "found": source.found,
         "closest": null,
     })
+}
+
+/// A run with trials that other runs have as well.
+fn copied_run(copied: &CopiedRun) -> Value {
+    let others: Vec<Value> =
+        copied.also_in.iter().map(|(run, trials)| json!({ "run": run, "trials": trials })).collect();
+    json!({ "run": copied.run, "also_in": others })
 }
 
 /// One warning.

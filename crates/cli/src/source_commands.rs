@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use model::{Severity, Treatment, Warning, WarningCounts, counted};
 use serde_json::json;
 use workbench::api::{ApiError, ImportReportRequest, MapColumns, Nothing, SourceInfo, SourceRef};
-use workbench::{Options, Workbench};
+use workbench::{CopiedRun, Options, Workbench};
 
 use crate::print::{note, print, print_json};
 use crate::{json, table};
@@ -18,6 +18,9 @@ const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Entries of an import report that are noted after reading a source.
 const MOST_NOTED: usize = 10;
+
+/// Runs with trials of other runs that are named after reading a source.
+const MOST_COPIES_NAMED: usize = 3;
 
 /// `stamina ingest`.
 pub(crate) fn ingest(
@@ -58,6 +61,9 @@ pub(crate) fn ingest(
                         read.severities
                     ));
                     note_warnings(&read.warnings, &read.name);
+                    if let Some(line) = copies_line(&read.copies, read.runs) {
+                        note(&line);
+                    }
                 }
             }
             Err(error) => {
@@ -106,6 +112,31 @@ fn treatment_in_words(treatment: Treatment) -> &'static str {
 fn entry_line(kind: &str, warning: &Warning) -> String {
     let place = if warning.path.is_empty() { "the whole source" } else { warning.path.as_str() };
     format!("{kind}: {place}: {} [{}]", warning.message, warning.code)
+}
+
+/// That runs of a source have trials of other runs, for example because a folder and a zip of it are both open.
+fn copies_line(copies: &[CopiedRun], runs: u32) -> Option<String> {
+    let (named, more) = copies.split_at(copies.len().min(MOST_COPIES_NAMED));
+    let mut names: Vec<String> = named
+        .iter()
+        .filter_map(|copied| {
+            let (other, trials) = copied.also_in.first()?;
+            Some(format!("{} ({} in {other})", copied.run, counted((*trials).into(), "trial")))
+        })
+        .collect();
+    if names.is_empty() {
+        return None;
+    }
+    if !more.is_empty() {
+        names.push(format!("and {} more", more.len()));
+    }
+    Some(format!(
+        "{} of {}: trials that other runs of the library have as well. They count once where runs are combined: {}; \
+         `stamina copies RUN` says where",
+        copies.len(),
+        counted(runs.into(), "run"),
+        names.join(", ")
+    ))
 }
 
 /// Stores the meaning of a table's columns that `--map` names.
@@ -291,7 +322,9 @@ pub(crate) fn close(workbench: &Workbench, source: &str, as_json: bool) -> Resul
 mod tests {
     use model::{Treatment, Warning};
 
-    use super::{entry_line, treatment_in_words};
+    use workbench::CopiedRun;
+
+    use super::{copies_line, entry_line, treatment_in_words};
 
     fn warning(path: &str) -> Warning {
         Warning {
@@ -310,6 +343,19 @@ mod tests {
             "warning: the whole source: 77 folders are deeper. [depth.exceeded]"
         );
         assert_eq!(entry_line("note", &warning("a/b")), "note: a/b: 77 folders are deeper. [depth.exceeded]");
+    }
+
+    #[test]
+    fn runs_that_are_open_twice_are_named_up_to_three() {
+        assert_eq!(copies_line(&[], 5), None);
+        let copies: Vec<CopiedRun> = (1..=5)
+            .map(|n| CopiedRun { run: format!("b.{n}"), also_in: vec![(format!("a.{n}"), n)] })
+            .collect();
+        let line = copies_line(&copies, 6).expect("a line");
+        assert!(line.starts_with("5 of 6 runs: trials that other runs"), "{line}");
+        assert!(
+            line.contains("b.1 (1 trial in a.1), b.2 (2 trials in a.2), b.3 (3 trials in a.3), and 2 more;")
+        );
     }
 
     #[test]

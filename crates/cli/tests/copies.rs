@@ -30,6 +30,14 @@ fn sorted_runs(library: &TestHome) -> Vec<String> {
 }
 
 #[test]
+fn reading_a_copy_says_so() {
+    let library = with_a_copy();
+    let runs = sorted_runs(&library);
+    let copies = &library.ingest(&library.path("job-b"))["sources"][0]["copies"];
+    assert_eq!(copies, &json!([{ "run": runs[1], "also_in": [{ "run": runs[0], "trials": 2 }] }]));
+}
+
+#[test]
 fn a_job_and_its_copy_are_one() {
     let library = with_a_copy();
     let runs = sorted_runs(&library);

@@ -13,7 +13,7 @@ use ingest::discover::{Discovery, NotRecognized as NotFound, discover, is_recogn
 use ingest::formats::table::Renamed;
 use ingest::import::{ImportError, Imported, import, import_found};
 use model::{Warning, WarningCounts};
-use store::{Source, Store, WarningFilter};
+use store::{RunFilter, RunId, Source, Store, WarningFilter};
 
 use self::open::{found_formats, name_of, no_zip, not_read, not_recognized};
 pub(crate) use self::open::{is_there, open_tree};
@@ -55,6 +55,17 @@ pub struct Ingested {
     pub warnings: Vec<Warning>,
     /// How many entries there are by severity, also those that are not listed.
     pub severities: WarningCounts,
+    /// Its runs with trials that other runs of the library have as well.
+    pub copies: Vec<CopiedRun>,
+}
+
+/// A run with trials that other runs have as well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CopiedRun {
+    /// Its id.
+    pub run: String,
+    /// Ids of the other runs with how many trials, the most first.
+    pub also_in: Vec<(String, u32)>,
 }
 
 impl From<store::StoreError> for ApiError {
@@ -325,7 +336,22 @@ impl Workbench {
                 .collect(),
             warnings,
             severities: source.severities,
+            copies: self.copies_in(id)?,
         })
+    }
+
+    /// The runs of a source that have trials of other runs, by id.
+    fn copies_in(&self, source: i64) -> Result<Vec<CopiedRun>, ApiError> {
+        let of_source = RunFilter { sources: vec![source], ..RunFilter::default() };
+        let runs = self.store.list_runs(&of_source)?.rows;
+        let ids: Vec<RunId> = runs.iter().map(|(_, run)| run.id).collect();
+        let mut others = self.store.also_in(&ids)?;
+        let mut copies: Vec<CopiedRun> = runs
+            .into_iter()
+            .filter_map(|(_, run)| Some(CopiedRun { also_in: others.remove(&run.id)?, run: run.slug }))
+            .collect();
+        copies.sort_by(|a, b| a.run.cmp(&b.run));
+        Ok(copies)
     }
 
     /// Reads what changed in a source. Blocks until it is read or stopped.

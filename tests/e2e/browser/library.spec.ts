@@ -134,3 +134,12 @@ test("without groups the head of the column shows the scale of the intervals", a
     expect(axis!.y + axis!.height).toBeLessThanOrEqual(cell!.y + cell!.height + 1);
   }
 });
+
+test("runs that are open twice say so in their rows", async ({ lab, page }) => {
+  await lab.stamina("ingest", lab.copy("harbor/jobs", "again"));
+  const lines = page.getByRole("grid", { name: "Runs" }).locator("tbody tr:has(a)");
+  await expect(lines).toHaveCount(10);
+  const marked = lines.filter({ has: page.getByLabel(/\d+ trials? (is|are) also in /) });
+  await expect.poll(() => marked.count()).toBeGreaterThan(0);
+  expect((await marked.count()) % 2).toBe(0);
+});
