@@ -230,12 +230,20 @@ fn a_result_that_cannot_be_read_is_no_running_trial() {
 fn coverage_says_how_much_of_a_run_exists() {
     let coverage =
         |name: &str| Library::from_source(&world(name)).home.json(&["runs"])[0]["coverage"].clone();
+    let of = |planned: Option<u32>, present: u32, scored: u32| serde_json::json!({ "planned": planned, "present": present, "scored": scored });
     // One of three trials was canceled before its tests ran. (words: ok: below, the name of a fixture)
-    let canceled = coverage("cancelled");
-    assert_eq!((&canceled["present"], &canceled["scored"]), (&Value::from(3), &Value::from(2)));
+    assert_eq!(coverage("cancelled"), of(Some(3), 3, 2));
     // Nobody was at risk.
-    let never = coverage("never-at-risk");
-    assert_eq!((&never["present"], &never["scored"]), (&Value::from(3), &Value::from(0)));
+    assert_eq!(coverage("never-at-risk"), of(Some(3), 3, 0));
+    // Two of five planned trials are missing; and a job that does not say how many it planned.
+    for (total, planned) in [("5", Some(5)), ("null", None)] {
+        let folder = changed_fixture("never-at-risk", "job-a/result.json", |text| {
+            assert!(text.contains("\"n_total_trials\": 3"), "{text}");
+            text.replace("\"n_total_trials\": 3", &format!("\"n_total_trials\": {total}")).into_bytes()
+        });
+        let library = Library::from_source(folder.path());
+        assert_eq!(library.run()["coverage"], of(planned, 3, 0), "n_total_trials {total}");
+    }
 }
 
 #[test]
