@@ -1,12 +1,20 @@
-// Where things lie on a page: what lies on top of something else, and what runs out of its container. In whole pixels.
+// Where things lie on a page: what lies on top of something else. In whole pixels.
 import type { Locator, Page } from "@playwright/test";
 
 /** Sizes of the window at which layouts are looked at. */
 export const WINDOWS = [{ width: 1280, height: 800 }, { width: 1440, height: 900 }, { width: 1600, height: 900 }, { width: 1920, height: 1080 }] as const;
 
+interface Box {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
 /** Pairs of these elements of which one lies on the other. */
 export async function overlaps(page: Page, elements: readonly Locator[]): Promise<string[]> {
-  const boxes = [];
+  const boxes: Box[] = [];
   for (const list of elements) {
     for (const one of await list.all()) {
       const box = await one.boundingBox();
@@ -22,11 +30,4 @@ export async function overlaps(page: Page, elements: readonly Locator[]): Promis
       return across > 1 && down > 1 ? [`${String(window?.width)}: ${a.name} × ${b.name}: ${String(Math.round(across))} × ${String(Math.round(down))}`] : [];
     }),
   );
-}
-
-/** How far an element reaches beyond its container at the right, and how much of it is cut there: 0 where it is whole. */
-export async function beyond(inner: Locator, outer: Locator): Promise<number> {
-  const [a, b] = [await inner.boundingBox(), await outer.boundingBox()];
-  if (!a || !b) throw new Error("not on the page");
-  return Math.max(0, Math.round(a.x + a.width - b.x - b.width));
 }
