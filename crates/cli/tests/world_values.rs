@@ -232,9 +232,9 @@ fn coverage_says_how_much_of_a_run_exists() {
         |name: &str| Library::from_source(&world(name)).home.json(&["runs"])[0]["coverage"].clone();
     let of = |planned: Option<u32>, present: u32, scored: u32| serde_json::json!({ "planned": planned, "present": present, "scored": scored });
     // One of three trials was canceled before its tests ran. (words: ok: below, the name of a fixture)
-    assert_eq!(coverage("cancelled"), of(Some(3), 3, 2));
+    assert_eq!(coverage("cancelled"), coverage_of(Some(3), 3, 2));
     // Nobody was at risk.
-    assert_eq!(coverage("never-at-risk"), of(Some(3), 3, 0));
+    assert_eq!(coverage("never-at-risk"), coverage_of(Some(3), 3, 0));
     // Two of five planned trials are missing; and a job that does not say how many it planned.
     for (total, planned) in [("5", Some(5)), ("null", None)] {
         let folder = changed_fixture("never-at-risk", "job-a/result.json", |text| {
@@ -242,7 +242,7 @@ fn coverage_says_how_much_of_a_run_exists() {
             text.replace("\"n_total_trials\": 3", &format!("\"n_total_trials\": {total}")).into_bytes()
         });
         let library = Library::from_source(folder.path());
-        assert_eq!(library.run()["coverage"], of(planned, 3, 0), "n_total_trials {total}");
+        assert_eq!(library.run()["coverage"], coverage_of(planned, 3, 0), "n_total_trials {total}");
     }
 }
 
