@@ -230,7 +230,7 @@ fn a_result_that_cannot_be_read_is_no_running_trial() {
 fn coverage_says_how_much_of_a_run_exists() {
     let coverage =
         |name: &str| Library::from_source(&world(name)).home.json(&["runs"])[0]["coverage"].clone();
-    let of = |planned: Option<u32>, present: u32, scored: u32| serde_json::json!({ "planned": planned, "present": present, "scored": scored });
+    let coverage_of = |planned: Option<u32>, present: u32, scored: u32| serde_json::json!({ "planned": planned, "present": present, "scored": scored });
     // One of three trials was canceled before its tests ran. (words: ok: below, the name of a fixture)
     assert_eq!(coverage("cancelled"), coverage_of(Some(3), 3, 2));
     // Nobody was at risk.
