@@ -1,6 +1,7 @@
 //! Forest plot: the difference of each run to the reference, with its interval.
 
 use crate::display_names::{full_name, natural_width, shown_all};
+use crate::font::text_width;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::{decimal, interval, p_value};
@@ -44,8 +45,7 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         draw_heads(&sheet, canvas, data, &plan);
         draw_axis(&sheet, canvas, data, &plan);
-        let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
-        let names = shown_all(&labels, plan.names_right - PAD, sheet.sizes.tick_font);
+        let names = names(data, plan.names_right - PAD, sheet.sizes.tick_font);
         for (i, ((row, texts), name)) in data.rows.iter().zip(&texts).zip(&names).enumerate() {
             draw_row(&sheet, canvas, &plan, (i, name), row, texts);
         }
@@ -192,15 +192,37 @@ fn name_line(sheet: &Sheet) -> f64 {
     sheet.sizes.name_font + 3.0
 }
 
+/// The reference and the rows: a name that is cut differs from all of them, also where there is one row.
+fn labels(data: &Differences) -> Vec<&SeriesLabel> {
+    std::iter::once(&data.reference).chain(data.rows.iter().map(|row| &row.label)).collect()
+}
+
+/// The names of the rows for this width.
+fn names(data: &Differences, width: f64, size: f64) -> Vec<String> {
+    let rows: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
+    // Beside whole names, that of the reference does not matter.
+    if rows.iter().all(|label| natural_width(label, size) <= width + 0.01) {
+        return shown_all(&rows, width, size);
+    }
+    shown_all(&labels(data), width, size).split_off(1)
+}
+
 /// The measure of the axis and the reference, in one line, or in two if one is wider than the figure.
 fn axis_name(data: &Differences, sheet: &Sheet) -> Vec<String> {
+    let size = sheet.sizes.name_font;
+    let room = sheet.width - 2.0 * PAD;
     let vs = format!("vs. {}", full_name(&data.reference));
     let name = format!("{} {vs}", data.axis);
-    if crate::text_width(&name, sheet.sizes.name_font) <= sheet.width - 2.0 * PAD {
-        vec![name]
-    } else {
-        vec![data.axis.clone(), vs]
+    if text_width(&name, size) <= room {
+        return vec![name];
     }
+    if text_width(&vs, size) <= room {
+        return vec![data.axis.clone(), vs];
+    }
+    // A name without room keeps what tells it from the rows.
+    let short = shown_all(&labels(data), room - text_width("vs. ", size), size);
+    let vs = short.first().map_or(vs, |name| format!("vs. {name}"));
+    vec![data.axis.clone(), vs]
 }
 
 fn draw_row(

@@ -1,6 +1,6 @@
 //! Names for display. They may contain any text, and must fit into a width.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::is_display_control;
 use unicode_segmentation::UnicodeSegmentation as _;
@@ -122,37 +122,82 @@ pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<
 /// The separator of the parts of a name: `model · harness`.
 const PARTS: &str = " · ";
 
-/// The names without their common text in each part, up to a hyphen or a similar character: `oracle-weak · codex` beside
+/// Where a part of a name may be divided.
+const BREAKS: [char; 4] = ['-', '_', '/', ' '];
+
+/// Whether the rest of a name can stand for it: a number, or one or two letters, cannot.
+fn is_name(rest: &str) -> bool {
+    let mut letters = rest.strip_prefix('(').unwrap_or(rest).chars();
+    let Some(first) = letters.next().filter(|first| first.is_alphabetic()) else { return false };
+    !first.is_ascii() || letters.nth(1).is_some()
+}
+
+/// How many bytes all of these parts begin and end with and can lose: up to a hyphen or a similar character, and what is left is
+/// a name.
+fn common_ends(parts: &[&str]) -> (usize, usize) {
+    let Some(first) = parts.first() else { return (0, 0) };
+    let head = first
+        .char_indices()
+        .filter(|(_, c)| BREAKS.contains(c))
+        .map(|(at, c)| at + c.len_utf8())
+        .take_while(|end| parts.iter().all(|part| part.get(..*end) == first.get(..*end)))
+        .filter(|end| parts.iter().all(|part| part.get(*end..).is_some_and(is_name)))
+        .last()
+        .unwrap_or(0);
+    // Where the last `length` bytes of a part begin.
+    let end_of = |part: &str, length: usize| part.len().checked_sub(length);
+    let tail = first
+        .char_indices()
+        .rev()
+        .filter(|(_, c)| BREAKS.contains(c))
+        .map(|(at, _)| first.len() - at)
+        .take_while(|length| {
+            let of_first = first.get(first.len() - length..);
+            parts.iter().all(|part| end_of(part, *length).is_some_and(|at| part.get(at..) == of_first))
+        })
+        .filter(|length| {
+            let rest = |part: &str| end_of(part, *length).and_then(|at| part.get(head..at).map(is_name));
+            parts.iter().all(|part| rest(part) == Some(true))
+        })
+        .last()
+        .unwrap_or(0);
+    (head, tail)
+}
+
+/// The names without their common text in each part, at its start and at its end: `oracle-weak · codex` beside
 /// `oracle-strong · codex` is `weak`. `None` = there is nothing to remove.
 fn without_shared(names: &[&str]) -> Option<Vec<String>> {
     let parts: Vec<Vec<&str>> = names.iter().map(|name| name.split(PARTS).collect()).collect();
     let count = parts.first().filter(|_| names.len() > 1)?.len();
-    if parts.iter().any(|parts| parts.len() != count) {
-        return None;
-    }
+    // Names of other forms have no parts that belong together.
+    let parts = if parts.iter().all(|parts| parts.len() == count) {
+        parts
+    } else {
+        names.iter().map(|name| vec![*name]).collect()
+    };
     let mut short: Vec<Vec<&str>> = vec![Vec::new(); names.len()];
-    for at in 0..count {
-        let first = parts[0][at];
-        if parts.iter().all(|parts| parts[at] == first) {
+    for at in 0..parts[0].len() {
+        let column: Vec<&str> = parts.iter().map(|parts| parts[at]).collect();
+        if column.iter().all(|part| *part == column[0]) {
             continue;
         }
-        let shared = first
-            .char_indices()
-            .filter(|(_, c)| matches!(c, '-' | '_' | '/' | ' '))
-            .map(|(end, c)| end + c.len_utf8())
-            .take_while(|end| parts.iter().all(|parts| parts[at].get(..*end) == first.get(..*end)))
-            .last()
-            .unwrap_or(0);
-        // A number, or one or two letters, is not a name.
-        let is_name = |rest: &str| rest.starts_with(char::is_alphabetic) && rest.chars().nth(2).is_some();
-        let shared = if parts.iter().all(|parts| is_name(&parts[at][shared..])) { shared } else { 0 };
-        for (short, parts) in short.iter_mut().zip(&parts) {
-            short.push(&parts[at][shared..]);
+        let (head, tail) = common_ends(&column);
+        for (short, part) in short.iter_mut().zip(column) {
+            short.push(part[head..part.len() - tail].trim_end_matches([' ', ',']));
         }
     }
     let short: Vec<String> = short.into_iter().map(|parts| parts.join(PARTS)).collect();
-    (short.iter().all(|name| !name.is_empty()) && short.iter().zip(names).any(|(a, b)| a != b))
+    let different = |names: &mut dyn Iterator<Item = &str>| names.collect::<BTreeSet<_>>().len();
+    let is_whole = different(&mut short.iter().map(String::as_str)) == different(&mut names.iter().copied());
+    (is_whole && short.iter().all(|name| !name.is_empty()) && short.iter().zip(names).any(|(a, b)| a != b))
         .then_some(short)
+}
+
+/// The short names of the members of a view: what tells each from the others. Charts, chips and tables have the same ones. Names
+/// that share nothing, and a single name, stay as they are; different names stay different.
+pub fn short_names(names: &[String]) -> Vec<String> {
+    let whole: Vec<&str> = names.iter().map(String::as_str).collect();
+    without_shared(&whole).unwrap_or_else(|| names.to_vec())
 }
 
 /// The names in the most complete form that fits all widths: complete, then with a short suffix, then without their common
@@ -356,7 +401,7 @@ mod tests {
         }
         let long = labels(&middle, false);
         let texts = shown_all(&long.iter().collect::<Vec<_>>(), 60.0, 7.0);
-        assert!(texts[2].contains('3') && texts[2].starts_with("clau"), "{texts:?}");
+        assert_eq!(texts[2], "and-3");
         // Equal names stay equal.
         let same = labels(&["a".to_owned(), "a".to_owned()], false);
         assert_eq!(shown_all(&same.iter().collect::<Vec<_>>(), 60.0, 7.0), ["a", "a"]);
@@ -378,11 +423,38 @@ mod tests {
         // A common harness is removed.
         let one = [&labels[0], &labels[3], &labels[6]];
         assert_eq!(shown_all(&one, 60.0, 7.0), ["strong (sim.)", "middling (sim.)", "weak (sim.)"]);
+        // The charts of 42 models said "organization-with-a-long-…0…", their chips "… qwen3.5-instruct-variant-00-…".
+        let many: Vec<String> = (0..42)
+            .map(|i| {
+                format!("organization-with-a-long-name/qwen3.5-instruct-variant-{i:02}-2026-06-01-high-1m")
+            })
+            .collect();
+        let short = short_names(&many);
+        assert_eq!((short[0].as_str(), short[41].as_str()), ("variant-00", "variant-41"));
+        let labels: Vec<SeriesLabel> = many.iter().map(|name| SeriesLabel::new(name.clone(), 0)).collect();
+        assert_eq!(shown_all(&labels.iter().collect::<Vec<_>>(), 60.0, 7.0), short);
         // Names of other forms, and a name that is the start of others, are not split.
         assert_eq!(without_shared(&["a-b", "a"]), None);
         assert_eq!(without_shared(&["a-b · x", "a-c"]), None);
         // A number is not a name.
         assert_eq!(without_shared(&["glm-5.1", "glm-5.2"]), None);
+    }
+
+    #[test]
+    fn names_that_share_text_get_no_equal_short_names() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let cases: [(&[&str], &[&str]); 6] = [
+            (&["glm, 2 runs", "glm 2 runs"], &["glm, 2 runs", "glm 2 runs"]),
+            (&["opus-4.8 · opencode", "opus-4.8 · mini-swe"], &["opencode", "mini-swe"]),
+            (&["model-a · agent-a (jobs-1)", "model-a · agent-a (jobs-2)"], &["(jobs-1)", "(jobs-2)"]),
+            (&["模型 · 一个很长的名字 甲", "模型 · 一个很长的名字 乙"], &["甲", "乙"]),
+            (&["gpt-5.5-codex-high", "gpt-5.4-codex-high"], &["gpt-5.5", "gpt-5.4"]),
+            (&["a", "a"], &["a", "a"]),
+        ];
+        for (whole, short) in cases {
+            assert_eq!(short_names(&names(whole)), short);
+        }
+        assert_eq!(short_names(&names(&["alone-in-its-view"])), ["alone-in-its-view"]);
     }
 
     #[test]

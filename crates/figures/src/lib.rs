@@ -73,6 +73,7 @@ use scene::Scene;
 
 pub use axis::TurnAxis;
 pub use caption::{caption, short_caption};
+pub use display_names::short_names;
 pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
 pub use grayscale::grayscale_check;
 pub use number::{p_number, p_value, thousands};

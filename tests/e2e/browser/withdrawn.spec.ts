@@ -33,9 +33,9 @@ test("the tasks of runs of one turn stand with what their trials came to, alone 
   await go(`compare?members=${encodeURIComponent(runs.map((run) => run.id).join(","))}`);
   const grid = page.getByRole("table", { name: "Tasks by run" });
   await expect(grid.locator("tbody tr:has(a)")).toHaveCount(shown.episodes.length);
-  // Of names that begin alike the part that differs is seen.
+  // What differs in the names is seen.
   const parts = await grid.getByRole("columnheader").allInnerTexts();
-  expect(parts.slice(1, 3).map((part) => part.trim().slice(0, 2))).toEqual(["… ", "… "]);
+  expect(new Set(parts.slice(1, 3).map((part) => part.trim())).size).toBe(2);
   await expect(page.getByRole("group", { name: "Which tasks" }).getByRole("button", { name: /^All/ })).toHaveAttribute("aria-pressed", "true");
   const cell = grid.locator("tbody tr:has(a)").last().getByRole("link").last();
   await cell.click();

@@ -1,7 +1,5 @@
 //! Names are whole, or stay different where they are cut.
 
-use std::collections::BTreeSet;
-
 use figures::{Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw, venue::Preset};
 
 use crate::cases::many;
@@ -107,43 +105,64 @@ fn names_of_thirteen_models_are_whole_beside_their_differences() {
     }
 }
 
-/// Names that differ only in their middle, and are longer than any place for them.
-fn alike() -> Vec<String> {
-    let name = |own: char| format!("{}-{own}-{}", "the-same-beginning".repeat(6), "the-same-end".repeat(6));
-    ['4', '5', '7', '8'].map(name).to_vec()
+/// Names that differ only in their middle, and are longer than any place for them. The word in the middle is nowhere else.
+fn alike(own: &[&str]) -> Vec<String> {
+    let (begin, end) =
+        ("organization-with-a-long-name".repeat(3), "2026-06-01-thinking-high-context-1m".repeat(3));
+    own.iter().map(|own| format!("{begin}/{own}-{end}")).collect()
+}
+
+const OWN: [&str; 4] = ["qzebra", "qyak", "qxerus", "qwombat"];
+
+/// A figure whose names these are, each with its word.
+fn named_alike(figure: Figure) -> Figure {
+    with_names(figure, &alike(&OWN), &[Some(1.0), Some(2.0), Some(0.5), Some(3.0), Some(4.0)])
 }
 
 #[test]
 fn long_names_that_differ_stay_different_wherever_they_are_cut() {
     let figures = [
-        many::survival(many::runs(4, 20, 9), 9),
-        many::survival(many::runs(8, 20, 9), 9),
-        many::first_failures(many::runs(4, 20, 9)),
-        many::differences(4),
-        many::bars(4),
-        many::pareto(4, Scale::Linear),
-        many::retries(4),
-        many::retries(6),
-        many::paired(4, 9),
-        many::matrix(4, 4),
-        many::failures(4, 4, SharesForm::SideBySide),
-        many::failures(4, 4, SharesForm::Stacked),
+        (many::survival(many::runs(4, 20, 9), 9), 4),
+        (many::survival(many::runs(8, 20, 9), 9), 4),
+        (many::first_failures(many::runs(4, 20, 9)), 4),
+        // The reference is named at the axis.
+        (many::differences(3), 4),
+        (many::differences(1), 2),
+        (many::bars(4), 4),
+        (many::bars(2), 2),
+        (many::pareto(4, Scale::Linear), 4),
+        (many::retries(4), 4),
+        (many::retries(6), 4),
+        // The scenarios, and the two runs above them.
+        (many::paired(4, 9), 4),
+        (many::matrix(4, 4), 4),
+        (many::failures(4, 4, SharesForm::SideBySide), 4),
+        (many::failures(4, 4, SharesForm::Stacked), 4),
     ];
-    for figure in figures {
-        for preset in ["icml", "neurips:half"] {
+    for (figure, names) in figures {
+        for preset in ["icml", "neurips:half", "acl", "ieee"] {
             let layout = Preset::parse(preset).unwrap().layout();
-            let figure = with_names(
-                figure.clone(),
-                &alike(),
-                &[Some(1.0), Some(2.0), Some(0.5), Some(3.0), Some(4.0)],
-            );
-            let spec = FigureSpec::new(figure, layout, Theme::Print);
+            let spec = FigureSpec::new(named_alike(figure.clone()), layout, Theme::Print);
             let texts: Vec<String> = texts(&draw(&spec)).into_iter().map(|t| t.text).collect();
-            // The names of axes are cut, too.
-            let cut: BTreeSet<&String> =
-                texts.iter().filter(|t| t.contains('…') && !t.starts_with("to ")).collect();
-            assert!(cut.len() >= 4, "{preset}: {cut:?} in {texts:?}");
+            for own in &OWN[..names] {
+                assert!(texts.iter().any(|t| t.contains(own)), "{preset}: {own} is not in {texts:?}");
+            }
         }
+    }
+}
+
+/// One row beside a reference: both were "organization-with-a-…king-high-context-1m".
+#[test]
+fn a_single_row_is_told_from_its_reference() {
+    let drawn = |preset: &str| -> Vec<String> {
+        let layout = Preset::parse(preset).unwrap().layout();
+        let spec = FigureSpec::new(named_alike(many::differences(1)), layout, Theme::Print);
+        texts(&draw(&spec)).into_iter().map(|t| t.text).collect()
+    };
+    for preset in ["icml", "icml:full", "neurips"] {
+        let words = drawn(preset);
+        assert!(words.iter().any(|t| t.starts_with("vs. ") && t.contains(OWN[0])), "{preset}: {words:?}");
+        assert!(words.iter().any(|t| !t.starts_with("vs. ") && t.contains(OWN[1])), "{preset}: {words:?}");
     }
 }
 

@@ -57,7 +57,7 @@ pub struct ComparedMember {
     pub id: String,
     /// The shortest name that tells it from the other members.
     pub name: String,
-    /// The same where there is little room for it: without what all names begin with.
+    /// The same where there is little room for it: what differs, as charts have it.
     pub short_name: String,
     /// Model and harness in full.
     pub full_name: String,

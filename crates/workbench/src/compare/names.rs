@@ -1,7 +1,7 @@
 //! How members are named, everywhere: in charts, chips, tables, captions and exports.
 //!
-//! A chart cuts a name further where it has no room for it, by measuring (`figures::names`). What tells members apart is decided
-//! here alone.
+//! What tells members apart is decided here; the short form where there is little room is [`figures::short_names`], in charts
+//! too, which cut it further by measuring where not even that fits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,6 @@ use crate::api::Member;
 
 /// Names of fewer characters are shown whole.
 const SHORT: usize = 16;
-/// What stands between the parts of a name: `model · agent (source)`.
-const BREAKS: [&str; 5] = [" · ", " (", ", ", " ", "/"];
-
 /// What tells a member from others of the same name.
 type Mark<'a> = &'a dyn Fn(&Pool) -> Option<String>;
 
@@ -98,38 +95,10 @@ fn what_differs(ids: &[String]) -> Vec<Option<String>> {
     words.iter().map(|words| Some(short(words))).collect()
 }
 
-/// The names where there is little room for them: without what all of them begin with, which says nothing of what differs.
-/// `… (jobs-1)`, `… (jobs-2)`. Only whole parts are left out.
+/// The names where there is little room for them: what tells each from the others. Names that are all short stay whole.
 fn short(names: &[String]) -> Vec<String> {
     let is_short = |name: &String| name.chars().count() <= SHORT;
-    let Some(first) = names.first().filter(|_| names.len() > 1 && !names.iter().all(is_short)) else {
-        return names.to_vec();
-    };
-    let common = first
-        .char_indices()
-        .map(|(at, c)| at + c.len_utf8())
-        .take_while(|end| names.iter().all(|name| name.get(..*end) == first.get(..*end)))
-        .last()
-        .unwrap_or(0);
-    let mut cut = 0;
-    let mut at = 0;
-    while let Some(rest) = first.get(at..).filter(|_| at < common) {
-        let Some(mark) = BREAKS.iter().find(|mark| rest.starts_with(**mark)) else {
-            let Some(next) = rest.chars().next() else { break };
-            at += next.len_utf8();
-            continue;
-        };
-        at += mark.len();
-        if at > common {
-            break;
-        }
-        // A bracket stays with what it holds.
-        cut = if *mark == " (" { at - 1 } else { at };
-    }
-    if cut == 0 || names.iter().any(|name| name.len() <= cut) {
-        return names.to_vec();
-    }
-    names.iter().map(|name| format!("… {}", &name[cut..])).collect()
+    if names.iter().all(is_short) { names.to_vec() } else { figures::short_names(names) }
 }
 
 #[cfg(test)]
@@ -144,22 +113,23 @@ mod tests {
     fn short_names_show_what_differs_where_names_begin_alike() {
         assert_eq!(
             shown(&["model-a · agent-a (jobs-1)", "model-a · agent-a (jobs-2)"]),
-            ["… (jobs-1)", "… (jobs-2)"]
+            ["(jobs-1)", "(jobs-2)"]
         );
         assert_eq!(
             shown(&["claude-opus-4.8 · opencode", "claude-opus-4.8 · mini-swe"]),
-            ["… opencode", "… mini-swe"]
+            ["opencode", "mini-swe"]
         );
-        // What is only begun alike stays whole.
-        let versions = ["claude-opus-4.8 · opencode", "claude-opus-4.7 · opencode"];
-        assert_eq!(shown(&versions), versions);
+        assert_eq!(
+            shown(&["claude-opus-4.8 · opencode", "claude-opus-4.7 · opencode"]),
+            ["opus-4.8", "opus-4.7"]
+        );
         assert_eq!(
             shown(&["model-a · agent-a, 2 runs", "model-a · agent-a, 2 runs (x)"]),
-            ["… runs", "… runs (x)"]
+            ["runs", "runs (x)"]
         );
         assert_eq!(
             shown(&["模型 · 一个很长的名字的代理 甲", "模型 · 一个很长的名字的代理 乙"]),
-            ["… 甲", "… 乙"]
+            ["甲", "乙"]
         );
     }
 
@@ -171,7 +141,7 @@ mod tests {
         let thirteen: Vec<String> =
             (0..42).map(|i| format!("a model with a long name · agent {i}")).collect();
         let short = short(&thirteen);
-        assert_eq!(short[41], "… 41");
+        assert_eq!(short[41], "agent 41");
         assert_eq!(short.iter().collect::<BTreeSet<_>>().len(), 42);
     }
 

@@ -24,7 +24,7 @@ id: string,
  */
 name: string, 
 /**
- * The same where there is little room for it: without what all names begin with.
+ * The same where there is little room for it: what differs, as charts have it.
  */
 short_name: string, 
 /**
