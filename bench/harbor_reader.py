@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase as fnmatch
 from pathlib import Path
 
 # Why an exception ended an episode: `harbor_exceptions.txt` explains the letters.
-CAUSES = {"f": "failed", "p": "provider", "e": "environment", "c": "cancelled", "b": "budget", "n": "unfinished"}
+CAUSES = {"f": "failed", "v": "verifier", "p": "provider", "e": "environment", "c": "cancelled", "b": "budget", "n": "unfinished"}
 LINES = re.sub(r"\n +", " ", re.sub(r"(?m)^#.*\n|^\n", "", Path(__file__).with_name("harbor_exceptions.txt").read_text("utf-8"))).splitlines()
 SAYS = [(line[:3], line[4:].split(": ^")[0].split(), re.compile(line.split(": ^")[1])) for line in LINES if ": ^" in line]
 RAISED = [(line[:3], owner, kind) for line in LINES if ": ^" not in line for owner in line[4:].split(": ")[0].split() for kind in line.split(": ")[1].split()]
@@ -35,7 +35,7 @@ def letters_of(kind, module, message):
         named.sort(key=lambda row: (row[2] == "*", -len(row[1])))  # the type itself before its package, and the nearest package
     else:
         named = sorted((row for row in named if row[2] != "*"), key=lambda row: row[1] != "?")
-    return named[0][0] if named else "e?f"
+    return named[0][0] if named else "e?v"
 
 
 def cause_of(raised, stage, later=False, took=math.inf):
@@ -43,7 +43,7 @@ def cause_of(raised, stage, later=False, took=math.inf):
     kind, message, trace = (str(raised.get(f"exception_{key}") or "") for key in ("type", "message", "traceback"))
     full = re.findall(rf"^((?:[A-Za-z_]\w*\.)*{re.escape(kind)})(?::|$)", trace, re.M)
     module = full[-1].rpartition(".")[0] or "builtins" if full else None
-    letter = letters_of(kind, module, message)[stage]
+    letter, lost = letters_of(kind, module, message)[stage], "fv"[stage == TESTS]
     block = re.split(r"\n\n(?:The above exception was|During handling of the above)", trace)[0]
     first = ([("", "")] + re.findall(r"^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?:: ?(.*))?$", block, re.M))[-1]
     if stage and kind in ("AgentTimeoutError", "VerifierTimeoutError"):  # made of any time-out within the phase
@@ -55,15 +55,15 @@ def cause_of(raised, stage, later=False, took=math.inf):
     if letter == "w":
         named = re.search(r"raised (\w+)>|^[ |]*\| (?:\w+\.)*(\w*(?:Error|Exception|Timeout))(?::|$)", f"{message}\n{trace}", re.M)
         inner = (named[1] or named[2], "") if named else first
-        return cause_of({"exception_type": inner[0], "exception_message": inner[1], "exception_traceback": block}, stage) if inner[0] != kind else "f"
+        return cause_of({"exception_type": inner[0], "exception_message": inner[1], "exception_traceback": block}, stage) if inner[0] != kind else lost
     files = re.findall(r'File "([^"\n]+)"', block)[-1 if letter == "?" else 0:]
     called = [found[1] or "" for found in map(CALLED.search, files) if found][-1:]
     code = next(filter(None, (STATUS.match(message) or STATUS.match("000, message=")).groups()))
     if letter == "r" or code in ("400", "413", "422", "ValidationException") and (letter in "s?" or letter == "i" and called < ["/"]):
-        return "p" if "'message': 'Your credit balance is too low" in message else "f"
+        return "p" if "'message': 'Your credit balance is too low" in message else lost
     json_error, engine, by_code = kind == "JSONDecodeError", called > [""], "p" if re.match(r"40[123489]$|429$|5|\D", code) else ""
     http = letter == "j" and not json_error and re.search(r"-packages/(aiohttp|httpx2?|httpcore|requests|urllib3)/", block)
-    by_call = "fe"[not json_error] if engine else "p" if stage == AGENT and (called or http) else "f"
+    by_call = "fe"[not json_error] if engine else "p" if stage == AGENT and (called or http) else lost
     return {"h": "f" if later else "e", "s": "p", "i": "e" if engine else "p", "j": by_call, "?": by_code or by_call}.get(letter, letter)
 
 
@@ -159,7 +159,9 @@ def read_step(name, said, folder, result, at, of, harness):
     raised, script = said.get("exception_info") or at == of and (result or {}).get("exception_info"), transcript(folder / "agent")
     stage = stage_of(raised, work, tests, verdict) if raised else AFTER
     says_why = stage == AGENT or stage != AFTER and verdict == "none"
-    cause = cause_of(raised, stage, at > 1 and not work, seconds(work) or math.inf) if says_why else "n" if result is None and verdict == "none" else "f"
+    cause = cause_of(raised, stage, at > 1 and not work, seconds(work) or math.inf) if says_why else "n" if result is None and verdict == "none" else "vf"[verdict == "failed"]
+    if cause == "f" and verdict == "none" and stage == AGENT and moment(tests.get("finished_at")) and cause_of(raised, TESTS) != "f":
+        cause = "v"  # nothing proves whose it was, and tests that ran do not need the agent to end well
     tokens, cost = [count(context.get(k)) for k in ("n_input_tokens", "n_cache_tokens", "n_output_tokens")], number(context.get("cost_usd"))
     if script and (tokens == [None] * 3 or not any(tokens) and script["calls"]):
         tokens, cost = script["tokens"], script["cost"] if cost is None else cost
@@ -242,8 +244,8 @@ def end_of(trial, of_task):
     stamina = next((at for at, turn in enumerate(turns) if turn["verdict"] != "passed"), len(turns))
     cause = turns[stamina]["cause"] if stamina < len(turns) else None
     if stamina == len(turns) and (stamina < declared or not declared and not end["ended"]):  # it ended between two steps
-        cause = cause_of(end["raised"], SETUP, True) if end["raised"] else "n" if end["ended"] is None else "f"  # by a `min_reward`
-    return {"planned": declared or (begun if end["ended"] or stamina < begun else 0) or None, "stamina": stamina, "event": cause == "f", "cause": CAUSES.get(cause)}
+        cause = cause_of(end["raised"], SETUP, True) if end["raised"] else "n" if end["ended"] is None else "v"  # by a `min_reward`: the next step has no verdict
+    return {"planned": declared or (begun if end["ended"] or stamina < begun else 0) or None, "stamina": stamina, "event": cause in ("f", "v"), "cause": CAUSES.get(cause)}
 
 
 def read_run(name, trials, version, proofs):

@@ -44,7 +44,7 @@ const REFUSED: &str = "a request that was refused while the tests ran: a service
 /// Likewise, of exceptions by job (the stage) and task (the exception). All that is compared there is the cause.
 const CAUSES_EXPLAINED: &[(&str, &str, &str, &str, &str)] = &[
     ("causes", "agent/HostedQuotaExceededError 1/cause", ENVIRONMENT, FAILED, NOT_OF_HARBOR),
-    ("causes", "tests/HostedQuotaExceededError 1/cause", ENVIRONMENT, FAILED, NOT_OF_HARBOR),
+    ("causes", "tests/HostedQuotaExceededError 1/cause", ENVIRONMENT, VERIFIER, NOT_OF_HARBOR),
     (
         "causes",
         "agent/NotFound 1/cause",
@@ -52,7 +52,7 @@ const CAUSES_EXPLAINED: &[(&str, &str, &str, &str, &str)] = &[
         ENVIRONMENT,
         "docker and google.api_core have one; without a module nothing says whose it is",
     ),
-    ("causes", "tests/NotFound 1/cause", FAILED, ENVIRONMENT, "as above"),
+    ("causes", "tests/NotFound 1/cause", VERIFIER, ENVIRONMENT, "as above"),
     (
         "causes",
         "agent/EventStreamError 1/cause",
@@ -60,7 +60,7 @@ const CAUSES_EXPLAINED: &[(&str, &str, &str, &str, &str)] = &[
         PROVIDER,
         "its message always begins with the answer's code, which says it; this one has neither that nor a module",
     ),
-    ("causes", "tests/EventStreamError 1/cause", FAILED, ENVIRONMENT, "as above"),
+    ("causes", "tests/EventStreamError 1/cause", VERIFIER, ENVIRONMENT, "as above"),
     (
         "causes",
         "agent/SSLCertVerificationError 1/cause",
@@ -68,15 +68,17 @@ const CAUSES_EXPLAINED: &[(&str, &str, &str, &str, &str)] = &[
         FAILED,
         "a kind of SSLError, which the other reader only knows by that name",
     ),
-    ("causes", "tests/SSLCertVerificationError 1/cause", ENVIRONMENT, FAILED, "as above"),
-    ("causes", "tests/*BadRequestError 1/cause", ENVIRONMENT, FAILED, REFUSED),
-    ("causes", "tests/*UnprocessableEntityError 1/cause", ENVIRONMENT, FAILED, REFUSED),
-    ("causes", "tests/*HTTPValidationError 1/cause", ENVIRONMENT, FAILED, REFUSED),
-    ("causes", "tests/*LLMMalformedConversationHistoryError 1/cause", ENVIRONMENT, FAILED, REFUSED),
-    ("causes", "tests/*ContentTooLargeError 1/cause", ENVIRONMENT, FAILED, REFUSED),
+    ("causes", "tests/SSLCertVerificationError 1/cause", ENVIRONMENT, VERIFIER, "as above"),
+    ("causes", "tests/*BadRequestError 1/cause", ENVIRONMENT, VERIFIER, REFUSED),
+    ("causes", "tests/*UnprocessableEntityError 1/cause", ENVIRONMENT, VERIFIER, REFUSED),
+    ("causes", "tests/*HTTPValidationError 1/cause", ENVIRONMENT, VERIFIER, REFUSED),
+    ("causes", "tests/*LLMMalformedConversationHistoryError 1/cause", ENVIRONMENT, VERIFIER, REFUSED),
+    ("causes", "tests/*ContentTooLargeError 1/cause", ENVIRONMENT, VERIFIER, REFUSED),
 ];
 const ENVIRONMENT: &str = r#""environment""#;
+/// The agent's.
 const FAILED: &str = r#""failed""#;
+const VERIFIER: &str = r#""verifier""#;
 const PROVIDER: &str = r#""provider""#;
 
 /// Exceptions that are told by how their message begins.
@@ -183,6 +185,7 @@ fn ours(facts: &mut Facts, job: &str, shown: &Value) {
         let cause = match text(&episode["end_reason"]) {
             "passed_all" => Value::Null,
             "endpoint" => "provider".into(),
+            "verifier_error" | "verifier_timeout" | "no_verdict" => "verifier".into(),
             // words: ok: the name of an end reason.
             outside @ ("environment" | "cancelled" | "budget" | "unfinished") => outside.into(),
             _ => "failed".into(),
