@@ -18,10 +18,10 @@ struct Entry {
 /// The places of the entries. A name takes at most one line. Different names stay different.
 fn entries(sheet: &Sheet, labels: &[&SeriesLabel]) -> Vec<Entry> {
     let size = sheet.sizes.tick_font;
-    let before = sample_width(&sheet.sizes) + 0.5 * size;
+    let before = before_name(sheet);
     let room = sheet.width - 2.0 * PAD;
     let (mut line, mut left) = (0, PAD);
-    shown_all(labels, (room - before).max(0.0), size)
+    shown_all(labels, room_of_name(sheet), size)
         .into_iter()
         .map(|text| {
             let width = text_width(&text, size);
@@ -34,6 +34,16 @@ fn entries(sheet: &Sheet, labels: &[&SeriesLabel]) -> Vec<Entry> {
             entry
         })
         .collect()
+}
+
+/// Room before a name: its sample.
+fn before_name(sheet: &Sheet) -> f64 {
+    sample_width(&sheet.sizes) + 0.5 * sheet.sizes.tick_font
+}
+
+/// The widest name of an entry.
+pub(crate) fn room_of_name(sheet: &Sheet) -> f64 {
+    (sheet.width - 2.0 * PAD - before_name(sheet)).max(0.0)
 }
 
 fn line_height(size: f64) -> f64 {

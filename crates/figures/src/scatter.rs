@@ -98,11 +98,9 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
         draw_front(&sheet, canvas, &plan, dots, &front);
         draw_dots(&sheet, canvas, axes, dots);
         draw_names(&sheet, canvas, dots, &names);
-        let entries: Vec<(&SeriesLabel, Style)> = plan
-            .listed
-            .iter()
-            .map(|dot| (dots[*dot].label, Style::of_label(dots[*dot].label, sheet.tokens)))
-            .collect();
+        let listed = listed_labels(&sheet, dots, &plan.listed);
+        let entries: Vec<(&SeriesLabel, Style)> =
+            listed.iter().map(|label| (label, Style::of_label(label, sheet.tokens))).collect();
         if !entries.is_empty() {
             legend::draw(&sheet, canvas, plan.legend_top, &entries);
         }
@@ -129,7 +127,7 @@ fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> Plan {
     let dots = &data.dots;
     let right = sheet.width - PAD - size;
     let notes = footnotes::wrap(&data.notes, sheet.width - 2.0 * PAD, size);
-    let legend_height = legend::height(sheet, listed.iter().map(|dot| dots[*dot].label));
+    let legend_height = legend::height(sheet, listed_labels(sheet, dots, &listed).iter());
     let tables = legend_height + footnotes::height(notes.len(), size);
     let top = 0.8 * size;
     let below = sheet.below(true);
@@ -148,6 +146,16 @@ fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> Plan {
     let notes_top = legend_top + legend_height;
     let height = notes_top + footnotes::height(notes.len(), size) + PAD;
     Plan { axes: (x, y), left, right, top, bottom, notes, listed, legend_top, notes_top, height }
+}
+
+/// The labels of the dots in the list, with names that differ from those of all dots, not only from each other.
+fn listed_labels(sheet: &Sheet, dots: &[Dot<'_>], listed: &[usize]) -> Vec<SeriesLabel> {
+    let labels: Vec<&SeriesLabel> = dots.iter().map(|dot| dot.label).collect();
+    let names = shown_all(&labels, legend::room_of_name(sheet), sheet.sizes.tick_font);
+    // A name says that it is simulated.
+    let label =
+        |dot: &usize| SeriesLabel { name: names[*dot].clone(), simulated: false, ..dots[*dot].label.clone() };
+    listed.iter().map(label).collect()
 }
 
 /// Indices of the Pareto front: no other dot has at most this x and more y. By ascending x.

@@ -8,6 +8,7 @@ mod looks;
 mod names;
 mod refusals;
 mod room;
+mod sizes;
 mod specs;
 
 use std::collections::BTreeSet;

@@ -98,7 +98,7 @@ fn layout() -> impl Strategy<Value = Layout> {
 }
 
 fn figure() -> impl Strategy<Value = Figure> {
-    (0..13u32, 0..9usize, 1..60usize, 1..101u32).prop_map(|(kind, count, n, turns)| match kind {
+    (0..14u32, 0..9usize, 1..60usize, 1..101u32).prop_map(|(kind, count, n, turns)| match kind {
         0 | 1 => many::survival(many::runs(count, n, turns), turns),
         2 => many::first_failures(many::runs(count, n, turns)),
         3 => many::differences(count),
@@ -110,6 +110,7 @@ fn figure() -> impl Strategy<Value = Figure> {
         9 => many::failures(6, count, SharesForm::Auto),
         10 => tables::runs(n),
         11 => tables::wide(n),
+        12 => many::plane(count),
         _ => many::failures(20, count.min(6), SharesForm::SideBySide),
     })
 }
