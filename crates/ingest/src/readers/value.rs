@@ -221,11 +221,16 @@ mod tests {
         ] {
             assert_eq!((tokens(&node(&value)), dollars(&node(&value))), (tokens_of, dollars_of), "{value}");
             assert_eq!(count(&node(&value)).map(u64::from), tokens_of, "{value}");
-            assert_eq!(
-                share(&node(&value)),
-                figure(&node(&value)).filter(|n| *n == 0.0 || *n == 0.5),
-                "{value}"
-            );
+        }
+        for (value, share_of, figure_of) in [
+            (json!(0.5), Some(0.5), Some(0.5)),
+            (json!(1), Some(1.0), Some(1.0)),
+            (json!(1.5), None, Some(1.5)),
+            (json!(-0.5), None, Some(-0.5)),
+            (json!("0.5"), None, None),
+            (json!(true), None, None),
+        ] {
+            assert_eq!((share(&node(&value)), figure(&node(&value))), (share_of, figure_of), "{value}");
         }
         let mut unusable = Unusable::default();
         assert_eq!(unusable.take("n", Some(&node(&json!("12"))), tokens), None);
