@@ -142,8 +142,9 @@ fn every_figure_says_method_n_events_policy_and_software() {
     }
 }
 
+/// 57.0 of 100 turns stood in a grid of means over 4.
 #[test]
-fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
+fn a_published_mean_over_other_turns_stands_in_no_figure() {
     let library = Library::fixtures(&["staminabench"]);
     let matrix = |published| {
         let spec = library.spec(&FigureOf::Matrix { of: MatrixRequest::default(), published });
@@ -153,35 +154,12 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     };
     let ((plain, _), (laid_over, caption_text)) = (matrix(false), matrix(true));
     assert_eq!((plain.rows.len(), plain.columns.len(), plain.cells.len()), (4, 2, 4));
-    assert!(plain.cells.iter().all(|cell| cell.published.is_empty()));
-    // mini_swe and opencode are there; of the models GLM-5 is, Qwen3.5-122B and Kimi K2.5 are not.
-    assert_eq!(laid_over.rows, plain.rows);
-    assert_eq!(laid_over.columns[2..], ["Qwen3.5-122B", "Kimi K2.5"]);
-    let value = |row: &str, column: &str| -> Vec<f64> {
-        let at = |names: &[String], name: &str| names.iter().position(|n| n == name).unwrap() as u32;
-        let place = (at(&laid_over.rows, row), at(&laid_over.columns, column));
-        let cell = laid_over.cells.iter().find(|c| (c.row, c.column) == place);
-        cell.map_or_else(Vec::new, |c| c.published.iter().map(|p| p.value).collect())
-    };
-    // A mean over 100 turns does not stand in a cell with runs of fewer.
-    assert!(value("opencode", "zai.glm-5").is_empty() && value("mini_swe", "zai.glm-5").is_empty());
+    assert_eq!(laid_over, plain);
+    // Five are of a harness, two of them of a cell with runs.
     assert!(
-        caption_text.contains("2 published means are over 100 turns and not drawn beside means over"),
+        caption_text.contains("5 published means are over 100 turns and not drawn beside means over"),
         "{caption_text}"
     );
-    assert_eq!(value("opencode", "Qwen3.5-122B"), [39.4]);
-    assert_eq!(value("mini_swe", "Qwen3.5-122B"), [33.1]);
-    assert_eq!(value("opencode", "Kimi K2.5"), [31.8]);
-    assert!(value("mini_swe", "Kimi K2.5").is_empty());
-    let all: usize = laid_over.cells.iter().map(|c| c.published.len()).sum();
-    assert_eq!(all, 3, "every published number that has a harness and no run of this library beside it");
-    assert!(laid_over.cells.iter().flat_map(|c| &c.published).all(|p| p.source.contains("second-hand")));
-    // They count in no mean and in no n.
-    assert_eq!(
-        (laid_over.row_means.clone(), &laid_over.column_means[..2]),
-        (plain.row_means, &plain.column_means[..])
-    );
-    assert!(laid_over.column_means[2..].iter().all(|m| m.mean.is_none() && m.cells == 0));
     let retries_request = RetriesRequest { members: members(&TWO), ..RetriesRequest::default() };
     // They are means over 100 turns, and these runs have fewer: they stand on no axis with them, and the caption says so.
     let spec = library.spec(&FigureOf::Retries { of: retries_request, published: true });
@@ -192,6 +170,53 @@ fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     );
     let Figure::Retries(data) = spec.figure else { panic!("retries") };
     assert!(data.published.is_empty());
+    // Bars drew nothing, and said nothing.
+    let bars = |runs: &[&str], measure| {
+        caption(&library.spec(&FigureOf::Bars { of: compared_runs(runs), measure, published: true }))
+    };
+    let other_turns = bars(&["staminabench.own"], Measure::Stamina);
+    assert!(other_turns.contains("over 100 turns and not drawn beside means over"), "{other_turns}");
+    let of_others = bars(&["staminabench.nested_folders"], Measure::Stamina);
+    assert!(
+        of_others.contains("No published mean is of a harness and a model that are shown"),
+        "{of_others}"
+    );
+    let score = bars(&TWO, Measure::Score);
+    assert!(score.contains("Published numbers are of mean stamina and not drawn beside another"), "{score}");
+}
+
+#[test]
+fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
+    let place = tempfile::tempdir().unwrap();
+    let made = place.path().join("made");
+    write_run(&made.join("alike"), Some(3));
+    let library = Library::new(&[made]);
+    let matrix = |published| {
+        let spec = library.spec(&FigureOf::Matrix { of: MatrixRequest::default(), published });
+        let Figure::Matrix(data) = spec.figure else { panic!("a matrix") };
+        data
+    };
+    let (plain, laid_over) = (matrix(false), matrix(true));
+    assert_eq!((plain.rows.len(), plain.columns.len(), plain.cells.len()), (1, 1, 1));
+    assert!(plain.cells.iter().all(|cell| cell.published.is_empty()));
+    // Of the harnesses OpenCode is there, of the models GLM-5; Mini-SWE, Qwen3.5-122B and Kimi K2.5 are not.
+    assert_eq!(laid_over.rows[1..], ["Mini-SWE"]);
+    assert_eq!(laid_over.columns[1..], ["Qwen3.5-122B", "Kimi K2.5"]);
+    let value = |row: usize, column: usize| -> Vec<f64> {
+        let cell = laid_over.cells.iter().find(|c| (c.row as usize, c.column as usize) == (row, column));
+        cell.map_or_else(Vec::new, |c| c.published.iter().map(|p| p.value).collect())
+    };
+    assert_eq!([value(0, 0), value(0, 1), value(0, 2)], [[57.0], [39.4], [31.8]]);
+    assert_eq!([value(1, 0), value(1, 1)], [[15.1], [33.1]]);
+    assert!(value(1, 2).is_empty());
+    assert!(laid_over.cells.iter().flat_map(|c| &c.published).all(|p| p.source.contains("second-hand")));
+    // They count in no mean and in no n.
+    assert_eq!(
+        (laid_over.row_means[0], laid_over.column_means[0]),
+        (plain.row_means[0], plain.column_means[0])
+    );
+    let only_published = laid_over.row_means[1..].iter().chain(&laid_over.column_means[1..]);
+    assert!(only_published.into_iter().all(|m| m.mean.is_none() && m.cells == 0));
 }
 
 /// Writes a run of OpenCode with GLM-5 that passes every one of 100 turns.

@@ -72,7 +72,11 @@ impl Workbench {
                     self.beside(&published::numbers(&member.benchmark.0), both, &member.runs)
                 };
                 let beside = data.members.iter().map(beside_member).collect::<Result<Vec<_>, ApiError>>()?;
-                let method = method::noted(method, matrix::left_out(beside.iter().flatten(), data.tau));
+                let mut notes = matrix::left_out(beside.iter().flatten(), &[], data.tau);
+                if *published && beside.iter().all(Vec::is_empty) {
+                    notes.push(matrix::none_beside(*measure == Measure::Stamina));
+                }
+                let method = method::noted(method, notes);
                 (Figure::Bars(bars(&data, *measure, &beside)), method)
             }
             FigureOf::Pareto { of } => {
@@ -100,7 +104,7 @@ impl Workbench {
                 let left_out = if data.of_one_turn {
                     matrix::not_drawn(&data.published, data.tau).into_iter().collect()
                 } else {
-                    matrix::left_out(beside.values().flatten(), data.tau)
+                    matrix::left_out(beside.values().flatten(), &matrix::placed(&data), data.tau)
                 };
                 let method = method::noted(method, left_out);
                 (Figure::Matrix(matrix::figure(&data, Some(&beside))), method)

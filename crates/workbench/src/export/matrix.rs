@@ -99,10 +99,14 @@ pub(super) fn not_drawn<'a>(
 }
 
 /// What is said under a figure of published numbers that do not stand beside runs, because these are over other turns or allow
-/// another number of attempts.
-pub(super) fn left_out<'a>(beside: impl IntoIterator<Item = &'a Beside>, tau: u32) -> Vec<String> {
+/// another number of attempts. `alone`: numbers that would have a place of their own.
+pub(super) fn left_out<'a>(
+    beside: impl IntoIterator<Item = &'a Beside>,
+    alone: &[&'a PublishedNumber],
+    tau: u32,
+) -> Vec<String> {
     // A number that would stand beside several runs is one.
-    let mut numbers: Vec<&PublishedNumber> = Vec::new();
+    let mut numbers: Vec<&PublishedNumber> = alone.to_vec();
     let mut of_other_limits: Vec<&PublishedNumber> = Vec::new();
     let mut limits: BTreeSet<Option<u32>> = BTreeSet::new();
     for beside in beside {
@@ -128,6 +132,21 @@ pub(super) fn left_out<'a>(beside: impl IntoIterator<Item = &'a Beside>, tau: u3
         ));
     }
     sentences
+}
+
+/// The published numbers that a matrix has a place for: mean staminas of a harness.
+pub(super) fn placed(data: &api::Matrix) -> Vec<&PublishedNumber> {
+    data.published.iter().filter(|n| n.metric == MEAN_TURNS && n.harness.is_some()).collect()
+}
+
+/// What is said under bars that were to have published numbers, and have none for another reason than turns or attempts.
+pub(super) fn none_beside(is_stamina: bool) -> String {
+    let why = if is_stamina {
+        "No published mean is of a harness and a model that are shown"
+    } else {
+        "Published numbers are of mean stamina and not drawn beside another measure"
+    };
+    why.to_owned()
 }
 
 /// `1 attempt per turn`, `3 or 10 attempts per turn`, `3 or an unknown number of attempts per turn`.
@@ -178,8 +197,8 @@ impl Workbench {
 }
 
 /// The matrix of the page. With published numbers (`beside`: those of cells that have runs) it also has the cells, rows and
-/// columns that only those have: they say "no run" beside the number, and count in no mean. In a cell with runs a number
-/// stands where it is of as many turns and attempts.
+/// columns that only those have: they say "no run" beside the number, and count in no mean. Every number is over as many turns
+/// as the means of the matrix, and in a cell with runs of as many attempts.
 pub(super) fn figure(data: &api::Matrix, beside: Option<&BTreeMap<(u32, u32), Vec<Beside>>>) -> Matrix {
     // A mean number of turns is no pass rate.
     let beside = beside.filter(|_| !data.of_one_turn);
@@ -193,11 +212,11 @@ pub(super) fn figure(data: &api::Matrix, beside: Option<&BTreeMap<(u32, u32), Ve
     // Who stands in a line: a run's name, or a published one; an unknown name is nobody's.
     let named = |lines: &[MatrixLine]| lines.iter().map(|l| l.name.clone()).collect::<Vec<_>>();
     let (mut harnesses, mut models) = (named(&data.harnesses), named(&data.models));
-    let numbers: Vec<&PublishedNumber> = data
-        .published
-        .iter()
-        .filter(|n| beside.is_some() && n.metric == MEAN_TURNS && n.harness.is_some())
-        .collect();
+    let numbers: Vec<&PublishedNumber> = if beside.is_some() {
+        placed(data).into_iter().filter(|n| is_over(n, data.tau)).collect()
+    } else {
+        Vec::new()
+    };
     for number in &numbers {
         let harness = number.harness.clone();
         if !harnesses.iter().any(|h| published::is_of(number, h.as_deref(), Some(&number.model))) {
@@ -303,21 +322,28 @@ mod tests {
     #[test]
     fn what_is_left_out_is_said_once_with_both_numbers() {
         let alike = beside(Some(100), Some(2), &[Some(3)]);
-        assert!(left_out([&alike], 100).is_empty());
+        assert!(left_out([&alike], &[], 100).is_empty());
         let more = beside(Some(100), Some(2), &[Some(10)]);
         let words =
             "1 published mean is of 3 attempts per turn and not drawn beside runs of 10 attempts per turn";
-        assert_eq!(left_out([&alike, &more, &more], 100), [words]);
+        assert_eq!(left_out([&alike, &more, &more], &[], 100), [words]);
         let none = beside(Some(100), Some(0), &[None, Some(10)]);
         assert_eq!(
-            left_out([&more, &none], 100),
+            left_out([&more, &none], &[], 100),
             [
                 "2 published means are of 1 or 3 attempts per turn and not drawn beside runs of 10 or an unknown number of attempts per turn"
             ]
         );
         assert_eq!(
-            left_out([&more], 8),
+            left_out([&more], &[], 8),
             ["1 published mean is over 100 turns and not drawn beside means over 8"]
         );
+        // Those without runs beside them count, each once.
+        let other = PublishedNumber { model: "o".to_owned(), ..more.number.clone() };
+        assert_eq!(
+            left_out([&more], &[&other, &more.number], 8),
+            ["2 published means are over 100 turns and not drawn beside means over 8"]
+        );
+        assert!(left_out([], &[&other], 100).is_empty());
     }
 }
