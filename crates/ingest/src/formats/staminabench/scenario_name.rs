@@ -77,10 +77,13 @@ pub(super) fn copied(tree: &Tree, at: &str, folders: &[String], names: &[String]
                 (!entry.is_folder()).then_some((index, entry.size))
             })
             .collect();
+        let mut of_size: HashMap<u64, usize> = HashMap::new();
+        for (_, size) in &sizes {
+            *of_size.entry(*size).or_default() += 1;
+        }
         let mut counted: HashMap<(u64, u64), usize> = HashMap::new();
         for (index, size) in &sizes {
-            let has_size = sizes.iter().filter(|(_, its)| its == size).count() > 1;
-            let Some(rest) = left.checked_sub(*size).filter(|_| has_size) else { continue };
+            let Some(rest) = left.checked_sub(*size).filter(|_| of_size[size] > 1) else { continue };
             left = rest;
             let Ok(bytes) = tree.read(&trajectory_of(at, &folders[*index]), *size) else { continue };
             let mut hasher = DefaultHasher::new();
