@@ -30,7 +30,7 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
     let described = Described { kind: "bars", title: "Measure by run", summary: summary(data) };
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
-        let names = shown_all(&labels, plan.names_right - PAD, sheet.sizes.tick_font);
+        let names = shown_all(&labels, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
         for (i, (row, name)) in data.rows.iter().zip(&names).enumerate() {
             draw_row(&sheet, canvas, &plan, (i, name), row, data.unit.as_deref());
         }
@@ -119,7 +119,7 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
     // Beyond a third of the width, only as much as names without a cut need.
     let least = least_width(&labels, size).min(0.42 * sheet.width);
-    let names_right = PAD + natural.min((0.32 * sheet.width).max(least));
+    let names_right = sheet.names_left() + natural.min((0.32 * sheet.width).max(least));
     let left = names_right + 0.7 * size;
     let widest = data.rows.iter().map(|r| beside_width(sheet, r, unit)).fold(0.0, f64::max);
     // Numbers are right of the longest bar.

@@ -45,7 +45,7 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         draw_heads(&sheet, canvas, data, &plan);
         draw_axis(&sheet, canvas, data, &plan);
-        let names = names(data, plan.names_right - PAD, sheet.sizes.tick_font);
+        let names = names(data, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
         for (i, ((row, texts), name)) in data.rows.iter().zip(&texts).zip(&names).enumerate() {
             draw_row(&sheet, canvas, &plan, (i, name), row, texts);
         }
@@ -116,7 +116,7 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> Plan {
     let right = value_right - value_width - gap;
     // Names have a third of the width at most. The axis keeps its least width before that.
     let names = natural.min(sheet.width / 3.0).min((right - 0.28 * sheet.width).max(0.12 * sheet.width));
-    let names_right = PAD + names;
+    let names_right = sheet.names_left() + names;
     let left = names_right + gap;
     let right = right.max(left + 2.0 * size);
     let ends = data.rows.iter().flat_map(|r| [r.value, r.ci_low, r.ci_high]).flatten();

@@ -96,7 +96,7 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
     let size = sheet.sizes.tick_font;
     let groups: Vec<&FailureGroup> = data.groups.iter().take(MOST).collect();
     let natural = groups.iter().map(|g| natural_width(&g.label, size)).fold(0.0, f64::max);
-    let names_right = PAD + natural.min(0.32 * sheet.width);
+    let names_right = sheet.names_left() + natural.min(0.32 * sheet.width);
     let widest = groups.iter().map(|g| sheet.tick_width(&group_note(g))).fold(0.0, f64::max);
     let (left, right) = (names_right + 0.7 * size, sheet.width - PAD - widest - 0.8 * size);
     let axis = ValueAxis::holding([0.0, 100.0].into_iter(), Scale::Linear, [left, right], 6);
@@ -128,7 +128,7 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
             );
         }
         let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
-        let names = shown_all(&labels, names_right - PAD, size);
+        let names = shown_all(&labels, names_right - sheet.names_left(), size);
         for (g, (group, name)) in groups.iter().zip(&names).enumerate() {
             canvas.part(&format!("group-{g}"));
             let middle = legend_height + (g as f64 + 0.5) * row;
@@ -258,7 +258,8 @@ pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
     let widest_class =
         data.classes.iter().take(MOST).map(|c| sheet.tick_width(&class_name(c))).fold(0.0, f64::max);
     let columns = |corner: &str| {
-        let names_right = PAD + widest_class.max(sheet.tick_width(corner)).min(0.36 * sheet.width);
+        let names_right =
+            sheet.names_left() + widest_class.max(sheet.tick_width(corner)).min(0.36 * sheet.width);
         let left = names_right + 0.7 * size;
         (names_right, left, (sheet.width - PAD - left) / groups.len().max(1) as f64)
     };
@@ -374,9 +375,9 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
             let note = fit(&plan.notes[g], head_room, size);
             canvas.text(&note, (x, names_height + 0.9 * size), Anchor::Start, size, sheet.tokens.muted);
         }
-        let unit = fit(&plan.corner, names_right - PAD, size);
+        let unit = fit(&plan.corner, names_right - sheet.names_left(), size);
         canvas.text(&unit, (names_right, names_height + 0.9 * size), Anchor::End, size, sheet.tokens.muted);
-        let class_names = class_names(data, names_right - PAD, size);
+        let class_names = class_names(data, names_right - sheet.names_left(), size);
         let mut harness_before = classes.first().is_some_and(|c| c.harness);
         for (i, class) in classes.iter().enumerate() {
             canvas.part(&format!("class-{i}"));

@@ -39,6 +39,8 @@ const SHORT: &str = "sim.";
 
 pub(crate) struct Plan {
     pub(crate) left: f64,
+    /// Width of the names of rows.
+    beside: f64,
     pub(crate) top: f64,
     column: f64,
     row: f64,
@@ -169,7 +171,8 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     ];
     let widest =
         data.rows.iter().map(|r| sheet.tick_width(&clean(r))).fold(sheet.tick_width("Mean"), f64::max);
-    let left = PAD + widest.min(0.28 * sheet.width) + 0.6 * size;
+    let left = sheet.names_left() + widest.min(0.28 * sheet.width) + 0.6 * size;
+    let beside = left - 0.6 * size - sheet.names_left();
     let apart = if means[0] { 0.5 * size } else { 0.0 };
     let across = (columns + usize::from(means[0])).max(1) as f64;
     let room = (sheet.width - PAD - left - apart) / across;
@@ -223,6 +226,7 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let height = notes_top + footnotes::height(notes.len(), size) + PAD;
     Plan {
         left,
+        beside,
         top,
         column,
         row,
@@ -258,7 +262,7 @@ fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
 
 /// The names of rows and columns for their room. Different names stay different.
 pub(crate) fn shown_names(data: &Matrix, plan: &Plan, size: f64) -> [Vec<String>; 2] {
-    let beside = plan.left - 0.6 * plan.size - PAD;
+    let beside = plan.beside;
     // Horizontal names are known to fit.
     let above = if plan.upright { plan.top - 0.7 * plan.size } else { f64::INFINITY };
     [

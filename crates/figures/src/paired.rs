@@ -53,7 +53,7 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
         }
         canvas.part("pairs");
         let scenarios: Vec<&str> = pairs.iter().map(|(_, pair)| pair.scenario.as_str()).collect();
-        let names = fit_all(&scenarios, plan.names_right - PAD, sheet.sizes.tick_font);
+        let names = fit_all(&scenarios, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
         for (i, ((_, pair), name)) in pairs.iter().zip(&names).enumerate() {
             draw_pair(&sheet, canvas, &plan, i, (pair, name), styles);
         }
@@ -122,7 +122,8 @@ fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> Plan {
         .map(|(_, p)| sheet.tick_width(&clean(&p.scenario)))
         .fold(sheet.tick_width("Scenario"), f64::max);
     // Readable names of scenarios are long; the rows need less width than they do.
-    let names_right = if named { PAD + widest.min(0.48 * sheet.width) } else { PAD + sizes.name_font };
+    let names_right =
+        if named { sheet.names_left() + widest.min(0.48 * sheet.width) } else { PAD + sizes.name_font };
     let left = names_right + 0.8 * size;
     let widest =
         pairs.iter().map(|(_, p)| sheet.tick_width(&difference(p))).fold(sheet.tick_width("Δ"), f64::max);

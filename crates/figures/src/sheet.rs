@@ -71,6 +71,12 @@ impl Sheet {
         (whole - rest - tables).max(least)
     }
 
+    /// Left edge of a column of names. On paper, letters at the margin would touch the edge of the picture; a panel of a page has
+    /// space around it.
+    pub(crate) const fn names_left(&self) -> f64 {
+        if self.print { 3.0 } else { PAD }
+    }
+
     /// A text of ticks.
     pub(crate) fn tick_width(&self, text: &str) -> f64 {
         text_width(text, self.sizes.tick_font)

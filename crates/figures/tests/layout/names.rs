@@ -184,3 +184,37 @@ fn names_over_first_failures_are_whole_and_every_bar_has_its_number() {
     // Those of axes are among them.
     assert!(numbers >= bars, "{numbers} numbers over {bars} bars");
 }
+
+/// "Doubao-Seed-2.1-Pro" began 1.3 pt from the edge of the picture, a pixel or two on paper.
+#[test]
+fn names_at_the_left_do_not_touch_the_edge() {
+    let names: Vec<String> = many::MODELS.map(|model| format!("{model}-and-more-of-it")).to_vec();
+    let numbers = [Some(1.0), Some(2.0), Some(0.5), Some(3.0), Some(4.0)];
+    let figures = [
+        many::ratios(),
+        many::differences(12),
+        many::bars(13),
+        many::matrix(13, 2),
+        many::paired(13, 9),
+        many::failures(20, 6, SharesForm::SideBySide),
+        many::failures(5, 6, SharesForm::Stacked),
+    ];
+    for figure in figures {
+        for preset in ["icml", "acl", "neurips"] {
+            let layout = Preset::parse(preset).unwrap().layout();
+            let with_names = with_names(figure.clone(), &names, &numbers);
+            let drawing = draw(&FigureSpec::new(with_names, layout, Theme::Print));
+            // The reference at the axis is in no column of names.
+            let row = |text: &str| {
+                let is_name = many::MODELS.iter().any(|model| text.contains(model)) || text.contains('…');
+                (is_name || many::CLASSES.contains(&text)) && !text.contains("vs. ")
+            };
+            let left = texts(&drawing)
+                .into_iter()
+                .filter(|set| row(&set.text))
+                .map(|set| set.area[0])
+                .fold(f64::INFINITY, f64::min);
+            assert!(left.is_finite() && left >= 2.9, "{left} in {preset}: {}", drawing.svg);
+        }
+    }
+}
