@@ -299,6 +299,25 @@ fn scenarios_are_called_by_their_titles_where_two_runs_are_paired() {
     assert_eq!(names, ["task_one · first-tool", "task_two · second-tool"]);
 }
 
+/// The figure said `theme_t1_w1_notes_cli` where the list on the page says `notes-cli`: only one of both has titles.
+#[test]
+fn scenarios_are_called_by_their_titles_whichever_of_both_has_them() {
+    let repository = library::repository();
+    let library = Library::new(&[
+        repository.join("data/sample-harbor.zip"),
+        repository.join("tests/fixtures/harbor/jobs"),
+    ]);
+    let runs = ["sample-harbor.nop-k1-nop", "jobs.oracle-k2-oracle"];
+    for two in [[runs[0], runs[1]], [runs[1], runs[0]]] {
+        let pair_request = CompareRequest { pairs: Pairs::Reference, ..compared_runs(&two) };
+        let spec = library.spec(&FigureOf::Paired { of: pair_request, other: 1 });
+        let Figure::Paired(data) = spec.figure else { panic!("pairs") };
+        let mut names: Vec<&str> = data.pairs.iter().map(|pair| pair.scenario.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["ledger-report", "notes-cli"], "{two:?}");
+    }
+}
+
 #[test]
 fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
     let library = Library::fixtures(&["evocode"]);

@@ -129,19 +129,26 @@ impl Workbench {
         Ok(printed(figure, method))
     }
 
-    /// How the scenarios of a member are called, by their own names. One that would be called as another keeps its own name.
+    /// How the scenarios of a member and of the reference are called, by their own names: one of both may have their titles. One
+    /// that would be called as another keeps its own name.
     fn names_of_scenarios(
         &self,
         data: &Comparison,
         member: u32,
     ) -> Result<HashMap<String, String>, ApiError> {
-        let mut names: HashMap<String, String> = HashMap::new();
-        for run in data.members.get(member as usize).map_or(&[][..], |member| member.runs.as_slice()) {
-            for episode in self.store.episodes(run_record(&self.store, run)?.entry.id)? {
-                let name = episode_name(episode.scenario.clone(), episode.title);
-                names.entry(episode.scenario).or_insert(name);
+        let mut titles: HashMap<String, Option<String>> = HashMap::new();
+        for at in [member, data.reference] {
+            for run in data.members.get(at as usize).map_or(&[][..], |member| member.runs.as_slice()) {
+                for episode in self.store.episodes(run_record(&self.store, run)?.entry.id)? {
+                    let title = titles.entry(episode.scenario).or_default();
+                    *title = title.take().or(episode.title);
+                }
             }
         }
+        let mut names: HashMap<String, String> = titles
+            .into_iter()
+            .map(|(scenario, title)| (scenario.clone(), episode_name(scenario, title)))
+            .collect();
         let mut times: HashMap<String, u32> = HashMap::new();
         for name in names.values() {
             *times.entry(name.clone()).or_default() += 1;
