@@ -136,6 +136,10 @@ fn is_name(rest: &str) -> bool {
 /// a name.
 fn common_ends(parts: &[&str]) -> (usize, usize) {
     let Some(first) = parts.first() else { return (0, 0) };
+    // Each place is compared up to the end, so names without a bound would take the square of their length.
+    if parts.iter().any(|part| part.len() > 4 * MOST_CHARACTERS) {
+        return (0, 0);
+    }
     let head = first
         .char_indices()
         .filter(|(_, c)| BREAKS.contains(c))
