@@ -99,12 +99,12 @@ every_size_of! {
     first_failures: |n| many::first_failures(many::runs(n, 20, 9)), |n| n;
     // The reference has a name, too.
     differences: many::differences, |n| n + 1;
-    ratios: ratios, |n| n + 1;
+    ratios: of_ratios, |n| n + 1;
     bars: many::bars, |n| n;
     pareto: |n| many::pareto(n, Scale::Log), |n| n;
     plane: many::plane, |n| n;
     retries: many::retries, |n| n;
-    retries_in_panels: retries_in_panels, |n| n;
+    retries_in_panels: in_panels, |n| n;
     // Beyond 40 scenarios rows have no names; both runs have.
     paired: |n| many::paired(n as u32, 9), |n| if n > 40 { 2 } else { n };
     matrix: |n| many::matrix(3, n), |n| n.max(3);
@@ -114,13 +114,13 @@ every_size_of! {
     wide_tables: tables::wide, |_| 0;
 }
 
-fn ratios(members: usize) -> Figure {
+fn of_ratios(members: usize) -> Figure {
     let Figure::Differences(mut data) = many::differences(members) else { panic!("differences") };
     data.scale = Scale::Log;
     Figure::Differences(data)
 }
 
-fn retries_in_panels(members: usize) -> Figure {
+fn in_panels(members: usize) -> Figure {
     let Figure::Retries(mut data) = many::retries(members) else { panic!("retries") };
     data.published.clear();
     Figure::Retries(data)
