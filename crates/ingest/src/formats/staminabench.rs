@@ -30,6 +30,7 @@ mod warnings;
 
 use std::collections::HashMap;
 
+use files::Stamp;
 use model::{Artifact, ArtifactKind, Episode, Transcript, Warning};
 
 pub use self::exact::SCHEMA;
