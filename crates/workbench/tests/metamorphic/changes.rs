@@ -230,6 +230,13 @@ pub(crate) fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf 
                 let name = trial.file_name().unwrap().to_str().unwrap();
                 copy(trial, &trial.with_file_name(format!("{name} copy")));
             }
+            // Of EvoCode-Bench a task is a file that an index names.
+            let tasks = if harbor { None } else { fs::read_dir(folder.join("tasks")).ok() };
+            let files = tasks.into_iter().flatten().map(|entry| entry.unwrap().path());
+            if let Some(file) = files.min() {
+                let name = file.file_stem().unwrap().to_str().unwrap();
+                fs::copy(&file, file.with_file_name(format!("{name} copy.json"))).unwrap();
+            }
         }
         Change::MadeInOtherOrder => make_in_other_order(&folder),
         Change::OtherZone => every_json(&folder, |text| in_other_zone(&text)),
