@@ -56,7 +56,7 @@ impl Read {
     /// Everything that is said of values that cannot be.
     fn unusable(&self) -> String {
         let odd = self.warnings.iter().filter(|warning| warning.code == "value.not_usable");
-        odd.map(|warning| format!("{}: {}\n", warning.path, warning.message)).collect()
+        odd.map(|warning| [&warning.path, ": ", &warning.message, "\n"].concat()).collect()
     }
 }
 

@@ -134,6 +134,7 @@ mod tests {
             run: "r".to_owned(),
             metrics: Vec::new(),
             sessions: Vec::new(),
+            differs: Vec::new(),
             all,
             categories: Vec::new(),
             difficulties: Vec::new(),
