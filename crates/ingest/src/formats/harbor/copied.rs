@@ -15,13 +15,15 @@ pub(super) fn identify(tree: &Tree, jobs: &[Job], trials: &mut [Trial]) {
     let mut known: HashMap<(usize, String), String> = HashMap::new();
     for trial in trials.iter() {
         if let Some(identity) = &trial.identity {
-            known.entry((trial.job, name(trial).to_owned())).or_insert_with(|| identity.clone());
+            for name in [name(trial).to_owned(), begun(trial)] {
+                known.entry((trial.job, name)).or_insert_with(|| identity.clone());
+            }
         }
     }
     let mut ids: HashMap<usize, Option<String>> = HashMap::new();
     for trial in trials.iter_mut().filter(|trial| trial.identity.is_none()) {
         trial.known_by_name = true;
-        let name = name(trial).to_owned();
+        let name = begun(trial);
         let of_job = || job_files::id(tree, jobs.get(trial.job).filter(|job| job.whole)?);
         trial.identity = known.get(&(trial.job, name.clone())).cloned().or_else(|| {
             let id = ids.entry(trial.job).or_insert_with(of_job).as_ref()?;
@@ -32,8 +34,15 @@ pub(super) fn identify(tree: &Tree, jobs: &[Job], trials: &mut [Trial]) {
 
 /// What copies of a trial have in common within their run.
 pub(super) fn in_job(trial: &Trial) -> (String, String) {
-    let identity = trial.identity.clone().unwrap_or_else(|| format!("{} {}", trial.job, name(trial)));
+    let identity = trial.identity.clone().unwrap_or_else(|| format!("{} {}", trial.job, begun(trial)));
     (trial.run.clone(), identity)
+}
+
+/// The name of a trial in its job, with when it began where its result says so: results that differ in that are no copies, whatever
+/// their names are.
+fn begun(trial: &Trial) -> String {
+    let at = trial.result.as_ref().and_then(|result| result.get("started_at")?.text());
+    at.map_or_else(|| name(trial).to_owned(), |at| format!("{} {at}", name(trial)))
 }
 
 /// The name of a trial in its job, of which no two begin alike: `task__AbCdEf1`, also of `task__AbCdEf1 copy`.
