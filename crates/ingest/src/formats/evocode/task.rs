@@ -429,7 +429,7 @@ fn check_score(
 ) {
     let mut unusable = Unusable::default();
     let stated = file.score.as_ref().and_then(|scores| scores.get(site));
-    // A number of rounds; what is none of them is no amount either.
+    // A number of rounds: a value that is not one is unknown.
     let score = unusable.take("score", stated, value::dollars);
     if let Some(mut warning) = unusable.warning(path) {
         warning.message = format!("{model}: {}", warning.message);
