@@ -142,7 +142,7 @@ impl PartReader for TaskReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         let trials = self.trials.get(&part.key).map_or(&[][..], Vec::as_slice);
         let mut left = VALUES;
-        let mut read: Vec<(layout::Order, String, model::Episode)> = trials
+        let mut read: Vec<TrialRead> = trials
             .iter()
             .map(|trial| {
                 let result = trial.result(tree, report).filter(|result| {
@@ -154,18 +154,28 @@ impl PartReader for TaskReader {
                     rest.is_some()
                 });
                 let episode = trial::episode(tree, trial, result.as_ref(), &self.of_run, report);
-                (trial.order(result.as_ref()), trial.place(), episode)
+                let identity = episode.identity.clone().or_else(|| trial::name_in_result(result.as_ref()));
+                TrialRead { order: trial.order(result.as_ref()), place: trial.place(), identity, episode }
             })
             .collect();
-        read.sort_by(|(a, ..), (b, ..)| a.cmp(b));
-        let identity =
-            |(.., episode): &(_, _, model::Episode)| Some((String::new(), episode.identity.clone()?));
-        let is_snapshot = |(.., episode): &(_, _, model::Episode)| trial::is_snapshot(episode);
-        identity::once_each(&mut read, identity, is_snapshot, |(_, place, _)| place.clone(), report);
-        let numbered = read.into_iter().zip(1..).map(|((.., mut episode), repeat)| {
+        read.sort_by(|a, b| a.order.cmp(&b.order));
+        let identity = |read: &TrialRead| Some((String::new(), read.identity.clone()?));
+        let is_snapshot = |read: &TrialRead| trial::is_snapshot(&read.episode);
+        identity::once_each(&mut read, identity, is_snapshot, |read| read.place.clone(), report);
+        let numbered = read.into_iter().zip(1..).map(|(TrialRead { mut episode, .. }, repeat)| {
             episode.repeat = repeat;
             Reading { run: self.run.clone(), episode }
         });
         numbered.collect()
     }
+}
+
+/// A trial that was read.
+struct TrialRead {
+    order: layout::Order,
+    /// Where it is, for warnings.
+    place: String,
+    /// What its copies within the run have in common.
+    identity: Option<String>,
+    episode: model::Episode,
 }

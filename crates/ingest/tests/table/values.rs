@@ -96,7 +96,8 @@ fn turns_and_attempts_that_count_from_zero_are_shown_from_one() {
 #[test]
 fn a_verdict_of_runs_without_tests_is_none_of_a_table() {
     let read = table("t.csv", format!("{HEADER},verdict\na,h,m,s,1,1,,not_tested\n"));
-    assert_eq!(read.episode("a", "s").turns[0].attempts[0].verdict, model::Verdict::Unfinished);
+    let attempt = &read.episode("a", "s").turns[0].attempts[0];
+    assert_eq!((attempt.verdict, attempt.end_reason), (Verdict::Error, Some(EndReason::VerifierError)));
     assert!(read.warnings().iter().any(|(code, _)| *code == "value.not_usable"));
 }
 

@@ -157,6 +157,13 @@ fn identity_of_result(result: Option<&Node>) -> Option<String> {
     text("id").map(|id| identity::of_id(&["tb", id, text("trial_started_at").unwrap_or_default()]))
 }
 
+/// The name of the trial in its own result, with when it began: no two trials of a run have both, whatever their folders are
+/// called now. By this copies within a run are known where no id tells them.
+pub(super) fn name_in_result(result: Option<&Node>) -> Option<String> {
+    let text = |key: &str| result?.get(key).and_then(Node::word);
+    text("trial_name").map(|name| format!("{name} {}", text("trial_started_at").unwrap_or_default()))
+}
+
 /// Decides by `is_resolved`. Says whether the cause of a failure is not recognized.
 fn verdict(
     tree: &Tree,
