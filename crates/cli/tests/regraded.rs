@@ -24,9 +24,21 @@ const REGRADED: Job<'static> = Job { name: "regraded", of: Some("played"), rewar
 
 impl Job<'_> {
     fn write(&self, at: &Path) {
+        self.write_tasks(at, &["a", "b"]);
+    }
+
+    /// The same as one job of each task, as the jobs of EvoCode-Bench lie.
+    fn write_by_task(&self, set: &Path) {
+        for task in ["a", "b"] {
+            self.write_tasks(&set.join(task).join("harbor_jobs/model-a"), &[task]);
+        }
+    }
+
+    fn write_tasks(&self, at: &Path, tasks: &[&str]) {
         let at = at.join(self.name);
         let agent = json!({ "name": "agent-a", "model_name": "vendor/model-a" });
-        for task in ["a", "b"] {
+        let mut locked = Vec::new();
+        for task in tasks {
             let name = format!("{task}__{}", self.name);
             let source = self.of.map(|of| {
                 json!({ "action": "regrade", "type": "local", "trial_id": format!("{of}-{task}"), "path": "/gone" })
@@ -35,6 +47,7 @@ impl Job<'_> {
                 "task": { "path": format!("tasks/{task}"), "source": "set-a" }, "trial_name": name, "job_id": self.name,
                 "agent": agent, "source_trial": source,
             });
+            locked.push(json!({ "task": config["task"], "agent": agent, "source_trial": source }));
             let time = |minute: u32| format!("2026-01-01T{}:{minute:02}:00.000001Z", self.hour);
             let rewards = self.reward.map(|reward| json!({ "rewards": { "reward": reward } }));
             let result = json!({
@@ -50,7 +63,9 @@ impl Job<'_> {
             &at.join("config.json"),
             &json!({ "job_name": self.name, "agents": [agent], "datasets": [{ "path": "tasks" }] }),
         );
-        write(&at.join("result.json"), &json!({ "id": self.name, "n_total_trials": 2 }));
+        let id = format!("{} of {tasks:?}", self.name);
+        write(&at.join("result.json"), &json!({ "id": id, "n_total_trials": tasks.len() }));
+        write(&at.join("lock.json"), &json!({ "harbor": { "version": "0.26.0" }, "trials": locked }));
     }
 }
 
@@ -126,4 +141,50 @@ fn a_grading_of_a_grading_is_of_the_trial_that_was_played() {
     // What came to no verdict is no later grading.
     let failed = Job { reward: None, ..second };
     assert_eq!(pooled(&library(&[&failed, &PLAYED, &REGRADED])), (json!(2), json!(1.0)));
+}
+
+/// The one run of jobs that lie beside each other, each task with its own, and its number of episodes and mean stamina.
+fn of_one_model(jobs: &[&Job<'_>]) -> (TestHome, Value) {
+    let library = TestHome::new();
+    for job in jobs {
+        job.write_by_task(&library.path("set"));
+    }
+    library.ingest(&library.path("set"));
+    let runs = library.json(&["runs"]);
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "{runs}");
+    (library, runs[0].clone())
+}
+
+#[test]
+fn gradings_in_one_run_count_once_with_the_last_verdict() {
+    let again = Job { name: "again", of: Some("regraded"), reward: Some(0.0), hour: 12 };
+    let failed = Job { name: "again", of: Some("played"), reward: None, hour: 12 };
+    for (jobs, mean) in [
+        (vec![&PLAYED, &REGRADED], 1.0),
+        (vec![&PLAYED, &REGRADED, &again], 0.0),
+        (vec![&PLAYED, &REGRADED, &failed], 1.0),
+        (vec![&PLAYED, &failed], 0.0),
+    ] {
+        let (library, run) = of_one_model(&jobs);
+        assert_eq!((&run["stamina"]["n"], &run["stamina"]["mean"]), (&json!(2), &json!(mean)), "{run}");
+        assert_eq!(run["coverage"], json!({ "planned": 2, "present": 2, "scored": 2 }), "{run}");
+        let missing = library.json(&["rerun-list", run["id"].as_str().expect("its id"), "--missing"]);
+        assert_eq!(missing["trials"], json!([]), "{missing}");
+    }
+    // Where the trial that was played is not there, its gradings are the ones that were planned.
+    let second = Job { of: Some("played"), ..again };
+    let (_, run) = of_one_model(&[&REGRADED, &second]);
+    assert_eq!((&run["stamina"]["n"], &run["stamina"]["mean"]), (&json!(2), &json!(0.0)), "{run}");
+    assert_eq!(run["coverage"]["planned"], 2, "{run}");
+}
+
+#[test]
+fn a_grading_that_counts_in_its_run_is_a_copy_of_the_trial_in_another_source() {
+    let again = Job { name: "again", of: Some("regraded"), reward: Some(0.0), hour: 12 };
+    let (library, _) = of_one_model(&[&PLAYED, &REGRADED, &again]);
+    // The jobs of both tasks have one name here and one result each there: the trial is known by its id.
+    let other = library.path("other");
+    PLAYED.write_by_task(&other);
+    library.ingest(&other);
+    assert_eq!(pooled(&library), (json!(2), json!(0.0)));
 }

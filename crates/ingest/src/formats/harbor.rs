@@ -34,6 +34,7 @@ mod case_lines;
 mod continued;
 mod copied;
 mod exception;
+mod gradings;
 mod grouping;
 mod head;
 mod job;
@@ -228,7 +229,6 @@ fn read_task(
     let scenario =
         of.origin.as_ref().map_or_else(|| of.task.clone(), |origin| format!("{origin}/{}", of.task));
     let declared = Steps::read(tree, task.as_ref(), &trials);
-    let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut played: Vec<(&Trial, Played)> = Vec::new();
     // Where only names tell trials apart, copies may have another one in their files.
     let mut contents: HashMap<(&str, String), &str> = HashMap::new();
@@ -254,9 +254,6 @@ fn read_task(
                 }
             }
         }
-        let repeat = repeats.entry(trial.run.clone()).or_insert(0);
-        *repeat += 1;
-        episode.repeat = *repeat;
         if let Some(job) = jobs.get(trial.job).filter(|j| j.whole) {
             if matches!(kind, Kind::Tasks | Kind::Task) {
                 episode.key = format!("{}/{}/{}", scenario, file_name(&job.path), episode.key);
@@ -267,6 +264,13 @@ fn read_task(
             }
         }
         played.push((trial, result));
+    }
+    gradings::keep_last(&mut played, report);
+    let mut repeats: HashMap<&str, u32> = HashMap::new();
+    for (trial, played) in &mut played {
+        let repeat = repeats.entry(&trial.run).or_insert(0);
+        *repeat += 1;
+        played.episode.repeat = *repeat;
     }
     let path = trials.first().map_or("", |t| t.path.as_str());
     declared.settle(path, played.iter_mut().map(|(_, p)| &mut p.episode), report);

@@ -32,10 +32,15 @@ pub(super) fn identify(tree: &Tree, jobs: &[Job], trials: &mut [Trial]) {
     }
 }
 
-/// What copies of a trial have in common within their run.
+/// What copies of a trial have in common within their run. Gradings of one trial differ in when they began.
 pub(super) fn in_job(trial: &Trial) -> (String, String) {
     let identity = trial.identity.clone().unwrap_or_else(|| format!("{} {}", trial.job, begun(trial)));
-    (trial.run.clone(), identity)
+    match &trial.graded_source {
+        Some(_) => {
+            (trial.run.clone(), format!("{identity} {}", trial.text("started_at").unwrap_or_default()))
+        }
+        None => (trial.run.clone(), identity),
+    }
 }
 
 /// The name of a trial in its job, with when it began where its result says so: results that differ in that are no copies, whatever

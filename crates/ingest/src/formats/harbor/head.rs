@@ -27,6 +27,8 @@ pub(super) struct Head {
     pub(super) repository: Option<String>,
     /// Whether the agent continues with its session from step to step.
     pub(super) resumes: bool,
+    /// Whether it grades the recorded work of another trial again.
+    pub(super) regraded: bool,
 }
 
 impl Head {
@@ -99,6 +101,7 @@ impl Head {
     fn take(&mut self, config: &Node) {
         self.trial =
             self.trial.take().or_else(|| config.get("trial_name").and_then(Node::word).map(str::to_owned));
+        self.regraded |= config.get("source_trial").is_some();
         if let Some(agent) = config.get("agent") {
             self.take_agent(agent);
         }

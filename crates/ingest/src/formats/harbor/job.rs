@@ -16,6 +16,7 @@ use files::{Tree, file_name, join};
 
 use super::agent_settings::{AgentSettings, VALUES};
 use super::agent_version::AgentVersions;
+use super::gradings;
 use super::head::Head;
 use super::job_files::{JobFiles, once_each};
 use super::layout::{Job, Kind};
@@ -42,6 +43,8 @@ pub(super) struct RunParts {
     pub(super) sources: BTreeSet<String>,
     /// Its trial folders.
     pub(super) trials: Vec<String>,
+    /// Those of them that grade the recorded work of another trial again.
+    pub(super) regraded: Vec<String>,
     /// The settings of its agent in each trial.
     pub(super) agent_settings: AgentSettings,
 }
@@ -119,7 +122,8 @@ pub(super) fn run(
         let of_job = jobs.get(*index).and_then(|j| j.planned(agent, parts.head.model.as_deref(), alone));
         planned = planned.zip(of_job).map(|(a, b): (u32, u32)| a.saturating_add(b));
     }
-    run.planned_episodes = planned.filter(|n| *n > 0);
+    let further = gradings::further(tree, &parts.trials, &parts.regraded).len() as u32;
+    run.planned_episodes = planned.map(|n| n.saturating_sub(further)).filter(|n| *n > 0);
     times(&own, &mut run);
     if let [only] = own.as_slice()
         && let Some(id) = only.id().filter(|id| id.len() <= JOB_ID_BYTES)

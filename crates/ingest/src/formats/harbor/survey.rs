@@ -10,6 +10,7 @@ use files::{Entry, Stamp, Tree, file_name, join, parent};
 
 use super::agent_settings::AgentSettings;
 use super::case_lines;
+use super::gradings;
 use super::head::{self, Head};
 use super::job::{self, RunParts};
 use super::job_files::{self, JobFiles};
@@ -54,6 +55,7 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
                     jobs: BTreeSet::new(),
                     sources: BTreeSet::new(),
                     trials: Vec::new(),
+                    regraded: Vec::new(),
                     agent_settings: AgentSettings::default(),
                 });
                 runs.len() - 1
@@ -82,6 +84,7 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
             let (head, settings) = Head::read_with_settings(tree, &trial, own.config.as_ref());
             names.insert(head.trial.clone().unwrap_or_else(|| trial.clone()));
             let run = run_for(&head, settings, &mut of_job);
+            let is_regraded = head.regraded;
             let key = part_key(kind, job, || head.clone());
             let stamp = stamps.remove(&key).unwrap_or_default().number(config).number(prints_cases.into());
             stamps.insert(key.clone(), stamp_of_trial(tree, &trial, &entries, stamp));
@@ -90,7 +93,7 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
             if !of_part.iter().any(|known| known.task_path == head.task_path) {
                 of_part.push(head);
             }
-            trials_of_run.push((run, trial));
+            trials_of_run.push((run, trial, is_regraded));
         }
         if kind != Kind::Trial {
             job::check(job, &own, names.len(), report);
@@ -101,7 +104,10 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
                 run_for(&head, Extra::new(), &mut of_job);
             }
         }
-        for (run, trial) in trials_of_run {
+        for (run, trial, is_regraded) in trials_of_run {
+            if is_regraded {
+                runs[run].regraded.push(trial.clone());
+            }
             runs[run].trials.push(trial);
         }
         runs_of_job.push(of_job);
@@ -138,12 +144,14 @@ pub(super) fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Ve
     let mut names = Vec::new();
     let mut played: BTreeSet<String> = BTreeSet::new();
     let mut ids: HashSet<String> = HashSet::new();
+    let mut has_regraded = false;
     for job in layout::jobs(tree, at, kind).iter().filter(|job| job.whole) {
         let config = JobFiles::read_config(tree, job);
         let name = head::job_name(tree, job, config.as_ref());
         let is_own = |head: &Head| head.run_key(kind, job, &name) == run;
-        let locked = job_files::locked(tree, job).into_iter().filter(is_own).map(|head| head.task);
-        let mut of_run: Vec<String> = locked.collect();
+        let locked: Vec<Head> = job_files::locked(tree, job).into_iter().filter(is_own).collect();
+        has_regraded |= locked.iter().any(|head| head.regraded);
+        let mut of_run: Vec<String> = locked.into_iter().map(|head| head.task).collect();
         if of_run.is_empty() && kind == Kind::Job {
             of_run = job_files::planned_by_tasks(tree, at, kind, job, is_own).unwrap_or_default();
         }
@@ -159,11 +167,40 @@ pub(super) fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Ve
     if names.is_empty() {
         return None;
     }
+    if has_regraded && kind != Kind::Job {
+        for task in regraded_tasks(tree, at, kind, run) {
+            if let Some(planned) = names.iter().position(|name| *name == task) {
+                names.swap_remove(planned);
+            }
+        }
+    }
     if kind == Kind::Tasks {
         let missing = layout::tasks(tree, at).into_iter().filter(|task| !played.contains(task));
         names.extend(missing.map(|task| file_name(&task).to_owned()));
     }
     Some(Planned::count(names))
+}
+
+/// The tasks of the trials of a run that are further gradings of another one of it.
+fn regraded_tasks(tree: &Tree, at: &str, kind: Kind, run: &str) -> Vec<String> {
+    let (mut trials, mut regraded, mut tasks) = (Vec::new(), Vec::new(), HashMap::new());
+    for job in layout::jobs(tree, at, kind) {
+        let config = JobFiles::read_config(tree, &job);
+        let name = head::job_name(tree, &job, config.as_ref());
+        for trial in layout::trial_folders(tree, at, kind, &job) {
+            let head = Head::read(tree, &trial, config.as_ref());
+            if head.run_key(kind, &job, &name) != run {
+                continue;
+            }
+            if head.regraded {
+                regraded.push(trial.clone());
+                tasks.insert(trial.clone(), head.task);
+            }
+            trials.push(trial);
+        }
+    }
+    let further = gradings::further(tree, &trials, &regraded);
+    further.into_iter().filter_map(|trial| tasks.get(trial).cloned()).collect()
 }
 
 /// The agents that a job's configuration names.

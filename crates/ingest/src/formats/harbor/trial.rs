@@ -10,6 +10,7 @@ use crate::readers::clock;
 use crate::readers::json::Node;
 use files::{Entry, Tree, join};
 
+use super::gradings;
 use super::head::Head;
 use super::layout::{folders, is_folder};
 use super::limits::{CONFIG_CAP, RESULT_CAP};
@@ -91,7 +92,7 @@ impl Trial {
                     report.files_read += 1;
                     in_job = name_in_job(&config);
                     verifier_off = no_verifier::is_off(&config);
-                    graded_source = graded_again(tree, path, &config);
+                    graded_source = gradings::source(tree, path, &config);
                 }
                 Ok(_) => report.warn(Warning::skipped(
                     join(path, "config.json"),
@@ -116,7 +117,7 @@ impl Trial {
         if verifier_off {
             report.warn(no_verifier::warning(path));
         }
-        let graded_source = graded_source.or_else(|| graded_again(tree, path, in_result?));
+        let graded_source = graded_source.or_else(|| gradings::source(tree, path, in_result?));
         let identity = match &graded_source {
             Some(source) => Some(identity::of_result(source)),
             None => in_job.or_else(|| result.as_ref().and_then(own_id)),
@@ -269,17 +270,6 @@ fn own_id(result: &Node) -> Option<String> {
     let id = result.get("id")?.word()?;
     let began = result.get("started_at").and_then(Node::word).unwrap_or_default();
     Some(identity::of_id(&["harbor", id, began]))
-}
-
-/// The id of the trial whose recorded work a trial grades again (`harbor job regrade`), by its configuration or, where that has
-/// only a path, by its lock.
-fn graded_again(tree: &Tree, path: &str, config: &Node) -> Option<String> {
-    let source = config.get("source_trial")?;
-    let id = |source: &Node| source.get("trial_id").and_then(Node::word).map(str::to_owned);
-    id(source).or_else(|| {
-        let lock = tree.read_json::<Node>(&join(path, "lock.json"), CONFIG_CAP).ok()?;
-        id(lock.get("source_trial")?)
-    })
 }
 
 /// The name of a trial in its job, which is there before it ends.
