@@ -179,16 +179,42 @@ fn figures_of_a_report_are_unknown_and_said() {
     }
 }
 
+/// A task of one round in the layout of EvoCode-Bench's published results.
+fn published(root: &Path, rounds: &str, passed: &str, fails: &str) -> Read {
+    fs::create_dir(root.join("tasks")).unwrap();
+    let index = format!(
+        r#"{{"models": ["M"], "tasks": [{{"task": "t", "n_rounds": {rounds}, "score": {{"M": 1.0}}}}]}}"#
+    );
+    let task = format!(
+        r#"{{"task": "t", "meta": {{}}, "n_rounds": {rounds}, "rounds": [{{"n": 1}}], "score": {{"M": {passed}}},
+        "models": {{"M": {{"1": {{"pass": 3, "total": 3, "fail": 0, "reward": 1, "fails": {fails}}}}}}}}}"#
+    );
+    fs::write(root.join("index.json"), index).unwrap();
+    fs::write(root.join("tasks/t.json"), task).unwrap();
+    Read::from_folder(root)
+}
+
 #[test]
-fn the_number_of_passed_rounds_of_a_task_is_a_number() {
+fn the_number_of_passed_rounds_of_a_task_is_a_whole_number() {
+    for passed in ["\"1\"", "0.5", "-1"] {
+        let folder = tempfile::tempdir().unwrap();
+        let read = published(folder.path(), "1", passed, "[]");
+        assert!(read.unusable().contains(&format!("M: It has score {passed}")), "{}", read.unusable());
+        assert!(!read.episodes[0].reported.iter().any(|(name, _)| name == "evocode.passed_rounds"));
+    }
     let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("tasks")).unwrap();
-    let index = r#"{"models": ["M"], "tasks": [{"task": "t", "n_rounds": 1, "score": {"M": 1.0}}]}"#;
-    let task = r#"{"task": "t", "meta": {}, "n_rounds": 1, "rounds": [], "score": {"M": "1"},
-        "models": {"M": {"1": {"pass": 3, "total": 3, "fail": 0, "reward": 1}}}}"#;
-    fs::write(folder.path().join("index.json"), index).unwrap();
-    fs::write(folder.path().join("tasks/t.json"), task).unwrap();
-    let read = Read::from_folder(folder.path());
-    assert!(read.unusable().contains("M: It has score \"1\""), "{}", read.unusable());
-    assert!(!read.episodes[0].reported.iter().any(|(name, _)| name == "evocode.passed_rounds"));
+    let read = published(folder.path(), "1", "1", "[]");
+    assert_eq!((read.unusable(), read.episodes[0].reported.len()), (String::new(), 1));
+}
+
+#[test]
+fn numbers_of_rounds_and_of_failed_cases_that_cannot_be_are_said() {
+    for rounds in ["\"1\"", "-1", "1.5", "4294967296"] {
+        let folder = tempfile::tempdir().unwrap();
+        let read = published(folder.path(), rounds, "1", r#"[{"req": "R1", "n": -2, "cases": []}]"#);
+        assert_eq!(read.episodes[0].turns.len(), 1, "{rounds}: by the list of rounds");
+        for part in [format!("n_rounds of t {rounds}"), format!("n_rounds {rounds}"), "fails.n -2".into()] {
+            assert!(read.unusable().contains(&part), "{part}: {}", read.unusable());
+        }
+    }
 }

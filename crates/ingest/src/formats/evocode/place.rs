@@ -119,14 +119,11 @@ impl Place {
                 self.is_cut = true;
                 break;
             }
+            let rounds = unusable.take(&format!("n_rounds of {task}"), node.get("n_rounds"), value::count);
             let score = node.get("score").map_or(&[][..], Node::map).iter().map(|(model, value)| {
                 (model.clone(), unusable.take(&format!("{model} at {task}"), Some(value), value::share))
             });
-            self.tasks.push(IndexTask {
-                task: task.to_owned(),
-                rounds: node.get("n_rounds").and_then(Node::count).map(small),
-                score: score.collect(),
-            });
+            self.tasks.push(IndexTask { task: task.to_owned(), rounds, score: score.collect() });
         }
         unusable
     }
@@ -248,11 +245,6 @@ impl Named {
             ),
         ))
     }
-}
-
-/// A count of a hostile file: the largest value of the type if the number does not fit, rather than its low bits.
-pub(super) fn small(count: u64) -> u32 {
-    u32::try_from(count).unwrap_or(u32::MAX)
 }
 
 fn known_alias(site: &str) -> Option<&'static str> {

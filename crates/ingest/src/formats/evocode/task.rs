@@ -20,7 +20,7 @@ use crate::readers::text::{first_title, plain_title};
 use crate::readers::value::{self, Unusable};
 use files::{Entry, Tree, join};
 
-use super::place::{MODEL_CAP, Place, small};
+use super::place::{MODEL_CAP, Place};
 
 /// The largest file that was published has 4 MB.
 const TASK_CAP: u64 = 16 << 20;
@@ -114,10 +114,7 @@ impl Cell {
             return Self::default();
         }
         let mut unusable = Unusable::default();
-        let mut count = |key| {
-            let count = unusable.take(key, node.get(key), Node::count);
-            count.map(|n| u32::try_from(n).unwrap_or(u32::MAX))
-        };
+        let mut count = |key| unusable.take(key, node.get(key), value::count);
         let mut attempt = Attempt::new(1, Verdict::Error);
         (attempt.passed, attempt.total) = (count("pass"), count("total"));
         let failed = count("fail").unwrap_or(0);
@@ -145,8 +142,8 @@ impl Cell {
         for fail in node.get("fails").map_or(&[][..], Node::list) {
             let text = |key| fail.get(key).and_then(Node::word);
             let cases = fail.get("cases").map_or(&[][..], Node::list);
-            let n = fail.get("n").and_then(Node::count).unwrap_or(cases.len() as u64);
-            described = described.saturating_add(u32::try_from(n).unwrap_or(u32::MAX));
+            let n = unusable.take("fails.n", fail.get("n"), value::count).unwrap_or(cases.len() as u32);
+            described = described.saturating_add(n);
             requirements.push(json!({
                 "requirement": text("req"), "kind": text("type"), "failed": n, "reason": text("reason"),
             }));
@@ -272,7 +269,9 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
 
 /// How many rounds the task has: the most that anything says.
 fn rounds(file: &TaskFile, task: &str, place: &Place, path: &str, report: &mut Report) -> u32 {
-    let stated = file.n_rounds.as_ref().and_then(Node::count).map(small);
+    let mut unusable = Unusable::default();
+    let stated = unusable.take("n_rounds", file.n_rounds.as_ref(), value::count);
+    unusable.warn(path, report);
     let listed = file.rounds.len() as u32;
     let indexed = place.tasks.iter().find(|t| t.task == task).and_then(|t| t.rounds);
     let rounds = stated.unwrap_or(0).max(listed).max(indexed.unwrap_or(0));
@@ -429,8 +428,7 @@ fn check_score(
 ) {
     let mut unusable = Unusable::default();
     let stated = file.score.as_ref().and_then(|scores| scores.get(site));
-    // A number of rounds: a value that is not one is unknown.
-    let score = unusable.take("score", stated, value::dollars);
+    let score = unusable.take("score", stated, value::count).map(f64::from);
     if let Some(mut warning) = unusable.warning(path) {
         warning.message = format!("{model}: {}", warning.message);
         report.warn(warning.of_run(model));

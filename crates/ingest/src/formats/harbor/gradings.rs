@@ -42,23 +42,23 @@ pub(super) fn keep_last(played: &mut Vec<(&Trial, Played)>, report: &mut Report)
     let mut counted: HashMap<(String, String), usize> = HashMap::new();
     let mut gradings: Vec<Option<(String, String)>> = Vec::with_capacity(played.len());
     for (index, (trial, _)) in played.iter().enumerate() {
-        let of = first(trial, &sources).map(|first| (trial.run.clone(), first));
-        if let Some(of) = &of {
-            let known = counted.entry(of.clone()).or_insert(index);
+        let grading = first(trial, &sources).map(|first| (trial.run.clone(), first));
+        if let Some(grading) = &grading {
+            let known = counted.entry(grading.clone()).or_insert(index);
             if rank(&played[index]) < rank(&played[*known]) {
                 *known = index;
             }
         }
-        gradings.push(of);
+        gradings.push(grading);
     }
     let paths: HashMap<usize, String> =
         counted.values().map(|index| (*index, played[*index].0.path.clone())).collect();
     let mut gradings = gradings.into_iter().enumerate();
     played.retain_mut(|(trial, own)| {
-        let Some((index, Some(of))) = gradings.next() else { return true };
-        let Some(other) = counted.get(&of).filter(|counted| **counted != index) else {
+        let Some((index, Some(grading))) = gradings.next() else { return true };
+        let Some(other) = counted.get(&grading).filter(|counted| **counted != index) else {
             if trial.graded_source.is_some() {
-                own.episode.identity = Some(identity::of_result(&of.1));
+                own.episode.identity = Some(identity::of_result(&grading.1));
             }
             return true;
         };
