@@ -14,15 +14,16 @@ import os from "node:os";
 import path from "node:path";
 import { lintWhileBuilding } from "./check/clippy.mjs";
 import { containers } from "./containers.mjs";
+import { brokeOff, finishedRequests, isAsCounted, lostAnAnswer, sinceRestart, summed, wasCutOff } from "./lib/gateway-log.mjs";
 import { NOTHING, allEnded, buildServer, ended, isBusy, slots, startServer, until, worked } from "./lib/llama-server.mjs";
-import { duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
+import { atEnd, duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
 import { MODEL, recordLoading, recordSession } from "./lib/recorded-session.mjs";
 
 /** What the model was made for, in tokens. */
 const CONTEXT = 8192;
 /** A sampled scenario of three turns takes no longer, in seconds. */
 const SCENARIO_SECONDS = 180;
-/** A program that takes longer hangs. */
+/** A program that plays no attempts and takes longer hangs. */
 const HANGS_MS = 20 * 60_000;
 
 /** A server whose context takes OpenCode's first request, which is longer than the model was made for. */
@@ -67,6 +68,9 @@ if (!recording && images.length > 0) {
 
 rmSync(keep, { recursive: true, force: true });
 mkdirSync(keep, { recursive: true });
+/** Runs that were begun. */
+const runs = new Set();
+atEnd(() => runs.forEach((run) => run.child.kill("SIGINT")));
 if (recording) await record(path.resolve(recording));
 let failed = 0;
 process.stdout.write("| item | verdict | what was found | time |\n|---|---|---|---|\n");
@@ -81,6 +85,7 @@ for (const name of chosen) {
     found = error.message.replaceAll("\n", " ");
     failed += 1;
   }
+  await endRuns();
   await allEnded();
   process.stdout.write(`| ${name} | ${verdict} | ${found} | ${duration(Date.now() - begun)} |\n`);
 }
@@ -103,10 +108,15 @@ async function record(file) {
   process.exit(0);
 }
 
-/** Waits until the server writes an answer: the reading of a long request takes minutes. */
-function untilWriting(url) {
+/** Waits until the server writes an answer, of which the agent has the beginning: the reading of a long request takes minutes. */
+function untilWriting(run, url) {
   const written = (slot) => [slot.next_token].flat()[0]?.n_decoded ?? 0;
-  return until(SLOW_MINUTES * 60, "The server writes no answer", async () => (await slots(url)).some((slot) => slot.is_processing && written(slot) > 2));
+  return untilOf(run, SLOW_MINUTES * 60, "The server writes no answer", async () => (await slots(url)).some((slot) => slot.is_processing && written(slot) > 8));
+}
+
+/** Waits until the server works on a request. */
+function untilWorking(run, url) {
+  return untilOf(run, 60, "The server does not work on the request", () => isBusy(url));
 }
 
 function library() {
@@ -143,50 +153,78 @@ function settings(name, url, more = []) {
   ];
 }
 
+/** How long a run may take whose attempts all reach their limit, each of them twice: those that the endpoint has ended are played again. */
+function longest(values) {
+  const number = (key) => Number(values.findLast((value) => value.startsWith(`${key}=`)).slice(key.length + 1));
+  const attempts = number("restful_server_gen_iterative.n_scenarios") * number("restful_server_gen_iterative.n_turns");
+  return HANGS_MS + 2 * attempts * number("limits.attempt_minutes") * 60_000;
+}
+
 /** Begins a run; `ends` resolves to its exit code and the attempts that it told of. */
 function begin(name, url, more = []) {
-  const child = spawn(stamina, [...library(), "--json", "run", "--yes", "--values", ...settings(name, url, more)], { stdio: ["ignore", "pipe", "pipe"], timeout: HANGS_MS });
+  const values = settings(name, url, more);
+  const child = spawn(stamina, [...library(), "--json", "run", "--yes", "--values", ...values], { stdio: ["ignore", "pipe", "pipe"], timeout: longest(values) });
   let printed = "";
   let errors = "";
   child.stdout.on("data", (text) => (printed += text));
   child.stderr.on("data", (text) => (errors += text));
+  let isOver = false;
   const ends = new Promise((resolve) => {
     child.on("close", (code, signal) => {
+      isOver = true;
       const events = printed.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
       resolve({ code: code ?? signal, errors, attempts: events.filter((event) => event.event === "attempt") });
     });
   });
-  return { child, ends, hasStarted: () => printed.includes('"event":"started"') };
+  const run = { child, ends, isOver: () => isOver, hasStarted: () => printed.includes('"event":"started"') };
+  runs.add(run);
+  return run;
+}
+
+/** Waits for something while a run is played; where the run ends before, an error says how. */
+function untilOf(run, seconds, otherwise, holds) {
+  return until(seconds, otherwise, async () => {
+    if (await holds()) return true;
+    if (!run.isOver()) return false;
+    const { code, errors } = await run.ends;
+    throw new Error(`${otherwise}: the run has ended with ${String(code)}: ${errors.slice(-500)}`);
+  });
+}
+
+/** Ends the runs that a failed item has left: they would wait half an hour for a server that is gone. */
+async function endRuns() {
+  for (const run of runs) {
+    if (!run.isOver()) run.child.kill("SIGINT");
+    const late = setTimeout(() => run.child.kill("SIGKILL"), 120_000);
+    await run.ends;
+    clearTimeout(late);
+  }
+  runs.clear();
 }
 
 /** What the server had worked on when a run began: preflight has asked it before, and its containers take seconds to start. */
 async function workedBefore(run, name, url) {
-  await until(180, "The run did not begin", () => run.hasStarted());
+  await untilOf(run, 180, "The run did not begin", () => run.hasStarted());
   const before = await worked(url);
   expect(!existsSync(logOf(name)) || readFileSync(logOf(name), "utf8") === "", "The first request came before the server's sums were read");
   return before;
 }
 
-/**
- * Holds the tokens of a run's requests against the server's own sums. Those of requests that were cut off are in the latter only.
- * `earlier` requests had ended before the server was started, which counts from its start.
- */
-async function sums(name, url, before, earlier = 0) {
-  const all = requests(name).slice(earlier);
-  const sum = (of) => all.reduce((total, request) => total + (of(request.tokens) ?? 0), 0);
-  const told = { read: sum((t) => (t.input === null ? 0 : t.input - (t.cached ?? 0))), cached: sum((t) => t.cached), written: sum((t) => t.output) };
-  const cut = all.filter((request) => request.unmetered).length;
+/** Holds the tokens of requests against the server's own sums. Those of requests that were cut off are in the latter only. */
+async function sums(all, url, before) {
+  const counted = summed(all);
+  const { told, untold } = counted;
   let own;
   await until(60, "The server still works on a request of a run that is over", async () => !(await isBusy(url)));
   const parts = Object.keys(told);
   await until(20, "Token sums differ", async () => {
     const now = await worked(url);
     own = Object.fromEntries(parts.map((part) => [part, now[part] - before[part]]));
-    return parts.every((part) => (cut === 0 ? own[part] === told[part] : own[part] >= told[part]));
+    return isAsCounted(own, counted);
   }).catch((error) => {
-    throw new Error(`${error.message}: the server ${JSON.stringify(own)}, the run ${JSON.stringify(told)}, ${String(cut)} requests cut off`);
+    throw new Error(`${error.message}: the server ${JSON.stringify(own)}, the run ${JSON.stringify(told)}, ${String(untold)} requests cut off`);
   });
-  return `${String(all.length)} requests, ${String(cut)} cut off; ${String(told.read)} tokens read, ${String(told.cached)} cached, ${String(told.written)} written ${cut === 0 ? "as the server counts them" : "within the server's sums"}`;
+  return `${String(all.length)} requests, ${String(untold)} cut off; ${String(told.read)} tokens read, ${String(told.cached)} cached, ${String(told.written)} written ${untold === 0 ? "as the server counts them" : "within the server's sums"}`;
 }
 
 /** Checks that attempts ended by what their agents did. */
@@ -201,13 +239,9 @@ function logOf(name) {
   return path.join(keep, name, ".stamina/gateway.jsonl");
 }
 
-/** The requests that the gateway has recorded of a run, without their beginnings and the tries that came to nothing. */
+/** The requests of a run that have ended. */
 function requests(name) {
-  return readFileSync(logOf(name), "utf8")
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
-    .filter((line) => typeof line.seconds === "number");
+  return finishedRequests(readFileSync(logOf(name), "utf8"));
 }
 
 /** The ends of attempts in one line. */
@@ -279,7 +313,7 @@ async function miniSwe() {
   const before = await workedBefore(run, "mini_swe", url);
   const end = await run.ends;
   expectAgentEnds(end, 2);
-  return `${endsOf(end.attempts)}; ${await sums("mini_swe", url, before)}`;
+  return `${endsOf(end.attempts)}; ${await sums(requests("mini_swe"), url, before)}`;
 }
 
 /** The settings of a run with OpenCode, which reads streams. */
@@ -299,7 +333,7 @@ async function opencode() {
   expect(streams.length > 0, "No stream came to its end");
   expect(streams.every((request) => request.tokens.output !== null), "A whole stream told no usage");
   const first = Math.max(...streams.map((request) => request.stream.first));
-  return `${endsOf(end.attempts)}; the first word came after up to ${first.toFixed(0)} s; ${await sums("opencode", url, before)}`;
+  return `${endsOf(end.attempts)}; the first word came after up to ${first.toFixed(0)} s; ${await sums(requests("opencode"), url, before)}`;
 }
 
 /** Two episodes at once and one slot: one waits for the other. A dollar a second: together they cost no more than the time. */
@@ -316,7 +350,7 @@ async function oneSlot() {
   const asked = all.reduce((total, request) => total + request.seconds, 0);
   const cost = all.reduce((total, request) => total + (request.cost_usd ?? 0), 0);
   expect(cost > 0 && cost <= seconds, `Cost ${cost.toFixed(1)} at a dollar a second, in ${seconds.toFixed(1)} s`);
-  return `${endsOf(end.attempts)}; requests took ${asked.toFixed(0)} s, the machine ${cost.toFixed(0)} of ${seconds.toFixed(0)} s; ${await sums("one_slot", url, before)}`;
+  return `${endsOf(end.attempts)}; requests took ${asked.toFixed(0)} s, the machine ${cost.toFixed(0)} of ${seconds.toFixed(0)} s; ${await sums(requests("one_slot"), url, before)}`;
 }
 
 /** A context that the first request fits into and the conversation does not: the attempt ends for that reason, after answers. */
@@ -330,21 +364,21 @@ async function filled() {
   expect(statuses.includes(200) && statuses.includes(400), `The context was not filled in the middle of the attempt: ${statuses.join(", ")}`);
   expectAgentEnds(end, 1);
   if (statuses.at(-1) === 400) expect(end.attempts.at(-1).end_reason === "context_overflow", `Ends: ${endsOf(end.attempts)}`);
-  return `${endsOf(end.attempts)}; answers ${statuses.join(", ")}; ${await sums("filled", url, before)}`;
+  return `${endsOf(end.attempts)}; answers ${statuses.join(", ")}; ${await sums(requests("filled"), url, before)}`;
 }
 
 /** The server is killed while it works on a request, and started again: the request is tried again, and nobody is blamed. */
 async function killed() {
   const first = await serve("killed");
   const run = begin("killed", first.url, ["restful_server_gen_iterative.n_turns=1"]);
-  await untilLogged("killed");
-  await until(60, "The server does not work on the request", () => isBusy(first.url));
+  await untilLogged(run, "killed");
+  await untilWorking(run, first.url);
   const earlier = await restarted(first, "killed", {});
   const end = await run.ends;
   expectAgentEnds(end, 1);
-  const tried = requests("killed").filter((request) => request.faults?.includes(0));
-  expect(tried.length > 0, "No request was tried again");
-  const told = await sums("killed", first.url, NOTHING, earlier);
+  const tried = requests("killed").filter(lostAnAnswer);
+  expect(tried.length > 0 && tried.every((request) => !brokeOff(request)), "No request was tried again");
+  const told = await sums(sinceRestart(requests("killed"), earlier), first.url, NOTHING);
   return `${endsOf(end.attempts)}; ${String(tried.length)} request tried ${String(tried[0].retries + 1)} times, then ${String(tried[0].status)}; since then ${told}`;
 }
 
@@ -352,20 +386,24 @@ async function killed() {
 async function killedStream() {
   const first = await serve("killed_stream", LONG);
   const run = begin("killed_stream", first.url, [...opencodeSettings(), "restful_server_gen_iterative.n_turns=1"]);
-  await untilWriting(first.url);
+  // Preflight reads streams, too.
+  await untilLogged(run, "killed_stream");
+  await untilWriting(run, first.url);
   const earlier = await restarted(first, "killed_stream", LONG);
   const end = await run.ends;
-  const broken = requests("killed_stream").filter((request) => request.faults?.includes(0));
+  const broken = requests("killed_stream").filter(brokeOff);
   expect(broken.length > 0, "No answer broke off");
   expectAgentEnds({ ...end, attempts: end.attempts.slice(-1) }, 1);
-  const told = await sums("killed_stream", first.url, NOTHING, earlier + broken.length);
-  return `${endsOf(end.attempts)}; ${String(broken.length)} answer broken off (${String(broken[0].termination)}); since then ${told}`;
+  const since = sinceRestart(requests("killed_stream"), earlier);
+  expect(since.length > 0, "Nothing was asked of the server that was started again");
+  const told = await sums(since, first.url, NOTHING);
+  return `${endsOf(end.attempts)}; ${String(broken.length)} answer broken off by the endpoint; since then ${told}`;
 }
 
-/** Kills a server and starts it again on its port; gives how many requests of the run had ended by then. */
+/** Kills a server and starts it again on its port; gives how many requests of the run had been answered by then. */
 async function restarted({ server, port }, name, options) {
   await ended(server);
-  const earlier = requests(name).filter((request) => !request.faults?.includes(0)).length;
+  const earlier = requests(name).filter((request) => !lostAnAnswer(request)).length;
   await serve(name, { ...options, port });
   return earlier;
 }
@@ -380,43 +418,45 @@ async function overflow() {
   expect(all.length > 0 && all.every((request) => request.status === 400 && request.retries === 0), `Requests: ${all.map((request) => request.status).join(", ")}`);
   expect(attempts.length > 0 && attempts.every((attempt) => attempt.end_reason === "context_overflow"), `Ends: ${endsOf(attempts)}`);
   expect(code === 1 && errors.includes("no request of the run was ever answered"), `Exit code ${String(code)}: ${errors.slice(-500)}`);
-  return `${endsOf(attempts)}; each refused once with 400; ${await sums("overflow", url, before)}`;
+  return `${endsOf(attempts)}; each refused once with 400; ${await sums(requests("overflow"), url, before)}`;
 }
 
 /** A stop while the server works on a request: the run ends as stopped, and the server stops working. */
 function stopped() {
-  const isWorking = (url) => until(60, "The server does not work on the request", () => isBusy(url));
-  return stopRun("stopped", {}, [], isWorking);
+  return stopRun("stopped", {}, [], untilWorking);
 }
 
 /** The same in the middle of a stream. */
-function stoppedStream() {
-  return stopRun("stopped_stream", LONG, opencodeSettings(), untilWriting);
+async function stoppedStream() {
+  const found = await stopRun("stopped_stream", LONG, opencodeSettings(), untilWriting);
+  expect(requests("stopped_stream").some((request) => request.status === 200 && wasCutOff(request)), "No stream was cut off");
+  return found;
 }
 
-/** Stops a run once the server is as `is` waits for. What the answer had cost until then is unknown. */
-async function stopRun(name, options, more, is) {
+/** Stops a run once the server is as `untilIs` waits for. What the answer had cost until then is unknown. */
+async function stopRun(name, options, more, untilIs) {
   const { url } = await serve(name, options);
   const run = begin(name, url, more);
   const before = await workedBefore(run, name, url);
-  await untilLogged(name);
-  await is(url);
+  await untilLogged(run, name);
+  await untilIs(run, url);
+  const serverLog = () => readFileSync(path.join(keep, `${name}.server.log`), "latin1");
+  const seen = serverLog().length;
   const begun = Date.now();
   run.child.kill("SIGINT");
   // A question to the server would wait for the end of a batch; its log tells at once.
-  await until(60, "The server still works on the request", () => readFileSync(path.join(keep, `${name}.server.log`), "latin1").includes("cancel task"));
+  await until(60, "The server still works on the request", () => serverLog().slice(seen).includes("cancel task"));
   await until(60, "The server still works on the request", async () => !(await isBusy(url)));
   const seconds = duration(Date.now() - begun);
   const { code } = await run.ends;
   expect(code === 130, `Exit code ${String(code)}`);
   const cut = requests(name).at(-1);
-  expect(cut.status === 499 || cut.termination === "agent", `The last request: ${JSON.stringify(cut)}`);
-  expect(cut.tokens.output === null, `The last request: ${JSON.stringify(cut)}`);
-  return `the server stopped after ${seconds}, the run after ${duration(Date.now() - begun)}; what the answer had cost is unknown; ${await sums(name, url, before)}`;
+  expect(cut !== undefined && wasCutOff(cut) && cut.tokens.output === null, `The last request: ${JSON.stringify(cut)}`);
+  return `the server stopped after ${seconds}, the run after ${duration(Date.now() - begun)}; what the answer had cost is unknown; ${await sums(requests(name), url, before)}`;
 }
 
 /** Waits until a run has sent its first request: those of preflight come before it. */
-async function untilLogged(name) {
+async function untilLogged(run, name) {
   const log = logOf(name);
-  await until(180, "The run sent no request", () => existsSync(log) && readFileSync(log, "utf8").includes("\n"));
+  await untilOf(run, 180, "The run sent no request", () => existsSync(log) && readFileSync(log, "utf8").includes("\n"));
 }

