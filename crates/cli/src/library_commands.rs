@@ -51,15 +51,22 @@ pub(crate) fn runs(
     };
     let request = ListRuns { text, sort, ascending, group: RunGrouping::None, ..ListRuns::default() };
     let rows = all_runs(workbench, &request)?;
-    if as_json {
-        print_json(&Value::Array(rows.iter().map(json::run).collect()));
-        return Ok(ExitCode::SUCCESS);
+    if !as_json {
+        print(&runs_text(&rows));
     }
-    print(&runs_text(&rows));
-    for row in rows.iter().filter(|row| row.unrecognised > 0) {
-        if let Some(note) = workbench.unrecognized_note(&RunRef { run: row.id.clone() })? {
+    let mut values = Vec::new();
+    for row in &rows {
+        let is_counted = row.unrecognised > 0;
+        let note =
+            if is_counted { workbench.unrecognized_note(&RunRef { run: row.id.clone() })? } else { None };
+        if as_json {
+            values.push(json::run(row, note.as_deref()));
+        } else if let Some(note) = note {
             print(&format!("* {}: {note}\n", row.id));
         }
+    }
+    if as_json {
+        print_json(&Value::Array(values));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -339,8 +346,8 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    let mut value = json::run(&run);
-    value["unrecognised_note"] = workbench.unrecognized_note(&RunRef { run: run.id.clone() })?.into();
+    let note = workbench.unrecognized_note(&RunRef { run: run.id.clone() })?;
+    let mut value = json::run(&run, note.as_deref());
     let mut episodes = Vec::new();
     for row in &grid.rows {
         let episode =

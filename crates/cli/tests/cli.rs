@@ -227,6 +227,7 @@ fn what_nothing_proves_counts_against_the_agent_and_says_how_much_that_matters()
     assert!(shown["unrecognised_note"].as_str().is_some_and(|line| line.starts_with(note)), "{shown}");
     let listed = String::from_utf8_lossy(&library.run(&["runs"]).stdout).into_owned();
     assert!(listed.contains(&format!("* {id}: {note}")), "{listed}");
+    assert_eq!(library.json(&["runs"])[0]["unrecognised_note"], shown["unrecognised_note"]);
     // One of the two that are then at risk failed.
     assert!(remarks.contains("The cause of 2 of 5 ends is not recognized"), "{remarks}");
     assert!(remarks.contains("the pass rate would be 50.0 % (95 % CI 9.5 to 90.5 %)"), "{remarks}");
