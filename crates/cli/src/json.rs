@@ -119,7 +119,7 @@ fn tokens(tokens: &Tokens) -> Value {
 }
 
 /// One run of `stamina runs --json`, with what its number would be if no end whose cause is not recognized were the agent's.
-pub(crate) fn run(row: &RunRow, unrecognised_note: Option<&str>) -> Value {
+pub(crate) fn run(row: &RunRow, note: Option<&str>) -> Value {
     let reported: Map<String, Value> =
         row.reported.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     let end_reasons: Map<String, Value> =
@@ -179,7 +179,7 @@ pub(crate) fn run(row: &RunRow, unrecognised_note: Option<&str>) -> Value {
         value[key] = of_rounds[key].clone();
     }
     value["rounds_missing"] = of_rounds["missing"].clone();
-    value["unrecognised_note"] = json!(unrecognised_note);
+    value["unrecognised_note"] = json!(note);
     value["withdrawn_episodes"] = json!(row.withdrawn_episodes);
     value["doubts"] = json!(row.doubts);
     value["tokens_per_second"] = tokens_per_second(row);
