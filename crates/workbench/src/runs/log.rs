@@ -21,6 +21,8 @@ const SEARCHED: u64 = 16 << 20;
 const LINES: usize = 200;
 /// Most characters of a line.
 const LINE: usize = 2000;
+/// Most bytes of a line of the gateway's log: no request is longer, and parsed it may take a hundred times as much memory.
+const LONGEST_REQUEST: usize = 1 << 20;
 
 impl Workbench {
     /// What a log of an episode says since.
@@ -125,7 +127,7 @@ fn search(tree: &Tree, found: &Found, floor: u64, episode: &str) -> Result<Searc
         if next.is_none() {
             // Only whole lines, so that none is shown in two pieces.
             let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
-                rest = bytes;
+                rest = rest_of_request(bytes);
                 continue;
             };
             bytes.truncate(end + 1);
@@ -139,10 +141,15 @@ fn search(tree: &Tree, found: &Found, floor: u64, episode: &str) -> Result<Searc
         let text = String::from_utf8_lossy(&bytes[begin..]);
         lines.extend(text.lines().rev().filter_map(|line| metered(line, episode)));
         bytes.truncate(begin);
-        rest = bytes;
+        rest = rest_of_request(bytes);
     }
     lines.reverse();
     Ok(Searched { lines, next: next.unwrap_or(floor), cut: at > floor })
+}
+
+/// The rest of a line whose start is not read yet; nothing of one that is too long, so that it is not copied with every piece.
+fn rest_of_request(bytes: Vec<u8>) -> Vec<u8> {
+    if bytes.len() > LONGEST_REQUEST { Vec::new() } else { bytes }
 }
 
 /// The log in a folder that was written last, by turn and attempt in its name, else by time.
@@ -182,7 +189,7 @@ fn shown(line: &str) -> String {
 /// A request as the gateway metered it; nothing if it is another episode's.
 fn metered(line: &str, episode: &str) -> Option<LogLine> {
     // Most lines of a long log are others': they need not be understood.
-    if !line.contains(episode) {
+    if line.len() > LONGEST_REQUEST || !line.contains(episode) {
         return None;
     }
     let record: Value = serde_json::from_str(line).ok()?;
@@ -374,6 +381,31 @@ mod tests {
         assert_eq!((texts(&more), more.fresh, more.cut), (vec!["m  in 3  out 2".to_owned()], false, false));
         let none = ask(temp.path(), LiveLogKind::Gateway, Some(&more.next));
         assert_eq!((none.lines.len(), none.next == more.next), (0, true));
+    }
+
+    #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
+    fn a_line_that_no_gateway_writes_is_not_parsed_into_the_log_of_requests() {
+        let temp = tempfile::tempdir().unwrap();
+        std::fs::create_dir(temp.path().join(".stamina")).unwrap();
+        let path = temp.path().join(".stamina/gateway.jsonl");
+        let longer = |more: usize| {
+            request("scenario_1", 2).replace("\"turn\"", &format!("\"x\":[{}0],\"turn\"", "0,".repeat(more)))
+        };
+        let texts = |text: String| {
+            std::fs::write(&path, text).unwrap();
+            let log = ask(temp.path(), LiveLogKind::Gateway, None);
+            log.lines.into_iter().map(|line| line.text).collect::<Vec<_>>()
+        };
+        let around = |line: &str| request("scenario_1", 1) + line + &request("scenario_1", 3);
+        let all = ["m  in 1  out 2", "m  in 2  out 2", "m  in 3  out 2"];
+        assert_eq!(texts(around(&longer(400 << 10))), all);
+        // Some of its pieces are the first of what is read, and it may have no end.
+        for more in [520 << 10, 2 << 20] {
+            assert_eq!(texts(around(&longer(more))), [all[0], all[2]], "{more}");
+            let endless = request("scenario_1", 1) + longer(more).trim_end();
+            assert_eq!(texts(endless), [all[0]], "{more}");
+        }
     }
 
     #[test]
