@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ingest::format::Planned;
 use ingest::view;
-use model::{EndReason, Ending, Extra, counted, shell_word};
+use model::{EndReason, Ending, Extra, counted, plain_line, shell_word};
 use serde_json::Value;
 use store::{EpisodeEntry, EpisodeId, RunId, RunRecord};
 
@@ -232,6 +232,8 @@ fn commands(runner: Runner, trials: &[RerunTrial], settings: &Extra, from_one: b
             Runner::StaminaBench => stamina_bench(&tasks, settings, from_one),
             Runner::Unknown => (None, None),
         };
+        // A name with a line break would look like a second command.
+        let flags = flags.filter(|flags| !flags.contains(char::is_control));
         RerunCommand { repeats, tasks, flags, yaml }
     };
     by_repeats.into_iter().map(command).collect()
@@ -284,7 +286,7 @@ fn harbor(repeats: u32, tasks: &[String], settings: &Extra) -> (Option<String>, 
             set.iter().filter(|(key, _)| !matches!(**key, "task_names" | "exclude_task_names" | "n_tasks"));
         for (index, (key, value)) in kept.enumerate() {
             let mark = if index == 0 { "- " } else { "  " };
-            yaml.push_str(&format!("{mark}{key}: {value}\n"));
+            yaml.push_str(&format!("{mark}{}: {value}\n", yaml_key(key)));
         }
         yaml.push_str("  task_names:\n");
         for name in &names {
@@ -293,6 +295,12 @@ fn harbor(repeats: u32, tasks: &[String], settings: &Extra) -> (Option<String>, 
         yaml
     });
     (Some(flags.join(" ")), yaml)
+}
+
+/// A key in YAML, in quotes where it is no plain word: whoever made the folder wrote it.
+fn yaml_key(key: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if key.bytes().all(is_plain) { key.to_owned() } else { Value::from(key).to_string() }
 }
 
 /// The name as a pattern that stands for nothing else.
@@ -375,12 +383,12 @@ fn text(list: &RerunList, episodes: usize) -> String {
             counted(list.unnamed.into(), "trial")
         ));
     }
-    let rows = list.trials.iter().map(|trial| {
+    let row = |trial: &RerunTrial| {
         let end = trial.end_reason.map_or(String::new(), |reason| format!(", {}", reason.label()));
         let name = trial.trial.clone().unwrap_or_else(|| "-".to_owned());
-        [trial.task.clone(), name, format!("{}{end}", trial.why.as_str())]
-    });
-    let rows: Vec<[String; 3]> = rows.collect();
+        [plain_line(&trial.task), plain_line(&name), format!("{}{end}", trial.why.as_str())]
+    };
+    let rows: Vec<[String; 3]> = list.trials.iter().map(row).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = (width(0), width(1));
     if !rows.is_empty() {
@@ -440,6 +448,24 @@ mod tests {
             harbor(1, &["x".to_owned()], &two),
             (Some("--include-task-name x --n-attempts 1".to_owned()), None)
         );
+    }
+
+    #[test]
+    // docs/security.md: Pages, terminals and files that others open
+    fn names_of_a_folder_forge_no_command_and_no_line_to_be_copied() {
+        let odd = json!({"datasets.0.path": "a", "datasets.0.x: 1\nagents": ["y"]});
+        let (_, yaml) = harbor(1, &["t".to_owned()], &settings(odd));
+        assert!(yaml.unwrap().contains("\n  \"x: 1\\nagents\": [\"y\"]\n"));
+        let (task, trial) = ("t\n--path evil".to_owned(), Some("t__1\n\n--path evil".to_owned()));
+        let trials =
+            vec![RerunTrial { task, trial, episode: None, why: RerunReason::Missing, end_reason: None }];
+        for runner in [Runner::Harbor, Runner::TerminalBench] {
+            let commands = commands(runner, &trials, &Extra::new(), false);
+            assert!(commands.len() == 1 && commands[0].flags.is_none(), "{commands:?}");
+            let (trials, [run, text_of]) = (trials.clone(), ["r", ""].map(str::to_owned));
+            let list = RerunList { run, runner: None, trials, unnamed: 0, commands, text: text_of };
+            assert!(!text(&list, 1).contains("\n--path evil"), "{}", text(&list, 1));
+        }
     }
 
     #[test]
