@@ -1,6 +1,7 @@
 //! `stamina run` and `stamina resume`: a run in this process, in the foreground. Its results folder holds its state, so
 //! the desktop app shows it and another terminal can pause or stop it.
 
+use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use runner::live;
 use runner::{Event, Finish, OnEvent, RunError};
 use serde_json::json;
 use workbench::Workbench;
-use workbench::api::{ApiError, CheckState, RunAction, RunTrust, TrustRun};
+use workbench::api::{ApiError, CheckState, Preflight, RunAction, RunTrust, TrustRun};
 use workbench::runs::{self, EndpointCall};
 use workbench::sampler::{is_sampled, pack_beside};
 
@@ -29,6 +30,8 @@ use crate::signals::cancel_on_signal;
 pub(crate) const UNTRUSTED: u8 = 5;
 /// Exit code of a stopped run.
 pub(crate) const STOPPED: u8 = 130;
+/// What is asked where something is warned of.
+const BEGIN: &str = "Begin nevertheless?";
 /// How often a stop is looked for while a question waits for its answer.
 const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -38,13 +41,20 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
     let library = library(db);
     // Set by a signal that comes before the run begins.
     let mut stopped_before = Arc::new(AtomicBool::new(false));
+    let asks = !as_json && !yes && std::io::stdin().is_terminal();
+    let mut shown = BTreeSet::new();
     if is_sampled(&settings) {
         let pack = pack_beside(&settings.output_dir);
         // A run that cannot begin must not cost anything.
         if runner::is_taken(&settings.output_dir) {
             return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
         }
-        must_start(&run_preflight(library.as_ref(), &settings, EndpointCall::Missing)?)?;
+        let found = run_preflight(library.as_ref(), &settings, EndpointCall::Missing)?;
+        let is_warned = show_warnings(&found, &mut shown);
+        must_start(&found)?;
+        if is_warned && asks && !confirmed(BEGIN) {
+            return Ok(ExitCode::from(STOPPED));
+        }
         note(&format!("a model samples the scenarios first, into {}", pack.display()));
         let cancel = cancel_on_signal();
         match scenario_commands::sampled(&args.configs, &args.values, &pack, &cancel) {
@@ -59,18 +69,13 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         stopped_before = cancel;
     }
     let found = run_preflight(library.as_ref(), &settings, EndpointCall::Missing)?;
-    for check in found.checks.iter().filter(|c| matches!(c.state, CheckState::Warn | CheckState::Fail)) {
-        let word = if check.state == CheckState::Fail { "fails" } else { "warning" };
-        let sentence = check.sentence.as_deref().unwrap_or_default();
-        note(&format!("{word}: {}: {}. {sentence}", check.title, check.value));
-    }
+    let is_warned = show_warnings(&found, &mut shown);
     must_start(&found)?;
-    let warned = found.checks.iter().any(|check| check.state == CheckState::Warn);
     if !as_json {
         if let Some(estimate) = &found.estimate {
             note(&estimated(estimate, &settings));
         }
-        if warned && !yes && std::io::stdin().is_terminal() && !agreed(&stopped_before) {
+        if is_warned && asks && !agreed(&stopped_before) {
             return Ok(ExitCode::from(STOPPED));
         }
     }
@@ -81,13 +86,32 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
     run_to_end(&folder, library, as_json, async |on_event| runner::run(settings, on_event).await)
 }
 
+/// Prints what a preflight warns of, or fails for, that was not `shown` before. Returns whether there is a new warning.
+fn show_warnings(found: &Preflight, shown: &mut BTreeSet<(String, String)>) -> bool {
+    let mut is_warned = false;
+    for check in &found.checks {
+        let word = match check.state {
+            CheckState::Warn => "warning",
+            CheckState::Fail => "fails",
+            CheckState::Ok | CheckState::Unknown => continue,
+        };
+        let sentence = check.sentence.clone().unwrap_or_default();
+        // Values are measured, and differ from one look to the next.
+        if shown.insert((check.id.clone(), sentence.clone())) {
+            note(&format!("{word}: {}: {}. {sentence}", check.title, check.value));
+            is_warned |= check.state == CheckState::Warn;
+        }
+    }
+    is_warned
+}
+
 /// Asks whether to begin. After a model has sampled, this process handles signals itself, also while it waits for the
 /// answer.
 fn agreed(stop: &AtomicBool) -> bool {
     let (send, answer) = std::sync::mpsc::sync_channel(1);
     std::thread::spawn(move || {
         // After a stop nothing receives the answer.
-        let _ = send.send(confirmed("Begin nevertheless?"));
+        let _ = send.send(confirmed(BEGIN));
     });
     answered(&answer, stop)
 }

@@ -236,6 +236,13 @@ fn a_run_has_its_scenarios_sampled_first_and_only_once() {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let asked = endpoint.asked().len();
     assert!(asked > 0);
+    // What a preflight warns of is printed before a model is paid for the scenarios, and once.
+    let printed = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let (before, after) =
+        printed.split_once("a model samples the scenarios first, into").expect("it is printed");
+    let warned = "What that takes is not in the estimate";
+    assert!(before.contains("warning: ") && before.contains(warned), "{printed}");
+    assert!(!after.contains(warned), "{printed}");
     let text = all_text(&folder.path().join("results-pack"));
     assert!(text.contains("origin: model") && !text.contains(KEY));
     let played = std::fs::read_to_string(folder.path().join("results/scenario_0/changes/turn_1.md"))
