@@ -15,6 +15,7 @@ import path from "node:path";
 import { lintWhileBuilding } from "./check/clippy.mjs";
 import { containers } from "./containers.mjs";
 import { brokeOff, finishedRequests, isAsCounted, lostAnAnswer, sinceRestart, summed, wasCutOff } from "./lib/gateway-log.mjs";
+import { STREAMS, writeHarness } from "./lib/kept-alive-agent.mjs";
 import { NOTHING, allEnded, buildServer, ended, isBusy, slots, startServer, until, worked } from "./lib/llama-server.mjs";
 import { atEnd, duration, inRoot, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
 import { MODEL, recordLoading, recordSession } from "./lib/recorded-session.mjs";
@@ -34,9 +35,9 @@ const SLOW_MINUTES = 20;
 const AGENT_ENDS = ["gave_up", "agent_timeout", "tests_failed", "server_failed", "build_failed", "no_change", "agent_error", "tool_call_format", "loop_detected", "context_overflow"];
 
 /** What is played. Each gives what it found, or throws an error that says what is wrong. */
-const ITEMS = { endpoints, preflight, scenario, mini_swe: miniSwe, opencode, one_slot: oneSlot, filled, killed, killed_stream: killedStream, overflow, stopped, stopped_stream: stoppedStream };
+const ITEMS = { endpoints, preflight, scenario, mini_swe: miniSwe, opencode, kept_alive: keptAlive, one_slot: oneSlot, filled, killed, killed_stream: killedStream, overflow, stopped, stopped_stream: stoppedStream };
 /** Images of harnesses that an item needs. */
-const IMAGES = { mini_swe: "mini-swe-agent", opencode: "opencode", one_slot: "mini-swe-agent", filled: "mini-swe-agent", killed: "mini-swe-agent", killed_stream: "opencode", overflow: "mini-swe-agent", stopped: "mini-swe-agent", stopped_stream: "opencode" };
+const IMAGES = { mini_swe: "mini-swe-agent", opencode: "opencode", kept_alive: "base", one_slot: "mini-swe-agent", filled: "mini-swe-agent", killed: "mini-swe-agent", killed_stream: "opencode", overflow: "mini-swe-agent", stopped: "mini-swe-agent", stopped_stream: "opencode" };
 
 process.chdir(root);
 lintWhileBuilding();
@@ -334,6 +335,19 @@ async function opencode() {
   expect(streams.every((request) => request.tokens.output !== null), "A whole stream told no usage");
   const first = Math.max(...streams.map((request) => request.stream.first));
   return `${endsOf(end.attempts)}; the first word came after up to ${first.toFixed(0)} s; ${await sums(requests("opencode"), url, before)}`;
+}
+
+/** Streams whose chunks have 20 alternatives a token, on connections that are kept, and on one that the server has closed meanwhile. */
+async function keptAlive() {
+  const { url } = await serve("kept_alive");
+  const run = begin("kept_alive", url, ["agent=CUSTOM", `custom.model_id=${MODEL}`, `harness_file=${writeHarness(keep)}`, "restful_server_gen_iterative.n_turns=1"]);
+  const before = await workedBefore(run, "kept_alive", url);
+  const end = await run.ends;
+  expect(end.code === 0 && end.attempts.length === 1 && ["no_change", "gave_up"].includes(end.attempts[0].end_reason), `Exit code ${String(end.code)}, ${endsOf(end.attempts)}: ${end.errors.slice(-500)}`);
+  const all = requests("kept_alive");
+  const isWhole = (request) => request.status === 200 && request.stream && request.retries === 0 && !request.faults && !request.unmetered;
+  expect(all.length === STREAMS && all.every(isWhole), `Requests: ${JSON.stringify(all)}`);
+  return `${endsOf(end.attempts)}; ${await sums(all, url, before)}`;
 }
 
 /** Two episodes at once and one slot: one waits for the other. A dollar a second: together they cost no more than the time. */
