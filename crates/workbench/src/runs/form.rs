@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use files::deadline::within_limit;
-use model::shell_word;
+use model::{plain_line, shell_word};
 use runner::settings::{RunSettings, resolve};
 use serde_json::Value;
 use settings::{ConfigFile, LeftOut, protocols};
@@ -117,6 +117,10 @@ impl Workbench {
             let notes = self.without_foreign(&mut loaded.settings)?;
             loaded.notes.extend(notes);
             loaded.notes.extend(super::foreign_sampler::take_out(&mut loaded.settings));
+            // They name what the file holds.
+            for note in &mut loaded.notes {
+                *note = plain_line(note);
+            }
         }
         Ok(loaded)
     }

@@ -100,6 +100,8 @@ mod tests {
         assert!(tasks.contains(named), "{tasks}");
         let pack = notes("agent: MOCK\nscenarios_dir: /r/stranger/pack\n");
         assert!(pack.contains("The file sets the pack of scenarios /r/stranger/pack"), "{pack}");
+        let odd = notes("agent: MOCK\nscenarios_dir: \"/r/a\\u202eb\\nThe key is ours\"\n");
+        assert!(odd.contains("not on this machine: /r/a\u{fffd}b\u{fffd}The key"), "{odd}");
         let neither = notes("agent: MOCK\n");
         assert!(!neither.contains("The file sets"), "{neither}");
     }
