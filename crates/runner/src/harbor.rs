@@ -5,7 +5,7 @@
 //! continues a trial that was cut off, [`attempts`] plays the attempts at a step, [`step`] one of them with the means of
 //! [`in_container`] ([`played`] is what comes of it), and [`end`] ends the trial. [`after_attempt`] decides what follows an attempt. [`player`] names who plays without a harness: the reference
 //! solution, or nobody; [`call`] calls a harness, [`feedback`] is the feedback between attempts. [`background`] ends what an
-//! agent has left running, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent
+//! agent has left running, [`confirm`] verifies a second time without it, [`alone`] goes from a step that was played by itself to the next, [`snapshot`] is what independent
 //! attempts begin from, [`kept`] what a resume continues from; [`repeated`] retries what the endpoint has ended. What is
 //! recorded ([`recorded`]) has the layout of every other run (`docs/formats.md`), so that live view, importer and report are
 //! the same.
@@ -19,6 +19,7 @@ mod archives;
 mod attempts;
 mod background;
 mod call;
+mod confirm;
 mod end;
 mod feedback;
 mod file;

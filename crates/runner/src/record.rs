@@ -29,7 +29,8 @@ use crate::secrets::Scrub;
 pub(crate) use self::left_out::LeftOut;
 pub(crate) use self::text::head_and_tail;
 pub(crate) use self::trajectory::{
-    AttemptFiles, AttemptRecord, End, Exception, Resumed, ResumedFrom, Trajectory, TurnFiles, TurnRecord,
+    AttemptFiles, AttemptRecord, End, Exception, ProcessesLeft, Resumed, ResumedFrom, Trajectory, TurnFiles,
+    TurnRecord,
 };
 
 /// The version of the layout.

@@ -268,6 +268,8 @@ impl Episode<'_> {
             left_out_more: 0,
             ends_chain: false,
             references_failed: std::collections::BTreeMap::new(),
+            processes_left: None,
+            rewards_with_processes: None,
         };
         FinishedAttempt { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
     }

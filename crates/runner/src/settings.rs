@@ -96,8 +96,11 @@ pub enum TaskTimeout {
 #[serde(rename_all = "snake_case")]
 #[ts(rename = "FormTaskBackground")]
 pub enum TaskBackground {
-    /// They go on while the verifier runs and in later steps, as with Harbor.
+    /// They go on while the verifier runs and in later steps, as with Harbor. Where an agent has left some, the verifier runs a second
+    /// time where they cannot write its verdict, and that verdict counts.
     #[default]
+    Check,
+    /// They go on, and what they write counts.
     Keep,
     /// All of them are ended before the verifier: the container is started anew with its files as they are.
     End,
@@ -125,6 +128,11 @@ pub enum TaskSnapshots {
     None,
     /// One before each step, of which the last one stays: a resume continues with that step.
     EachStep,
+}
+
+/// What earlier versions did with processes that an agent has left.
+const fn keeps_processes() -> TaskBackground {
+    TaskBackground::Keep
 }
 
 /// Whether no snapshot is kept. The record of such a run has no word for that, as those of earlier versions.
@@ -169,8 +177,8 @@ pub struct TaskSettings {
     pub folder: PathBuf,
     /// What becomes of a step whose agent ran out of time.
     pub timeout: TaskTimeout,
-    /// What becomes of processes that an agent has left.
-    #[serde(default)]
+    /// What becomes of processes that an agent has left. The record of a run of earlier versions has no word for that.
+    #[serde(default = "keeps_processes")]
     pub background: TaskBackground,
     /// Whether the harness's session goes on from step to step.
     #[serde(default)]

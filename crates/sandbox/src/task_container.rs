@@ -7,6 +7,7 @@
 //! processes, disk and output are limited.
 
 mod archive;
+mod beside;
 mod exec;
 
 use std::path::PathBuf;
@@ -25,6 +26,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use self::archive::{FileLeft, FilesLeft, Packed};
+pub use self::beside::BesideNetwork;
 pub use self::exec::TaskCommand;
 use crate::container::signed;
 use crate::disk::{self, Full};

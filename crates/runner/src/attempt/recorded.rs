@@ -109,6 +109,8 @@ impl Attempt<'_> {
             left_out_more,
             ends_chain: false,
             references_failed: std::collections::BTreeMap::new(),
+            processes_left: None,
+            rewards_with_processes: None,
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
         Ok(FinishedAttempt { record, after, over, own_seconds })

@@ -74,7 +74,7 @@ impl Trial<'_> {
         };
         let image = what.image.clone();
         let container = engine.open_task(&what).await?;
-        self.is_as_kept = true;
+        (self.is_as_kept, self.own_processes) = (true, None);
         let mut logs = Packed::changed_now();
         for folder in LOGS {
             // Writing to memory does not fail.

@@ -74,6 +74,7 @@ pub(crate) async fn play(
         feedback: None,
         workdir: "/".to_owned(),
         was_played: false,
+        own_processes: None,
         references_failed: BTreeMap::new(),
         was_verified: false,
         is_as_kept: false,

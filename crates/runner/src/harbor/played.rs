@@ -25,6 +25,8 @@ pub(super) struct Played {
     pub(super) left: Vec<FileLeft>,
     /// Paths of the container that were not copied completely.
     pub(super) left_out: Vec<String>,
+    /// What came of the second verification, where the player had left processes.
+    pub(super) without_processes: Option<WithoutProcesses>,
     /// Whether no step can follow, whatever the rewards are.
     pub(super) is_over: bool,
     /// The call of a harness; `None` = none was called.
@@ -42,6 +44,14 @@ impl Played {
         self.is_over = true;
         self
     }
+}
+
+/// What came of a step where processes that its player had left could not write.
+pub(super) enum WithoutProcesses {
+    /// The same.
+    Same,
+    /// Something else, which counts. With the processes the rewards were these.
+    Other(Rewards),
 }
 
 /// The results of a call, beside what every player leaves.

@@ -6,12 +6,13 @@ use gateway::StopReason;
 use model::{EndReason, Tokens, Verdict, case_lines};
 
 use super::file::StepFile;
-use super::played::Played;
+use super::played::{Played, WithoutProcesses};
 use super::reward;
 use super::task::Task;
 use super::trial::Trial;
+use crate::agent_end::exception;
 use crate::blocking::blocking;
-use crate::record::{AttemptLeft, AttemptRecord, Exception, LeftOut, TaskFiles, TurnRecord};
+use crate::record::{AttemptLeft, AttemptRecord, Exception, LeftOut, ProcessesLeft, TaskFiles, TurnRecord};
 use crate::reopen::keep_score;
 use crate::{Event, RunError, clock, disk, kill_points};
 
@@ -78,10 +79,7 @@ impl Trial<'_> {
     ) -> Result<AttemptRecord, RunError> {
         let log = played.tests.as_deref().map(|output| case_lines::parse(&String::from_utf8_lossy(output)));
         let log = log.unwrap_or_default();
-        let counts = match log.summary {
-            Some(summary) => Some((summary.passed, summary.total)),
-            None => (!log.is_empty()).then_some((log.passed, log.total)),
-        };
+        let counts = case_counts(&log);
         let raised = played.raised.as_ref().map(|(reason, _)| *reason);
         let passed = played.rewards.as_ref().map(reward::is_pass);
         // Tests that print cases and printed none had nothing to test.
@@ -139,9 +137,16 @@ impl Trial<'_> {
         .await?;
         let (agent_seconds, test_seconds) = (played.agent_seconds, played.test_seconds);
         let others = agent_seconds.unwrap_or(0.0) + test_seconds.unwrap_or(0.0);
+        let without = played.without_processes;
         let exception = played
             .raised
-            .map(|(_, raised)| Exception { message: self.context.scrub.text(&raised.message), ..raised });
+            .map(|(_, raised)| Exception { message: self.context.scrub.text(&raised.message), ..raised })
+            .or_else(|| without.as_ref().and_then(of_processes));
+        let (processes_left, rewards_with_processes) = match without {
+            None => (None, None),
+            Some(WithoutProcesses::Same) => (Some(ProcessesLeft::SameVerdict), None),
+            Some(WithoutProcesses::Other(with)) => (Some(ProcessesLeft::OtherVerdict), Some(with)),
+        };
         let count = played.left_out.len() as u64;
         let left_out = LeftOut::new(played.left_out, count);
         Ok(AttemptRecord {
@@ -177,6 +182,8 @@ impl Trial<'_> {
             left_out_more: left_out.more,
             ends_chain: false,
             references_failed: self.references_failed.clone(),
+            processes_left,
+            rewards_with_processes,
         })
     }
 
@@ -220,6 +227,22 @@ impl Trial<'_> {
     pub(super) fn write(&mut self) -> Result<(), RunError> {
         disk::briefly(|| self.trajectory.write())
     }
+}
+
+/// Passed cases and all of them, in the output of a verifier.
+pub(super) fn case_counts(log: &case_lines::CaseLog) -> Option<(u32, u32)> {
+    match log.summary {
+        Some(summary) => Some((summary.passed, summary.total)),
+        None => (!log.is_empty()).then_some((log.passed, log.total)),
+    }
+}
+
+/// What an attempt says of a verdict that depends on processes that the agent has left.
+fn of_processes(without: &WithoutProcesses) -> Option<Exception> {
+    let WithoutProcesses::Other(_) = without else { return None };
+    let message = "the agent has left processes, and with them the verifier came to other results than where they cannot write its \
+                   verdict (in a container of the same files), which count; harbor.background=keep counts what they write";
+    Some(exception("ProcessesLeft", message))
 }
 
 /// The first line of an instruction that says something, without the marks of a heading.

@@ -141,7 +141,7 @@ impl Trial<'_> {
         self.container = Some(container);
         self.known = before.kept.known.clone();
         (self.was_played, self.was_verified) = (before.kept.was_played, before.kept.was_verified);
-        self.is_as_kept = true;
+        (self.is_as_kept, self.own_processes) = (true, None);
         kill_points::point("container restored");
         self.ready().await
     }
@@ -156,7 +156,7 @@ impl Trial<'_> {
 }
 
 /// Whether an error of the engine ends the run, whatever the trial still needs.
-fn ends_run(error: &SandboxError) -> bool {
+pub(super) fn ends_run(error: &SandboxError) -> bool {
     matches!(
         error,
         SandboxError::Engine { is_gone: true, .. }

@@ -71,6 +71,7 @@ impl Trial<'_> {
         if self.attempt == 1 || self.context.settings.restore_before_try {
             self.set_up(step).await?;
         }
+        self.know_processes().await?;
         self.agent(step, played).await?;
         self.artifacts(step, played).await?;
         let raised = played.raised.as_ref().map(|(reason, _)| *reason);
@@ -79,7 +80,15 @@ impl Trial<'_> {
             return Ok(());
         }
         self.end_processes().await?;
-        self.verify(step, played).await
+        let kept = self.keep_where_processes_run().await?;
+        let verified = self.verify(step, played).await;
+        let Some(image) = kept else { return verified };
+        let confirmed = match verified {
+            Ok(()) => self.confirm(step, played, &image).await,
+            broken => broken,
+        };
+        self.drop_kept(&image).await;
+        confirmed
     }
 
     /// Prepares the container for a step: its files, its script, its health check.
@@ -188,7 +197,7 @@ impl Trial<'_> {
     }
 
     /// Runs the verifier and reads its results.
-    async fn verify(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+    pub(super) async fn verify(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
         self.status.phase(Phase::Testing, "the verifier runs");
         let began = Instant::now();
         self.empty().await?;
@@ -284,7 +293,7 @@ mod tests {
         let task_settings = |protocol, timeout| TaskSettings {
             folder: "/t".into(),
             timeout,
-            background: crate::settings::TaskBackground::Keep,
+            background: crate::settings::TaskBackground::Check,
             session: crate::settings::TaskSession::Continue,
             snapshots: crate::settings::TaskSnapshots::None,
             protocol,

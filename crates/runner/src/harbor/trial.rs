@@ -1,6 +1,6 @@
 //! A trial: one task that is played in one container.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use files::Tree;
@@ -47,6 +47,8 @@ pub(super) struct Trial<'a> {
     pub(super) workdir: String,
     /// Whether a player has worked in the container: what goes wrong in it from then on may be its doing.
     pub(super) was_played: bool,
+    /// The processes of the container before a player worked in it; `None` = not asked yet.
+    pub(super) own_processes: Option<BTreeSet<String>>,
     /// Reference solutions that were executed for a later step and did not exit with 0, by step, with their codes.
     pub(super) references_failed: BTreeMap<String, i64>,
     /// Whether a verifier has run in the container.

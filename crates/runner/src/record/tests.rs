@@ -128,6 +128,8 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         left_out_more: 0,
         ends_chain: false,
         references_failed: std::collections::BTreeMap::new(),
+        processes_left: None,
+        rewards_with_processes: None,
     }
 }
 

@@ -193,6 +193,22 @@ pub(crate) struct AttemptRecord {
     /// Earlier steps whose reference solution, which this step builds on, did not exit with 0, each with its code.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub(crate) references_failed: std::collections::BTreeMap<String, i64>,
+    /// What a second verification came to where the agent's processes could not write its verdict. `None` = there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) processes_left: Option<ProcessesLeft>,
+    /// The rewards with these processes, which do not count, where others do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rewards_with_processes: Option<std::collections::BTreeMap<String, f64>>,
+}
+
+/// What a second verification of a step came to whose agent has left processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ProcessesLeft {
+    /// The same rewards and counts.
+    SameVerdict,
+    /// Others, which count.
+    OtherVerdict,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

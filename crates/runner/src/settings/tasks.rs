@@ -23,8 +23,9 @@ pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsErr
                 _ => None,
             };
             let background = match keys.word("harbor.background") {
+                Some("keep") => TaskBackground::Keep,
                 Some("end") => TaskBackground::End,
-                _ => TaskBackground::Keep,
+                _ => TaskBackground::Check,
             };
             let session = match keys.word("harbor.session") {
                 Some("fresh") => TaskSession::Fresh,
@@ -187,9 +188,19 @@ mod tests {
         assert!(settings.use_docker && settings.attempt_limit == 1 && settings.fail_stop);
         assert_eq!(settings.feedback, crate::settings::Feedback::None);
         let graded = resolved(&["agent=NOP", "tasks=/t"]).unwrap().tasks.unwrap();
-        assert_eq!((graded.timeout, graded.background), (TaskTimeout::Graded, TaskBackground::Keep));
-        let ended = resolved(&["agent=NOP", "tasks=/t", "harbor.background=end"]).unwrap();
-        assert_eq!(ended.tasks.unwrap().background, TaskBackground::End);
+        assert_eq!((graded.timeout, graded.background), (TaskTimeout::Graded, TaskBackground::Check));
+        for (word, background) in
+            [("check", TaskBackground::Check), ("keep", TaskBackground::Keep), ("end", TaskBackground::End)]
+        {
+            let named = format!("harbor.background={word}");
+            let named = resolved(&["agent=NOP", "tasks=/t", &named]).unwrap();
+            assert_eq!(named.tasks.unwrap().background, background, "{word}");
+        }
+        // A run that an earlier version began goes on as it began.
+        let mut record = serde_json::to_value(resolved(&["agent=NOP", "tasks=/t"]).unwrap()).unwrap();
+        record["tasks"].as_object_mut().unwrap().remove("background").unwrap();
+        let earlier = serde_json::from_value::<RunSettings>(record).unwrap();
+        assert_eq!(earlier.tasks.unwrap().background, TaskBackground::Keep);
         assert!(resolved(&["agent=NOP", "tasks=/t", "harbor.background=stop"]).is_err());
         let session = |more: &[&str]| {
             resolved(&[&["agent=CODEX", "tasks=/t"], more].concat()).unwrap().tasks.unwrap().session
@@ -314,6 +325,7 @@ mod tests {
             &["agent=ORACLE", "tasks=/t", "harbor.execute_episodes=0,3", "limits.network=open"][..],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=mt_at_k", "attempt_limit=3"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.background=end", "harbor.session=fresh"],
+            &["agent=MINI_SWE", "tasks=/t", "harbor.background=keep"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.snapshots=each_step"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=sr", "attempt_limit=2"],
             &["agent=MINI_SWE", "tasks=/t", "harbor.protocol=ours"],

@@ -74,6 +74,7 @@ impl File {
         };
         self.put("harbor.timeout", timeout);
         let background = match tasks.background {
+            TaskBackground::Check => "check",
             TaskBackground::Keep => "keep",
             TaskBackground::End => "end",
         };

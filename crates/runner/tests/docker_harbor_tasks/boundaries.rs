@@ -68,7 +68,7 @@ async fn what_an_agent_plants_is_not_graded() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 // docs/security.md: Tasks of Harbor
-async fn a_process_that_rewrites_the_verdict_is_ended_where_the_settings_ask_for_it() {
+async fn the_verdict_is_not_that_of_a_process_that_rewrites_it() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("rewritten");
     // It waits for a verifier to begin and then writes until it is ended.
@@ -83,10 +83,15 @@ async fn a_process_that_rewrites_the_verdict_is_ended_where_the_settings_ask_for
     );
     let files_stay = format!("[ -e /app/rewriter.sh ] && echo 1 {REWARD} || echo 0 {REWARD}");
     task(&tasks, "whole", "", &[(&leave, &judge), ("true", &files_stay)]);
-    for (background, first) in [("end", Verdict::Failed), ("keep", Verdict::Passed)] {
+    let cases = [
+        ("check", None, Verdict::Failed),
+        ("end", Some("harbor.background=end"), Verdict::Failed),
+        ("keep", Some("harbor.background=keep"), Verdict::Passed),
+    ];
+    for (background, named, first) in cases {
         let folder = room.path().join(background);
-        let settings =
-            settings(&folder, &tasks, &["agent=ORACLE", &format!("harbor.background={background}")]);
+        let more: Vec<&str> = ["agent=ORACLE"].into_iter().chain(named).collect();
+        let settings = settings(&folder, &tasks, &more);
         let (on_event, _) = keep();
         assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
         let episode = episodes(&folder).remove(0);
@@ -94,6 +99,50 @@ async fn a_process_that_rewrites_the_verdict_is_ended_where_the_settings_ask_for
         assert_eq!(verdicts, [first, Verdict::Passed], "{background}");
         let config = fs::read_to_string(folder.join("config.yaml")).unwrap();
         assert!(config.contains(&format!("background: {background}")), "{config}");
+        let second: Vec<Option<&str>> = episode
+            .turns
+            .iter()
+            .map(|turn| turn.attempts[0].extra.get("processes_left").and_then(|word| word.as_str()))
+            .collect();
+        if background == "check" {
+            assert_eq!(second, [Some("other_verdict"), Some("same_verdict")]);
+            let attempt = &episode.turns[0].attempts[0];
+            assert_eq!(attempt.end_reason, Some(EndReason::TestsFailed));
+            assert_eq!(attempt.exception.as_ref().unwrap().0, "ProcessesLeft");
+            assert_eq!(attempt.extra["rewards_with_processes"]["reward"], 1.0);
+        } else {
+            assert_eq!(second, [None, None], "{background}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+async fn a_server_that_an_agent_left_is_there_for_verifiers_and_later_steps() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("served");
+    let server = "use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => \"127.0.0.1\", LocalPort => 8080, Listen => 5) or die; \
+                  while (my $c = $s->accept) { print $c \"up\\n\"; close $c }";
+    let leave = format!(
+        "nohup perl -e '{server}' >/dev/null 2>&1 &\nfor i in $(seq 200); do (exec 3<>/dev/tcp/127.0.0.1/8080) 2>/dev/null && break; sleep 0.05; done"
+    );
+    let judge = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/8080 && read -r line <&3; [ \"$line\" = up ] && echo 1 {REWARD} || echo 0 {REWARD}"
+    );
+    task(&tasks, "served", "", &[(&leave, &judge), ("true", &judge)]);
+    for (background, verdict) in
+        [("check", Verdict::Passed), ("keep", Verdict::Passed), ("end", Verdict::Failed)]
+    {
+        let folder = room.path().join(background);
+        let settings =
+            settings(&folder, &tasks, &["agent=ORACLE", &format!("harbor.background={background}")]);
+        let (on_event, _) = keep();
+        assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+        let episode = episodes(&folder).remove(0);
+        let verdicts: Vec<Verdict> = episode.turns.iter().map(|turn| turn.attempts[0].verdict).collect();
+        assert_eq!(verdicts, [verdict, verdict], "{background}: {:?}", episode.turns);
+        let word = episode.turns[0].attempts[0].extra.get("processes_left").and_then(|word| word.as_str());
+        assert_eq!(word, (background == "check").then_some("same_verdict"), "{background}");
     }
 }
 

@@ -90,15 +90,20 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "task_background",
         key: KeyName::In("harbor", "background"),
-        takes: Takes::Word(&["keep", "end"]),
-        default: DefaultValue::Is("keep"),
+        takes: Takes::Word(&["check", "keep", "end"]),
+        default: DefaultValue::Is("check"),
         label: "Background processes",
-        help: "Whether processes that the agent has left continue while its work is verified, as with Harbor, or are all ended before.",
+        help: "Whether processes that the agent has left continue while its work is verified, as with Harbor, and what they write counts.",
         choices: &[
             choice(
+                "check",
+                "stay, verified without them too",
+                "They continue while the verifier runs and in later steps. Where the agent has left some, the verifier runs again in a container of the same files where they cannot write, and that verdict counts.",
+            ),
+            choice(
                 "keep",
-                "stay for the verifier",
-                "They continue while the verifier runs and in later steps.",
+                "stay, what they write counts",
+                "They continue while the verifier runs and in later steps, and can rewrite its verdict.",
             ),
             choice(
                 "end",

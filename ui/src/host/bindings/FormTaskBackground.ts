@@ -3,4 +3,4 @@
 /**
  * What becomes of processes that still run in the container of a task when its agent has ended.
  */
-export type FormTaskBackground = "keep" | "end";
+export type FormTaskBackground = "check" | "keep" | "end";

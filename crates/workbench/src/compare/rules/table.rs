@@ -101,7 +101,7 @@ pub(crate) static RULES: &[Rule] = &[
         "Processes in the background",
         &["harbor.background"],
         Effect::CannotBeRuledOut,
-        "servers that an agent has left are there for the verifier in one and not in the other",
+        "processes that an agent has left run while its work is verified, or can write the verdict, in one and not in the other",
     ),
     rule(
         "Session over steps",

@@ -1,0 +1,96 @@
+//! What else runs in the container of a trial, and a second container of its files without any of that.
+
+use std::collections::BTreeSet;
+
+use bollard::models::ContainerTopResponse;
+
+use super::{OpenTask, TaskContainer};
+use crate::SandboxError;
+use crate::engine::{failed, status};
+use crate::owner::unique_name;
+
+/// The column of a process's id in what an engine lists.
+const ID: &str = "PID";
+
+/// The network of a container beside that of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BesideNetwork {
+    /// That of the trial's container: what listens there is found at the same addresses.
+    Shared,
+    /// None but a loopback of its own.
+    Loopback,
+}
+
+impl OpenTask {
+    /// The ids of the processes in the container, as the engine sees it: no program of the container is asked. `None` = the engine
+    /// cannot tell.
+    pub async fn processes(&self) -> Result<Option<BTreeSet<String>>, SandboxError> {
+        match self.engine.docker.top_processes(&self.name, None).await {
+            Ok(found) => Ok(ids(found)),
+            // It asks a program of its machine, which may not be there.
+            Err(error) if status(&error) == Some(500) => {
+                tracing::warn!(%error, name = self.name, "the engine does not list the processes of a container");
+                Ok(None)
+            }
+            Err(error) => Err(failed("list the processes of a container")(error)),
+        }
+    }
+
+    /// Opens a second container from an image of the files of this one. Processes of this one are not in it and
+    /// do not reach its files. `what` is what this one was opened from.
+    ///
+    /// Errors: what the engine says; [`SandboxError::Image`] where its own program ends at once.
+    pub async fn beside(
+        &self,
+        what: &TaskContainer,
+        image: &str,
+        network: BesideNetwork,
+    ) -> Result<Self, SandboxError> {
+        let mode = match network {
+            BesideNetwork::Shared => {
+                format!("container:{}", self.relay.as_deref().unwrap_or(&self.name))
+            }
+            BesideNetwork::Loopback => "none".to_owned(),
+        };
+        // What was made from it belongs to no later resume.
+        let what = TaskContainer { image: image.to_owned(), kept_by: None, ..what.clone() };
+        let name = unique_name(&what.owner.run, &what.owner.episode, "verifier");
+        let opened = self.engine.open(&name, &what, mode, None).await;
+        if opened.is_err() {
+            self.engine.remove_container(&name).await?;
+        }
+        opened
+    }
+}
+
+/// The ids in a list of processes; `None` = it has no such column.
+fn ids(found: ContainerTopResponse) -> Option<BTreeSet<String>> {
+    let titles = found.titles?;
+    let column = titles.iter().position(|title| title == ID)?;
+    found.processes.unwrap_or_default().into_iter().map(|row| row.get(column).cloned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_are_told_by_their_ids_and_a_list_without_ids_tells_nothing() {
+        let row = |cells: &[&str]| cells.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
+        let listed = |titles: &[&str], rows: &[&[&str]]| {
+            ids(ContainerTopResponse {
+                titles: Some(row(titles)),
+                processes: Some(rows.iter().map(|cells| row(cells)).collect()),
+            })
+        };
+        let of_docker = ["UID", "PID", "PPID", "C", "STIME", "TTY", "TIME", "CMD"];
+        let init = ["root", "4711", "4690", "0", "12:00", "?", "00:00:00", "/sbin/docker-init"];
+        let idle = ["root", "4735", "4711", "0", "12:00", "?", "00:00:00", "sleep infinity"];
+        let wanted = BTreeSet::from(["4711".to_owned(), "4735".to_owned()]);
+        assert_eq!(listed(&of_docker, &[&init, &idle]), Some(wanted));
+        assert_eq!(listed(&of_docker, &[]), Some(BTreeSet::new()));
+        assert_eq!(listed(&["USER", "COMMAND"], &[&["root", "sleep"]]), None);
+        assert_eq!(listed(&of_docker, &[&["root"]]), None, "a row that ends before its id");
+        assert_eq!(ids(ContainerTopResponse::default()), None);
+    }
+}
