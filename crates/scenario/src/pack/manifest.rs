@@ -164,8 +164,11 @@ impl Manifest {
     /// Errors: it is no JSON, another version, or contradicts itself.
     pub fn from_json(bytes: &[u8], path: &str) -> Result<Self, PackError> {
         let content = |what: String| PackError::Content { path: path.to_owned(), what };
-        let head: Head = serde_json::from_slice(bytes)
-            .map_err(|error| PackError::NotAPack(format!("{path} is no manifest of one: {error}")))?;
+        let head: Head = serde_json::from_slice(bytes).map_err(|error| {
+            // It may be any file, and an error of its data repeats some of it.
+            let why = if error.is_data() { "it states no format".to_owned() } else { error.to_string() };
+            PackError::NotAPack(format!("{path} is no manifest of one: {why}"))
+        })?;
         if head.format != PACK_VERSION && !EARLIER_VERSIONS.contains(&head.format.as_str()) {
             return Err(if head.format.starts_with("stamina-pack/") {
                 PackError::Version(head.format.chars().take(40).collect())
@@ -290,4 +293,24 @@ fn hex(bytes: &[u8]) -> String {
         .flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]])
         .map(char::from)
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Manifest;
+
+    #[test]
+    // docs/security.md: A file that is loaded as settings
+    fn nothing_of_a_file_that_is_no_manifest_is_quoted() {
+        for text in [
+            "\"hunter2\"",
+            "{\"hunter2\": 1}",
+            "{\"format\": \"hunter2\"}",
+            "{\"format\": 1, \"a\": \"hunter2\"}",
+            "hunter2",
+        ] {
+            let error = Manifest::from_json(text.as_bytes(), "m.json").expect_err("it is none").to_string();
+            assert!(error.contains("m.json") && !error.contains("hunter2"), "{error}");
+        }
+    }
 }
