@@ -31,6 +31,8 @@ pub(crate) struct Place<'a> {
     pub(crate) extras: &'a [(f64, &'a str)],
 }
 
+/// What stands before the numbers.
+pub(crate) const HEAD: &str = "At risk";
 /// Room above the head, in letters.
 const TOP: f64 = 0.2;
 
@@ -59,9 +61,8 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
     let names_right = place.names_right - sample_room(sizes);
     canvas.part("at-risk");
     // With short names the head is wider than their column.
-    let head = "At risk";
-    let head_right = names_right.max(PAD + sheet.tick_width(head));
-    canvas.text(head, (head_right, base(0)), Anchor::End, size, sheet.tokens.muted);
+    let head_right = names_right.max(PAD + sheet.tick_width(HEAD));
+    canvas.text(HEAD, (head_right, base(0)), Anchor::End, size, sheet.tokens.muted);
     for (right, head) in place.extras {
         canvas.text(head, (*right, base(0)), Anchor::End, size, sheet.tokens.muted);
     }
@@ -85,7 +86,8 @@ pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, place: &Place<'_>, rows: 
     (0..rows.len()).map(|i| place.top + TOP * size + (i + 1) as f64 * row_height).collect()
 }
 
-fn number(points: &[SurvivalPoint], turn: u32) -> Option<String> {
+/// How many are at risk at a turn, if its table has it.
+pub(crate) fn number(points: &[SurvivalPoint], turn: u32) -> Option<String> {
     // Before turn 1, the same episodes are at risk as at turn 1.
     points.iter().find(|p| p.turn == turn.max(1)).map(|p| summary_text::count(p.at_risk))
 }

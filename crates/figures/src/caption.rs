@@ -7,8 +7,11 @@ use analysis::survival::StaminaSummary;
 use crate::curve::{last_turn_shown, limits};
 use crate::display_names::{clean, full_name};
 use crate::number::{decimal, interval, p_value};
-use crate::spec::{EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison};
+use crate::spec::{
+    Bands, EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison,
+};
 use crate::summary_text::{count, counted};
+use crate::survival_comparison::has_panels;
 use crate::table::Table;
 
 /// Sentences for a caption: content, method, n and events, censoring policy, software. Plain text that is complete except for
@@ -158,6 +161,9 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
                 }
             };
             let mut parts = vec![format!("Kaplan–Meier{band}"), TICKS.to_owned()];
+            if has_panels(data) {
+                parts.push("Each panel has the curve of one run; those of the others are gray".to_owned());
+            }
             let tables = || data.series.iter().map(|s| s.points.as_slice());
             let (limit, at_risk) = limits(tables());
             if !data.series.is_empty() && tables().flatten().all(|point| point.at_risk == 0) {
@@ -272,6 +278,8 @@ fn banded(data: &SurvivalComparison) -> Option<String> {
     match drawn.as_slice() {
         [] => None,
         all if all.len() == data.series.len() => Some(String::new()),
+        // A panel shows whether its run has a band.
+        _ if has_panels(data) && data.bands != Bands::Reference => Some(String::new()),
         some => {
             Some(format!(" of {}", listed(&some.iter().map(|label| full_name(label)).collect::<Vec<_>>())))
         }

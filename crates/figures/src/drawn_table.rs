@@ -15,7 +15,7 @@ use crate::display_names::{clean, fit, fit_all};
 use crate::font::text_width;
 use crate::line_breaks::broken;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{Described, PAD, PAGE, Sheet};
 use crate::spec::Layout;
 use crate::summary_text::counted;
 use crate::table::{Table, columns};
@@ -23,8 +23,6 @@ use crate::theme::Theme;
 
 use blocks::{Block, Column, Place, drawn_text};
 
-/// The highest table or figure on paper, in pt: the text of a page of most venues is 9 in high.
-pub(crate) const PAGE: f64 = 648.0;
 /// The highest on the screen, in px.
 const SCREEN: f64 = 12_000.0;
 /// A text of more lines than this loses its middle.

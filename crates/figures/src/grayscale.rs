@@ -17,7 +17,8 @@ const NEAR: f64 = 15.0;
 pub fn grayscale_check(spec: &FigureSpec) -> Vec<String> {
     let tokens = Theme::Print.tokens();
     let marks_are_drawn = match &spec.figure {
-        Figure::SurvivalComparison(_) | Figure::Paired(_) | Figure::Pareto(_) | Figure::Plane(_) => true,
+        Figure::Paired(_) | Figure::Pareto(_) | Figure::Plane(_) => true,
+        Figure::SurvivalComparison(data) => !crate::survival_comparison::has_panels(data),
         Figure::Retries(data) => !has_panels(data),
         Figure::Survival(_)
         | Figure::FirstFailures(_)

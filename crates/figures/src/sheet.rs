@@ -13,6 +13,8 @@ use crate::theme::{Theme, Tokens};
 
 /// Margin at the outer edges.
 pub(crate) const PAD: f64 = 1.0;
+/// The highest table or figure on paper, in pt: the text of a page of most venues is 9 in high.
+pub(crate) const PAGE: f64 = 648.0;
 /// The greatest height of a figure.
 const HIGHEST: f64 = 20_000.0;
 

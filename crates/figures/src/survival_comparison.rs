@@ -1,5 +1,6 @@
-//! Survival curves of several runs over their at-risk table.
+//! Survival curves of several runs over their at-risk table. More than eight have a panel each.
 
+mod panels;
 mod plan;
 mod summary_text;
 
@@ -12,16 +13,15 @@ use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Scale, SeriesData, SeriesLabel, SurvivalComparison};
-use crate::swatch::{MARKS, Style};
+use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
 use plan::{Plan, before_extra, leader, plan};
 use summary_text::{hit, series_mark, summary};
 
-/// With more series, only the first [`IN_FRONT`] are in color, unless the spec selects others.
+/// More series have a panel each, unless the spec puts some of them in the background.
 const TOLD_APART: usize = 8;
-const IN_FRONT: usize = 5;
 /// Up to this number of series, names are beside their curves.
 const NAMED_DIRECTLY: usize = 4;
 
@@ -43,11 +43,14 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
     let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
     let turns = sheet.turns_for(of_data.max(data.tau.unwrap_or(1)));
     let lines = lines(data, &sheet, turns);
+    let described =
+        Described { kind: "survival-comparison", title: "Survival curves", summary: summary(data, turns) };
+    if has_panels(data) {
+        return panels::draw(data, &sheet, &described, turns, &lines);
+    }
     let plan = plan(data, &sheet, turns, &lines);
     let mut y = ValueAxis::holding([0.0, 1.0].into_iter(), Scale::Linear, [plan.bottom, plan.top], 5);
     y.ticks = Y_TICKS.map(|(value, label)| (value, label.to_owned())).to_vec();
-    let described =
-        Described { kind: "survival-comparison", title: "Survival curves", summary: summary(data, turns) };
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &Y_NAMES);
@@ -66,27 +69,21 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
     drawing
 }
 
-/// Whether the series with this index is in color.
-fn is_in_front(data: &SurvivalComparison, index: usize) -> bool {
-    let too_many = data.series.len() > TOLD_APART && data.series.iter().all(|s| s.highlight);
-    data.series[index].highlight && !(too_many && index >= IN_FRONT)
-}
-
-/// How many curves nothing tells apart: all were to stand out, and so many are in the background that they have no markers.
-pub(crate) fn alike(data: &SurvivalComparison) -> Option<usize> {
-    let behind = (0..data.series.len()).filter(|i| !is_in_front(data, *i)).count();
-    (behind > MARKS && data.series.iter().all(|series| series.highlight)).then_some(behind)
+/// Whether each run has a panel: so many lines in one plot cannot be told apart.
+pub(crate) fn has_panels(data: &SurvivalComparison) -> bool {
+    data.series.len() > TOLD_APART && data.series.iter().all(|series| series.highlight)
 }
 
 /// Whether the series with this index has a band, if one is known.
 fn wants_band(data: &SurvivalComparison, index: usize) -> bool {
     let reference = data.reference == u32::try_from(index).ok();
-    is_in_front(data, index)
+    data.series[index].highlight
         && match data.bands {
             Bands::None => false,
             Bands::All => true,
             Bands::Reference => reference,
-            Bands::Auto => data.series.len() <= 2 || reference,
+            // In a panel of its own, a band covers no other.
+            Bands::Auto => data.series.len() <= 2 || reference || has_panels(data),
         }
 }
 
@@ -104,16 +101,16 @@ pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
 
 /// The series in color.
 pub(crate) fn in_front(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
-    (0..data.series.len()).filter(|i| is_in_front(data, *i)).map(|i| &data.series[i].label).collect()
+    data.series.iter().filter(|series| series.highlight).map(|series| &series.label).collect()
 }
 
 fn lines<'a>(data: &'a SurvivalComparison, sheet: &Sheet, turns: u32) -> Vec<Line<'a>> {
-    let behind: Vec<usize> = (0..data.series.len()).filter(|i| !is_in_front(data, *i)).collect();
+    let behind: Vec<usize> = (0..data.series.len()).filter(|i| !data.series[*i].highlight).collect();
     data.series
         .iter()
         .enumerate()
         .map(|(index, series)| {
-            let style = if is_in_front(data, index) {
+            let style = if series.highlight {
                 Style::of_label(&series.label, sheet.tokens)
             } else {
                 let place = behind.iter().position(|i| *i == index).unwrap_or(0);
@@ -160,15 +157,36 @@ fn draw_bands(
     let has_band = |line: &&Line<'_>| wants_band(data, line.index);
     let place = |p: &(f64, f64)| (plan.axis.x(p.0), y.at(p.1));
     for line in lines.iter().filter(has_band) {
-        let Some([upper, lower]) = line.curve.band() else { continue };
-        canvas.part(&format!("band-{}", line.index));
-        let (upper, lower): (Vec<_>, Vec<_>) =
-            (upper.iter().map(place).collect(), lower.iter().map(place).collect());
-        let outline: Vec<(f64, f64)> = upper.iter().chain(lower.iter().rev()).copied().collect();
-        canvas.shape(&outline, line.style.color, sheet.tokens.band_opacity);
-        let thin = Pen::new(line.style.color, sheet.sizes.edge).opacity(0.7);
-        canvas.line(&upper, thin);
-        canvas.line(&lower, thin);
+        draw_band(sheet, canvas, line, place);
+    }
+}
+
+/// Draws the band of a curve, if it has one. `place` maps turn and share to a place.
+fn draw_band(sheet: &Sheet, canvas: &Canvas<'_>, line: &Line<'_>, place: impl Fn(&(f64, f64)) -> (f64, f64)) {
+    let Some([upper, lower]) = line.curve.band() else { return };
+    canvas.part(&format!("band-{}", line.index));
+    let (upper, lower): (Vec<_>, Vec<_>) =
+        (upper.iter().map(&place).collect(), lower.iter().map(&place).collect());
+    let outline: Vec<(f64, f64)> = upper.iter().chain(lower.iter().rev()).copied().collect();
+    canvas.shape(&outline, line.style.color, sheet.tokens.band_opacity);
+    let thin = Pen::new(line.style.color, sheet.sizes.edge).opacity(0.7);
+    canvas.line(&upper, thin);
+    canvas.line(&lower, thin);
+}
+
+/// Draws a tick for each turn of a curve after which episodes were censored.
+fn draw_censored(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    line: &Line<'_>,
+    place: impl Fn(&(f64, f64)) -> (f64, f64),
+) {
+    let sizes = &sheet.sizes;
+    let censored = || line.curve.points.iter().filter(|p| p.censored > 0);
+    let half = if censored().count() > 15 { 2.0 } else { 1.1 * sizes.mark };
+    for point in censored() {
+        let (x, y) = place(&(f64::from(point.turn), point.survival));
+        canvas.line(&[(x, y - half), (x, y + half)], Pen::new(line.style.color, sizes.censor));
     }
 }
 
@@ -192,15 +210,7 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, l
     for (k, line) in in_front.iter().enumerate().rev() {
         let first = 1 + (k as u32 * every) / in_front.len() as u32;
         canvas.part(&format!("marks-{}", line.index));
-        let half = if line.curve.points.iter().filter(|p| p.censored > 0).count() > 15 {
-            2.0
-        } else {
-            1.1 * sizes.mark
-        };
-        for point in line.curve.points.iter().filter(|p| p.censored > 0) {
-            let (x, y) = (plan.axis.x(f64::from(point.turn)), y.at(point.survival));
-            canvas.line(&[(x, y - half), (x, y + half)], Pen::new(line.style.color, sizes.censor));
-        }
+        draw_censored(sheet, canvas, line, |p| (plan.axis.x(p.0), y.at(p.1)));
         for turn in (first..=line.curve.known).step_by(every as usize) {
             let at = (plan.axis.x(f64::from(turn)), y.at(line.curve.at(turn)));
             line.style.marker(canvas, at, 0.85 * sizes.mark);

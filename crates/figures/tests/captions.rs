@@ -195,6 +195,8 @@ fn a_caption_says_whose_band_is_drawn() {
         unreachable!()
     };
     (data.bands, data.reference) = (Bands::Auto, Some(12));
+    let whole = data.clone();
+    data.series.iter_mut().skip(5).for_each(|series| series.highlight = false);
     let caption_and_bands = |data: &figures::SurvivalComparison| {
         let figure = Figure::SurvivalComparison(data.clone());
         let spec = FigureSpec::new(figure, Layout::print(234.0), Theme::Print);
@@ -205,6 +207,13 @@ fn a_caption_says_whose_band_is_drawn() {
     data.bands = Bands::All;
     let (text, drawn) = caption_and_bands(&data);
     assert!(drawn > 0 && text.contains("CI of "), "{drawn}: {text}");
+    // In panels of their own, all have bands, and the caption says what is gray.
+    let (text, drawn) = caption_and_bands(&whole);
+    assert!(
+        drawn > 5 && text.starts_with("Kaplan–Meier, log-log 95 % CI. Vertical ticks"),
+        "{drawn}: {text}"
+    );
+    assert!(text.contains("Each panel has the curve of one run; those of the others are gray."), "{text}");
     data.series.truncate(2);
     (data.bands, data.reference) = (Bands::Auto, Some(0));
     for point in &mut data.series[0].points {

@@ -41,6 +41,7 @@ fn kinds() -> Vec<(String, Figure)> {
         .filter(|(name, _)| !name.starts_with("table"))
         .map(|(name, figure)| (name.to_owned(), figure))
         .chain([("retries-8".to_owned(), cases::many::retries(8))])
+        .chain([("survival-9".to_owned(), cases::many::survival(cases::many::runs(9, 25, 9), 9))])
         .chain(HOSTILE.iter().enumerate().map(|(i, name)| (format!("hostile-{i}"), kinds::named(name))))
         .collect()
 }

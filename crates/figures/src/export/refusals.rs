@@ -5,20 +5,19 @@ use analysis::survival::SurvivalPoint;
 use crate::bars;
 use crate::differences;
 use crate::display_names::clean;
-use crate::drawn_table::{PAGE, too_long};
+use crate::drawn_table::too_long;
 use crate::failure_shares;
 use crate::matrix;
 use crate::number::{decimal, thousands};
 use crate::paired;
 use crate::pareto;
-use crate::sheet::Sheet;
+use crate::sheet::{PAGE, Sheet};
 use crate::spec::{Figure, FigureSpec, Layout, Matrix, Scale, SeriesData};
 use crate::venue::PT_PER_INCH;
-use crate::{caption, retries, survival_comparison};
+use crate::{caption, retries};
 
 const FEWER: &str = "Choose a wider venue, or fewer runs; CSV and Parquet have every number";
 const OTHER: &str = "A figure of another measure has something to show; CSV and Parquet have every number";
-const GRAY: &str = "Choose at most 13 runs, or set highlight = false in the spec for those that are only a background; CSV and Parquet have every number";
 const TWO: &str = "Name at least two runs that can be compared; CSV and Parquet have every number";
 /// The advice for tables that do not fit a page.
 pub(super) const LONG_TABLES: &str =
@@ -46,9 +45,6 @@ pub(super) fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
         match &spec.figure {
             Figure::FailureShares(data) => failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER)),
             Figure::Matrix(data) => matrix::too_narrow(data, &sheet).map(|why| (why, FEWER)),
-            Figure::SurvivalComparison(data) => survival_comparison::alike(data).map(|gray| {
-                (format!("{gray} of {} curves would be equal gray lines", data.series.len()), GRAY)
-            }),
             _ => None,
         }
     })

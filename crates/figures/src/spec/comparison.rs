@@ -14,8 +14,7 @@ pub struct SeriesData {
     pub points: Vec<SurvivalPoint>,
     /// Mean stamina, n, events, censored.
     pub summary: StaminaSummary,
-    /// `false` = drawn as a thin gray line in the background. With more than eight highlighted runs, only the first five are
-    /// highlighted.
+    /// `false` = drawn as a thin gray line in the background.
     #[serde(default = "yes")]
     pub highlight: bool,
 }
@@ -33,7 +32,7 @@ const fn is_false(value: &bool) -> bool {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bands {
-    /// All with one or two series, and the reference with more.
+    /// All with one or two series and in panels, else the reference.
     #[default]
     Auto,
     /// Only the reference.
@@ -47,8 +46,8 @@ pub enum Bands {
 /// Kaplan–Meier curves of several runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SurvivalComparison {
-    /// The runs, in the order of the table. Up to eight are distinguishable. More are possible, see
-    /// [`SeriesData::highlight`].
+    /// The runs, in the order of the table. More than eight have a panel each, unless some are in the background
+    /// ([`SeriesData::highlight`]).
     pub series: Vec<SeriesData>,
     /// Index of the run that the others are compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -39,7 +39,7 @@ pub(super) struct Plan {
     pub(super) height: f64,
 }
 
-fn mean_text(line: &Line<'_>) -> String {
+pub(super) fn mean_text(line: &Line<'_>) -> String {
     let mean = line.data.summary.restricted_mean;
     mean.mean.map_or_else(
         || "unknown".to_owned(),
@@ -87,7 +87,7 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
     let half_last = half_number.max(sheet.tick_width(&turns.to_string()) / 2.0) + 0.2;
     // Turn 1 may stand close to the axis: half of its number stands left of it.
     let before = at_risk::sample_room(sizes) + half_number;
-    let names = PAD + widest(size).max(sheet.tick_width("At risk")) + before;
+    let names = PAD + widest(size).max(sheet.tick_width(at_risk::HEAD)) + before;
     let left = if data.at_risk && !lines.is_empty() {
         y_part.max(names.min((0.27 * sheet.width + before).min(0.42 * sheet.width)))
     } else {

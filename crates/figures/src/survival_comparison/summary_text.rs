@@ -34,6 +34,19 @@ pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
     Mark::new(format!("{what}-{}", line.index), Some(line.index), area, lines)
 }
 
+/// What a curve says at a turn: `0.36 (0.18–0.54), at risk 13`.
+pub(super) fn at_turn(line: &Line<'_>, turn: u32) -> String {
+    match line.curve.points.iter().find(|p| p.turn == turn && p.at_risk > 0) {
+        None if line.curve.known > 0 && line.curve.at(turn) <= 0.0 => "0, nobody at risk".to_owned(),
+        None => "unknown, nobody at risk".to_owned(),
+        Some(p) => format!(
+            "{}, at risk {}",
+            share_with_band(p.survival, p.ci_low, p.ci_high),
+            summary_text::count(p.at_risk)
+        ),
+    }
+}
+
 pub(super) fn hit(
     turn: u32,
     data: &SurvivalComparison,
@@ -43,20 +56,7 @@ pub(super) fn hit(
 ) -> Hit {
     let (x0, x1) = plan.axis.column(turn);
     let first = data.reference.and_then(|r| lines.get(r as usize)).or(lines.first());
-    let row_text = |line: &Line<'_>| {
-        let name = full_name(&line.data.label);
-        match line.curve.points.iter().find(|p| p.turn == turn && p.at_risk > 0) {
-            None if line.curve.known > 0 && line.curve.at(turn) <= 0.0 => {
-                format!("{name}: 0, nobody at risk")
-            }
-            None => format!("{name}: unknown, nobody at risk"),
-            Some(p) => format!(
-                "{name}: {}, at risk {}",
-                share_with_band(p.survival, p.ci_low, p.ci_high),
-                summary_text::count(p.at_risk)
-            ),
-        }
-    };
+    let row_text = |line: &Line<'_>| format!("{}: {}", full_name(&line.data.label), at_turn(line, turn));
     Hit {
         turn,
         x0: hundredths(x0),

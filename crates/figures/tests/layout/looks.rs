@@ -14,10 +14,7 @@ use crate::{each_kind, texts};
 fn greys_that_cannot_be_told_apart_are_named() {
     let spec = |series| FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Print);
     assert!(grayscale_check(&spec(many::runs(8, 20, 9))).is_empty());
-    assert!(
-        grayscale_check(&spec(many::runs(13, 20, 9))).is_empty(),
-        "the background has no marks to confuse"
-    );
+    assert!(grayscale_check(&spec(many::runs(13, 20, 9))).is_empty(), "names stand over their panels");
     let mut series = many::runs(3, 20, 9);
     for s in &mut series {
         s.label.mark = 0;

@@ -22,6 +22,14 @@ fn survival_fits_everywhere() {
         everywhere(&Figure::SurvivalComparison(data));
     }
     everywhere(&many::survival(many::odd_names(), 12));
+    // In panels: numbers of four digits, and names that do not fit.
+    everywhere(&many::survival(many::runs(9, 2_000, 100), 100));
+    let mut odd = many::runs(13, 25, 9);
+    for (run, name) in odd.iter_mut().zip(many::ODD_NAMES) {
+        name.clone_into(&mut run.label.name);
+        run.label.simulated = true;
+    }
+    everywhere(&many::survival(odd, 9));
 }
 
 #[test]

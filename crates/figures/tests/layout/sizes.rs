@@ -13,8 +13,7 @@ use crate::{check, texts, with_names};
 const MEMBERS: [usize; 5] = [1, 3, 9, 13, 42];
 
 /// Reasons for which a figure of values may be refused.
-const REASONS: [&str; 4] =
-    ["no room for whole numbers", "in high, and a page", "equal gray lines", "fit a page at this width"];
+const REASONS: [&str; 3] = ["no room for whole numbers", "in high, and a page", "fit a page at this width"];
 
 /// The word that only this name has.
 fn own(i: usize) -> String {
