@@ -8,7 +8,7 @@ import type { Member } from "../host/bindings/Member";
 import type { Query } from "../shell/routes";
 import { memberText, membersText, readMembers } from "./members";
 
-/** With more members figures are harder to read: survival curves beyond the first few are gray, and panels are small. */
+/** With more members figures are harder to read: each has a small panel. */
 export const MOST = 8;
 
 export const figures = ["survival", "failures", "bars", "cost"] as const;
