@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use model::without_guard;
 use serde_json::json;
 use workbench::Workbench;
 use workbench::api::{ApiError, ListRuns, Withdraw};
@@ -150,12 +151,4 @@ fn read_marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
         .into_iter()
         .map(|((run, episode), reason)| Mark { run, episode, reason: Some(reason) })
         .collect())
-}
-
-/// A text without the apostrophe that an export puts before what a spreadsheet would calculate.
-fn without_guard(text: &str) -> &str {
-    match text.strip_prefix('\'') {
-        Some(rest) if rest.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']) => rest,
-        _ => text,
-    }
 }

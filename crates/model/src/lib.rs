@@ -27,6 +27,7 @@ mod round_scores;
 mod run;
 mod session;
 mod shell;
+mod spreadsheet;
 mod stamina;
 pub mod thrift;
 mod transcript;
@@ -59,6 +60,7 @@ pub use session::{
     COMPREHENSION_METRICS, CorrectedFigures, ImportedFigures, LOCOBENCH_METRICS, LcbaPair, SessionFigures,
 };
 pub use shell::{shell_word, shell_words};
+pub use spreadsheet::{with_guard, without_guard};
 pub use stamina::Stamina;
 pub use transcript::{Step, StepKind, ToolCall, Transcript};
 pub use verdict::{PASS_REWARD, TurnState, Verdict};

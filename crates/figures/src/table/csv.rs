@@ -4,23 +4,14 @@ use std::fmt::Write as _;
 
 use super::{Table, Value};
 
-/// Whether a spreadsheet would evaluate a text instead of showing it. Numbers as texts stay.
-fn is_formula(text: &str) -> bool {
-    // A text with an apostrophe gets another one, so that removing one restores the text.
-    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
-        && text.parse::<f64>().is_err()
-        && text.len() > 1
-}
-
 /// A field, in quotes if needed, with an apostrophe before a text that a spreadsheet would evaluate, because names in results
 /// are hostile.
 fn field(text: &str) -> String {
-    let guarded = is_formula(text).then(|| format!("'{text}"));
-    let text = guarded.as_deref().unwrap_or(text);
+    let text = model::with_guard(text);
     if text.contains(['"', ',', '\r', '\n']) || text.starts_with(' ') || text.ends_with(' ') {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {
-        text.to_owned()
+        text.into_owned()
     }
 }
 

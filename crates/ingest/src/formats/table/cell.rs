@@ -1,6 +1,6 @@
 //! What a cell can be: one rule for each kind.
 
-use model::{EndReason, Verdict};
+use model::{EndReason, Verdict, without_guard};
 
 use crate::readers::clock;
 use crate::readers::value::MOST_TOKENS;
@@ -161,14 +161,6 @@ impl<'a> Cell<'a> {
 fn is_unknown(text: &str) -> bool {
     let text = text.trim();
     text.len() <= 7 && UNKNOWN.iter().any(|word| text.eq_ignore_ascii_case(word))
-}
-
-/// A text without the apostrophe that the export of Stamina Lab puts before what a spreadsheet would calculate.
-fn without_guard(text: &str) -> &str {
-    match text.strip_prefix('\'') {
-        Some(rest) if rest.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r']) => rest,
-        _ => text,
-    }
 }
 
 #[cfg(test)]
