@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -23,7 +23,12 @@ const FORMAT: &str = "stamina-answers/1";
 const BEGIN: &[u8] = b"{\"format\":\"stamina-answers/1\"";
 
 /// The size of the largest accepted file in bytes.
-const CAP: u64 = 1 << 30;
+const CAP: u64 = 256 << 20;
+/// The longest accepted line in bytes. Its folder may belong to somebody else, and a line takes up to fifty times as much memory while it
+/// is parsed.
+const LONGEST_LINE: u64 = 4 << 20;
+/// The largest accepted number of answers.
+const MOST_ANSWERS: usize = 500_000;
 
 #[derive(Serialize, Deserialize)]
 struct Head {
@@ -79,32 +84,47 @@ impl Journal {
             Err(error) => return Err(unusable(&error)),
         };
         alone(&file).map_err(|error| unusable(&error))?;
-        let mut bytes = Vec::new();
-        (&file).take(CAP + 1).read_to_end(&mut bytes).map_err(|error| unusable(&error))?;
-        if bytes.len() as u64 > CAP {
-            return Err(unusable(&format!("it has more than {CAP} bytes")));
+        let (mut reader, mut text) = (BufReader::new(&file), Vec::new());
+        let (mut whole, mut count) = (0, 0);
+        loop {
+            text.clear();
+            let length = (&mut reader)
+                .take(LONGEST_LINE)
+                .read_until(b'\n', &mut text)
+                .map_err(|error| unusable(&error))? as u64;
+            if text.pop_if(|last| *last == b'\n').is_none() {
+                if length == LONGEST_LINE {
+                    return Err(unusable(&format!("it has a line of more than {LONGEST_LINE} bytes")));
+                }
+                break;
+            }
+            let is_first = whole == 0;
+            whole += length;
+            if is_first {
+                let head: Head = serde_json::from_slice(&text).map_err(|error| unusable(&error))?;
+                if head.format != FORMAT {
+                    return Err(unusable(&format!("its format is not {FORMAT}")));
+                }
+                if head.depends_on != journal.depends_on {
+                    return Err(unusable(&"its answers belong to other settings or another version"));
+                }
+            } else if !text.is_empty() {
+                let Line { scenario, turn, answer } =
+                    serde_json::from_slice(&text).map_err(|error| unusable(&error))?;
+                journal.known.entry((scenario, turn)).or_default().push(answer);
+                count += 1;
+            }
+            if whole > CAP || count > MOST_ANSWERS {
+                return Err(unusable(&format!(
+                    "it has more than {CAP} bytes, or more than {MOST_ANSWERS} answers"
+                )));
+            }
         }
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         // Without a complete line, only the incomplete first line of a journal is dropped.
-        if whole == 0 && !bytes.iter().zip(BEGIN).all(|(found, ours)| found == ours) {
+        if whole == 0 && !text.iter().zip(BEGIN).all(|(found, ours)| found == ours) {
             return Err(unusable(&format!("its format is not {FORMAT}")));
         }
-        let mut lines = bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        if let Some(head) = lines.next() {
-            let head: Head = serde_json::from_slice(head).map_err(|error| unusable(&error))?;
-            if head.format != FORMAT {
-                return Err(unusable(&format!("its format is not {FORMAT}")));
-            }
-            if head.depends_on != journal.depends_on {
-                return Err(unusable(&"its answers belong to other settings or another version"));
-            }
-        }
-        for line in lines {
-            let Line { scenario, turn, answer } =
-                serde_json::from_slice(line).map_err(|error| unusable(&error))?;
-            journal.known.entry((scenario, turn)).or_default().push(answer);
-        }
-        let kept = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
+        let kept = file.set_len(whole).and_then(|()| file.seek(SeekFrom::End(0)));
         kept.map_err(|error| unusable(&error))?;
         if whole > 0 {
             journal.file = Mutex::new(Some(file));
@@ -239,6 +259,23 @@ mod tests {
         journal.note(0, 1, &answer("one")).expect("it is written");
         drop(journal);
         assert_eq!(Journal::open(&path, json!({"seed": 1})).expect("it is one").known(), 1);
+    }
+
+    #[test]
+    fn a_line_that_no_answer_has_is_not_parsed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x");
+        let many = "0,".repeat(3 << 20);
+        let head = json!({"format": FORMAT, "of": {"seed": 1}}).to_string();
+        for text in [
+            format!("{{\"format\":\"{FORMAT}\",\"of\":[{many}0]}}\n"),
+            format!("{head}\n{{\"scenario\":0,\"turn\":1,\"answer\":[{many}0]}}\n"),
+            format!("{head}\n{many}"),
+        ] {
+            std::fs::write(&path, &text).expect("it is written");
+            let error = Journal::open(&path, json!({"seed": 1})).expect_err("a long line");
+            assert!(error.0.contains("a line of more than 4194304 bytes"), "{error}");
+        }
     }
 
     #[cfg(unix)]
