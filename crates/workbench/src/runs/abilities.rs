@@ -229,7 +229,7 @@ fn listed(list: &ModelList, model: &str, answers: bool) -> Option<Check> {
 
 /// What is missing, each with a sentence; `None` = nothing is known.
 fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
-    let Found { abilities, context, .. } = found;
+    let Found { abilities, context, model_context, .. } = found;
     let mut value = Vec::new();
     for (name, is_there) in [
         ("streams", abilities.streams),
@@ -245,6 +245,9 @@ fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
         }
     }
     value.extend(context.map(|tokens| format!("context {tokens}")));
+    if context.is_none() {
+        value.extend(model_context.map(|tokens| format!("context unknown, made for {tokens}")));
+    }
     if value.is_empty() {
         return None;
     }
@@ -362,7 +365,10 @@ impl Said {
     }
 
     fn context(&mut self, settings: &RunSettings, found: &Found, title: &str, needs: Option<Needs>) {
-        let Some(context) = found.context else { return };
+        let Some(context) = found.context else {
+            self.made_for(settings, found, title);
+            return;
+        };
         // No setting of the server helps where it serves all that the model was made for.
         let is_all = found.model_context.is_some_and(|made_for| context >= made_for);
         let larger = match found.server.filter(|_| !is_all) {
@@ -392,6 +398,19 @@ impl Said {
                 needs.first_request_tokens()
             ));
         }
+    }
+
+    /// Ollama and LM Studio tell what they keep of a conversation once the model is loaded. It is no more than the model was made for.
+    fn made_for(&mut self, settings: &RunSettings, found: &Found, title: &str) {
+        let Some(tokens) = found.model_context.filter(|tokens| settings.context_window > *tokens) else {
+            return;
+        };
+        self.missing(format!(
+            "The model was made for {tokens} tokens of context, and endpoint.context_window says {}: {title} would ask for more than \
+             fits. Set it to what the server keeps, which is not told and at most {tokens}.",
+            settings.context_window
+        ));
+        self.set(format!("Change to {tokens}"), "context_window", tokens);
     }
 
     fn slots(&mut self, settings: &RunSettings, found: &Found) {

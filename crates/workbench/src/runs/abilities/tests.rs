@@ -214,6 +214,21 @@ fn a_context_that_is_all_that_the_model_was_made_for_is_not_to_be_made_larger() 
     assert!(sentence.contains("larger -c") && !sentence.contains("choose a model"), "{sentence}");
 }
 
+/// Ollama before the model is loaded, without `num_ctx`.
+#[test]
+fn a_context_that_is_not_told_is_at_most_what_the_model_was_made_for() {
+    let mut found = whole(Some(ServerKind::Ollama));
+    (found.context, found.model_context) = (None, Some(8192));
+    let check = check_of(&[], &found);
+    assert!(check.value.ends_with("context unknown, made for 8192"), "{}", check.value);
+    let sentence = check.sentence.unwrap();
+    assert!(check.state == CheckState::Warn && sentence.contains("at most 8192"), "{sentence}");
+    let action = FixAction::SetNumber { field: "context_window".to_owned(), value: 8192.0 };
+    assert_eq!(check.fix.unwrap().action, action);
+    found.model_context = Some(40960);
+    assert_eq!(check_of(&[], &found).state, CheckState::Ok);
+}
+
 #[test]
 fn more_episodes_than_slots_wait_for_one_another() {
     let check = check_of(&["batch_size=4"], &whole(Some(ServerKind::LlamaCpp)));
