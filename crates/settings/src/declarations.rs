@@ -7,19 +7,25 @@ mod playing;
 mod results;
 mod scenarios;
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::{Benchmark, Choice, Key, Setting};
+use serde_json::Value;
+
+use crate::{Benchmark, Choice, DefaultValue, Key, KeyName, Setting};
 
 /// The benchmarks that play scenarios.
 const SCENARIOS: &[Benchmark] = &[Benchmark::Iterative, Benchmark::SingleTurn];
 /// The benchmark that plays tasks.
 const TASKS: &[Benchmark] = &[Benchmark::Harbor];
 /// All benchmarks.
-const ANY: &[Benchmark] = &[Benchmark::Iterative, Benchmark::SingleTurn, Benchmark::Harbor];
+const ANY: &[Benchmark] = &Benchmark::ALL;
 
 /// Every key by name. A test holds that each is declared once.
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| all().flat_map(Setting::keys).collect());
+
+/// The values that hold for keys that are not given, each in its one form.
+static DEFAULTS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| all().flat_map(defaults_of).collect());
 
 /// Every setting, in the order of the form.
 pub fn all() -> impl Iterator<Item = &'static Setting> {
@@ -36,6 +42,22 @@ pub fn fields() -> impl Iterator<Item = &'static Setting> {
 /// Every key that a configuration may have outside the sections of others.
 pub fn keys() -> &'static [Key] {
     &KEYS
+}
+
+/// Every key whose declaration names a value for where it is not given, with that value.
+pub(crate) fn defaults() -> &'static BTreeMap<String, Value> {
+    &DEFAULTS
+}
+
+/// The keys of a setting, each with its default.
+fn defaults_of(setting: &'static Setting) -> Vec<(String, Value)> {
+    let DefaultValue::Is(word) = setting.default else { return Vec::new() };
+    let Some(value) = setting.takes.take(&Value::from(word)) else { return Vec::new() };
+    let keys = match setting.key {
+        KeyName::Free(section, name) => vec![format!("{section}.{name}")],
+        _ => setting.keys().iter().map(Key::dotted).collect(),
+    };
+    keys.into_iter().map(|key| (key, value.clone())).collect()
 }
 
 /// A choice whose label says what it means.

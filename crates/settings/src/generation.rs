@@ -1,13 +1,17 @@
 //! What decides about the bytes of a pack, and the benchmarks.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::ConfigError;
+use super::{ConfigError, Takes};
 
+/// The number of scenarios or turns that stands for all of a pack: none has more.
+pub const WHOLE_PACK: u32 = 1000;
 /// Most scenarios of a pack or run.
-pub(crate) const MOST_SCENARIOS: u64 = 1000;
+pub(crate) const MOST_SCENARIOS: u64 = WHOLE_PACK as u64;
 /// Most turns of a scenario.
-pub(crate) const MOST_TURNS: u64 = 1000;
+pub(crate) const MOST_TURNS: u64 = WHOLE_PACK as u64;
 /// Most changes from a turn to the next.
 pub(crate) const MOST_CHANGES: u64 = 50;
 /// Seeds fit into a signed number of 64 bits, so that every YAML and JSON reader keeps them exactly.
@@ -31,8 +35,11 @@ pub enum Benchmark {
 }
 
 impl Benchmark {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Iterative, Self::SingleTurn, Self::Harbor];
+
     /// As the README spells it.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::SingleTurn => "RESTFUL_SERVER_GEN",
             Self::Iterative => "RESTFUL_SERVER_GEN_ITERATIVE",
@@ -73,17 +80,9 @@ pub struct Generation {
 }
 
 impl Default for Generation {
-    /// The defaults of the README.
+    /// The declared defaults, which are those of the README.
     fn default() -> Self {
-        Self {
-            benchmark: Benchmark::Iterative,
-            n_scenarios: 10,
-            n_turns: 3,
-            num_changes_per_turn: 5,
-            base_seed: 42,
-            use_llm_sampler: false,
-            llm_sampler_model_id: None,
-        }
+        crate::resolve::generation(&BTreeMap::new())
     }
 }
 
@@ -98,7 +97,7 @@ impl Generation {
             Err(ConfigError::Value {
                 key: format!("{section}.{name}"),
                 given: value.to_string(),
-                wanted: format!("a whole number from {low} to {high}"),
+                wanted: Takes::Integer(low, high).words(),
                 place: String::new(),
             })
         };

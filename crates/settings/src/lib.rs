@@ -1,7 +1,8 @@
 //! The settings of a run, each declared once: key, what it takes, default, section, label, unit, help and choices.
 //!
 //! [`all`] is the one table; its rows are in `declarations/`, one file per section of the form. From it come the keys of YAML files and
-//! `key=value` lists ([`resolve`], [`read`]), the fields of the form, and the table of `docs/cli.md` ([`docs::table`]).
+//! `key=value` lists ([`resolve`], [`read`]), the values of those that are not given ([`Config::with_defaults`]), the fields of the form,
+//! and the table of `docs/cli.md` ([`docs::table`]).
 //!
 //! Keys are dotted: `restful_server_gen_iterative.n_turns`. In YAML they may also be nested. A later file replaces an
 //! earlier one, a `key=value` every file, and a later one an earlier one. `null` takes a key back to its default. Every key is one
@@ -26,7 +27,7 @@ pub mod yaml;
 
 pub use self::declarations::{all, fields, keys};
 pub use self::error::ConfigError;
-pub use self::generation::{Benchmark, Generation, MODEL};
+pub use self::generation::{Benchmark, Generation, MODEL, WHOLE_PACK};
 pub use self::harness_words::{AGENTS, is_free_section, is_harness_section, is_player};
 pub use self::resolve::{Config, ConfigFile, LeftOut, read, resolve};
 pub use self::setting::{Choice, DefaultValue, FormSection, Key, KeyName, Need, Setting};

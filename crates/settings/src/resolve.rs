@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{
-    Benchmark, ConfigError, Generation, Key, KeyName, MODEL, Takes, all, is_free_section, keys, yaml,
-};
+use super::declarations::defaults;
+use super::{Benchmark, ConfigError, Generation, Key, KeyName, Takes, all, is_free_section, keys, yaml};
 
 /// Deepest nesting of a file; the keys need two.
 const DEEPEST: usize = 8;
@@ -47,6 +46,13 @@ pub struct LeftOut {
 }
 
 impl Config {
+    /// What was given, and the declared default of each key that was not.
+    pub fn with_defaults(&self) -> BTreeMap<String, Value> {
+        let mut values = defaults().clone();
+        values.extend(self.given.iter().map(|(key, value)| (key.clone(), value.clone())));
+        values
+    }
+
     /// Takes a key and all below it away. False if there was none.
     pub fn leave_out(&mut self, key: &str) -> bool {
         let (before, within) = (self.given.len(), format!("{key}."));
@@ -217,41 +223,42 @@ fn known(key: &str, place: &str) -> Result<Option<&'static Key>, ConfigError> {
 }
 
 fn finish(given: BTreeMap<String, Value>) -> Config {
-    let truth = |key: &str| given.get(key).and_then(Value::as_bool).unwrap_or(false);
-    let benchmark = match given.get("benchmark").and_then(Value::as_str) {
-        Some("RESTFUL_SERVER_GEN") => Benchmark::SingleTurn,
-        Some("HARBOR") => Benchmark::Harbor,
-        _ => Benchmark::Iterative,
-    };
-    let section = |name: &str| given.get(&format!("{}.{name}", benchmark.section()));
-    let number = |name: &str, default: u32| {
-        section(name).and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok()).unwrap_or(default)
-    };
-    let standard = Generation::default();
-    let use_llm_sampler = section("use_llm_sampler").and_then(Value::as_bool).unwrap_or(false);
-    let model = section("llm_sampler_model_id").and_then(Value::as_str).unwrap_or(MODEL);
+    let output_dir = given.get("output_dir").and_then(Value::as_str).map(str::to_owned);
+    Config { generation: generation(&given), output_dir, given }
+}
+
+/// What decides about the bytes of a pack, by what is given and by the declared defaults.
+pub(crate) fn generation(given: &BTreeMap<String, Value>) -> Generation {
+    let value = |key: &str| given.get(key).or_else(|| defaults().get(key));
+    let word = value("benchmark").and_then(Value::as_str);
+    let benchmark =
+        Benchmark::ALL.into_iter().find(|benchmark| word == Some(benchmark.as_str())).unwrap_or_default();
+    if benchmark == Benchmark::Harbor {
+        // Nothing is generated: the tasks say what is played.
+        let standard = Generation::default();
+        return Generation { benchmark, n_scenarios: 1, n_turns: 1, num_changes_per_turn: 0, ..standard };
+    }
+    let of_benchmark = |name: &str| value(&format!("{}.{name}", benchmark.section()));
+    let number = |name: &str| of_benchmark(name).and_then(Value::as_u64).unwrap_or_default();
+    let count = |name: &str| u32::try_from(number(name)).unwrap_or(u32::MAX);
+    let use_llm_sampler = of_benchmark("use_llm_sampler").and_then(Value::as_bool).unwrap_or_default();
+    let model = of_benchmark("llm_sampler_model_id").and_then(Value::as_str).filter(|_| use_llm_sampler);
     let mut generation = Generation {
         benchmark,
-        n_scenarios: number("n_scenarios", standard.n_scenarios),
-        n_turns: number("n_turns", standard.n_turns),
-        num_changes_per_turn: number("num_changes_per_turn", standard.num_changes_per_turn),
-        base_seed: section("base_seed").and_then(Value::as_u64).unwrap_or(standard.base_seed),
+        n_scenarios: count("n_scenarios"),
+        n_turns: count("n_turns"),
+        num_changes_per_turn: count("num_changes_per_turn"),
+        base_seed: number("base_seed"),
         use_llm_sampler,
-        llm_sampler_model_id: use_llm_sampler.then(|| model.to_owned()),
+        llm_sampler_model_id: model.map(str::to_owned),
     };
-    if truth("quick_debug") {
+    if value("quick_debug").and_then(Value::as_bool).unwrap_or_default() {
         (generation.n_scenarios, generation.n_turns) = (2, 2);
     }
     if benchmark == Benchmark::SingleTurn {
         (generation.n_turns, generation.num_changes_per_turn) = (1, 0);
     }
-    if benchmark == Benchmark::Harbor {
-        // Nothing is generated: the tasks say what is played.
-        generation =
-            Generation { benchmark, n_scenarios: 1, n_turns: 1, num_changes_per_turn: 0, ..standard };
-    }
-    let output_dir = given.get("output_dir").and_then(Value::as_str).map(str::to_owned);
-    Config { generation, output_dir, given }
+    generation
 }
 
 /// A file's keys, dotted, in order.

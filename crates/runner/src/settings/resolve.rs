@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use settings::{Benchmark, Config, ConfigFile, LeftOut, is_free_section};
+use settings::{Benchmark, Config, ConfigFile, LeftOut, WHOLE_PACK, is_free_section};
 
 use super::check::{check, check_harness_file};
 use super::endpoint::{endpoint, price};
@@ -16,8 +16,6 @@ use super::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, a
 
 /// Names under which a section gives its agent's model; the first is ours.
 const MODEL_KEYS: [&str; 3] = ["model_id", "model", "model_name"];
-/// Most scenarios or turns: where a pack is given and nothing bounds it.
-const ALL: u32 = 1000;
 
 /// Puts YAML files and `key=value` lists together; later ones win.
 pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, SettingsError> {
@@ -67,7 +65,11 @@ fn without_an_endpoint(config: &mut Config) -> Option<LeftOut> {
 }
 
 fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
-    let keys = Keys { given: &config.given, section: config.generation.benchmark.section() };
+    let section = config.generation.benchmark.section();
+    let keys = Keys { given: &config.given, section };
+    // With the declared default of each key that is not given.
+    let values = config.with_defaults();
+    let values = Keys { given: &values, section };
     let Some(agent) = keys.word("agent") else {
         return Err(SettingsError::new(
             "agent",
@@ -118,30 +120,30 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         scenarios_dir: keys.path("scenarios_dir"),
         output_dir,
         use_docker,
-        batch_size: keys.count("batch_size").unwrap_or(1),
-        quick_debug: keys.truth("quick_debug").unwrap_or(false),
+        batch_size: values.count("batch_size").unwrap_or_default(),
+        quick_debug: values.truth("quick_debug").unwrap_or_default(),
         attempt_limit: match config.generation.benchmark {
             Benchmark::Harbor => tasks::attempt_limit(&keys),
-            _ => keys.of_benchmark("attempt_limit").and_then(whole).unwrap_or(10),
+            _ => values.of_benchmark("attempt_limit").and_then(whole).unwrap_or_default(),
         },
-        restore_before_try: keys.truth("restore_before_try").unwrap_or(false),
-        feedback: feedback(&keys, config.generation.benchmark),
-        fail_stop: keys.truth("fail_stop").unwrap_or(false),
+        restore_before_try: values.truth("restore_before_try").unwrap_or_default(),
+        feedback: feedback(&values, config.generation.benchmark),
+        fail_stop: values.truth("fail_stop").unwrap_or_default(),
         execute_episodes: episodes(&keys),
         image: keys.text("docker.image_name"),
         env_vars,
         extra: extra(&keys)?,
         endpoint,
-        context_window: keys.amount("endpoint.context_window").unwrap_or(200_000),
+        context_window: values.amount("endpoint.context_window").unwrap_or_default(),
         price,
-        limits: limits(&keys),
+        limits: limits(&values),
         reach,
         budgets: gateway::Budgets {
             attempt: budget(&keys, "attempt"),
             episode: budget(&keys, "episode"),
             run: budget(&keys, "run"),
         },
-        oracle: ability(&keys, use_docker),
+        oracle: ability(&values, use_docker),
         tags: keys.words("tags"),
         shakedown: false,
         keep_snapshots: keys.count("keep_snapshots"),
@@ -163,10 +165,10 @@ fn bound_by_pack(settings: &mut RunSettings, config: &Config) {
     let section = settings.generation.benchmark.section();
     let is_given = |name: &str| config.given.contains_key(&format!("{section}.{name}"));
     if !is_given("n_scenarios") {
-        settings.generation.n_scenarios = ALL;
+        settings.generation.n_scenarios = WHOLE_PACK;
     }
     if settings.generation.benchmark == Benchmark::Iterative && !is_given("n_turns") {
-        settings.generation.n_turns = ALL;
+        settings.generation.n_turns = WHOLE_PACK;
     }
 }
 
@@ -200,16 +202,16 @@ fn episodes(keys: &Keys<'_>) -> Vec<u32> {
 }
 
 fn limits(keys: &Keys<'_>) -> sandbox::Limits {
-    let standard = sandbox::Limits::default();
-    let bytes = |key: &str| keys.number(key).map(|gib| (gib * GIB) as u64);
-    let minutes = keys.number("limits.attempt_minutes");
+    let number = |key: &str| keys.number(key).unwrap_or_default();
+    let bytes = |key: &str| (number(key) * GIB) as u64;
     sandbox::Limits {
-        cpus: keys.number("limits.cpus").unwrap_or(standard.cpus),
-        memory: bytes("limits.memory_gib").unwrap_or(standard.memory),
-        disk: bytes("limits.disk_gib").unwrap_or(standard.disk),
-        seconds: minutes.map_or(standard.seconds, |minutes| (minutes * 60.0).round() as u64),
-        pids: keys.count("limits.pids").unwrap_or(standard.pids),
-        ..standard
+        cpus: number("limits.cpus"),
+        memory: bytes("limits.memory_gib"),
+        disk: bytes("limits.disk_gib"),
+        seconds: (number("limits.attempt_minutes") * 60.0).round() as u64,
+        pids: keys.count("limits.pids").unwrap_or_default(),
+        // Those that no setting changes.
+        ..sandbox::Limits::default()
     }
 }
 
@@ -223,15 +225,14 @@ fn budget(keys: &Keys<'_>, of: &str) -> gateway::Budget {
 
 fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::oracle::Ability {
     use gateway::oracle::{Ability, FaultInjection, Stack};
-    let standard = Ability::default();
     // words: ok: the keys keep their name.
-    let share = |name: &str| keys.number(&format!("oracle.mischief.{name}")).unwrap_or(0.0);
+    let share = |name: &str| keys.number(&format!("oracle.mischief.{name}")).unwrap_or_default();
     Ability {
-        seed: keys.amount("oracle.seed").unwrap_or(standard.seed),
-        defect_rate: keys.number("oracle.defect_rate").unwrap_or(standard.defect_rate),
-        most_defects: keys.count("oracle.most_defects").unwrap_or(standard.most_defects),
-        repair: keys.number("oracle.repair").unwrap_or(standard.repair),
-        carries_over: keys.truth("oracle.carries_over").unwrap_or(standard.carries_over),
+        seed: keys.amount("oracle.seed").unwrap_or_default(),
+        defect_rate: keys.number("oracle.defect_rate").unwrap_or_default(),
+        most_defects: keys.count("oracle.most_defects").unwrap_or_default(),
+        repair: keys.number("oracle.repair").unwrap_or_default(),
+        carries_over: keys.truth("oracle.carries_over").unwrap_or_default(),
         fault_injection: FaultInjection {
             stall: share("stall"),
             overflow: share("overflow"),

@@ -9,14 +9,15 @@ const OF_SCENARIOS: Setting = Setting { needs: &[Need::Scenarios], ..ROW };
 /// Of the model that fills in the scenarios.
 const OF_SAMPLER: Setting =
     Setting { needs: &[Need::Scenarios, Need::Sampler], more: "Only with `use_llm_sampler`.", ..ROW };
-const BENCHMARKS: &[&str] = &["RESTFUL_SERVER_GEN_ITERATIVE", "RESTFUL_SERVER_GEN", "HARBOR"];
+const BENCHMARKS: &[&str] =
+    &[Benchmark::Iterative.as_str(), Benchmark::SingleTurn.as_str(), Benchmark::Harbor.as_str()];
 
 pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "source",
         key: KeyName::In("", "benchmark"),
         takes: Takes::Word(BENCHMARKS),
-        default: DefaultValue::Is("RESTFUL_SERVER_GEN_ITERATIVE"),
+        default: DefaultValue::Is(Benchmark::Iterative.as_str()),
         label: "Kind",
         help: "What is played: scenarios of REST servers, from a pack or a seed, or tasks of Harbor with several steps.",
         more: "`RESTFUL_SERVER_GEN` is a single turn, `HARBOR` are [tasks of Harbor](#tasks-of-harbor).",

@@ -8,7 +8,8 @@ use runner::settings::{
 };
 use serde_json::{Map, Value, json};
 use settings::{
-    Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, Need, Setting, all, fields, is_player,
+    Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, Need, Setting, WHOLE_PACK, all, fields,
+    is_player,
 };
 
 use crate::api::{
@@ -20,8 +21,6 @@ use crate::api::{
 const GIB: f64 = (1u64 << 30) as f64;
 /// The section of the model that fills in scenarios.
 const SAMPLER_SECTION: &str = "llm_sampler";
-/// Scenarios or turns that stand for "as many as the pack has".
-pub(super) const ALL: u32 = 1000;
 
 /// The form's fields, for a person.
 pub(super) fn described() -> Vec<FormField> {
@@ -213,7 +212,7 @@ pub(super) fn form(s: &RunSettings) -> FormSettings {
     let minutes = |seconds: Option<u64>| seconds.map(|n| n as f64 / 60.0);
     let tokens = |n: Option<u64>| n.map(|n| n as f64);
     // With a pack, this number means that nothing bounds it.
-    let bounded = |n: u32| (s.scenarios_dir.is_none() || n < ALL).then(|| f64::from(n));
+    let bounded = |n: u32| (s.scenarios_dir.is_none() || n < WHOLE_PACK).then(|| f64::from(n));
     let g = &s.generation;
     let (mode, base_url, key) = match &s.endpoint {
         EndpointSettings::Gateway { base_url, key } => (EndpointMode::Gateway, base_url.clone(), key.clone()),

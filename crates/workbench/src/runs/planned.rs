@@ -226,7 +226,7 @@ fn played(settings: &RunSettings, pack: &Pack, verify: &dyn Fn((u32, u32)) -> Op
         ));
     }
     let g = &settings.generation;
-    let asked = |wanted: u32, there: u32| wanted > there && wanted < super::fields::ALL;
+    let asked = |wanted: u32, there: u32| wanted > there && wanted < settings::WHOLE_PACK;
     if asked(g.n_scenarios, scenarios) || asked(g.n_turns, turns) {
         return check(CheckState::Warn)
             .says(format!("{} × {} were asked for; what the pack has is played.", g.n_scenarios, g.n_turns));
