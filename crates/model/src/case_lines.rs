@@ -87,8 +87,9 @@ impl CaseLog {
     }
 }
 
-/// Reads the CASE lines in the output of a test script.
+/// Reads the CASE lines in the output of a test script. A byte order mark before the first one is skipped.
 pub fn parse(output: &str) -> CaseLog {
+    let output = output.strip_prefix('\u{feff}').unwrap_or(output);
     let mut log = CaseLog::default();
     let mut seen: HashMap<String, u32> = HashMap::new();
     let mut lines = output.lines();
@@ -241,6 +242,15 @@ mod tests {
         );
         assert_eq!(log.summary, Some(Summary { total: 5, passed: 4, failed: 1 }));
         assert!(parse("NOT_A_CASE_RESULT case_id=1 status=fail\nCASE_RESULTS=3").is_empty());
+    }
+
+    #[test]
+    fn a_byte_order_mark_hides_no_case() {
+        let log = parse(
+            "\u{feff}CASE_RESULT case_id=a status=fail failure_reason=\"no\"\r\nCASE_RESULT case_id=b status=success\r\n",
+        );
+        assert_eq!((log.total, log.failing), (2, 1));
+        assert_eq!(log.tests[0].id, "a");
     }
 
     #[test]

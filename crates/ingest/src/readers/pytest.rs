@@ -45,7 +45,7 @@ pub fn last_line(tail: &str) -> Option<Counts> {
 
 /// Reads a whole log.
 pub fn parse(text: &str) -> PytestLog {
-    let text = line::without_ansi(text);
+    let text = line::without_ansi(text.strip_prefix('\u{feff}').unwrap_or(text));
     let last = text.lines().rev().map(str::trim).find(|l| !l.is_empty()).unwrap_or("");
     let mut reading = Reading::new(last);
     reading.ends_open = !text.ends_with('\n');

@@ -38,6 +38,7 @@ pub(crate) fn first_title(text: &str, cap: usize) -> Option<String> {
 
 /// The first line that says something, without heading marks, cut to `cap` characters.
 pub(crate) fn first_line(text: &str, cap: usize) -> Option<String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let line = text.lines().map(|l| l.trim().trim_start_matches('#').trim()).find(|l| !l.is_empty())?;
     let line = strip_ansi(line);
     if line.chars().count() <= cap {
@@ -54,6 +55,7 @@ mod tests {
     fn the_first_line_of_a_request() {
         assert_eq!(first_line("\n\n## Round 1 - notes\n\nmore", 80).as_deref(), Some("Round 1 - notes"));
         assert_eq!(first_line("abcdef", 4).as_deref(), Some("abc…"));
+        assert_eq!(first_line("\u{feff}# Round 1\r\n", 80).as_deref(), Some("Round 1"));
         assert_eq!(first_line(" \n#\n", 4), None);
         assert_eq!(first_line("sh -c `date` **", 80).as_deref(), Some("sh -c `date` **"));
         assert_eq!(first_title("## **Round 2**: `notes add`\n", 80).as_deref(), Some("Round 2: notes add"));

@@ -49,8 +49,9 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
         by_id.entry(session.id.clone()).or_insert(at);
     }
     let records = list.len();
+    let mut transcribed = Transcribed::new();
     for path in &agent.conversations {
-        of_transcript(tree, path, (&mut sessions, &by_id, &recorded), report);
+        of_transcript(tree, path, (&mut sessions, &by_id, &recorded, &mut transcribed), report);
     }
     let transcripts = sessions.left_out.transcripts;
     // Transcripts are sessions where nothing else is there; else they belong to records.
@@ -177,10 +178,18 @@ fn of_finals(
     }
 }
 
+/// The transcripts of sessions without a record, by scenario, id and end. One of which all three are the same is a copy.
+type Transcribed = HashMap<(String, String, String), String>;
+
 fn of_transcript(
     tree: &Tree,
     path: &str,
-    (sessions, by_id, recorded): (&mut Sessions, &HashMap<String, usize>, &HashSet<String>),
+    (sessions, by_id, recorded, transcribed): (
+        &mut Sessions,
+        &HashMap<String, usize>,
+        &HashSet<String>,
+        &mut Transcribed,
+    ),
     report: &mut Report,
 ) {
     if sessions.room == 0 {
@@ -225,6 +234,14 @@ fn of_transcript(
         (None, _) => {
             let place = Place { path: path.to_owned(), pointer: String::new() };
             if let Some(played) = played(&record.node, &place) {
+                let ended = played.episode.timing.finished_at.as_ref().filter(|_| !played.id.is_empty());
+                let key =
+                    ended.map(|ended| (played.episode.scenario.clone(), played.id.clone(), ended.clone()));
+                if let Some(first) = key.as_ref().and_then(|key| transcribed.get(key)) {
+                    report.warn(identity::copied(path.to_owned(), first));
+                    return;
+                }
+                transcribed.extend(key.map(|key| (key, path.to_owned())));
                 *room = room.saturating_sub(played.bytes());
                 list.push(played);
             }
@@ -350,6 +367,35 @@ mod tests {
         assert_eq!(few.len() + left_out as usize, 200);
         let (all, report) = read_all(&tree, SESSIONS_CAP);
         assert_eq!((all.len(), report.not_kept.episodes.len()), (200, 0));
+    }
+
+    #[test]
+    fn a_copy_of_a_transcript_is_no_other_session() {
+        let folder = tempfile::tempdir().unwrap();
+        let conversations = folder.path().join("conversations_a");
+        std::fs::create_dir(&conversations).unwrap();
+        let write = |name: &str, ended: Option<&str>| {
+            let info = json!({
+                "agent_name": "a", "scenario_id": "s", "session_id": "x", "evaluation_timestamp": ended,
+            });
+            let transcript = json!({
+                "evaluation_info": info, "scenario_context": {}, "conversation_history": [], "session_data": {},
+            });
+            std::fs::write(conversations.join(name), transcript.to_string()).unwrap();
+        };
+        let found = || {
+            let (episodes, warnings) = sessions(&Tree::open(folder.path()).unwrap(), SESSIONS_CAP);
+            let codes: Vec<String> = warnings.into_iter().map(|warning| warning.code).collect();
+            (episodes.len(), codes)
+        };
+        write("a.json", Some("2026-01-01T10:00:00"));
+        write("a copy.json", Some("2026-01-01T10:00:00"));
+        assert_eq!(found(), (1, vec!["part.duplicate".to_owned()]));
+        // Another end is another session, and so is one of which it is unknown.
+        write("b.json", Some("2026-01-01T11:00:00"));
+        write("c.json", None);
+        write("d.json", None);
+        assert_eq!(found(), (4, vec!["part.duplicate".to_owned(), "locobench.duplicate".to_owned()]));
     }
 
     #[test]
