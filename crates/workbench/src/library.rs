@@ -314,11 +314,16 @@ pub(crate) fn row(
     }
 }
 
-/// Where the scale of a group ends: at τ, or sooner where all of it would be crowded into the first half.
-fn scale(tau: u32, most: Option<f64>) -> u32 {
-    let tau = tau.max(1);
+/// Where the scale of a group ends: at τ, or sooner where all of it would be crowded into the first half. Of runs of one turn it
+/// is from 0 to 1: pass rates are drawn on it, and their intervals are wider than `most`.
+fn scale(tau: u32, most: Option<f64>) -> f64 {
+    const BELOW_ONE: [f64; 3] = [0.1, 0.2, 0.5];
+    let tau = f64::from(tau.max(1));
     match most {
-        Some(most) if most * 2.0 < f64::from(tau) => (most.ceil() as u32).clamp(1, tau),
+        Some(most) if tau > 1.0 && most * 2.0 < tau => {
+            let end = BELOW_ONE.into_iter().find(|end| most > 0.0 && most <= *end);
+            end.unwrap_or_else(|| most.ceil().clamp(1.0, tau))
+        }
         _ => tau,
     }
 }
@@ -332,5 +337,34 @@ fn group(group: store::GroupEntry) -> RunGroup {
         tau: group.tau,
         scale: scale(tau, group.most_stamina),
         known: group.known,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::scale;
+
+    /// Where all means were below a half, their intervals were crowded at the left of a scale of one turn.
+    #[test]
+    fn a_scale_ends_where_its_values_do_and_at_tau_at_most() {
+        let hundredths = |tau, most| (scale(tau, most) * 100.0).round() as u32;
+        let cases = [
+            (9, None, 900),
+            (9, Some(8.2), 900),
+            (9, Some(4.5), 900),
+            (9, Some(4.4), 500),
+            (9, Some(0.86), 100),
+            (9, Some(0.5), 50),
+            (9, Some(0.13), 20),
+            (9, Some(0.02), 10),
+            // Nothing but zeros: nothing says how fine the scale is.
+            (9, Some(0.0), 100),
+            // Of one turn there are pass rates.
+            (1, Some(0.1), 100),
+            (0, None, 100),
+        ];
+        for (tau, most, end) in cases {
+            assert_eq!(hundredths(tau, most), end, "τ = {tau}, {most:?}");
+        }
     }
 }

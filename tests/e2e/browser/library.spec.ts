@@ -119,7 +119,7 @@ test("groups by harness, and a group can be folded", async ({ page }) => {
 
 test("without groups the head of the column shows the scale of the intervals", async ({ page }) => {
   const grid = page.getByRole("grid", { name: "Runs" });
-  const scale = page.getByRole("img", { name: /^Scale of stamina, 0 to \d+ turns$/ });
+  const scale = page.getByRole("img", { name: /^Scale of stamina, 0 to [\d.]+ turns$/ });
   await expect(grid.locator("tbody").locator(scale)).toHaveCount(1);
   await page.getByRole("button", { name: /^Group:/ }).click();
   await page.getByRole("menuitemradio", { name: "none" }).click();

@@ -8,6 +8,12 @@ test("ticks are those of the visual direction", () => {
   expect(ticks(100)).toEqual([0, 25, 50, 75, 100]);
 });
 
+test("a scale below one turn has ticks, too", () => {
+  expect(ticks(0.5)).toEqual([0, 0.25, 0.5]);
+  expect(ticks(0.2)).toEqual([0, 0.05, 0.1, 0.15, 0.2]);
+  expect(ticks(0.1)).toEqual([0, 0.05, 0.1]);
+});
+
 test("every scale begins at 0, ends at its end, rises, and has few ticks", () => {
   // One look at all of them: an `expect` for each would be thousands, and too slow for a busy machine.
   const wrong: number[] = [];

@@ -31,8 +31,8 @@ pub struct RunGroup {
     pub planned_turns: Option<(u32, u32)>,
     /// Least and greatest τ of its runs.
     pub tau: Option<(u32, u32)>,
-    /// The whiskers' scale runs from 0 to this many turns.
-    pub scale: u32,
+    /// The whiskers' scale runs from 0 to this many turns; less than one where all are small.
+    pub scale: f64,
     /// Of harness, turns, score, tokens, cost and date those that are known of at least one of its runs.
     pub known: Vec<RunSort>,
 }

@@ -22,7 +22,7 @@ planned_turns: [number, number] | null,
  */
 tau: [number, number] | null, 
 /**
- * The whiskers' scale runs from 0 to this many turns.
+ * The whiskers' scale runs from 0 to this many turns; less than one where all are small.
  */
 scale: number, 
 /**
