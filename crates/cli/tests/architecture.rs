@@ -352,6 +352,42 @@ fn promises_of_security_and_their_tests_name_each_other() {
     assert!(promised.len() > 60, "only {} tests are named", promised.len());
 }
 
+#[test]
+// docs/security.md: Dependencies
+fn crates_of_others_are_fewer_than_750_for_all_systems() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock");
+    let others = lock.lines().filter(|line| line.starts_with("source = ")).count();
+    assert!((1..750).contains(&others), "{others}: docs/security.md says what stands in the way of fewer");
+}
+
+#[test]
+// docs/security.md: Dependencies
+fn pre_releases_among_the_crates_are_listed_with_why() {
+    let lock = std::fs::read_to_string(root().join("Cargo.lock")).expect("Cargo.lock");
+    let text = std::fs::read_to_string(root().join("docs/security.md")).expect("docs/security.md");
+    let section = text.split("## Dependencies").nth(1).expect("a section Dependencies");
+    let listed: Vec<&str> = section.lines().take_while(|line| !line.starts_with("## ")).collect();
+    let lines: Vec<&str> = lock.lines().collect();
+    let value = |line: &str, key: &str| {
+        Some(line.strip_prefix(key)?.strip_prefix(" = \"")?.trim_end_matches('"').to_owned())
+    };
+    let crates =
+        lines.windows(2).filter_map(|pair| Some((value(pair[0], "name")?, value(pair[1], "version")?)));
+    let early: Vec<String> = crates
+        .filter(|(_, version)| version.split('+').next().is_some_and(|version| version.contains('-')))
+        .map(|(name, _)| format!("- `{name}`"))
+        .collect();
+    for name in &early {
+        assert!(
+            listed.iter().any(|line| line.starts_with(name.as_str())),
+            "docs/security.md does not say why {name}"
+        );
+    }
+    let said =
+        listed.iter().filter(|line| line.contains("beta") || line.contains("release candidate")).count();
+    assert_eq!(said, early.len(), "docs/security.md lists others than {early:?}");
+}
+
 /// Blocks of code in comments of documentation that rustdoc would take for tests: those that name no other language.
 fn tests_in_comments(source: &str) -> Vec<&str> {
     let (mut found, mut is_open) = (Vec::new(), false);
