@@ -14,11 +14,11 @@ pub(crate) enum Change {
     StrangeFiles,
     /// A program for Windows wrote the line ends.
     LineEnds,
-    /// JSON begins with a byte order mark.
+    /// Texts begin with a byte order mark.
     ByteOrderMark,
     /// A field that nobody reads is no number.
     NotANumber,
-    /// A trial was copied by hand.
+    /// A trial was copied by hand: the folder or the file of one, or a file of rows.
     CopiedTrial,
     /// Times that have a zone are written in another one.
     OtherZone,
@@ -171,6 +171,59 @@ fn scenarios(folder: &Path) -> Vec<PathBuf> {
     scenarios
 }
 
+/// Endings of the files that are read as text, line by line or whole.
+const TEXTS: [&str; 9] = ["json", "jsonl", "csv", "toml", "yaml", "yml", "txt", "log", "md"];
+
+fn every_text(folder: &Path, change: impl Fn(&[u8]) -> Vec<u8>) {
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    let is_text = |file: &&PathBuf| file.extension().is_some_and(|is| TEXTS.iter().any(|text| is == *text));
+    for file in files.iter().filter(is_text) {
+        fs::write(file, change(&fs::read(file).unwrap())).unwrap();
+    }
+}
+
+fn with_line_ends_of_windows(text: &[u8]) -> Vec<u8> {
+    let mut written = Vec::with_capacity(text.len());
+    for (at, byte) in text.iter().enumerate() {
+        if *byte == b'\n' && (at == 0 || text[at - 1] != b'\r') {
+            written.push(b'\r');
+        }
+        written.push(*byte);
+    }
+    written
+}
+
+fn with_a_byte_order_mark(text: &[u8]) -> Vec<u8> {
+    const MARK: &[u8] = "\u{feff}".as_bytes();
+    if text.starts_with(MARK) { text.to_vec() } else { [MARK, text].concat() }
+}
+
+fn copy_beside(file: &Path) {
+    let [name, ending] = [file.file_stem(), file.extension()].map(|part| part.unwrap().to_str().unwrap());
+    fs::copy(file, file.with_file_name(format!("{name} copy.{ending}"))).unwrap();
+}
+
+/// Files that are one trial each, or rows of many: tasks of EvoCode-Bench, tables, results and transcripts of LoCoBench-Agent. Of
+/// each folder of them the first is copied.
+fn copy_files_of_trials(folder: &Path) {
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    let is_trial = |file: &&PathBuf| {
+        let place = file.parent().unwrap();
+        let has_name =
+            |begin: &str| place.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begin));
+        let has_ending = |ending: &str| file.extension().is_some_and(|is| is == ending);
+        let is_result = ["tasks", "conversations_", "evaluation_agent_results"].into_iter().any(has_name);
+        let is_table = place == folder && (has_ending("csv") || has_ending("parquet"));
+        is_result && has_ending("json") || has_ending("jsonl") || is_table
+    };
+    let mut found: Vec<&PathBuf> = files.iter().filter(is_trial).collect();
+    found.sort();
+    found.dedup_by(|a, b| a.parent() == b.parent() && a.extension() == b.extension());
+    found.into_iter().for_each(|file| copy_beside(file));
+}
+
 fn every_json(folder: &Path, change: impl Fn(String) -> String) {
     let mut files = Vec::new();
     every_file(folder, &mut files);
@@ -218,10 +271,8 @@ pub(crate) fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf 
                 add_strange_folders(&trial);
             }
         }
-        Change::LineEnds => every_json(&folder, |text| text.replace("\r\n", "\n").replace('\n', "\r\n")),
-        Change::ByteOrderMark => {
-            every_json(&folder, |text| format!("\u{feff}{}", text.trim_start_matches('\u{feff}')));
-        }
+        Change::LineEnds => every_text(&folder, with_line_ends_of_windows),
+        Change::ByteOrderMark => every_text(&folder, with_a_byte_order_mark),
         Change::NotANumber => add_strange_fields(&folder),
         Change::CopiedTrial => {
             let of_tb = || Some(trials_of_tb(&folder)).filter(|trials| !trials.is_empty());
@@ -230,12 +281,8 @@ pub(crate) fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf 
                 let name = trial.file_name().unwrap().to_str().unwrap();
                 copy(trial, &trial.with_file_name(format!("{name} copy")));
             }
-            // Of EvoCode-Bench a task is a file that an index names.
-            let tasks = if harbor { None } else { fs::read_dir(folder.join("tasks")).ok() };
-            let files = tasks.into_iter().flatten().map(|entry| entry.unwrap().path());
-            if let Some(file) = files.min() {
-                let name = file.file_stem().unwrap().to_str().unwrap();
-                fs::copy(&file, file.with_file_name(format!("{name} copy.json"))).unwrap();
+            if !harbor {
+                copy_files_of_trials(&folder);
             }
         }
         Change::MadeInOtherOrder => make_in_other_order(&folder),
