@@ -167,13 +167,15 @@ function begin(name, url, more = []) {
   const child = spawn(stamina, [...library(), "--json", "run", "--yes", "--values", ...values], { stdio: ["ignore", "pipe", "pipe"], timeout: longest(values) });
   let printed = "";
   let errors = "";
+  child.stdout.setEncoding("utf8");
   child.stdout.on("data", (text) => (printed += text));
   child.stderr.on("data", (text) => (errors += text));
   let isOver = false;
   const ends = new Promise((resolve) => {
     child.on("close", (code, signal) => {
       isOver = true;
-      const events = printed.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+      // A line that was still written when it was killed is left out.
+      const events = printed.split("\n").slice(0, -1).filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
       resolve({ code: code ?? signal, errors, attempts: events.filter((event) => event.event === "attempt") });
     });
   });
