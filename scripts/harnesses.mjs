@@ -86,23 +86,22 @@ for (const name of chosen) {
   ];
   process.stdout.write(`| ${row.join(" | ")} | ${duration(Date.now() - begun)}\n${run.status === 0 ? "" : run.stderr}`);
 }
-if (wrong) endsWrong = !passes("of the ways to go wrong", ["docker_clis", "docker_ends"], ["each_way_to_go_wrong", "each_way_in_which_a_real_harness_ends_is_recorded"]);
+if (wrong) endsWrong = !passes("of the ways to go wrong", ["docker_clis::each_way_to_go_wrong", "docker_ends::each_way_in_which_a_real_harness_ends_is_recorded"]);
 if (failed > 0) stop(`${String(failed)} of ${String(chosen.length)} harnesses did not pass all turns. Their results are in ${folder}.`);
 process.stdout.write(`${String(chosen.length)} of ${String(chosen.length)} harnesses passed all ${String(turns)} turns.\n`);
 if (endsWrong) stop("Some of the ways to go wrong were not told right.");
 
-/** Whether the tests of these binaries pass with the chosen harnesses. Their output is shown. */
-function passes(what, binaries, tests) {
-  const { status, signal } = cargoTest(binaries, tests, chosen, "inherit");
+/** Whether these tests pass with the chosen harnesses. Their output is shown. */
+function passes(what, tests) {
+  const { status, signal } = cargoTest(tests, chosen, "inherit");
   if (status !== 0) process.stderr.write(`cargo test ${what} ended with ${String(status ?? signal)}.\n`);
   return status === 0;
 }
 
-/** Runs these tests of these binaries with some of the harnesses. */
-function cargoTest(binaries, tests, harnesses, stdout) {
+/** Runs the tests whose names begin so with some of the harnesses. */
+function cargoTest(tests, harnesses, stdout) {
   const env = { ...process.env, STAMINA_EVERY_WAY: "1", STAMINA_HARNESSES: harnesses.map((name) => name.toLowerCase()).join(",") };
-  const targets = binaries.flatMap((name) => ["--test", name]);
-  return spawnSync("cargo", ["test", "--workspace", "--locked", "--quiet", ...targets, "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { stdio: ["ignore", stdout, "inherit"], env, encoding: "utf8", maxBuffer: 1 << 28 });
+  return spawnSync("cargo", ["test", "--workspace", "--locked", "--quiet", "--test", "harness_integration", "--test", "runner_integration", "--", "--ignored", "--nocapture", "--test-threads", "1", ...tests], { stdio: ["ignore", stdout, "inherit"], env, encoding: "utf8", maxBuffer: 1 << 28 });
 }
 
 /** Plays every fault of an endpoint with each of the chosen harnesses, and prints the table of what they came to. */
@@ -110,7 +109,7 @@ function playFaults() {
   const found = [];
   for (const name of chosen) {
     const begun = Date.now();
-    const { status, stdout } = cargoTest(["docker_faults"], [`each_fault_of_an_endpoint_is_judged_alike_${name.toLowerCase()}`], [name], "pipe");
+    const { status, stdout } = cargoTest([`docker_faults::each_fault_of_an_endpoint_is_judged_alike_${name.toLowerCase()}`], [name], "pipe");
     const cells = foundIn(stdout ?? "");
     const well = cells.filter((cell) => cell.found === cell.must).length;
     process.stderr.write(`${HARNESSES[name]}: ${String(well)} of ${String(cells.length)} as they must be (${duration(Date.now() - begun)})\n`);

@@ -170,7 +170,7 @@ process.exit(failures.length > 0 ? 1 : 0);
 
 /** A stage of Rust tests. Without nextest the same tests run under `cargo test`. */
 function rustTests(profile, more) {
-  const plain = profile === "ci" ? ["test", ...ALL, "--no-fail-fast"] : ["test", ...ALL, "--no-fail-fast", "--test", "docker_*", "--", "--ignored", "--test-threads", "2"];
+  const plain = profile === "ci" ? ["test", ...ALL, "--no-fail-fast"] : ["test", ...ALL, "--no-fail-fast", "--test", "*_integration", "--", "docker_", "--ignored", "--test-threads", "2"];
   return {
     name: RUST_TESTS[profile],
     needs: [BUILD],

@@ -5,6 +5,7 @@
 import path from "node:path";
 import { output, root, stop } from "../lib/process.mjs";
 import { filterOf } from "./nextest.mjs";
+import { fileOf } from "./test-files.mjs";
 import { knownTimes } from "./times.mjs";
 
 /** So many seconds of tests run, the quickest first: of a crate that differs, and of one that needs it. A test whose time is not known runs. */
@@ -29,21 +30,21 @@ export function chosen(packages, files, times, folder) {
   const dependents = thatNeed(own, crates);
   const both = [...crates, ...dependents];
 
-  const isTest = ({ kind, name }) => kind.includes("test") && !name.startsWith("docker_");
+  const isTest = ({ kind }) => kind.includes("test");
   const bins = both.flatMap(({ targets }) => targets.filter(({ kind }) => kind.includes("bin")));
-  const tests = crates.flatMap((one) => one.targets.filter(isTest).map((target) => ({ one, target })));
-  const targets = crates.length === 0 ? [] : ["--lib", ...bins.flatMap(({ name }) => ["--bin", name]), ...tests.flatMap(({ target }) => ["--test", target.name])];
+  const tests = crates.flatMap((one) => one.targets.filter(isTest));
+  const targets = crates.length === 0 ? [] : ["--lib", ...bins.flatMap(({ name }) => ["--bin", name]), ...tests.flatMap(({ name }) => ["--test", name])];
 
   // Who changes a test wants to see it run.
-  const edited = tests.filter(({ one, target }) => files.some((file) => file === path.relative(folder, target.src_path) || file.startsWith(`${one.folder}/tests/${target.name}/`)));
-  const editedIds = new Set(edited.map(({ one, target }) => `${one.name}::${target.name}`));
+  const inTests = (one) => files.filter((file) => file.startsWith(`${one.folder}/tests/`)).map((file) => file.slice(`${one.folder}/tests/`.length));
+  const edited = new Set(crates.flatMap((one) => inTests(one).map((file) => `${one.name}::${file.split("/")[0].replace(/\.rs$/, "")}`)));
   const known = Object.entries(times).flatMap(([binary, of]) => {
     const [crate, target] = binary.split("::");
     const isUnit = target === undefined || target.startsWith("bin/");
     return Object.entries(of).map(([test, seconds]) => ({ crate, isUnit, binary, test, seconds }));
   });
   const slow = [
-    ...crates.flatMap(({ name }) => beyond(SECONDS.ofChanged, known.filter(({ crate, binary }) => crate === name && !editedIds.has(binary)))),
+    ...crates.flatMap(({ name }) => beyond(SECONDS.ofChanged, known.filter((test) => test.crate === name && !edited.has(fileOf(test))))),
     ...dependents.flatMap(({ name }) => beyond(SECONDS.ofDependent, known.filter(({ crate, isUnit }) => isUnit && crate === name))),
   ];
   const sum = (list) => list.map(({ name }) => `package(=${name})`).join(" + ");
@@ -72,13 +73,13 @@ function thatNeed(own, crates) {
 /** What the whole check runs and this one does not, in lines for people. */
 function leftOut({ own, files, crates, dependents, slow, isTest, within }) {
   const out = [];
-  const binaries = [...new Set(slow.map(({ binary }) => binary))].map((name) => {
-    const those = slow.filter(({ binary }) => binary === name);
+  const slowFiles = [...new Set(slow.map(fileOf))].map((name) => {
+    const those = slow.filter((test) => fileOf(test) === name);
     return `${name} (${those.length}, ${Math.round(those.reduce((all, { seconds }) => all + seconds, 0))} s)`;
   });
-  if (slow.length > 0) out.push(`${slow.length} slow tests: ${binaries.join(", ")}`);
-  const inFiles = dependents.map(({ name, targets }) => [name, targets.filter(isTest).length]).filter(([, count]) => count > 0);
-  if (inFiles.length > 0) out.push(`integration tests of what needs them: ${inFiles.map(([name, count]) => `${name} (${count} files)`).join(", ")}`);
+  if (slow.length > 0) out.push(`${slow.length} slow tests: ${slowFiles.join(", ")}`);
+  const withFiles = dependents.filter(({ targets }) => targets.some(isTest)).map(({ name }) => name);
+  if (withFiles.length > 0) out.push(`integration tests of what needs them: ${withFiles.join(", ")}`);
   if (files.some((file) => file.startsWith("ui/"))) out.push("the UI, which differs: npm test -- ui");
   const elsewhere = files.filter((file) => !OF_ALL(file) && !file.startsWith("ui/") && !own.some((one) => within(one, file)));
   if (elsewhere.length > 0) out.push(`tests that read what lies in no crate: ${elsewhere.slice(0, 5).join(", ")}${elsewhere.length > 5 ? `, and ${elsewhere.length - 5} more` : ""}`);

@@ -1,13 +1,13 @@
 // What the check reads off the reports of its runners, and what it prints of that.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
 import { runWithTries } from "../lib/process.mjs";
 import { chosen } from "./changed.mjs";
-import { difference, neverRun } from "./counts.mjs";
+import { counts, difference, neverRun } from "./counts.mjs";
 import { featuresOfTests } from "./features.mjs";
 import { filterOf, nextestArgs, nextestResults } from "./nextest.mjs";
 import { failureReport, leftOutReport, tail, withoutDataReport } from "./report.mjs";
@@ -71,17 +71,18 @@ test("what passed without its data is named at the end", () => {
   assert.equal(withoutDataReport([]), "");
   // Each file whose tests say so has its output in the report.
   const root = path.join(import.meta.dirname, "../..");
-  const output = /^filter = '(.*)'\njunit = \{ store-success-output = true \}$/m.exec(readFileSync(path.join(root, ".config/nextest.toml"), "utf8"))?.[1] ?? "";
+  const output = /^\[\[profile\.ci\.overrides\]\].*\nfilter = \'\'\'([^\']*)\'\'\'\njunit = \{ store-success-output = true \}$/m.exec(readFileSync(path.join(root, ".config/nextest.toml"), "utf8"))?.[1] ?? "";
   const files = readdirSync(path.join(root, "crates"), { recursive: true }).filter((file) => /^[^/]+\/tests\/.*\.rs$/.test(file));
   const said = files.filter((file) => readFileSync(path.join(root, "crates", file), "utf8").includes("data_beside_the_repository("));
   const binaries = new Set(said.map((file) => file.split("/")).map(([crate, , binary]) => `${crate}::${binary.replace(/\.rs$/, "")}`));
   assert.ok(binaries.size > 0);
-  assert.deepEqual([...output.matchAll(/binary_id\(=([^)]*)\)/g)].map(([, name]) => name).sort(), [...binaries].sort());
+  const named = [...output.matchAll(/package\(=(.*)\) & (test\(.*\))/g)].flatMap(([, crate, filter]) => filesOf(filter).map((file) => `${crate}::${file}`));
+  assert.deepEqual(named.sort(), [...binaries].sort());
 });
 
 test("what passed and did nothing is named at the end, by its reason", () => {
   mkdirSync(path.join(folder, "nextest/containers"), { recursive: true });
-  const of = (binary, output) => `<testcase name="each_${binary}" classname="runner::${binary}" time="0.1"><system-out>${output}</system-out></testcase>`;
+  const of = (file, output) => `<testcase name="${file}::each" classname="runner::runner_integration" time="0.1"><system-out>${output}</system-out></testcase>`;
   const report = [of("docker_ends", "test each ... left out: vibe is not chosen\nok"), of("docker_faults", "left out: vibe is not chosen"), of("docker_faults", "ok")];
   writeFileSync(path.join(folder, "nextest/containers/junit.xml"), `<testsuites>${report.join("\n")}</testsuites>`);
   const { passed, leftOut } = nextestResults("containers");
@@ -94,10 +95,49 @@ test("what passed and did nothing is named at the end, by its reason", () => {
   const files = readdirSync(path.join(root, "crates"), { recursive: true }).filter((file) => /^[^/]+\/tests\/docker_.*\.rs$/.test(file));
   const said = files.filter((file) => readFileSync(path.join(root, "crates", file), "utf8").includes('println!("left out: '));
   const binaries = new Set(said.map((file) => file.split("/")[2].replace(/\.rs$/, "")));
-  assert.deepEqual([...kept.matchAll(/binary\(=([^)]*)\)/g)].map(([, name]) => name).sort(), [...binaries].sort());
+  assert.deepEqual(filesOf(kept).sort(), [...binaries].sort());
 });
 
-test("a list of tests differs where a binary has fewer, more, or is new", () => {
+/** The files that a filter of cargo-nextest means: those of `test(/^(a|b)::/)`, `test(=a::one)` and `test(/^a::one/)`. */
+function filesOf(filter) {
+  return [...filter.matchAll(/test\((?:=|\/\^)(\w*)(?:\(([\w|]+)\))?::/g)].flatMap(([, begin, ends = ""]) => ends.split("|").map((end) => begin + end));
+}
+
+test("every test file is compiled, and the runner's settings name files and tests that exist", () => {
+  const root = path.join(import.meta.dirname, "../..");
+  const settings = readFileSync(path.join(root, ".config/nextest.toml"), "utf8");
+  const compiled = [];
+  for (const crate of readdirSync(path.join(root, "crates"))) {
+    const folder = path.join(root, "crates", crate, "tests");
+    const manifest = readFileSync(path.join(root, "crates", crate, "Cargo.toml"), "utf8");
+    if (!/^autotests = false$/m.test(manifest)) continue;
+    const programs = [...manifest.matchAll(/^\[\[test\]\]\nname = "(\w+)"$/gm)].map(([, name]) => name);
+    const modules = [...readFileSync(path.join(folder, "integration.rs"), "utf8").matchAll(/^mod (\w+);$/gm)].map(([, name]) => name);
+    const files = readdirSync(folder).filter((name) => name.endsWith(".rs") || existsSync(path.join(folder, name, "main.rs"))).map((name) => name.replace(/\.rs$/, ""));
+    assert.deepEqual(files.filter((name) => name !== "integration" && !programs.includes(name) && !modules.includes(name)), [], crate);
+    compiled.push(...modules.map((name) => ({ name, folder })));
+  }
+  const named = filesOf(settings);
+  assert.ok(named.length > 20);
+  assert.deepEqual(named.filter((name) => !compiled.some((one) => one.name === name)), []);
+  for (const [, file, test] of settings.matchAll(/test\((?:=|\/\^)(\w+)::(?:\w+::)*(\w+)/g)) {
+    const texts = compiled.filter(({ name }) => name === file).flatMap(({ folder }) => readdirSync(folder, { recursive: true }).filter((name) => name === `${file}.rs` || name.startsWith(`${file}/`)).map((name) => readFileSync(path.join(folder, name), "utf8")));
+    assert.ok(texts.some((text) => text.includes(`fn ${test}`)), `${file}::${test}`);
+  }
+});
+
+test("tests of one program are counted by their files", () => {
+  const tests = [
+    { binary: "cli::cli_integration", test: "a::one" },
+    { binary: "cli::cli_integration", test: "a::b::two" },
+    { binary: "cli::cli_integration", test: "c::one" },
+    { binary: "cli::alone", test: "d::one" },
+    { binary: "cli", test: "e::one" },
+  ];
+  assert.deepEqual(counts(tests), { cli: 1, "cli::a": 2, "cli::alone": 1, "cli::c": 1 });
+});
+
+test("a list of tests differs where a file has fewer, more, or is new", () => {
   assert.equal(difference({ a: 1, b: 2 }, { b: 2, a: 1 }), null);
   assert.match(difference({ a: 1, b: 2, d: 1 }, { a: 2, c: 3, d: 1 }), /:\na: 1 listed, 2 there\nb: 2 listed, 0 there\nc: 0 listed, 3 there\n/);
 });
@@ -111,14 +151,14 @@ test("a feature that only tests bring is named", () => {
 
 test("a test that no stage ran is named", () => {
   const tests = [
-    { binary: "cli::docker_a", test: "in_a_box", ignored: true },
-    { binary: "cli::docker_a", test: "without", ignored: false },
+    { binary: "cli::cli_integration", test: "docker_a::in_a_container", ignored: true },
+    { binary: "cli::cli_integration", test: "docker_a::without", ignored: false },
     { binary: "store::files", test: "by_name_only", ignored: true },
     { binary: "store", test: "unit", ignored: false },
   ];
-  assert.deepEqual(neverRun(["ci", "containers"], [tests[0], tests[3]], tests), ["cli::docker_a without"]);
+  assert.deepEqual(neverRun(["ci", "containers"], [tests[0], tests[3]], tests), ["cli::cli_integration docker_a::without"]);
   assert.deepEqual(neverRun(["ci"], tests, tests), []);
-  assert.deepEqual(neverRun(["containers"], [], tests), ["cli::docker_a in_a_box"]);
+  assert.deepEqual(neverRun(["containers"], [], tests), ["cli::cli_integration docker_a::in_a_container"]);
   assert.equal(neverRun(["ci"], [], null).length, 1);
 });
 
@@ -138,7 +178,7 @@ const crate = (name, needs, targets, kind = null) => ({
   dependencies: needs.map((needed) => ({ name: needed, path: `/w/crates/${needed}`, kind })),
 });
 const WORKSPACE = [
-  crate("low", [], [target("low", "lib", "low"), target("low", "test", "one"), target("low", "test", "docker_two")]),
+  crate("low", [], [target("low", "lib", "low"), target("low", "test", "low_integration")]),
   crate("middle", ["low"], [target("middle", "lib", "middle"), target("middle", "test", "whole")]),
   crate("tested", ["middle"], [target("tested", "lib", "tested"), target("tested", "test", "beside")], "dev"),
   crate("top", ["middle"], [target("top", "bin", "top"), target("top", "test", "run"), target("top", "test", "slow")]),
@@ -146,17 +186,17 @@ const WORKSPACE = [
 ];
 
 test("a changed crate brings its tests, and the unit tests of what needs it", () => {
-  const times = { "low::one": { slow: 12, quick: 1, slower: 20 }, low: { second: 4 }, middle: { quick: 1 }, top: { slow: 7.5 }, "middle::whole": { long: 60 }, alone: { slow: 60 } };
+  const times = { "low::low_integration": { "one::slow": 12, "one::quick": 1, "one::slower": 20 }, low: { second: 4 }, middle: { quick: 1 }, top: { slow: 7.5 }, "middle::whole": { long: 60 }, alone: { slow: 60 } };
   const { crates, targets, filter, leftOut } = chosen(WORKSPACE, ["crates/low/src/lib.rs", "docs/a.md"], times, "/w");
   assert.deepEqual(crates, ["low"]);
-  assert.deepEqual(targets, ["--lib", "--bin", "top", "--test", "one"]);
+  assert.deepEqual(targets, ["--lib", "--bin", "top", "--test", "low_integration"]);
   const expected =
     "(package(=low) + ((package(=middle) + package(=tested) + package(=top)) & (kind(lib) + kind(bin))))" +
-    " - ((binary_id(=low::one) & test(=slow)) | (binary_id(=low::one) & test(=slower)) | (binary_id(=top) & test(=slow)))";
+    " - ((binary_id(=low::low_integration) & test(=one::slow)) | (binary_id(=low::low_integration) & test(=one::slower)) | (binary_id(=top) & test(=slow)))";
   assert.deepEqual(filter, [...targets, "--no-tests", "pass", "-E", expected]);
   assert.deepEqual(leftOut, [
     "3 slow tests: low::one (2, 32 s), top (1, 8 s)",
-    "integration tests of what needs them: middle (1 files), tested (1 files), top (2 files)",
+    "integration tests of what needs them: middle, tested, top",
     "tests that read what lies in no crate: docs/a.md",
     "tests in containers, end to end, dependencies, numbers of tests",
   ]);
@@ -166,6 +206,9 @@ test("a changed test runs however long it takes", () => {
   const { targets, filter } = chosen(WORKSPACE, ["crates/top/tests/slow.rs"], { "top::slow": { long: 60 }, "top::run": { long: 60 } }, "/w");
   assert.deepEqual(targets, ["--lib", "--bin", "top", "--test", "run", "--test", "slow"]);
   assert.equal(filter.at(-1), "(package(=top)) - ((binary_id(=top::run) & test(=long)))");
+  const times = { "low::low_integration": { "one::slow": 60, "two::slow": 60 } };
+  const inOneProgram = chosen(WORKSPACE, ["crates/low/tests/one/part.rs"], times, "/w").filter.at(-1);
+  assert.ok(inOneProgram.endsWith(" - ((binary_id(=low::low_integration) & test(=two::slow)))"), inOneProgram);
 });
 
 test("where no crate differs nothing is built, and what all compile changes all", () => {

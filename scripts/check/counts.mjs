@@ -1,11 +1,12 @@
-// The number of tests in each binary, held against scripts/check/tests.json, and their names, held against what ran: so none
-// vanishes unseen.
+// The number of tests in each file of `tests/` and in each crate, held against scripts/check/tests.json, and their names, held
+// against what ran: so none vanishes unseen.
 //
 //   node scripts/check/counts.mjs    writes the list anew (`npm run tests:count`)
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { inRoot, output } from "../lib/process.mjs";
 import { lintWhileBuilding } from "./clippy.mjs";
+import { fileOf } from "./test-files.mjs";
 
 const LIST = inRoot("scripts/check/tests.json");
 
@@ -28,17 +29,17 @@ function list() {
   return suites.flatMap((suite) => Object.entries(suite.testcases).map(([test, { ignored }]) => ({ binary: suite["binary-id"], test, ignored })));
 }
 
-/** The number of tests by the id of their binary. */
+/** The number of tests by their file. */
 export function counts(tests) {
-  const byBinary = {};
-  for (const { binary } of tests) byBinary[binary] = (byBinary[binary] ?? 0) + 1;
-  return Object.fromEntries(Object.entries(byBinary).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const byFile = {};
+  for (const file of tests.map(fileOf)) byFile[file] = (byFile[file] ?? 0) + 1;
+  return Object.fromEntries(Object.entries(byFile).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** What two lists of numbers differ in, or nothing. */
 export function difference(before, now) {
-  const binaries = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
-  const lines = binaries.filter((binary) => before[binary] !== now[binary]).map((binary) => `${binary}: ${before[binary] ?? 0} listed, ${now[binary] ?? 0} there`);
+  const files = [...new Set([...Object.keys(before), ...Object.keys(now)])].sort();
+  const lines = files.filter((file) => before[file] !== now[file]).map((file) => `${file}: ${before[file] ?? 0} listed, ${now[file] ?? 0} there`);
   return lines.length === 0 ? null : `The tests are not those of scripts/check/tests.json:\n${lines.join("\n")}\nIf that is meant, write it anew with \`npm run tests:count\`.`;
 }
 
@@ -53,7 +54,7 @@ export function compareCounts() {
 export function neverRun(profiles, ran, tests = listed()) {
   if (tests === null) return ["`cargo nextest list` failed, so it is not known which tests ran."];
   const names = new Set(ran.map(({ binary, test }) => `${binary} ${test}`));
-  const containers = ({ binary, ignored }) => ignored && IN_CONTAINERS.test(binary.split("::")[1] ?? "");
+  const containers = (test) => test.ignored && IN_CONTAINERS.test(fileOf(test).split("::")[1] ?? "");
   const due = tests.filter((test) => (profiles.includes("ci") && !test.ignored) || (profiles.includes("containers") && containers(test)));
   return due.map(({ binary, test }) => `${binary} ${test}`).filter((name) => !names.has(name));
 }
@@ -65,5 +66,5 @@ if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   if (tests === null) throw new Error("cargo nextest list failed.");
   const now = counts(tests);
   writeFileSync(LIST, `${JSON.stringify(now, null, 2)}\n`);
-  process.stdout.write(`${String(Object.values(now).reduce((sum, count) => sum + count, 0))} tests in ${String(Object.keys(now).length)} binaries.\n`);
+  process.stdout.write(`${String(Object.values(now).reduce((sum, count) => sum + count, 0))} tests in ${String(Object.keys(now).length)} files.\n`);
 }

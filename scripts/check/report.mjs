@@ -1,6 +1,7 @@
 // What stands at the end of a check: everything that failed in one list, and what passed only on a second try.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { inRoot } from "../lib/process.mjs";
+import { fileOf } from "./test-files.mjs";
 
 /** The last lines of a text that say something. */
 export const tail = (text, count) =>
@@ -28,11 +29,11 @@ export function withoutDataReport(tests) {
   return `\n${tests.length} not run for lack of data, which is looked for in ../shared or where STAMINA_SHARED says:\n${lines}`;
 }
 
-/** Tests that passed and did nothing, with the reason that they gave: `{ name, why }`. */
+/** Tests that passed and did nothing, with the reason that they gave: `{ binary, test, why }`. */
 export function leftOutReport(tests) {
   if (tests.length === 0) return "";
-  const binaries = (reason) => [...new Set(tests.filter(({ why }) => why === reason).map(({ name }) => name.split(" ")[0]))].join(", ");
-  const lines = [...new Set(tests.map(({ why }) => why))].map((reason) => `  ${reason}: ${binaries(reason)}\n`).join("");
+  const files = (reason) => [...new Set(tests.filter(({ why }) => why === reason).map(fileOf))].join(", ");
+  const lines = [...new Set(tests.map(({ why }) => why))].map((reason) => `  ${reason}: ${files(reason)}\n`).join("");
   return `\n${tests.length} passed and did nothing, since they were left out:\n${lines}`;
 }
 

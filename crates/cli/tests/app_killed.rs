@@ -6,13 +6,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use app::{Gate, Served, TestHome};
-use results::normalized;
 use serde_json::{Value, json};
 
-mod app;
-#[path = "../../runner/tests/results/mod.rs"]
-mod results;
+use crate::app::{Gate, Served, TestHome};
+use crate::results::normalized;
 
 fn settings(app: &Served, folder: &Path) -> Value {
     let mut settings = app.get("launch_form", &json!({}))["defaults"].clone();

@@ -1,13 +1,11 @@
 //! Tasks of Harbor that were played here without the internet: the run says that published results had it.
 
-mod app;
-mod folders;
-
 use std::fs;
 
-use app::TestHome;
-use folders::fixtures;
 use serde_json::json;
+
+use crate::app::TestHome;
+use crate::folders::fixtures;
 
 const NOTE: &str = "without the internet (limits.network=gateway); published results of such tasks had it";
 

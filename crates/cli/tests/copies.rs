@@ -1,13 +1,12 @@
 //! The same trials in two sources count once wherever runs are combined, and the output says where they count.
 
-mod app;
-mod folders;
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use app::TestHome;
 use serde_json::{Value, json};
+
+use crate::app::TestHome;
+use crate::folders;
 
 fn fixture() -> PathBuf {
     folders::fixtures().join("world/same-trial/job-a")

@@ -6,10 +6,9 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use app::{TestHome, text};
 use serde_json::Value;
 
-mod app;
+use crate::app::{TestHome, text};
 
 /// A run that waits for a model that never answers. The test ends it.
 struct Waiting {

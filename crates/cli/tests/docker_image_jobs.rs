@@ -6,10 +6,9 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use app::{Served, TestHome, text};
 use serde_json::{Value, json};
 
-mod app;
+use crate::app::{Served, TestHome, text};
 
 /// Of the images that the tests need: the smallest, and the one of a real harness.
 const IMAGE: (&str, &str) = ("base", "stamina/base:1");

@@ -1,9 +1,8 @@
 //! A user's own images, tested with their harness: by command and before a run.
 
-use app::{TestHome, text};
 use serde_json::Value;
 
-mod app;
+use crate::app::{TestHome, text};
 
 /// It has no agent's program, and no Flask.
 fn bare() -> String {

@@ -6,10 +6,9 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
-use app::{Served, TestHome, text};
 use serde_json::{Value, json};
 
-mod app;
+use crate::app::{Served, TestHome, text};
 
 /// Tokens of each answer of the endpoint, and how many of the first were cached.
 const TOLD: (f64, f64, f64) = (1000.0, 400.0, 200.0);

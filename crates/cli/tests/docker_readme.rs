@@ -2,9 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use app::{TestHome, text};
-
-mod app;
+use crate::app::{TestHome, text};
 
 #[test]
 #[ignore = "needs a container engine and the image of mini-swe-agent"]

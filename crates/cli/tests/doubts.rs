@@ -1,12 +1,11 @@
 //! What makes a number less sure than it looks stands wherever the number stands, in the same words.
 
-mod app;
-
 use std::fmt::Write as _;
 use std::fs;
 
-use app::TestHome;
 use serde_json::{Value, json};
+
+use crate::app::TestHome;
 
 /// Nine episodes of three turns, four of which the environment stopped in turn 2; two tasks have two episodes.
 fn table() -> String {

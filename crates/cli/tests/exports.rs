@@ -1,12 +1,12 @@
 //! Figures, tables and reports from the command line: the real program on real results.
 
-mod kinds;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 use test_folders::copy;
+
+use crate::kinds;
 
 struct Library {
     folder: tempfile::TempDir,

@@ -1,17 +1,16 @@
 //! How failing tests stood before, in random episodes: the counts of new, regressed and still failing ones are the same in
 //! Turn, Failures, Compare, `stamina failures` and `stamina show`.
 
-mod app;
-
 use std::collections::{BTreeMap, BTreeSet};
 
-use app::TestHome;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 use workbench::api::{FailureCasesRequest, FailureGrouping, FailureOrigin, FailuresRequest, Member, TurnRef};
 use workbench::{Options, Workbench};
+
+use crate::app::TestHome;
 
 /// The tests of every suite.
 const TESTS: [&str; 4] = ["one", "two", "three", "four"];

@@ -2,14 +2,14 @@
 //! `docs/metrics.md` and shares nothing with the reader here. Every number of every fixture, and whose failure every exception
 //! of either table was at every stage, is the same in both, or the difference is explained below.
 
-mod app;
-mod folders;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
+
+use crate::app;
+use crate::folders;
 
 /// Differences that are as they should be: the fixture; the fields, where `*` stands for anything; what Stamina Lab and what
 /// the other reader says; why. One that occurs nowhere is stale and fails the test, too.

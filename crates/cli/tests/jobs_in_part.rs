@@ -1,12 +1,11 @@
 //! Jobs of Harbor that are there in part, that were copied while they ran or into one folder, that lie in two sources, or that
 //! have an agent with two settings: what was planned, what counts, and what is missing.
 
-mod app;
-
 use std::path::{Path, PathBuf};
 
-use app::TestHome;
 use serde_json::{Value, json};
+
+use crate::app::TestHome;
 
 /// A trial of a job: the agent, the task, the repeat and the setting of the agent.
 struct Trial<'a> {

@@ -3,13 +3,13 @@
 #[path = "../../llm-sampler/tests/endpoint/mod.rs"]
 mod endpoint;
 
-mod app;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
 use endpoint::{Endpoint, NOBODY, Reply};
 use serde_json::{Value, json};
+
+use crate::app;
 
 const KEY: &str = "sk-a-key-that-must-not-be-seen";
 

@@ -1,12 +1,10 @@
 //! LoCoBench-Agent through the program: its figures, and that no statistic of stamina ever has its runs.
 
-mod app;
-mod folders;
-mod kinds;
-
-use app::{TestHome, text};
-use folders::fixtures;
 use serde_json::Value;
+
+use crate::app::{TestHome, text};
+use crate::folders::fixtures;
+use crate::kinds;
 
 const METRICS: [&str; 9] = model::LOCOBENCH_METRICS;
 

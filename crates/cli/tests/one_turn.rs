@@ -1,13 +1,12 @@
 //! Jobs of one turn through the program: a pass rate with its interval, pass@k and pass^k, as counted by hand.
 
-mod app;
-mod kinds;
-
 use std::fs;
 use std::path::Path;
 
-use app::{TestHome, text};
 use serde_json::{Value, json};
+
+use crate::app::{TestHome, text};
+use crate::kinds;
 
 /// What a trial came to.
 #[derive(Clone, Copy)]

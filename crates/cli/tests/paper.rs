@@ -2,10 +2,10 @@
 //!
 //! Needs `pdflatex` with pgf, `pdffonts` and `pdftotext`. Where they are missing, nothing is tested, but in CI that is a failure.
 
-mod kinds;
-
 use std::path::Path;
 use std::process::{Command, Output};
+
+use crate::kinds;
 
 const HOW_TO_GET_THEM: &str = "On Debian and Ubuntu: sudo apt-get install poppler-utils texlive-latex-base texlive-latex-recommended texlive-pictures";
 

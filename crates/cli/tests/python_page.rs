@@ -1,16 +1,14 @@
 //! The programs of `docs/python.md`: what they print for the sample is what Stamina Lab shows, for every run of it.
 
-mod app;
-mod folders;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use app::{TestHome, text};
-use folders::fixtures;
 use serde_json::Value;
+
+use crate::app::{TestHome, text};
+use crate::folders::fixtures;
 
 /// What to do about a golden value that is no longer one.
 const AGAIN: &str = "make tests/fixtures/table/python_page.json again, with python_page.py beside it";

@@ -1,13 +1,12 @@
 //! Trials of Harbor that were graded again (`harbor job regrade`): each is one trial with several verdicts, of which the last counts
 //! unless a user chooses another one.
 
-mod app;
-mod folders;
-
 use std::path::Path;
 
-use app::TestHome;
 use serde_json::{Value, json};
+
+use crate::app::TestHome;
+use crate::folders;
 
 /// A job of two trials, whose names end with those of the job. `of` names the job whose trials it grades again.
 struct Job<'a> {

@@ -1,14 +1,12 @@
 //! `stamina rerun-list`: the trials to run again and how their runners are told, and sources of one name.
 
-mod app;
-mod folders;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use app::TestHome;
-use folders::{copy, fixtures};
 use serde_json::{Value, json};
+
+use crate::app::TestHome;
+use crate::folders::{copy, fixtures};
 
 fn library_of(sources: &[&Path]) -> TestHome {
     let library = TestHome::new();

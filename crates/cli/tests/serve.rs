@@ -1,9 +1,8 @@
 //! `stamina serve` as whoever opens its link for the first time meets it.
 
-mod app;
-
-use app::{Served, TestHome};
 use serde_json::{Value, json};
+
+use crate::app::{Served, TestHome};
 
 #[test]
 fn a_browser_is_offered_the_sample_of_the_desktop_app_and_opens_it() {

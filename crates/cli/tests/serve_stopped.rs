@@ -3,10 +3,9 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::Stdio;
 
-use app::{Served, TestHome};
 use serde_json::{Value, json};
 
-mod app;
+use crate::app::{Served, TestHome};
 
 /// A run whose agent waits for a model that never answers.
 fn begin(app: &Served, folder: &std::path::Path) -> Value {

@@ -1,10 +1,10 @@
 //! Results of a simulated model say so wherever they are printed, drawn or exported: the real program on the shipped
 //! sample.
 
-mod kinds;
-
 use std::path::Path;
 use std::process::Command;
+
+use crate::kinds;
 
 const WORD: &str = "simulated";
 

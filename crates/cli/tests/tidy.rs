@@ -1,15 +1,13 @@
 //! Tidy tables through the program: read, mapped, exported and read again; numbers as other programs compute them.
 
-mod app;
-mod folders;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use app::{Served, TestHome, text};
-use folders::fixtures;
 use serde_json::{Value, json};
+
+use crate::app::{Served, TestHome, text};
+use crate::folders::fixtures;
 
 fn sample() -> String {
     fixtures().join("../../data/sample-table.csv").canonicalize().expect("the sample").display().to_string()

@@ -6,9 +6,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use app::{Served, TestHome, text};
-
-mod app;
+use crate::app::{Served, TestHome, text};
 
 fn record(home: &TestHome) -> Value {
     let bytes = std::fs::read(home.path("results/.stamina/run.json")).expect("a record");

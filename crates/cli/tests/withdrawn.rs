@@ -1,12 +1,11 @@
 //! A withdrawn run stays visible with its mark and leaves whatever takes runs together.
 
-mod app;
-mod folders;
-
 use std::fs;
 
-use app::{TestHome, text};
 use serde_json::Value;
+
+use crate::app::{TestHome, text};
+use crate::folders;
 
 /// A library with the two jobs of one agent and model.
 struct Library(TestHome);

@@ -1,9 +1,7 @@
 //! Results of which something is not known, through the program: what is unknown is so in every command.
 
-mod app;
-mod folders;
-
-use app::TestHome;
+use crate::app::TestHome;
+use crate::folders;
 
 /// A library with one source of `tests/fixtures/world`.
 fn library_of(name: &str) -> TestHome {

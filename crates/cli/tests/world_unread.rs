@@ -1,15 +1,13 @@
 //! What is not read, through the program: named in a sentence, with what to open instead and exit code 2; and old `tb` runs,
 //! which are read.
 
-mod app;
-mod folders;
-
 use std::fs;
 use std::path::Path;
 
-use app::{TestHome, text};
-use folders::fixtures;
 use serde_json::Value;
+
+use crate::app::{TestHome, text};
+use crate::folders::{self, fixtures};
 
 /// Exit code, what is said, and the JSON of the only path.
 fn ingest(path: &Path) -> (Option<i32>, String, Value) {

@@ -1,15 +1,13 @@
 //! Values that are no values, as other people's files have them, through the program: the rest is read, and what is not
 //! known is not taken for a pass, a failure or a running trial.
 
-mod app;
-mod folders;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use app::TestHome;
-use folders::copy;
 use serde_json::Value;
+
+use crate::app::TestHome;
+use crate::folders::{self, copy};
 
 fn world(name: &str) -> PathBuf {
     folders::fixtures().join("world").join(name)

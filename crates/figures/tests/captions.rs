@@ -1,14 +1,13 @@
 //! The content of captions: method, n, events, censoring policy, software, and nothing without a meaning for a kind.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod cases;
-mod kinds;
-
-use cases::many;
 use figures::{
     Bands, EpisodeCounts, Figure, FigureSpec, Layout, Method, Published, SharesForm, Theme, caption, draw,
     short_caption,
 };
+
+use crate::cases::many;
+use crate::kinds;
 
 /// A method with all possible parts of a caption.
 fn method() -> Method {

@@ -30,7 +30,7 @@ fn the_picture_of_the_published_results_is_the_one_that_its_spec_gives() {
     assert!(
         old.is_empty(),
         "docs/figures/evocode-published is drawn differently now ({old:?}). After a look at the new one, write both again with \
-         `UPDATE_PICTURES=1 cargo test --workspace --locked --test committed_picture`, or with \
+         `UPDATE_PICTURES=1 cargo test --workspace --locked --test figures_integration`, or with \
          `stamina figure docs/figures/evocode-published.pdf --out docs/figures/evocode-published.pdf` and then `.png`"
     );
 }

@@ -1,12 +1,10 @@
 //! Pictures of figures of several runs, on the screen and on paper; see `pictures.rs`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod cases;
-mod painted;
-
-use cases::{many, tables};
 use figures::{Figure, FigureSpec, Layout, Scale, SharesForm, Theme};
-use painted::{check, describe};
+
+use crate::cases::{self, many, tables};
+use crate::painted::{check, describe};
 
 /// A pane of the Compare page in both themes, and a column of ICML.
 fn everywhere(name: &str, figure: &Figure) {

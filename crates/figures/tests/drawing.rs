@@ -1,14 +1,14 @@
 //! Rules for every drawing: one turn axis, same bytes for the same input, nothing active in the SVG, no panic.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
-mod cases;
-
 use std::collections::HashSet;
 
 use analysis::survival::SurvivalPoint;
 use figures::{Drawing, Figure, FigureSpec, Layout, RunData, Theme, TurnAxis, draw};
 use proptest::prelude::*;
 use resvg::usvg::roxmltree::{Document, Node};
+
+use crate::cases;
 
 const AXIS: TurnAxis = TurnAxis { plot_left: 64.0, px_per_turn: 36.0, turns: 15 };
 

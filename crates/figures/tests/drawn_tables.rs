@@ -1,15 +1,14 @@
 //! Tables as pictures: nothing is lost, cuts are reported, and so is a table that does not fit a page.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod cases;
-
 use std::collections::BTreeSet;
 
-use cases::{many, tables};
 use figures::export::{Format, export, spec_in};
 use figures::table::{Column, Table, known};
 use figures::{Drawing, Figure, FigureSpec, Theme, caption, draw, venue::Preset};
 use resvg::usvg::roxmltree::Document;
+
+use crate::cases::{many, tables};
 
 fn spec(figure: Figure, preset: &str) -> FigureSpec {
     FigureSpec::new(figure, Preset::parse(preset).unwrap().layout(), Theme::Print)

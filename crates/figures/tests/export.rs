@@ -1,12 +1,12 @@
 //! Figures as files: every file of every kind can be drawn again from its spec, and has its data.
 #![allow(clippy::unwrap_used, clippy::float_cmp, reason = "a test that cannot go on has failed")]
 
-mod cases;
-mod kinds;
-
 use figures::export::{Format, export, spec_from_toml, spec_in, spec_to_toml};
 use figures::table::{PARQUET_SPEC_KEY, data_table};
 use figures::{Figure, FigureSpec, Layout, Theme, draw};
+
+use crate::cases;
+use crate::kinds;
 
 fn spec(figure: Figure) -> FigureSpec {
     FigureSpec::new(figure, Layout::print(234.0), Theme::Print)

@@ -5,10 +5,6 @@
 //! nothing is tested, but in CI that is a failure.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod cases;
-mod kinds;
-mod papers;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,9 +12,12 @@ use std::sync::Arc;
 use figures::export::{Format, export};
 use figures::venue::Preset;
 use figures::{Drawing, Figure, FigureSpec, PLEX_SANS_REGULAR, Theme, draw, text_width};
-use papers::{Picture, difference, have, output_of, painted, plain, run_pdflatex, spec, unescaped};
 use resvg::tiny_skia::{Pixmap, Transform};
 use usvg::roxmltree;
+
+use crate::cases;
+use crate::kinds;
+use crate::papers::{Picture, difference, have, output_of, painted, plain, run_pdflatex, spec, unescaped};
 
 /// A picture as it stands in a document.
 struct Page {

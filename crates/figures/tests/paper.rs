@@ -4,10 +4,6 @@
 //! programs, nothing is tested, except in CI, where this is a failure.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod cases;
-mod kinds;
-mod papers;
-
 use std::fs;
 use std::path::Path;
 
@@ -15,8 +11,11 @@ use figures::export::{Format, export};
 use figures::table::{Column, Table, data_table, known};
 use figures::venue::Preset;
 use figures::{Figure, FigureSpec, Theme, draw};
-use papers::{Picture, compile, compile_as, difference, have, output_of, painted, plain, spec, words};
 use resvg::tiny_skia::Pixmap;
+
+use crate::cases;
+use crate::kinds;
+use crate::papers::{Picture, compile, compile_as, difference, have, output_of, painted, plain, spec, words};
 
 /// Every kind in a column, and in a page of one column and of two what is drawn there. A wide table may have more blocks
 /// than fit a page of a narrow column.

@@ -4,11 +4,10 @@
 //! differs, the new one is in the target folder, and the message has its path.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-mod cases;
-mod painted;
-
 use figures::{Figure, Layout, RunData, Theme};
-use painted::check;
+
+use crate::cases;
+use crate::painted::check;
 
 /// Both tracks of the run page.
 fn screen(name: &str, data: &RunData, px_per_turn: f64, turns: u32, theme: Theme) {

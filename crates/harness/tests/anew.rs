@@ -3,11 +3,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a recording that is not there is a failure")]
 
-mod common;
-
-use common::{ID, Left, endpoint, fixtures};
 use harness::{Call, Exit, Session};
 use model::{EndReason, Tokens};
+
+use crate::common::{ID, Left, endpoint, fixtures};
 
 /// The session of the earlier calls, by harness.
 fn old_id(name: &str) -> &'static str {

@@ -6,15 +6,14 @@
 //! files that are JSON are compared as values.
 #![allow(clippy::unwrap_used, reason = "a text that is not there is a failure")]
 
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use common::{ID, Left, endpoint, fixtures};
 use harness::{Call, Endpoint, Harness, Invocation, Session};
 use serde_json::Value;
+
+use crate::common::{ID, Left, endpoint, fixtures};
 
 const NEW_ID: &str = "9a8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d";
 

@@ -2,11 +2,10 @@
 //! any size.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
-mod common;
-
-use common::Left;
 use harness::{Harness, Outcome, Session};
 use model::{EndReason, Tokens};
+
+use crate::common::Left;
 
 const HEAD: &str = r#"
 name = "documents"

@@ -3,14 +3,13 @@
 //! endpoint of chat completions.
 #![allow(clippy::unwrap_used, reason = "a file that is not there is a failure")]
 
-mod common;
-
 use std::path::Path;
 
-use common::{ID, Left, endpoint, fixtures};
 use harness::{Call, Endpoint, Harness, Needs, Outcome, Session};
 use model::{EndReason, Tokens};
 use serde_json::{Value, json};
+
+use crate::common::{ID, Left, endpoint, fixtures};
 
 const SESSION: &str = ".stamina/pi/session.json";
 

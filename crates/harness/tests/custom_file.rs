@@ -1,14 +1,13 @@
 //! The example of `docs/harnesses.md`: loaded, and run with a program like the described one.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
-mod common;
-
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use common::{ID, endpoint};
 use harness::{Api, Call, Ended, Exit, Harness, Outcome, Session};
 use model::{EndReason, Tokens};
+
+use crate::common::{ID, endpoint};
 
 const DOCS: &str = include_str!("../../../docs/harnesses.md");
 

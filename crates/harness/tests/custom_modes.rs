@@ -1,10 +1,9 @@
 //! What a harness file says for the gateway only and for direct mode only, and a session that continues without its id.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
-mod common;
-
-use common::{ID, Left, endpoint};
 use harness::{Call, Endpoint, Harness, HarnessError, HarnessFile, Invocation, Needs, Session};
+
+use crate::common::{self, ID, Left, endpoint};
 
 const FILE: &str = r#"
 name = "two_modes"

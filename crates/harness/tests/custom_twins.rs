@@ -2,10 +2,9 @@
 //! and ends of two recorded turns and of a failure are the same.
 #![allow(clippy::unwrap_used, reason = "a recording that is not there is a failure")]
 
-mod common;
-
-use common::{ID, Left, fixtures};
 use harness::{Harness, Outcome};
+
+use crate::common::{ID, Left, fixtures};
 
 /// The common part of the files.
 const HEAD: &str = r#"

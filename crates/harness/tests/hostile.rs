@@ -1,13 +1,12 @@
 //! For any files and output of a container, no outcome panics, takes much memory, or reads outside of HOME.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
-mod common;
-
 use std::sync::OnceLock;
 
-use common::{ID, Left, fixtures};
 use harness::{Exit, Session};
 use proptest::prelude::*;
+
+use crate::common::{ID, Left, fixtures};
 
 /// The files that harnesses read in HOME.
 const PATHS: [&str; 9] = [

@@ -2,14 +2,13 @@
 //! argument.
 #![allow(clippy::unwrap_used, reason = "a file that cannot be written is a failure")]
 
-mod common;
-
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{ID, endpoint};
 use harness::{Call, Endpoint, Harness, HarnessError, Invocation, Session};
+
+use crate::common::{ID, endpoint};
 
 /// Replaces all programs, and stores its arguments, variables and standard input.
 const FAKE: &str = "#!/bin/sh\nmkdir -p \"$HOME/seen\"\nprintf '%s\\0' \"$0\" \"$@\" > \"$HOME/seen/argv\"\n\

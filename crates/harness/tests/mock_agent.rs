@@ -1,8 +1,6 @@
 //! The mock agent against a scripted endpoint.
 #![allow(clippy::unwrap_used, reason = "an endpoint that does not answer is a failure")]
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -10,10 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use common::ID;
 use harness::{Call, Ended, Endpoint, Exit, Outcome, Session};
 use model::{EndReason as R, Tokens};
 use serde_json::{Value, json};
+
+use crate::common::ID;
 
 /// A scripted endpoint.
 struct Server {

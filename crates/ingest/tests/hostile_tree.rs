@@ -1,15 +1,14 @@
 //! Folders and zips that mean harm: what is bad is named and left out, what is good is read, nothing outside is.
 
-mod hostile_kit;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
 use files::{ReadError, Tree, ZipLimits};
-use hostile_kit::{ZipEntry, open_zip, walk, warned, zip};
 use proptest::prelude::*;
+
+use crate::hostile_kit::{self, ZipEntry, open_zip, walk, warned, zip};
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
     let mut list: Vec<_> = list.iter().map(|(p, c)| ((*p).to_owned(), (*c).to_owned())).collect();

@@ -2,18 +2,17 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
-mod hostile_kit;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use files::Tree;
-use hostile_kit::{files_of, write_folder};
 use ingest::discover::discover;
 use ingest::format::Report;
 use model::{Episode, Warning};
 use proptest::prelude::*;
+
+use crate::hostile_kit::{files_of, write_folder};
 
 type Files = Vec<(String, Vec<u8>)>;
 

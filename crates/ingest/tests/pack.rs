@@ -1,15 +1,14 @@
 //! Scenario packs as sources: a folder and a zip, healthy and broken.
 
-mod hostile_kit;
-
 use std::sync::atomic::AtomicBool;
 
 use files::Tree;
-use hostile_kit::{open_zip, zip_of};
 use ingest::discover::discover;
 use ingest::import::{Imported, import};
 use model::Warning;
 use store::{Store, WarningFilter};
+
+use crate::hostile_kit::{open_zip, zip_of};
 
 const MANIFEST: &str = r#"{
   "format": "stamina-pack/4",

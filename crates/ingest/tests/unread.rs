@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
-mod hostile_kit;
-
 use std::fs;
 
 use files::Tree;
-use hostile_kit::{ZipEntry, zip};
 use ingest::discover::discover;
+
+use crate::hostile_kit::{ZipEntry, zip};
 
 /// Kind, place, count.
 fn found(name: &str, entries: &[ZipEntry]) -> Vec<(&'static str, String, usize)> {

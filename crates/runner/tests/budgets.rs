@@ -8,9 +8,7 @@ use std::sync::Mutex;
 use model::{CensoringPolicy, EndReason, Ending};
 use runner::{Event, Finish, live};
 
-mod common;
-
-use common::{episodes, keep, settings};
+use crate::common::{episodes, keep, settings};
 
 /// Attempts that were told, and why the episode ended.
 fn attempts_and_end(events: &Mutex<Vec<Event>>) -> (usize, Option<EndReason>) {

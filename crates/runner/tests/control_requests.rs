@@ -13,9 +13,7 @@ use runner::live::{self, Phase};
 use runner::settings::EndpointSettings;
 use runner::{Event, Finish, OnEvent};
 
-mod common;
-
-use common::{keep, settings};
+use crate::common::{self, keep, settings};
 
 fn again(number: u32) -> ControlRequest {
     ControlRequest { retry: [("scenario_0".to_owned(), number)].into(), ..ControlRequest::default() }

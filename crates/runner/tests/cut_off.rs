@@ -9,7 +9,7 @@ use model::{EndReason, Verdict};
 use runner::Finish;
 use runner::settings::EndpointSettings;
 
-mod common;
+use crate::common;
 
 /// How a run and its attempt ended.
 type CutOff = (Finish, Verdict, Option<EndReason>);

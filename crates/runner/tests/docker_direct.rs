@@ -10,7 +10,7 @@ use std::sync::Arc;
 use model::{Attempt, EndReason};
 use runner::Finish;
 
-mod common;
+use crate::common;
 
 /// What the user of this machine has in the environment. Values that have to stay out of files, and one that does not.
 const SECRET: [(&str, &str); 4] = [
@@ -193,7 +193,7 @@ fn keys_are_handed_on_and_stand_in_no_file() {
         child.env_remove(name);
     });
     let child = child
-        .args(["--exact", "with_keys_in_the_environment", "--ignored", "--nocapture"])
+        .args(["--exact", "docker_direct::with_keys_in_the_environment", "--ignored", "--nocapture"])
         .envs(SECRET.into_iter().chain([REGION, UNNAMED]))
         .output()
         .unwrap();

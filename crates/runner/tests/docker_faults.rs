@@ -21,7 +21,7 @@ use scenario::Seed;
 use scenario::sample::{Programmatic, Sampler as _};
 use serde_json::{Value, json};
 
-mod common;
+use crate::common;
 
 /// The base seed of the scenario, which the model behind the endpoint has to know as well.
 const SEED: u64 = 42;

@@ -13,13 +13,9 @@ use std::process::{Command, Stdio};
 use model::{EndReason, Episode, Verdict};
 use serde_json::Value;
 
-mod common;
-mod kept;
-mod tasks_of_harbor;
-
-use common::{episodes, keep};
-use kept::KeptIfFailed;
-use tasks_of_harbor::{REWARD, settings, task};
+use crate::common::{episodes, keep};
+use crate::kept::KeptIfFailed;
+use crate::tasks_of_harbor::{REWARD, settings, task};
 
 /// The variable that names the folder in which the process plays a run.
 const PLAYS: &str = "STAMINA_TEST_PLAYS";
@@ -34,13 +30,13 @@ struct Kind {
 
 /// Attempts begin from snapshots.
 const TRIES: Kind = Kind {
-    name: "trials_that_are_killed_in_the_middle_of_their_chains_end_as_undisturbed_ones",
+    name: "docker_harbor_kills::trials_that_are_killed_in_the_middle_of_their_chains_end_as_undisturbed_ones",
     settings: &["agent=ORACLE", "batch_size=1", "attempt_limit=2", "restore_before_try=true"],
     attempts: 2,
 };
 /// Snapshots are for a resume only.
 const PLAIN: Kind = Kind {
-    name: "plain_chains_that_keep_snapshots_for_a_resume_end_as_undisturbed_ones",
+    name: "docker_harbor_kills::plain_chains_that_keep_snapshots_for_a_resume_end_as_undisturbed_ones",
     settings: &["agent=ORACLE", "batch_size=1", "harbor.snapshots=each_step"],
     attempts: 1,
 };

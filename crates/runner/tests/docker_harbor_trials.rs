@@ -15,11 +15,8 @@ use gateway::oracle::{Ability, Feedback, Oracle, Solution, Task};
 use model::{Attempt, EndReason, Episode, Verdict};
 use runner::{Event, Finish, OnEvent};
 
-mod common;
-mod tasks_of_harbor;
-
-use common::{episodes, keep};
-use tasks_of_harbor::{HARNESS, REWARD, settings, task};
+use crate::common::{self, episodes, keep};
+use crate::tasks_of_harbor::{HARNESS, REWARD, settings, task};
 
 /// Writes a file of a task.
 fn put(tasks: &Path, path: &str, text: &str) {

@@ -13,9 +13,7 @@ use model::TurnState;
 use runner::settings::RunSettings;
 use runner::{Event, Finish, OnEvent};
 
-mod common;
-
-use common::{episodes, keep};
+use crate::common::{self, episodes, keep};
 
 /// In containers, two episodes of two turns.
 fn settings(folder: &Path, more: &[&str]) -> RunSettings {

@@ -12,11 +12,8 @@ use std::path::Path;
 use model::{EndReason, Episode, Verdict};
 use runner::Finish;
 
-mod common;
-mod tasks_of_harbor;
-
-use common::{episodes, keep};
-use tasks_of_harbor::{REWARD, inputs, settings, task};
+use crate::common::{episodes, keep};
+use crate::tasks_of_harbor::{REWARD, inputs, settings, task};
 
 /// A test for each harness, since they share nothing and each takes a minute; and the names of all of them.
 macro_rules! of_each {

@@ -7,7 +7,7 @@ use std::path::Path;
 use runner::settings::{EndpointSettings, RunSettings};
 use runner::{EndpointAttempts, Event, Finish};
 
-mod common;
+use crate::common;
 
 /// How a run ended, and what it told.
 struct Ended {

@@ -8,9 +8,7 @@ use std::path::Path;
 
 use runner::Finish;
 
-mod common;
-
-use common::{episodes, keep, settings};
+use crate::common::{episodes, keep, settings};
 
 /// What the agent was asked first in an attempt.
 fn asked(folder: &Path, turn: u32, attempt: u32) -> String {

@@ -10,7 +10,7 @@ use runner::control::{self, ControlRequest};
 use runner::live::{self, Phase};
 use runner::settings::EndpointSettings;
 
-mod common;
+use crate::common;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tokens_and_cost_of_an_attempt_are_shown_before_it_ends() {

@@ -2,13 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{Place, text};
 use sandbox::{GatewayPlace, SandboxError};
 use tokio_util::sync::CancellationToken;
+
+use crate::common::{Place, text};
 
 #[tokio::test]
 #[ignore = "needs a container engine"]

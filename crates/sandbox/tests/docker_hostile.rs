@@ -3,13 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
 
-mod common;
-
 use std::time::{Duration, Instant};
 
-use common::{Place, text};
 use sandbox::{AgentContainer, ContainerEnd, ContainerExit, GatewayPlace};
 use tokio_util::sync::CancellationToken;
+
+use crate::common::{Place, text};
 
 const MIB: u64 = 1 << 20;
 

@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
 
-mod common;
-
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,9 +9,10 @@ use std::time::{Duration, Instant};
 use bollard::Docker;
 use bollard::models::{ContainerCreateBody, NetworkCreateRequest, VolumeCreateRequest};
 use bollard::query_parameters::CreateContainerOptions;
-use common::{Place, image, text};
 use sandbox::{ContainerExit, Containers, Engine, ExtraArgs, LABEL, SandboxError, TaskContainer};
 use tokio_util::sync::CancellationToken;
+
+use crate::common::{Place, image, text};
 
 #[tokio::test]
 #[ignore = "needs a container engine"]

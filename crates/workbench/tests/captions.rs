@@ -1,8 +1,6 @@
 //! Every table that is exported says in its file how its numbers were made, whatever its kind.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
-mod library;
-
 use std::collections::BTreeSet;
 
 use base64::Engine as _;
@@ -15,7 +13,7 @@ use workbench::api::{
     ScenarioTurnRef, SetPolicy, TableOf, TasksRequest, TurnRef, ValidatePack, WarningsOf,
 };
 
-use library::{Library, members, repository};
+use crate::library::{Library, members, repository};
 
 const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 /// What a caption says of a policy that takes a budget for a failure.

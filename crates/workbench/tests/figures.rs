@@ -1,8 +1,6 @@
 //! Figures and tables that are exported say how their numbers were made, and leave nothing out.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
-mod library;
-
 use std::path::Path;
 
 use figures::{Figure, FigureSpec, caption};
@@ -11,8 +9,9 @@ use workbench::api::{
     RetriesRequest, TableOf,
 };
 
-use library::{Library, members};
 use serde_json::{Value, json};
+
+use crate::library::{self, Library, members};
 
 impl Library {
     fn spec(&self, figure: &FigureOf) -> FigureSpec {

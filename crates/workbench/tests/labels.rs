@@ -5,16 +5,15 @@
 //! `../shared/data/evocode-published`, or from where `EVOCODE_PUBLISHED` says. Where they are not, their labels are left out.
 #![allow(clippy::print_stderr, reason = "what is left out is said")]
 
-mod library;
-
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use analysis::failures::FailureClass as C;
-use library::{Library, members, repository};
 use serde::Deserialize;
 use test_folders::{copy, data_beside_the_repository};
 use workbench::api::{FailureCasesRequest, FailuresRequest};
+
+use crate::library::{Library, members, repository};
 
 /// The least share of the failures that a class was given which have its label.
 const PRECISION: f64 = 0.95;

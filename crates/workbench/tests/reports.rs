@@ -1,8 +1,6 @@
 //! Reports and bundles: nothing of the pages is missing in them, and they are whole wherever they go.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
-mod library;
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -14,7 +12,7 @@ use workbench::api::{
     TableOf,
 };
 
-use library::{Library, members, repository};
+use crate::library::{Library, members, repository};
 
 fn compared_runs(runs: &[&str]) -> CompareRequest {
     CompareRequest { members: members(runs), pairs: Pairs::Reference, ..CompareRequest::default() }

@@ -1,8 +1,6 @@
 //! Tables that are exported have what their page shows, and say why something is missing.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
-mod library;
-
 use figures::table::{Table, Value};
 use workbench::api::{
     AttemptOf, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, FailureCasesRequest,
@@ -10,7 +8,7 @@ use workbench::api::{
     RunGridRequest, TableOf, TurnRef, WarningsOf,
 };
 
-use library::{Library, members};
+use crate::library::{Library, members};
 
 const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 

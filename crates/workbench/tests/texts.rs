@@ -7,9 +7,7 @@ use test_folders::copy;
 use workbench::api::{OpenSource, Search, TextKind};
 use workbench::{Options, Workbench};
 
-mod library;
-
-use library::{Library, repository};
+use crate::library::{Library, repository};
 
 fn search(workbench: &Workbench, text: &str) -> workbench::api::TextHits {
     workbench.search_texts(Search { text: text.to_owned(), limit: 50 }).expect("places")

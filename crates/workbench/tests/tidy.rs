@@ -1,8 +1,6 @@
 //! The way there and back: the tidy table of any runs, opened in another library, gives the same numbers.
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
-mod library;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +8,6 @@ use std::path::{Path, PathBuf};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use figures::table::{Table, Value};
-use library::{Library, members, repository};
 use model::{
     Attempt, Benchmark, Counting, EndReason, Episode, Reported, Run, TaskTotals, Tokens, Turn, Verdict,
 };
@@ -24,6 +21,8 @@ use workbench::api::{
     CompareRequest, ExportFormat, ExportOf, ExportRequest, FailuresRequest, GridSort, ListRuns, Pairs,
     RetriesRequest, TableOf,
 };
+
+use crate::library::{Library, members, repository};
 
 /// The table of runs as a file in a folder.
 fn exported(workbench: &Workbench, runs: &[&str], format: ExportFormat, folder: &Path) -> PathBuf {

@@ -8,10 +8,7 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Output, Stdio};
 
 use serde_json::{Value, json};
 
-#[path = "../../../runner/tests/kept/mod.rs"]
-mod kept;
-
-use kept::KeptIfFailed;
+use crate::kept::KeptIfFailed;
 
 /// The header that lets a page in.
 const TOKEN: &str = "x-stamina-token";

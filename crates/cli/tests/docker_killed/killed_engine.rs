@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::{Ends, TURNS, TestHome, assert_same, ended, inputs};
+use crate::docker_killed::{Ends, TURNS, TestHome, assert_same, ended, inputs};
 
 /// An engine of its own needs this image.
 const IMAGE: &str = "stamina/base:1";

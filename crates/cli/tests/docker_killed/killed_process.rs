@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::{Ends, TURNS, TestHome, assert_same, ended, inputs};
+use crate::docker_killed::{Ends, TURNS, TestHome, assert_same, ended, inputs};
 
 /// A task of two steps. A second pass over the first one in the same container would not pass, and the second one takes some
 /// seconds.

@@ -10,12 +10,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
-#[path = "../../../runner/tests/kept/mod.rs"]
-mod kept;
 mod killed_engine;
 mod killed_process;
-#[path = "../../../runner/tests/results/mod.rs"]
-mod results;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use kept::KeptIfFailed;
-use results::normalized;
+use crate::kept::KeptIfFailed;
+use crate::results::normalized;
 
 const TURNS: u32 = 2;
 

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::Entry;
 use crate::app::TestHome;
+use crate::explained::Entry;
 
 /// The numbers in what a program prints.
 fn numbers(text: &str) -> Vec<f64> {

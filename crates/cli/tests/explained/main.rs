@@ -1,7 +1,5 @@
 //! Each number that `docs/metrics.md` explains with lines of Python or R is what these lines give.
 
-#[path = "../app/mod.rs"]
-mod app;
 mod library;
 mod played;
 mod runs;
@@ -12,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use app::TestHome;
 use library::Library;
+
+use crate::app::{self, TestHome};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").to_path_buf()

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::app::TestHome;
-use crate::library::Library;
-use crate::{are_near, check_all_of, home_with_a_played_run, known, number};
+use crate::explained::library::Library;
+use crate::explained::{are_near, check_all_of, home_with_a_played_run, known, number};
 
 /// Changes what a run of two episodes of three turns has left behind: as if it had a price and an endpoint, and was not over.
 fn continue_as_if_paid(home: &TestHome) {

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::library::Library;
-use crate::{are_near, entries, home_with_a_played_run, known, number, repository};
+use crate::explained::library::Library;
+use crate::explained::{are_near, entries, home_with_a_played_run, known, number, repository};
 
 /// Runs of one turn: one trial a task, and two.
 const ONE_TURN: &str = "run,harness,model,scenario,repeat,turn,attempt,passed,end_reason,planned_turns

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use crate::library::Library;
-use crate::{entries, number, repository};
+use crate::explained::library::Library;
+use crate::explained::{entries, number, repository};
 
 /// Whether R is there, with a package.
 fn has_r(package: &str) -> bool {

@@ -15,8 +15,8 @@ const ADDRESS_SPACE: u64 = 6 << 20;
 pub(crate) const MOST_WORK: f64 = 30.0;
 /// When a program that waits counts as one that hangs. Its work is bounded above; this is wall time, and grows with whatever else runs.
 pub(crate) const HANGS: Duration = Duration::from_mins(5);
-/// A variable that names another program, which then has these 10 s: `STAMINA_PROGRAM=target/release/stamina cargo test --test
-/// hostile_kit`.
+/// A variable that names another program, which then has these 10 s: `STAMINA_PROGRAM=target/release/stamina cargo nextest run
+/// --workspace -E 'test(/^hostile_kit::/)'`.
 const PROGRAM: &str = "STAMINA_PROGRAM";
 const HANGS_IN_RELEASE: Duration = Duration::from_secs(10);
 

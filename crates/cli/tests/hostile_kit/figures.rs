@@ -3,9 +3,9 @@
 use std::fs;
 
 use crate::app::TestHome;
-use crate::bounded_run::run;
-use crate::is_harmless;
-use crate::outside::Outside;
+use crate::hostile_kit::bounded_run::run;
+use crate::hostile_kit::is_harmless;
+use crate::hostile_kit::outside::Outside;
 
 /// A Parquet file whose schema has these elements, and nothing else.
 fn parquet(schema: &[&[u8]]) -> Vec<u8> {

@@ -3,8 +3,6 @@
 //!
 //! docs/security.md names this kit. Everything is made from fixed numbers, so a failure comes again.
 
-#[path = "../app/mod.rs"]
-mod app;
 mod bounded_run;
 mod figures;
 mod outside;

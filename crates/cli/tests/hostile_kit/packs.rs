@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::app::TestHome;
-use crate::bounded_run::run;
-use crate::outside::Outside;
-use crate::{SourceHarm, is_harmless};
+use crate::hostile_kit::bounded_run::run;
+use crate::hostile_kit::outside::Outside;
+use crate::hostile_kit::{SourceHarm, is_harmless};
 
 /// Turns of the pack.
 const TURNS: u32 = 5;

@@ -6,9 +6,9 @@ use std::path::Path;
 use test_folders::copy;
 
 use crate::app::TestHome;
-use crate::bounded_run::run;
-use crate::outside::Outside;
-use crate::{fifo, is_harmless, is_told, link, sparse};
+use crate::hostile_kit::bounded_run::run;
+use crate::hostile_kit::outside::Outside;
+use crate::hostile_kit::{fifo, is_harmless, is_told, link, sparse};
 
 /// Sets what a record of a run counts to the ends of the ranges; its settings stay as they are.
 fn far_numbers(key: &str, value: &mut serde_json::Value) {

@@ -7,9 +7,9 @@ use std::path::Path;
 use test_folders::copy;
 
 use crate::app::TestHome;
-use crate::bounded_run::run;
-use crate::outside::Outside;
-use crate::{SourceHarm, fifo, fixture, is_harmless, is_told, link, sparse};
+use crate::hostile_kit::bounded_run::run;
+use crate::hostile_kit::outside::Outside;
+use crate::hostile_kit::{SourceHarm, fifo, fixture, is_harmless, is_told, link, sparse};
 
 /// One thing that is wrong with a source, by name. Each is done to a copy of a small real run.
 fn harms(outside: &Path) -> Vec<SourceHarm> {

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::app::TestHome;
-use crate::bounded_run::run;
-use crate::outside::Outside;
-use crate::{SourceHarm, fifo, is_harmless, link, sparse};
+use crate::hostile_kit::bounded_run::run;
+use crate::hostile_kit::outside::Outside;
+use crate::hostile_kit::{SourceHarm, fifo, is_harmless, link, sparse};
 
 #[test]
 // docs/security.md: The hostile kit

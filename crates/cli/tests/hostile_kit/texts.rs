@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use test_folders::copy;
 
 use crate::app::{Served, TestHome};
-use crate::bounded_run::{HANGS, MOST_MEMORY, MOST_WORK, held, run, worked};
-use crate::outside::Outside;
-use crate::{fixture, is_harmless, sparse};
+use crate::hostile_kit::bounded_run::{HANGS, MOST_MEMORY, MOST_WORK, held, run, worked};
+use crate::hostile_kit::outside::Outside;
+use crate::hostile_kit::{fixture, is_harmless, sparse};
 
 /// So many bytes of different words that begin with `a`.
 fn different_words(bytes: usize) -> Vec<u8> {

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Write as _;
 
 use crate::app::TestHome;
-use crate::bounded_run::run;
-use crate::is_harmless;
-use crate::outside::Outside;
+use crate::hostile_kit::bounded_run::run;
+use crate::hostile_kit::is_harmless;
+use crate::hostile_kit::outside::Outside;
 
 /// A zip of empty, stored entries; `begin` says where an entry claims to lie, by where it lies.
 fn zip_of_names(names: impl Iterator<Item = String>, begin: impl Fn(usize) -> usize) -> Vec<u8> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::app::{Served, TestHome, text};
-use crate::{refs, small, with_args};
+use crate::run::{refs, small, with_args};
 
 #[test]
 fn wrong_arguments_are_reported_before_anything_is_created() {

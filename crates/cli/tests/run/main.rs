@@ -1,7 +1,5 @@
 //! Runs from the command line: the real program plays the mock agent with the simulated model, without an engine.
 
-#[path = "../app/mod.rs"]
-mod app;
 mod app_runs;
 mod before;
 mod output;
@@ -13,7 +11,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use app::text;
+use crate::app::text;
 
 /// Arguments of a run of so many scenarios and turns into `results`.
 fn small(scenarios: u32, turns: u32) -> Vec<String> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::app::{TestHome, path_with, replace_python, text};
-use crate::{events, named, refs, small, with_args};
+use crate::run::{events, named, refs, small, with_args};
 
 #[test]
 fn a_run_prints_its_events_and_is_in_the_library() {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use crate::app::{Gate, TestHome};
-use crate::refs;
+use crate::run::refs;
 
 /// A run in a process of its own, whose events are read as they come.
 pub(crate) struct Playing {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::app::{Gate, Served, TestHome, text};
-use crate::playing::Playing;
-use crate::{attempts_of, events, named, refs, small, with_args};
+use crate::run::playing::Playing;
+use crate::run::{attempts_of, events, named, refs, small, with_args};
 
 #[test]
 fn an_episode_that_its_agent_did_not_end_is_continued() {

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::app::{Gate, TestHome, text};
-use crate::playing::Playing;
-use crate::{attempts_of, events, refs, small};
+use crate::run::playing::Playing;
+use crate::run::{attempts_of, events, refs, small};
 
 /// Looks until it is so; panics where that takes minutes.
 fn eventually(what: &str, is_so: impl Fn() -> bool) {

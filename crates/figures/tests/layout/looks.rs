@@ -8,7 +8,7 @@ use figures::{
 use resvg::usvg::roxmltree::Document;
 
 use crate::cases::many;
-use crate::{each_kind, texts};
+use crate::layout::{each_kind, texts};
 
 #[test]
 fn greys_that_cannot_be_told_apart_are_named() {

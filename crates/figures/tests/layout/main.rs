@@ -2,8 +2,6 @@
 //! same bytes, whatever the names and numbers are.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-#[path = "../cases/mod.rs"]
-mod cases;
 mod looks;
 mod names;
 mod refusals;
@@ -20,7 +18,7 @@ use figures::{
 };
 use resvg::usvg::roxmltree::Document;
 
-use cases::{many, tables};
+use crate::cases::{self, many, tables};
 
 /// The bounding box of a text: left, top, right, bottom.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use figures::{Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw, venue::Preset};
 
 use crate::cases::many;
-use crate::{check, everywhere, texts, with_names};
+use crate::layout::{check, everywhere, texts, with_names};
 
 #[test]
 fn long_names_of_a_few_groups_stand_in_lines() {

@@ -10,7 +10,7 @@ use figures::{
 };
 
 use crate::cases::{self, many};
-use crate::{check, everywhere, texts};
+use crate::layout::{check, everywhere, texts};
 
 /// No share and no n is ever cut: for each number of groups and each venue, a figure has complete numbers or is refused with a
 /// reason.

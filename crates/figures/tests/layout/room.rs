@@ -6,7 +6,7 @@ use figures::{Bands, Figure, FigureSpec, Layout, Scale, SharesForm, Theme, draw,
 use proptest::prelude::*;
 
 use crate::cases::{many, tables};
-use crate::{check, everywhere, texts, with_names};
+use crate::layout::{check, everywhere, texts, with_names};
 
 #[test]
 fn survival_fits_everywhere() {

@@ -8,7 +8,7 @@ use figures::{
 };
 
 use crate::cases::{many, tables};
-use crate::{check, texts, with_names};
+use crate::layout::{check, texts, with_names};
 
 const MEMBERS: [usize; 5] = [1, 3, 9, 13, 42];
 

@@ -3,7 +3,7 @@
 use figures::{Figure, FigureSpec, Layout, Scale, Theme, caption, draw, venue::Preset};
 
 use crate::cases::many;
-use crate::{each_kind, texts};
+use crate::layout::{each_kind, texts};
 
 #[test]
 fn captions_say_method_numbers_policy_and_software() {

@@ -3,7 +3,7 @@
 use model::EndReason as R;
 
 use crate::common::{Left, fixtures};
-use crate::{case, find, fixture};
+use crate::golden::{case, find, fixture};
 
 #[test]
 fn files_decide_ends() {

@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a recording that is not there is a failure")]
 
-#[path = "../common/mod.rs"]
-mod common;
 mod deciding_facts;
 mod recorded_ends;
 mod turns;
 
 use harness::Harness;
 
-use common::{Left, fixtures};
+use crate::common::{Left, fixtures};
 
 fn case(harness: &str, name: &str) -> Left {
     Left::case(&fixtures().join(harness), name)

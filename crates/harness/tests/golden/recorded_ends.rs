@@ -3,7 +3,7 @@
 use model::EndReason as R;
 
 use crate::common::{Left, fixtures};
-use crate::{case, find};
+use crate::golden::{case, find};
 
 /// The expected end of each recording: case, exit code, reason, part of the message.
 #[test]

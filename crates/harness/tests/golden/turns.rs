@@ -4,7 +4,7 @@ use harness::{Outcome, Session};
 use model::{EndReason as R, StepKind, Tokens};
 
 use crate::common::{ID, Left};
-use crate::{case, find, fixture};
+use crate::golden::{case, find, fixture};
 
 fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
     Tokens { input: Some(input), cached: Some(cached), output: Some(output) }

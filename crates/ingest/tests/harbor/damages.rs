@@ -9,7 +9,7 @@ use model::{ArtifactKind, EndReason};
 use proptest::prelude::*;
 use test_folders::copy;
 
-use crate::{V1, V2, edit, fixture, letters, read, small_job, write};
+use crate::harbor::{V1, V2, edit, fixture, letters, read, small_job, write};
 
 #[test]
 fn damaged_files_are_said_and_nothing_vanishes() {

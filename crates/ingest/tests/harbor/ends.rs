@@ -3,7 +3,7 @@
 use model::{Counting, EndReason, Verdict};
 use test_folders::copy;
 
-use crate::{Read, V1, V2, V5, edit, fixture, letters, read, small_job, write};
+use crate::harbor::{Read, V1, V2, V5, edit, fixture, letters, read, small_job, write};
 
 #[test]
 fn a_step_without_a_case_summary_is_shown_and_counts_as_nothing() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use files::Tree;
 use test_folders::copy;
 
-use crate::{Read, V1, V2, V5, fixture, letters, read, write};
+use crate::harbor::{Read, V1, V2, V5, fixture, letters, read, write};
 
 #[test]
 fn trials_without_a_job_are_read_as_one() {

@@ -3,7 +3,7 @@
 use model::EndReason;
 use test_folders::copy;
 
-use crate::{Read, V1, V2, V5, V6, V7, edit, fixture, letters, read, small_job, write};
+use crate::harbor::{Read, V1, V2, V5, V6, V7, edit, fixture, letters, read, small_job, write};
 
 #[test]
 fn without_the_tasks_the_number_of_steps_is_told_as_far_as_it_is_known() {

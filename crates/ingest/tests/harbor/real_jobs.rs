@@ -8,7 +8,7 @@ use ingest::format::{Format, Sniff};
 use ingest::formats::harbor::Harbor;
 use model::{ArtifactKind, Baseline, EndReason, Request, StepKind};
 
-use crate::{V1, V2, V5, V7, fixture, letters, read, score, write};
+use crate::harbor::{V1, V2, V5, V7, fixture, letters, read, score, write};
 
 #[test]
 fn every_trial_of_the_failures_job_is_told_as_it_was() {

@@ -9,7 +9,7 @@ use ingest::formats::harbor::Harbor;
 use model::{ArtifactKind, EndReason, Request, Verdict};
 use test_folders::copy;
 
-use crate::{V1, edit, fixture, letters, read, write};
+use crate::harbor::{V1, edit, fixture, letters, read, write};
 
 const CONFIG: &str = r#"{"task": {"path": "/home/x/one/fix-bug"}, "trial_name": "T", "agent": {"name": "claude-code", "model_name": "anthropic/claude-9"}}"#;
 

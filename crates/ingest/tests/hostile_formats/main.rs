@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set its scene has failed")]
 
-#[path = "../hostile_kit/mod.rs"]
-mod hostile_kit;
 mod mutated_values;
 mod one_damaged_file;
 mod samples;

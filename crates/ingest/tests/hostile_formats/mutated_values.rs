@@ -6,9 +6,9 @@ use files::Tree;
 use proptest::prelude::*;
 use serde_json::Value;
 
+use crate::hostile_formats::samples::{Sample, evocode, harbor, locobench, staminabench, terminal_bench};
+use crate::hostile_formats::{read_all, whole};
 use crate::hostile_kit::write_folder;
-use crate::samples::{Sample, evocode, harbor, locobench, staminabench, terminal_bench};
-use crate::{read_all, whole};
 
 /// A value of another type, or an unlikely one of the same.
 fn any_value() -> impl Strategy<Value = Value> {

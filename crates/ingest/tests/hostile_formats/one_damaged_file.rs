@@ -6,9 +6,9 @@ use std::fs;
 use files::Tree;
 use model::{Episode, Warning};
 
+use crate::hostile_formats::samples::{Sample, evocode, harbor, locobench, staminabench, terminal_bench};
+use crate::hostile_formats::{Key, Whole, damaged, read_all, whole};
 use crate::hostile_kit::{ZipEntry, write_folder, zip};
-use crate::samples::{Sample, evocode, harbor, locobench, staminabench, terminal_bench};
-use crate::{Key, Whole, damaged, read_all, whole};
 
 const DAMAGES: &[&str] = &[
     "cut",

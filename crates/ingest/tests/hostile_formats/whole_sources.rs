@@ -7,9 +7,9 @@ use files::Tree;
 use ingest::import::{ImportError, import};
 use store::{Store, WarningFilter};
 
-use crate::damaged;
+use crate::hostile_formats::damaged;
+use crate::hostile_formats::samples::harbor;
 use crate::hostile_kit::{ZipEntry, write_folder, zip};
-use crate::samples::harbor;
 
 /// Everything at once, through the store: the import ends, says what it left out, and does the same again.
 #[test]

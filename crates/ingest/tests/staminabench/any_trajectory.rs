@@ -6,7 +6,7 @@ use ingest::formats::staminabench::StaminaBench;
 use model::{ArtifactKind, Verdict};
 use proptest::prelude::*;
 
-use crate::read_tree;
+use crate::staminabench::read_tree;
 
 /// JSON out of the words that trajectories use, in any nesting.
 fn any_trajectory() -> impl Strategy<Value = String> {

@@ -2,7 +2,7 @@
 
 use model::{EndReason, Turn, TurnState, Verdict};
 
-use crate::{check_play, copy, edit, fixture, play, read, written};
+use crate::staminabench::{check_play, copy, edit, fixture, play, read, written};
 
 #[test]
 fn a_contradiction_is_said_and_the_log_wins() {

@@ -2,7 +2,7 @@
 
 use model::EndReason;
 
-use crate::written;
+use crate::staminabench::written;
 
 /// Messages quote paths, requests and output: a word in one is no evidence that something outside failed.
 #[test]

@@ -8,8 +8,6 @@
 mod any_trajectory;
 mod damages;
 mod exceptions;
-#[path = "../hostile_kit/mod.rs"]
-mod hostile_kit;
 mod own_schema;
 mod shapes;
 mod undecided;

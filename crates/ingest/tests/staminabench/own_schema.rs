@@ -5,7 +5,7 @@ use ingest::format::{Format, Sniff};
 use ingest::formats::staminabench::StaminaBench;
 use model::{ArtifactKind, EndReason, Request, StepKind, TestOutcome};
 
-use crate::{PLAN, fixture, read, read_tree, stamps, written};
+use crate::staminabench::{PLAN, fixture, read, read_tree, stamps, written};
 
 #[test]
 fn our_own_schema_is_read_exactly() {

@@ -7,7 +7,8 @@ use ingest::format::{Format, Sniff};
 use ingest::formats::staminabench::StaminaBench;
 use model::{EndReason, Turn, Verdict};
 
-use crate::{PLAN, check_play, copy, edit, fixture, hostile_kit, play, read, stamps, written};
+use crate::hostile_kit;
+use crate::staminabench::{PLAN, check_play, copy, edit, fixture, play, read, stamps, written};
 
 const SHAPES: [&str; 4] = ["own", "turns_from_zero", "nested_folders", "flat_records"];
 

@@ -5,7 +5,7 @@ use ingest::format::{Format, Report};
 use ingest::formats::staminabench::StaminaBench;
 use model::EndReason;
 
-use crate::written;
+use crate::staminabench::written;
 
 #[test]
 fn a_turn_with_attempts_left_is_not_decided_while_its_episode_has_no_end() {

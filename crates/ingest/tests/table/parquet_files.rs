@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::{HEADER, table};
+use crate::table::{HEADER, table};
 
 /// Written by pandas and polars: `tests/fixtures/table/make.py`.
 #[test]

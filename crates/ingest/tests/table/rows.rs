@@ -9,7 +9,7 @@ use ingest::formats::table::TidyTable;
 use model::Verdict::{Failed, Passed, Unfinished};
 use model::{EndReason, Tokens};
 
-use crate::{HEADER, Read, folder, read, table};
+use crate::table::{HEADER, Read, folder, read, table};
 
 #[test]
 fn a_row_is_an_attempt() {

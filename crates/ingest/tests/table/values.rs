@@ -3,7 +3,7 @@
 use model::Verdict::{Failed, Passed, Unfinished};
 use model::{EndReason, Verdict};
 
-use crate::{HEADER, table};
+use crate::table::{HEADER, table};
 
 #[test]
 fn what_does_not_fit_is_said_with_its_row() {

@@ -9,7 +9,7 @@ use ingest::formats::table::{header_id, near};
 use model::Verdict::{Failed, Passed, Unfinished};
 use model::{ArtifactKind, Request};
 
-use crate::{HEADER, Read, folder, read, table};
+use crate::table::{HEADER, Read, folder, read, table};
 
 #[test]
 fn every_way_to_write_one_gives_the_same() {

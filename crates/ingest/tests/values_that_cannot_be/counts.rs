@@ -3,7 +3,7 @@
 use model::{EndReason, Verdict};
 use serde_json::json;
 
-use crate::{Read, trial};
+use crate::values_that_cannot_be::{Read, trial};
 
 const STDOUT: &str = "verifier/test-stdout.txt";
 const CTRF: &str = "verifier/ctrf.json";

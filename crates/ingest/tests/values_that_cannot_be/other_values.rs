@@ -6,7 +6,7 @@ use std::path::Path;
 use model::{EndReason, Verdict};
 use serde_json::{Value, json};
 
-use crate::{Read, trial};
+use crate::values_that_cannot_be::{Read, trial};
 
 fn figures(read: &Read) -> Vec<&str> {
     read.runs[0].reported.figures.iter().map(|(name, _)| name.as_str()).collect()

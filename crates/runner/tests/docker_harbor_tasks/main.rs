@@ -6,9 +6,5 @@
 
 mod attempts;
 mod boundaries;
-#[path = "../common/mod.rs"]
-mod common;
 mod same_results;
-#[path = "../tasks_of_harbor/mod.rs"]
-mod tasks_of_harbor;
 mod trials;

@@ -5,8 +5,8 @@ use workbench::api::{
     MatrixRequest, Member, RetriesRequest,
 };
 
+use crate::comparisons::{NOP, ORACLE, near};
 use crate::library::{Library, members};
-use crate::{NOP, ORACLE, near};
 
 #[test]
 fn turns_are_set_side_by_side() {

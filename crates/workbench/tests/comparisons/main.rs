@@ -2,8 +2,6 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 mod attempts;
-#[path = "../library/mod.rs"]
-mod library;
 mod pairs;
 mod repeats;
 mod sums;
@@ -13,7 +11,7 @@ use workbench::api::{
     Member, Pairs,
 };
 
-use library::{Library, members};
+use crate::library::{Library, members};
 
 impl Library {
     fn disagreements(&self, members: Vec<Member>, mode: DisagreementMode) -> DisagreementPage {

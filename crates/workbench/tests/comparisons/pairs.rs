@@ -5,8 +5,8 @@ use workbench::api::{
     Pairs,
 };
 
+use crate::comparisons::{NOP, ORACLE, near};
 use crate::library::{Library, members};
-use crate::{NOP, ORACLE, near};
 
 #[test]
 fn two_small_runs_can_be_compared_by_hand() {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use workbench::api::{CompareRequest, MatrixRequest, Member, Pairs, RetriesRequest};
 
-use crate::ORACLE;
+use crate::comparisons::ORACLE;
 use crate::library::{Library, members};
 
 /// Rows of a tidy table: two trials of each task, of which those of `b` end by a cause that is not recognized.

@@ -2,8 +2,8 @@
 
 use workbench::api::Pairs;
 
+use crate::comparisons::near;
 use crate::library::Library;
-use crate::near;
 
 /// Sums of a part of the episodes say of how many, each for itself.
 #[test]

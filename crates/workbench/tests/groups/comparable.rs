@@ -5,8 +5,8 @@ use workbench::api::{
     MatrixRequest, Measure, Member, Pairs, TableOf,
 };
 
-use crate::library::{Library, members};
-use crate::{FAILED, Given, PASSED, Try, given, library, write};
+use crate::groups::{FAILED, Given, PASSED, Try, given, library, write};
+use crate::library::{self, Library, members};
 
 fn harness(name: &str) -> Member {
     Member::Harness { harness: name.into(), benchmark: String::new() }

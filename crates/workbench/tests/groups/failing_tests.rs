@@ -5,8 +5,8 @@ use workbench::api::{
     RetriesRequest, TableOf, TurnRef,
 };
 
-use crate::library::{Library, members};
-use crate::{FAILED, Given, PASSED, Try, given, library};
+use crate::groups::{FAILED, Given, PASSED, Try, given, library};
+use crate::library::{self, Library, members};
 
 const SECOND: Try = FAILED;
 const FIRST: Try = Try { outcomes: "F.", ..PASSED };

@@ -3,8 +3,8 @@
 use model::Median;
 use workbench::api::{FailuresRequest, MatrixRequest, Member, Pairs, RetriesRequest, TableOf};
 
+use crate::groups::{FAILED, PASSED, Try, given, library};
 use crate::library::members;
-use crate::{FAILED, PASSED, Try, given, library};
 
 /// Nothing was tried again, and the test that fails still fails a turn later.
 #[test]

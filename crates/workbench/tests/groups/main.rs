@@ -5,8 +5,6 @@
 mod comparable;
 mod failing_tests;
 mod horizons;
-#[path = "../library/mod.rs"]
-mod library;
 mod spending;
 mod tables;
 
@@ -14,7 +12,7 @@ use std::path::Path;
 
 use workbench::api::{Annotate, CompareRequest, Comparison, Member, Pairs};
 
-use library::Library;
+use crate::library::Library;
 
 /// An attempt at a turn: the outcomes of its tests, and what is known of its use.
 #[derive(Clone, Copy)]

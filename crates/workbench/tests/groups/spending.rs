@@ -2,8 +2,8 @@
 
 use workbench::api::{CompareRequest, ComparedMember, FigureOf, Measure};
 
+use crate::groups::{FAILED, PASSED, Try, given, library};
 use crate::library::members;
-use crate::{FAILED, PASSED, Try, given, library};
 
 const UNKNOWN: Try = Try { cost: None, tokens: None, calls: None, steps: None, ..PASSED };
 

@@ -3,7 +3,5 @@
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 mod changes;
-#[path = "../library/mod.rs"]
-mod library;
 mod one_source;
 mod two_sources;

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use test_folders::copy;
 use workbench::api::{ListRuns, RunRef, RunRow, Sessions, SessionsRequest, SurvivalTable};
 
-use crate::changes::{CHANGES, Change, add_strange_folders, changed, trials};
 use crate::library::{Library, repository};
+use crate::metamorphic::changes::{CHANGES, Change, add_strange_folders, changed, trials};
 
 /// What is read, below tests/fixtures, and whether it is Harbor's: its names of folders mean nothing.
 const INPUTS: [(&str, bool); 30] = [

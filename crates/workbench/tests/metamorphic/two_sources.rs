@@ -7,8 +7,8 @@ use model::Tokens;
 use test_folders::copy;
 use workbench::api::{CompareRequest, ListRuns, MatrixCell, MatrixRequest, Member, SourceRef};
 
-use crate::changes::{make_in_other_order, trials};
 use crate::library::{Library, repository};
+use crate::metamorphic::changes::{make_in_other_order, trials};
 
 /// Half of the trials of a job in another source are still the trials of that agent and model: what is pooled stays.
 #[test]

@@ -7,8 +7,6 @@
     reason = "helpers of tests; what a file states is what was computed"
 )]
 
-#[path = "../library/mod.rs"]
-mod library;
 mod pages;
 mod published;
 mod rounds;
@@ -18,7 +16,7 @@ use std::path::Path;
 
 use workbench::api::{CompareRequest, ListRuns, RunRow, TurnScores};
 
-use library::{Library, members};
+use crate::library::{Library, members};
 
 fn runs(library: &Library) -> Vec<RunRow> {
     library.workbench.list_runs(ListRuns::default()).unwrap().rows

@@ -4,7 +4,7 @@ use figures::table::Value;
 use workbench::api::{MatrixRequest, TableOf};
 
 use crate::library::Library;
-use crate::{compared, compared_runs, runs, table};
+use crate::scores::{compared, compared_runs, runs, table};
 
 #[test]
 fn pages_tables_and_reports_have_the_same_scores() {

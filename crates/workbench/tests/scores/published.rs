@@ -7,7 +7,7 @@ use serde::Deserialize;
 use test_folders::data_beside_the_repository;
 
 use crate::library::Library;
-use crate::{compared, compared_runs, runs};
+use crate::scores::{compared, compared_runs, runs};
 
 #[derive(Deserialize)]
 struct Golden {

@@ -4,7 +4,7 @@ use test_folders::copy;
 use workbench::api::{MatrixRequest, TableOf, TasksRequest};
 
 use crate::library::{Library, members, repository};
-use crate::{compared, compared_runs, runs, table, write_tasks};
+use crate::scores::{compared, compared_runs, runs, table, write_tasks};
 
 /// A run of tasks that was played here: one chain of four rounds, which ends at the third.
 #[test]

@@ -3,7 +3,7 @@
 use workbench::api::TableOf;
 
 use crate::library::{Library, members};
-use crate::{runs, table, write_tasks};
+use crate::scores::{runs, table, write_tasks};
 
 /// The tidy table of all runs of a library, in a library of its own.
 fn there_and_back(library: &Library) -> (Library, tempfile::TempDir) {
