@@ -32,6 +32,22 @@ fn line(name: &str, value: &Value) -> Vec<(&'static str, String, usize)> {
 }
 
 #[test]
+fn what_to_open_instead_names_every_format_with_results() {
+    let log = json!({"version": 2, "status": "success", "eval": {"task": "a", "model": "m"}, "plan": {}})
+        .to_string();
+    let (_folder, tree) = tree_of(&[("logs/a.json", log.as_bytes())]);
+    let open = find(&tree).into_iter().next().unwrap().instead;
+    for format in crate::formats::all().iter().filter(|format| format.id() != "pack") {
+        let word = match format.id() {
+            "terminal-bench" => "tb",
+            "table" => "tidy table",
+            _ => format.name().split([' ', ',']).next().unwrap(),
+        };
+        assert!(open.contains(word), "{word}: {open}");
+    }
+}
+
+#[test]
 fn each_kind_is_told_by_its_form() {
     let event = json!({"id": 0, "timestamp": "2026-01-01T10:00:00", "source": "user", "action": "message", "args": {}});
     let prediction = json!({"instance_id": "a-1", "model_name_or_path": "m", "model_patch": ""});
