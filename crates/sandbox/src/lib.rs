@@ -44,7 +44,7 @@ pub use images::{
 pub use leftovers::snapshot_name;
 pub use local::Local;
 pub use owner::{Process, run_of_folder};
-pub use task_container::{BesideNetwork, FileLeft, FilesLeft, OpenTask, Packed, TaskCommand, TaskContainer};
+pub use task_container::{FileLeft, FilesLeft, OpenTask, Packed, Shares, TaskCommand, TaskContainer};
 pub use volumes::container_user;
 
 /// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.folder` (a copy of a results folder has the same run),

@@ -26,7 +26,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use self::archive::{FileLeft, FilesLeft, Packed};
-pub use self::beside::BesideNetwork;
+pub use self::beside::Shares;
 pub use self::exec::TaskCommand;
 use crate::container::signed;
 use crate::disk::{self, Full};
@@ -72,6 +72,8 @@ pub struct OpenTask {
     workdir: String,
     /// What the image says where programs lie.
     path: String,
+    /// The user of the image.
+    user: String,
     /// The container by which it reaches the gateway.
     relay: Option<String>,
     /// Set once the container was ended from outside.
@@ -102,7 +104,7 @@ impl Engine {
             }
         };
         let name = unique_name(run, &what.owner.episode, "task");
-        let opened = self.open(&name, what, mode, relay).await;
+        let opened = self.open(&name, what, mode, relay, None).await;
         if opened.is_err() {
             self.remove_container(&name).await?;
         }
@@ -115,6 +117,7 @@ impl Engine {
         what: &TaskContainer,
         mode: String,
         relay: Option<String>,
+        processes: Option<String>,
     ) -> Result<OpenTask, SandboxError> {
         let mut labels = labels(&what.owner.run, Some(&what.owner.episode), "task");
         // An image that a snapshot was made of may name another file.
@@ -129,7 +132,7 @@ impl Engine {
             labels: Some(labels),
             tty: Some(false),
             open_stdin: Some(false),
-            host_config: Some(host_config(&what.limits, mode)),
+            host_config: Some(host_config(&what.limits, mode, processes)),
             ..Default::default()
         };
         let options = CreateContainerOptions { name: Some(name.to_owned()), ..Default::default() };
@@ -166,6 +169,7 @@ impl Engine {
             limits: what.limits,
             workdir,
             path,
+            user: config.user.unwrap_or_default(),
             relay,
             watching: self.watch_disk(name, what.limits.disk, ended.clone()),
             ended,
@@ -364,7 +368,8 @@ impl Drop for OpenTask {
     }
 }
 
-fn host_config(limits: &Limits, network: String) -> HostConfig {
+/// `processes` is the container whose list of processes it shares.
+fn host_config(limits: &Limits, network: String, processes: Option<String>) -> HostConfig {
     let ulimit = |name: &str, value: u64| ResourcesUlimits {
         name: Some(name.to_owned()),
         soft: Some(signed(value)),
@@ -382,6 +387,8 @@ fn host_config(limits: &Limits, network: String) -> HostConfig {
         security_opt: Some(vec!["no-new-privileges".to_owned()]),
         log_config: Some(HostConfigLogConfig { typ: Some("none".to_owned()), config: None }),
         network_mode: Some(network),
+        cap_add: processes.is_some().then(|| vec![beside::OUT_OF_REACH.to_owned()]),
+        pid_mode: processes,
         ..Default::default()
     }
 }
@@ -394,11 +401,17 @@ mod tests {
     // docs/security.md: Tasks of Harbor
     fn no_limit_is_sent_as_0_which_engines_take_for_none() {
         for cpus in [0.0, 1e-10, -1.0, f64::NAN] {
-            let config = host_config(&Limits { cpus, memory: 0, ..Limits::default() }, "none".to_owned());
+            let config =
+                host_config(&Limits { cpus, memory: 0, ..Limits::default() }, "none".to_owned(), None);
             assert_eq!(config.nano_cpus, Some(10_000_000), "{cpus}");
             assert_eq!((config.memory, config.memory_swap), (Some(6 << 20), Some(6 << 20)));
         }
-        let config = host_config(&Limits::default(), "none".to_owned());
+        let config = host_config(&Limits::default(), "none".to_owned(), None);
+        assert_eq!((&config.cap_add, &config.pid_mode), (&None, &None));
+        // Who sees the processes of another container is out of their reach.
+        let shared = host_config(&Limits::default(), "none".to_owned(), Some("container:a".to_owned()));
+        assert_eq!(shared.cap_add, Some(vec!["LEASE".to_owned()]));
+        assert_eq!(shared.pid_mode.as_deref(), Some("container:a"));
         assert_eq!((config.nano_cpus, config.memory), (Some(2_000_000_000), Some(4 << 30)));
     }
 }

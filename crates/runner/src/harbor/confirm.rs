@@ -2,14 +2,14 @@
 //!
 //! With Harbor such processes go on, and tasks may ask for a server that runs, so nothing ends them. One that waits for the verifier
 //! can rewrite its verdict, though: whatever is in the container is within its reach. So the container is kept as it is before the
-//! verifier, and the verifier runs again in a second container of these files, without these processes. First it shares the
-//! network of the trial's, where a server that still runs is found; where that does not confirm the verdict, because both verifiers
-//! want one port for example, it has a loopback of its own. A verdict that neither confirms is replaced by what they came to.
+//! verifier, and the verifier runs again in a second container of these files, which such a process does not reach. That one
+//! shares the network, where a server that still runs is found, and the list of processes. Where it does not confirm the verdict,
+//! one is asked that shares less: both verifiers may want one port. A verdict that none confirms is replaced by the best of theirs.
 
 use std::time::Duration;
 
 use model::{EndReason, case_lines};
-use sandbox::{BesideNetwork, Containers, SandboxError};
+use sandbox::{Containers, SandboxError, Shares};
 
 use super::file::StepFile;
 use super::in_container::Broken;
@@ -83,8 +83,10 @@ impl Trial<'_> {
         }
         self.status.phase(Phase::Testing, "the verifier runs again, without processes of the agent");
         let mut found: Option<Played> = None;
-        for network in [BesideNetwork::Shared, BesideNetwork::Loopback] {
-            let second = Box::pin(self.verified_beside(step, image, network)).await?;
+        let is_root = self.container()?.is_root(step.verifier_user.as_deref());
+        let shared = [Shares::NetworkAndProcesses, Shares::Network, Shares::Nothing];
+        for shares in shared.into_iter().skip(usize::from(!is_root)) {
+            let second = Box::pin(self.verified_beside(step, image, shares)).await?;
             if self.stop.is_cancelled() {
                 return Ok(());
             }
@@ -107,12 +109,12 @@ impl Trial<'_> {
         &mut self,
         step: &StepFile,
         image: &str,
-        network: BesideNetwork,
+        shares: Shares,
     ) -> Result<Played, Broken> {
         let what = self.what.clone().ok_or_else(not_open)?;
         let container = self.container.take().ok_or_else(not_open)?;
         let mut second = Played::default();
-        let verified = match container.beside(&what, image, network).await {
+        let verified = match container.beside(&what, image, shares).await {
             Ok(beside) => {
                 self.container = Some(beside);
                 let verified = self.verify_once_ready(step, &mut second).await;
@@ -182,7 +184,7 @@ fn is_same(first: &Played, second: &Played) -> bool {
     first.rewards == second.rewards && counts(first) == counts(second)
 }
 
-/// Which of two verifications is taken where neither confirms the first: processes of the player have written neither.
+/// Which of two verifications is taken where none confirms the first: processes of the player have written neither.
 fn rank(played: &Played) -> (bool, bool, Option<f64>) {
     let rewards = played.rewards.as_ref();
     (rewards.is_some(), rewards.is_some_and(reward::is_pass), rewards.and_then(reward::decisive))

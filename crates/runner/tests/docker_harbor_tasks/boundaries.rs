@@ -72,14 +72,14 @@ async fn the_verdict_is_not_that_of_a_process_that_rewrites_it() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("rewritten");
     // It waits for a verifier to begin and then writes until it is ended.
-    let rewriter =
-        "while :; do [ ! -e /logs/verifier/began ] || echo 1 > /logs/verifier/reward.txt; sleep 0.02; done";
+    let rewriter = "while :; do for at in /proc/[0-9]*/root; do \
+                    [ ! -e $at/logs/verifier/began ] || echo 1 > $at/logs/verifier/reward.txt; done; sleep 0.02; done 2>/dev/null";
     let leave =
         format!("echo '{rewriter}' > /app/rewriter.sh; nohup bash /app/rewriter.sh >/dev/null 2>&1 & true");
     // Where the process runs, the verifier waits until it has written: what is read then is not by chance.
     let alive = "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -q '^bash /app/rewriter.sh' && echo alive; done";
     let judge = format!(
-        "echo 0 {REWARD}; touch /logs/verifier/began; if [ -n \"$({alive})\" ]; then while ! grep -q 1 /logs/verifier/reward.txt; do sleep 0.02; done; fi"
+        "echo 0 {REWARD}; touch /logs/verifier/began; if [ -n \"$({alive})\" ]; then for i in $(seq 250); do grep -q 1 /logs/verifier/reward.txt && break; sleep 0.02; done; fi"
     );
     let files_stay = format!("[ -e /app/rewriter.sh ] && echo 1 {REWARD} || echo 0 {REWARD}");
     task(&tasks, "whole", "", &[(&leave, &judge), ("true", &files_stay)]);

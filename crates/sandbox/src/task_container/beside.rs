@@ -12,13 +12,21 @@ use crate::owner::unique_name;
 /// The column of a process's id in what an engine lists.
 const ID: &str = "PID";
 
-/// The network of a container beside that of a trial.
+/// A capability that a second container has beyond those of the first, where it shares its list of processes. The kernel lets nobody
+/// trace a process that may do more, or enter its files by `/proc/PID/root`, who cannot do the same. With this one a process may take
+/// leases on files of its own container.
+pub(super) const OUT_OF_REACH: &str = "LEASE";
+
+/// What a second container shares with that of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BesideNetwork {
-    /// That of the trial's container: what listens there is found at the same addresses.
-    Shared,
-    /// None but a loopback of its own.
-    Loopback,
+pub enum Shares {
+    /// Its network, and its list of processes: those of the trial are seen in it. Only for commands of root, whose processes the
+    /// processes of the trial then cannot enter.
+    NetworkAndProcesses,
+    /// Its network: what listens there is found at the same addresses.
+    Network,
+    /// Nothing. It has a loopback of its own.
+    Nothing,
 }
 
 impl OpenTask {
@@ -36,31 +44,42 @@ impl OpenTask {
         }
     }
 
-    /// Opens a second container from an image of the files of this one. Processes of this one are not in it and
-    /// do not reach its files. `what` is what this one was opened from.
+    /// Whether a command of this user, or of the image's where none is given, is one of root.
+    pub fn is_root(&self, user: Option<&str>) -> bool {
+        names_root(user.unwrap_or(&self.user))
+    }
+
+    /// Opens a second container from an image of the files of this one. Processes of this one do not reach its files. `what` is what
+    /// this one was opened from.
     ///
     /// Errors: what the engine says; [`SandboxError::Image`] where its own program ends at once.
     pub async fn beside(
         &self,
         what: &TaskContainer,
         image: &str,
-        network: BesideNetwork,
+        shares: Shares,
     ) -> Result<Self, SandboxError> {
-        let mode = match network {
-            BesideNetwork::Shared => {
+        let network = match shares {
+            Shares::Nothing => "none".to_owned(),
+            Shares::NetworkAndProcesses | Shares::Network => {
                 format!("container:{}", self.relay.as_deref().unwrap_or(&self.name))
             }
-            BesideNetwork::Loopback => "none".to_owned(),
         };
+        let processes = (shares == Shares::NetworkAndProcesses).then(|| format!("container:{}", self.name));
         // What was made from it belongs to no later resume.
         let what = TaskContainer { image: image.to_owned(), kept_by: None, ..what.clone() };
         let name = unique_name(&what.owner.run, &what.owner.episode, "verifier");
-        let opened = self.engine.open(&name, &what, mode, None).await;
+        let opened = self.engine.open(&name, &what, network, None, processes).await;
         if opened.is_err() {
             self.engine.remove_container(&name).await?;
         }
         opened
     }
+}
+
+/// Whether a user, with a group or without, is root. An image that names none has root.
+fn names_root(user: &str) -> bool {
+    matches!(user.split(':').next(), None | Some("" | "root" | "0"))
 }
 
 /// The ids in a list of processes; `None` = it has no such column.
@@ -73,6 +92,16 @@ fn ids(found: ContainerTopResponse) -> Option<BTreeSet<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn root_is_told_by_its_name_and_its_number() {
+        for user in ["", "root", "0", "root:root", "0:1000"] {
+            assert!(names_root(user), "{user:?}");
+        }
+        for user in ["1000", "00", "agent", "rooty", "agent:root"] {
+            assert!(!names_root(user), "{user:?}");
+        }
+    }
 
     #[test]
     fn processes_are_told_by_their_ids_and_a_list_without_ids_tells_nothing() {
