@@ -44,6 +44,12 @@ pub fn keys() -> &'static [Key] {
     &KEYS
 }
 
+/// The setting that declares a key. Without its section the first key of that name is meant.
+pub fn declaration(key: &str) -> Option<&'static Setting> {
+    let named = || keys().iter().find(|known| known.name == key);
+    keys().iter().find(|known| known.dotted() == key).or_else(named).map(|known| known.setting)
+}
+
 /// Every key whose declaration names a value for where it is not given, with that value.
 pub(crate) fn defaults() -> &'static BTreeMap<String, Value> {
     &DEFAULTS

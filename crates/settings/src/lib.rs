@@ -25,7 +25,7 @@ mod takes;
 mod tests;
 pub mod yaml;
 
-pub use self::declarations::{all, fields, keys};
+pub use self::declarations::{all, declaration, fields, keys};
 pub use self::error::ConfigError;
 pub use self::generation::{Benchmark, Generation, MODEL, WHOLE_PACK};
 pub use self::harness_words::{AGENTS, is_free_section, is_harness_section, is_player};

@@ -165,6 +165,11 @@ impl Setting {
         }
     }
 
+    /// Its label with its unit: `Time per attempt (min)`.
+    pub fn label_with_unit(&self) -> String {
+        if self.unit.is_empty() { self.label.to_owned() } else { format!("{} ({})", self.label, self.unit) }
+    }
+
     /// Its key in a configuration of this benchmark and agent (in lower case).
     pub fn key_with(&self, benchmark: Benchmark, agent: &str) -> String {
         match self.key {

@@ -122,7 +122,7 @@ fn shares_none(comparison: &Comparison, pools: &[Pool]) -> bool {
 pub(crate) fn goes_on_differs(comparison: &Comparison) -> bool {
     comparison.differences.iter().any(|d| {
         let known: Vec<&String> = d.values.iter().flatten().collect();
-        d.setting == rules::AFTER_FAILURE && known.iter().any(|value| *value != known[0])
+        rules::is_after_failure(&d.setting) && known.iter().any(|value| *value != known[0])
     })
 }
 

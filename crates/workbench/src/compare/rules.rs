@@ -5,6 +5,9 @@
 
 mod table;
 
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
 pub(crate) use self::table::RULES;
 use super::keys::Key;
 
@@ -27,14 +30,32 @@ pub(crate) enum Effect {
     Harmless,
 }
 
-/// Whether episodes go on after a failed turn. It has no effect on stamina, and one on all that counts the turns after it.
-pub(crate) const AFTER_FAILURE: &str = "After a failed turn";
+/// Whether episodes continue after a failed turn. It has no effect on stamina, and one on all that counts the turns after it.
+const AFTER_FAILURE: &str = "fail_stop";
+
+/// Labels of the settings that this program declares and rules name, by key.
+static DECLARED: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
+    let is_declared = |rule: &&Rule| rule.label == Label::Declared;
+    let keys = RULES.iter().filter(is_declared).flat_map(|rule| rule.keys);
+    keys.filter_map(|key| Some((*key, ::settings::declaration(key)?.label_with_unit()))).collect()
+});
+
+/// What a setting is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Label {
+    /// As its source calls it.
+    OfSource,
+    /// This, whatever its name in the source.
+    Is(&'static str),
+    /// As the crate `settings` declares it.
+    Declared,
+}
 
 /// A rule.
 #[derive(Debug)]
 pub(crate) struct Rule {
-    /// What the setting is called, whatever its name in the source; `""` = the source's name.
-    pub(crate) label: &'static str,
+    /// What the setting is called.
+    label: Label,
     /// Names that it has, see [`Key::is`].
     pub(crate) keys: &'static [&'static str],
     /// What it does.
@@ -47,13 +68,36 @@ pub(crate) struct Rule {
     pub(crate) unlimited: bool,
 }
 
+impl Rule {
+    /// What the setting is called; `None` = as its source calls it.
+    pub(crate) fn label(&self) -> Option<&'static str> {
+        match self.label {
+            Label::OfSource => None,
+            Label::Is(label) => Some(label),
+            Label::Declared => self.keys.first().and_then(|key| DECLARED.get(key)).map(String::as_str),
+        }
+    }
+}
+
+/// Whether this is the label of the setting that says whether episodes continue after a failed turn.
+pub(crate) fn is_after_failure(label: &str) -> bool {
+    DECLARED.get(AFTER_FAILURE).is_some_and(|declared| declared == label)
+}
+
+/// A rule of settings with a label of its own; `""` = each as its source calls it.
 const fn rule(
     label: &'static str,
     keys: &'static [&'static str],
     effect: Effect,
     note: &'static str,
 ) -> Rule {
+    let label = if label.is_empty() { Label::OfSource } else { Label::Is(label) };
     Rule { label, keys, effect, more: None, note, unlimited: false }
+}
+
+/// A rule of one setting of this program.
+const fn declared(key: &'static [&'static str; 1], effect: Effect, note: &'static str) -> Rule {
+    Rule { label: Label::Declared, ..rule("", key, effect, note) }
 }
 
 /// Lists of which the order means nothing: Python writes its sets in any order.

@@ -115,7 +115,7 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
                     continue;
                 }
                 let Some(setting) = setting(&key, name, value) else { continue };
-                let line = if rule.label.is_empty() { key.text() } else { rule.label.to_owned() };
+                let line = rule.label().map_or_else(|| key.text(), str::to_owned);
                 let entry = found.entry(line.clone()).or_insert_with(|| {
                     order.push(line);
                     Found { rule, keys: Vec::new(), values: BTreeMap::new() }
@@ -145,7 +145,7 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
                 .iter()
                 .enumerate()
                 .any(|(m, pool)| (0..pool.runs.len()).any(|r| !known_in.contains(format(m, r))));
-            if foreign && found.rule.label.is_empty() {
+            if foreign && found.rule.label().is_none() {
                 let texts: BTreeSet<&str> = found.values.values().map(|s| s.text.as_str()).collect();
                 if texts.len() < 2 || found.rule.effect == Effect::Harmless {
                     return None;
@@ -167,7 +167,7 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
                 .enumerate()
                 .map(|(m, pool)| (0..pool.runs.len()).map(|r| value(m, r, pool)).collect())
                 .collect();
-            let label = if found.rule.label.is_empty() && found.keys.len() == 1 {
+            let label = if found.rule.label().is_none() && found.keys.len() == 1 {
                 found.keys[0].clone()
             } else {
                 name

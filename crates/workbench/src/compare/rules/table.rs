@@ -1,6 +1,6 @@
 //! The rules, in the order in which they are read. `docs/metrics.md`, "Settings that differ", says the same in words.
 
-use super::{AFTER_FAILURE, Effect, Rule, rule};
+use super::{AFTER_FAILURE, Effect, Rule, declared, rule};
 
 const fn more(
     label: &'static str,
@@ -9,22 +9,21 @@ const fn more(
     more: &'static str,
     note: &'static str,
 ) -> Rule {
-    Rule { label, keys, effect, more: Some(more), note, unlimited: false }
+    Rule { more: Some(more), ..rule(label, keys, effect, note) }
 }
 
 const BUDGETS: &str = "agents had different budgets";
 
-/// A budget of tokens or dollars, as our own runner writes it.
-const fn budget(label: &'static str, keys: &'static [&'static str]) -> Rule {
-    Rule { unlimited: true, ..more(label, keys, Effect::NotComparable, "a larger budget favors", BUDGETS) }
+/// A budget of tokens or dollars of a run of this program.
+const fn budget(key: &'static [&'static str; 1]) -> Rule {
+    const FAVORS: Option<&str> = Some("a larger budget favors");
+    Rule { unlimited: true, more: FAVORS, ..declared(key, Effect::NotComparable, BUDGETS) }
 }
 
-/// A limit on time, likewise.
-const fn minutes(label: &'static str, keys: &'static [&'static str]) -> Rule {
-    Rule {
-        unlimited: true,
-        ..more(label, keys, Effect::NotComparable, "longer time favors", "agents had different time")
-    }
+/// The time of an attempt, or a budget of minutes, of a run of this program.
+const fn minutes(key: &'static [&'static str; 1], unlimited: bool) -> Rule {
+    const FAVORS: Option<&str> = Some("longer time favors");
+    Rule { unlimited, more: FAVORS, ..declared(key, Effect::NotComparable, "agents had different time") }
 }
 
 /// The rules.
@@ -91,52 +90,41 @@ pub(crate) static RULES: &[Rule] = &[
         "longer time favors",
         "agents had different time",
     ),
-    rule(
-        "Step out of time",
+    declared(
         &["harbor.timeout"],
         Effect::NotComparable,
         "it is graded in one and ends the chain in the other",
     ),
-    rule(
-        "Processes in the background",
+    declared(
         &["harbor.background"],
         Effect::CannotBeRuledOut,
         "processes that an agent has left run while its work is verified, or can write the verdict, in one and not in the other",
     ),
-    rule(
-        "Session over steps",
+    declared(
         &["harbor.session"],
         Effect::NotComparable,
         "the agent remembers earlier steps in one and not in the other",
     ),
-    rule(
-        "Protocol of tasks",
+    declared(
         &["harbor.protocol"],
         Effect::NotComparable,
         "attempts at a step, and what ends a chain, are not the same",
     ),
-    rule(
-        "Start of an attempt",
+    declared(
         &["restore_before_try"],
         Effect::NotComparable,
         "attempts at a turn begin from one snapshot in one and from what the last has left in the other",
     ),
-    more(
-        "Time of an attempt",
-        &["limits.attempt_minutes"],
-        Effect::NotComparable,
-        "longer time favors",
-        "agents had different time",
-    ),
-    budget("Token budget of an attempt", &["limits.attempt.tokens"]),
-    budget("Token budget of an episode", &["limits.episode.tokens"]),
-    budget("Token budget of the run", &["limits.run.tokens"]),
-    budget("Dollar budget of an attempt", &["limits.attempt.usd"]),
-    budget("Dollar budget of an episode", &["limits.episode.usd"]),
-    budget("Dollar budget of the run", &["limits.run.usd"]),
-    minutes("Time budget of an attempt", &["limits.attempt.minutes"]),
-    minutes("Time budget of an episode", &["limits.episode.minutes"]),
-    minutes("Time budget of the run", &["limits.run.minutes"]),
+    minutes(&["limits.attempt_minutes"], false),
+    budget(&["limits.attempt.tokens"]),
+    budget(&["limits.episode.tokens"]),
+    budget(&["limits.run.tokens"]),
+    budget(&["limits.attempt.usd"]),
+    budget(&["limits.episode.usd"]),
+    budget(&["limits.run.usd"]),
+    minutes(&["limits.attempt.minutes"], true),
+    minutes(&["limits.episode.minutes"], true),
+    minutes(&["limits.run.minutes"], true),
     more(
         "Step limit",
         &[
@@ -166,25 +154,14 @@ pub(crate) static RULES: &[Rule] = &[
         Effect::NotComparable,
         "the packs are different ones: scenarios of the same name are other ones",
     ),
-    rule(
-        "Changes per turn",
+    declared(
         &["num_changes_per_turn"],
         Effect::NotComparable,
         "turns with more changes are harder, and the scenarios are others",
     ),
-    rule(
-        "Seed of the scenarios",
-        &["base_seed"],
-        Effect::NotComparable,
-        "scenarios of the same name are other ones",
-    ),
-    rule("Sampler", &["use_llm_sampler"], Effect::NotComparable, "scenarios of the same name are other ones"),
-    rule(
-        "Model of the sampler",
-        &["llm_sampler_model_id"],
-        Effect::NotComparable,
-        "scenarios of the same name are other ones",
-    ),
+    declared(&["base_seed"], Effect::NotComparable, "scenarios of the same name are other ones"),
+    declared(&["use_llm_sampler"], Effect::NotComparable, "scenarios of the same name are other ones"),
+    declared(&["llm_sampler_model_id"], Effect::NotComparable, "scenarios of the same name are other ones"),
     rule(
         "Folder of the scenarios",
         &["scenarios_dir", "^tasks"],
@@ -326,18 +303,8 @@ pub(crate) static RULES: &[Rule] = &[
         Effect::CannotBeRuledOut,
         "speed and tools of the containers may differ",
     ),
-    rule(
-        "Network of the containers",
-        &["limits.network"],
-        Effect::CannotBeRuledOut,
-        "an open network lets an agent look things up",
-    ),
-    rule(
-        "Recipe of the harness",
-        &["harness_file"],
-        Effect::OfHarness,
-        "another recipe may behave otherwise",
-    ),
+    declared(&["limits.network"], Effect::CannotBeRuledOut, "an open network lets an agent look things up"),
+    declared(&["harness_file"], Effect::OfHarness, "another recipe may behave otherwise"),
     rule(
         "",
         &["retry.*", "max_retries", "resume_trajectory", "*resume*"],
@@ -345,15 +312,13 @@ pub(crate) static RULES: &[Rule] = &[
         "what is run again or resumed has another chance",
     ),
     // What does not matter.
-    rule(
-        "Snapshots for a resume",
+    declared(
         &["harbor.snapshots"],
         Effect::Harmless,
         "where a resume continues a trial: no effect on one that was not cut off",
     ),
-    rule(
-        AFTER_FAILURE,
-        &["fail_stop"],
+    declared(
+        &[AFTER_FAILURE],
         Effect::Harmless,
         "no effect on stamina, as turns after the first failure do not count; score, tokens, cost and time count them",
     ),

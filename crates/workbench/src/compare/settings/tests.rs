@@ -73,26 +73,26 @@ fn every_rule_has_an_example() {
         ("agent.max_timeout_sec", json!(3600), json!(7200), "Agent timeout, at most", Some(Not)),
         ("timeout_multiplier", json!(1.0), json!(2.0), "Agent timeout, multiplier", Some(Not)),
         ("harbor.timeout", json!("graded"), json!("stop"), "Step out of time", Some(Not)),
-        ("harbor.background", json!("keep"), json!("end"), "Processes in the background", Some(Maybe)),
+        ("harbor.background", json!("keep"), json!("end"), "Background processes", Some(Maybe)),
         ("harbor.session", json!("continue"), json!("fresh"), "Session over steps", Some(Not)),
-        ("harbor.protocol", json!("evocode"), json!("mt_at_k"), "Protocol of tasks", Some(Not)),
-        ("restore_before_try", json!(true), json!(false), "Start of an attempt", Some(Not)),
-        ("limits.attempt_minutes", json!(20), json!(60), "Time of an attempt", Some(Not)),
-        ("limits.attempt.tokens", json!(10), json!(20), "Token budget of an attempt", Some(Not)),
-        ("limits.episode.tokens", json!(10), json!(20), "Token budget of an episode", Some(Not)),
-        ("limits.run.tokens", json!(10), json!(20), "Token budget of the run", Some(Not)),
-        ("limits.attempt.usd", json!(10), json!(20), "Dollar budget of an attempt", Some(Not)),
-        ("limits.episode.usd", json!(10), json!(20), "Dollar budget of an episode", Some(Not)),
-        ("limits.run.usd", json!(10), json!(20), "Dollar budget of the run", Some(Not)),
-        ("limits.attempt.minutes", json!(10), json!(20), "Time budget of an attempt", Some(Not)),
-        ("limits.episode.minutes", json!(10), json!(20), "Time budget of an episode", Some(Not)),
-        ("limits.run.minutes", json!(10), json!(20), "Time budget of the run", Some(Not)),
+        ("harbor.protocol", json!("evocode"), json!("mt_at_k"), "Protocol", Some(Not)),
+        ("restore_before_try", json!(true), json!(false), "Before each attempt", Some(Not)),
+        ("limits.attempt_minutes", json!(20), json!(60), "Time per attempt (min)", Some(Not)),
+        ("limits.attempt.tokens", json!(10), json!(20), "Tokens per attempt", Some(Not)),
+        ("limits.episode.tokens", json!(10), json!(20), "Tokens per episode", Some(Not)),
+        ("limits.run.tokens", json!(10), json!(20), "Tokens of the run", Some(Not)),
+        ("limits.attempt.usd", json!(10), json!(20), "Budget of an attempt ($)", Some(Not)),
+        ("limits.episode.usd", json!(10), json!(20), "Budget of an episode ($)", Some(Not)),
+        ("limits.run.usd", json!(10), json!(20), "Budget of the run ($)", Some(Not)),
+        ("limits.attempt.minutes", json!(10), json!(20), "Wall time of an attempt (min)", Some(Not)),
+        ("limits.episode.minutes", json!(10), json!(20), "Wall time of an episode (min)", Some(Not)),
+        ("limits.run.minutes", json!(10), json!(20), "Wall time of the run (min)", Some(Not)),
         ("pack_sha256", json!("aaaa"), json!("bbbb"), "Pack of scenarios", Some(Not)),
         ("oracle.seed", json!(1), json!(2), "oracle.seed", Some(Not)),
         ("oracle.mischief.kill", json!(0), json!(1), "oracle.mischief.kill", Some(Not)),
         ("endpoint.mode", json!("direct"), json!("gateway"), "Way to the endpoint", Some(Maybe)),
-        ("limits.network", json!("open"), json!("gateway"), "Network of the containers", Some(Maybe)),
-        ("harness_file", json!("/a.toml"), json!("/b.toml"), "Recipe of the harness", Some(Maybe)),
+        ("limits.network", json!("open"), json!("gateway"), "Network", Some(Maybe)),
+        ("harness_file", json!("/a.toml"), json!("/b.toml"), "Harness file", Some(Maybe)),
         ("harbor.snapshots", json!("each_step"), json!("none"), "Snapshots for a resume", Some(Nothing)),
         ("fail_stop", json!(true), json!(false), "After a failed turn", Some(Nothing)),
         ("endpoint.price.input", json!(1), json!(2), "endpoint.price.input", Some(Nothing)),
@@ -106,13 +106,19 @@ fn every_rule_has_an_example() {
             "Changes per turn",
             Some(Not),
         ),
-        ("restful_server_gen_iterative.base_seed", json!(42), json!(0), "Seed of the scenarios", Some(Not)),
-        ("restful_server_gen_iterative.use_llm_sampler", json!(true), json!(false), "Sampler", Some(Not)),
+        ("restful_server_gen_iterative.base_seed", json!(42), json!(0), "Seed", Some(Not)),
+        (
+            "restful_server_gen_iterative.use_llm_sampler",
+            json!(true),
+            json!(false),
+            "Names and details",
+            Some(Not),
+        ),
         (
             "restful_server_gen_iterative.llm_sampler_model_id",
             json!("zai.glm-5"),
             json!("claude-haiku"),
-            "Model of the sampler",
+            "Sampling model",
             Some(Not),
         ),
         (
@@ -161,7 +167,7 @@ fn every_rule_has_an_example() {
         let shown = examples
             .iter()
             .any(|(name, _, _, _, _)| std::ptr::eq(rule_of(&Key::new(name, Some("mini_swe"))), rule));
-        assert!(shown, "{}, {:?} has no example", rule.label, rule.keys);
+        assert!(shown, "{:?}, {:?} has no example", rule.label(), rule.keys);
     }
     for (name, a, b, label, expected) in examples {
         let mut with = json!({ "restful_server_gen_iterative.use_llm_sampler": true });
@@ -396,7 +402,7 @@ fn names_of_seeded_scenarios_mean_nothing_under_another_seed() {
     assert!(sets[0] == sets[2] && sets[0] != sets[1]);
     let settings = compare(&pools, 0);
     let lines: Vec<&str> = settings.differences.iter().map(|d| d.setting.as_str()).collect();
-    assert_eq!(lines, ["Scenarios", "Seed of the scenarios"]);
+    assert_eq!(lines, ["Scenarios", "Seed"]);
     // Who does not say is taken to play what the others play.
     let (_store, pools) = runs("staminabench", &[json!({}), seed(42)], |_, _| {});
     assert_eq!(pools[0].runs[0].set, pools[1].runs[0].set);
@@ -424,7 +430,7 @@ fn other_packs_are_other_scenarios_wherever_they_lay() {
     let folder = |seed: u32| json!({ "scenarios_dir": "/x/pack", "base_seed": seed });
     let (found, marks) = sets(&[folder(1), folder(2)]);
     assert_ne!(found[0], found[1]);
-    assert!(marks.contains(&("Seed of the scenarios".to_owned(), Comparability::NotComparable)), "{marks:?}");
+    assert!(marks.contains(&("Seed".to_owned(), Comparability::NotComparable)), "{marks:?}");
     // A run that was drawn anew may have played the one pack of its seed, and none of two.
     let drawn = json!({ "base_seed": 42 });
     let (found, marks) = sets(&[pack("aa", "/x"), drawn.clone()]);
