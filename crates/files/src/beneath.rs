@@ -5,9 +5,11 @@
 //! have prepared (the records of a run) goes through the functions of this module: they take absolute paths whose folder
 //! was resolved once ([`resolved`]), and refuse a link anywhere in them, a device, a pipe and a socket.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixListener;
 use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
@@ -194,6 +196,42 @@ pub fn create_folders(path: &Path) -> io::Result<()> {
     }
 }
 
+/// What lies in a folder, by name, and what each entry is: a link is one.
+pub fn list_folder(path: &Path) -> io::Result<Vec<(OsString, FileType)>> {
+    let folder = open_folder(path)?;
+    let mut found = Vec::new();
+    for entry in fs::Dir::read_from(&folder)? {
+        let entry = entry?;
+        let name = OsStr::from_bytes(entry.file_name().to_bytes());
+        if name == "." || name == ".." {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            FileType::Unknown => {
+                FileType::from_raw_mode(fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?.st_mode)
+            }
+            kind => kind,
+        };
+        found.push((name.to_owned(), kind));
+    }
+    Ok(found)
+}
+
+/// Changes who may do what with a folder, or with a regular file that has no other name, as `chmod(2)` counts it. It needs no right to
+/// read it.
+pub fn change_mode(path: &Path, change: impl FnOnce(Mode) -> Mode) -> io::Result<()> {
+    let (folder, name) = in_folder(path)?;
+    let stat = fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    if kind != FileType::Directory && (kind != FileType::RegularFile || stat.st_nlink > 1) {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "it is neither a folder nor a file with one name",
+        ));
+    }
+    set_entry_mode(&folder, name, kind, change(Mode::from_raw_mode(stat.st_mode)))
+}
+
 /// Sets who may do what with a folder, as `chmod(2)` counts it.
 pub fn set_folder_mode(path: &Path, mode: u32) -> io::Result<()> {
     Ok(fs::fchmod(open_folder(path)?, Mode::from_raw_mode(mode))?)
@@ -210,7 +248,7 @@ pub fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
     // By the handle of its folder: nothing that is swapped in is passed, and the path is never too long for an address.
     let listener = UnixListener::bind(by_handle(&folder, path).join(name))?;
     listener.set_nonblocking(true)?;
-    set_socket_mode(&folder, name, mode)?;
+    set_entry_mode(&folder, name, FileType::Socket, Mode::from_raw_mode(mode))?;
     Ok(listener)
 }
 
@@ -225,23 +263,25 @@ fn by_handle(_: &OwnedFd, path: &Path) -> PathBuf {
     path.parent().unwrap_or(path).to_owned()
 }
 
-/// Sets the mode of a socket, whatever its name leads to by now: another kind of file in its place is refused.
+/// Sets the mode of an entry of a kind, whatever its name leads to by now: another kind in its place is refused.
 #[cfg(target_os = "linux")]
-fn set_socket_mode(folder: &OwnedFd, name: &std::ffi::OsStr, mode: u32) -> io::Result<()> {
+fn set_entry_mode(folder: &OwnedFd, name: &OsStr, kind: FileType, mode: Mode) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let entry = fs::openat(folder, name, flags, Mode::empty())?;
-    if FileType::from_raw_mode(fs::fstat(&entry)?.st_mode) != FileType::Socket {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a socket"));
+    let stat = fs::fstat(&entry)?;
+    let is_other = FileType::from_raw_mode(stat.st_mode) != kind;
+    if is_other || kind == FileType::RegularFile && stat.st_nlink > 1 {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "another kind of file is in its place"));
     }
     // A handle of this kind has no chmod of its own; its path in /proc leads to what it holds.
     let path = Path::new("/proc/self/fd").join(entry.as_raw_fd().to_string());
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode.as_raw_mode()))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn set_socket_mode(folder: &OwnedFd, name: &std::ffi::OsStr, mode: u32) -> io::Result<()> {
-    Ok(fs::chmodat(folder, name, Mode::from_raw_mode(mode as _), AtFlags::SYMLINK_NOFOLLOW)?)
+fn set_entry_mode(folder: &OwnedFd, name: &OsStr, _: FileType, mode: Mode) -> io::Result<()> {
+    Ok(fs::chmodat(folder, name, mode, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// Renames an entry. A link at either name is the entry itself, not what it leads to.
@@ -261,7 +301,7 @@ pub fn exists(path: &Path) -> bool {
     in_folder(path).is_ok_and(|(folder, name)| fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok())
 }
 
-fn in_folder(path: &Path) -> io::Result<(OwnedFd, &std::ffi::OsStr)> {
+fn in_folder(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     };
@@ -384,10 +424,23 @@ mod tests {
         symlink(&secret, real.join("link")).unwrap();
         std::fs::hard_link(&secret, real.join("file")).unwrap();
         for name in ["link", "file"] {
-            assert!(set_socket_mode(&folder, name.as_ref(), 0o666).is_err(), "{name}");
+            assert!(set_entry_mode(&folder, name.as_ref(), FileType::Socket, Mode::RUSR).is_err(), "{name}");
+            assert!(change_mode(&real.join(name), |_| Mode::RUSR).is_err(), "{name}");
         }
         symlink(&outside, real.join("linked")).unwrap();
         assert!(set_folder_mode(&real.join("linked"), 0o755).is_err());
+        assert!(change_mode(&real.join("linked"), |_| Mode::RUSR).is_err());
+        assert!(change_mode(&real.join("linked/secret"), |_| Mode::RUSR).is_err());
+        assert!(list_folder(&real.join("linked")).is_err());
+        let kind_of =
+            |name: &str| list_folder(&real).unwrap().into_iter().find(|(found, _)| found == name).unwrap().1;
+        assert_eq!([kind_of("linked"), kind_of("file")], [FileType::Symlink, FileType::RegularFile]);
+        // What is its own is changed, also where nobody may read it.
+        let own = real.join("own");
+        std::fs::write(&own, "").unwrap();
+        change_mode(&own, |_| Mode::empty()).unwrap();
+        change_mode(&own, |mode| mode | Mode::RUSR | Mode::WUSR).unwrap();
+        assert_eq!(mode(&own), 0o600);
         assert!(listen(&real.join("linked/a.sock"), 0o666).is_err());
         assert_eq!((mode(&outside), mode(&secret)), (0o700, 0o700));
         assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);

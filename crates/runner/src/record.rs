@@ -14,11 +14,13 @@ mod transcript;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fs::Permissions;
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use files::beneath;
+use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::RunError;
 use crate::copy::{self, Bounds, Copied};
@@ -220,7 +222,7 @@ impl EpisodeFolder {
         let mut copied = copy::copy(workspace, &part, CODE).map_err(wrong)?;
         scrubbed(&part, &self.scrub, &mut copied).map_err(wrong)?;
         copy::remove(&path).map_err(wrong)?;
-        files::beneath::rename(&part, &path).map_err(wrong)?;
+        beneath::rename(&part, &path).map_err(wrong)?;
         if let Some(keep) = keep {
             self.forget_code(keep as usize)?;
         }
@@ -230,10 +232,10 @@ impl EpisodeFolder {
     /// Removes all but the latest snapshots.
     fn forget_code(&self, keep: usize) -> Result<(), RunError> {
         let folder = self.path.join("agent_code");
-        let names = std::fs::read_dir(&folder).map_err(|error| disk::at(&folder, error))?;
+        let names = beneath::list_folder(&folder).map_err(|error| disk::at(&folder, error))?;
         let mut known: Vec<((u32, u32), PathBuf)> = names
-            .flatten()
-            .filter_map(|entry| Some((place(&entry.file_name().to_string_lossy())?, entry.path())))
+            .into_iter()
+            .filter_map(|(name, _)| Some((place(&name.to_string_lossy())?, folder.join(name))))
             .collect();
         known.sort();
         known.truncate(known.len().saturating_sub(keep));
@@ -258,36 +260,28 @@ fn scrubbed(top: &Path, scrub: &Scrub, copied: &mut Copied) -> std::io::Result<(
     if scrub.is_idle() {
         return Ok(());
     }
-    let writable = |path: &Path, mode| std::fs::set_permissions(path, Permissions::from_mode(mode));
     let mut folders = vec![top.to_owned()];
     while let Some(folder) = folders.pop() {
-        writable(&folder, 0o755)?;
+        beneath::change_mode(&folder, |_| Mode::from_raw_mode(0o755))?;
         // All names first: some are changed here.
-        let entries: Vec<_> = std::fs::read_dir(&folder)?.collect::<Result<_, _>>()?;
-        for entry in entries {
-            let kind = entry.file_type()?;
-            let path = renamed(&folder, &entry.file_name(), scrub)?;
-            if kind.is_dir() && path.as_os_str().len() > LONGEST {
+        for (name, kind) in beneath::list_folder(&folder)? {
+            let path = renamed(&folder, &name, scrub)?;
+            if kind == FileType::Directory && path.as_os_str().len() > LONGEST {
                 copy::remove(&path)?;
                 let inside = path.strip_prefix(top).unwrap_or(&path);
                 copied.leave_out(|| [inside.as_os_str().as_bytes(), b"/"].concat());
-            } else if kind.is_dir() {
+            } else if kind == FileType::Directory {
                 folders.push(path);
-            } else if kind.is_file() {
-                let mode = entry_mode(&path)?;
-                writable(&path, mode | 0o600)?;
-                let content = std::fs::read(&path)?;
+            } else if kind == FileType::RegularFile {
+                beneath::change_mode(&path, |mode| mode | Mode::RUSR | Mode::WUSR)?;
+                let content = beneath::read_file(&path, CODE.file)?;
                 if let Cow::Owned(changed) = scrub.bytes(&content) {
-                    std::fs::write(&path, changed)?;
+                    beneath::open_file(&path, OFlags::WRONLY | OFlags::TRUNC)?.write_all(&changed)?;
                 }
             }
         }
     }
     Ok(())
-}
-
-fn entry_mode(path: &Path) -> std::io::Result<u32> {
-    Ok(std::fs::symlink_metadata(path)?.permissions().mode())
 }
 
 /// Gives an entry a name without values, where its own has one. Its path.
@@ -298,12 +292,12 @@ fn renamed(folder: &Path, name: &OsStr, scrub: &Scrub) -> std::io::Result<PathBu
     clean.truncate(230);
     let mut free = folder.join(OsStr::from_bytes(&clean));
     let mut number = 1;
-    while std::fs::symlink_metadata(&free).is_ok() {
+    while beneath::exists(&free) {
         number += 1;
         let numbered = [&clean, format!("-{number}").as_bytes()].concat();
         free = folder.join(OsStr::from_bytes(&numbered));
     }
-    std::fs::rename(&path, &free)?;
+    beneath::rename(&path, &free)?;
     Ok(free)
 }
 
