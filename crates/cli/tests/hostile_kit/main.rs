@@ -8,6 +8,7 @@ mod figures;
 mod outside;
 mod packs;
 mod records;
+mod settings;
 mod sources;
 mod tables;
 mod texts;

@@ -55,7 +55,7 @@ fn hostile_records_of_runs_do_no_harm() {
         "state/scenario_0/journal.json",
     ];
     let to_outside = |path: &Path| link(outside.folder.join("home/.profile"), path);
-    let harms: [RecordHarm<'_>; 10] = [
+    let harms: [RecordHarm<'_>; 11] = [
         ("a pipe", &fifo),
         ("a link to a device", &|path| link("/dev/zero", path)),
         ("a link outside", &to_outside),
@@ -69,6 +69,10 @@ fn hostile_records_of_runs_do_no_harm() {
                 record["settings"]["kept"] = serde_json::json!({ "docker.x": vec![0; 8 << 20] });
                 fs::write(path, record.to_string()).expect("a file");
             }
+        }),
+        ("a line of many values", &|path| {
+            let line = format!("{{\"episode\":\"scenario_0\",\"x\":[{}0]}}\n", "0,".repeat(7 << 20));
+            fs::write(path, [fs::read(path).unwrap_or_default(), line.into()].concat()).expect("a file");
         }),
         ("a folder", &|path| {
             drop(fs::remove_file(path));
@@ -91,6 +95,9 @@ fn hostile_records_of_runs_do_no_harm() {
     ];
     for name in names {
         for (what, harm) in &harms {
+            if what.starts_with("a line of") && !name.ends_with(".jsonl") {
+                continue;
+            }
             let folder = test_home.path("results");
             drop(fs::remove_dir_all(&folder));
             copy(&good, &folder);
@@ -99,6 +106,7 @@ fn hostile_records_of_runs_do_no_harm() {
             harm(&path);
             // Whether it can be read at all: what counts too much, or stands beside settings of no use, can.
             let is_read = what.starts_with("numbers at the ends")
+                || what.starts_with("a line of")
                 || what.starts_with("many values in a valid record") && !name.ends_with("run.json")
                 || name == "lock"
                 || name.starts_with("state/");
@@ -132,6 +140,20 @@ fn hostile_records_of_runs_do_no_harm() {
                 {
                     assert!(is_told(&ran), "{what} is not told: {}", ran.output);
                 }
+            }
+            let of_log = serde_json::json!({
+                "folder": folder, "episode": "scenario_0", "which": "gateway", "from": null
+            })
+            .to_string();
+            let more: &[&[&str]] = match name {
+                "run.json" => &[&["rpc", "run_trust", &of_run], &["retry", "results", "scenario_0"]],
+                "control.json" => &[&["pause", "results"], &["retry", "results", "scenario_0"]],
+                "gateway.jsonl" | "episodes/scenario_0.json" => &[&["rpc", "live_log", &of_log]],
+                _ => &[],
+            };
+            // Not before: what they write mends the damage.
+            for args in more {
+                is_harmless(&format!("{what}, {args:?}"), &run(&test_home, args), &outside);
             }
         }
     }
