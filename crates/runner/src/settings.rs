@@ -24,6 +24,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ::settings::protocols::{self, Protocol};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
@@ -161,11 +162,16 @@ pub enum TaskProtocol {
 impl TaskProtocol {
     /// Its word in the settings.
     pub const fn as_str(self) -> &'static str {
+        self.sets().word
+    }
+
+    /// What it sets.
+    const fn sets(self) -> Protocol {
         match self {
-            Self::Evocode => "evocode",
-            Self::MtAtK => "mt_at_k",
-            Self::Sr => "sr",
-            Self::Ours => "ours",
+            Self::Evocode => protocols::EVOCODE,
+            Self::MtAtK => protocols::MT_AT_K,
+            Self::Sr => protocols::SR,
+            Self::Ours => protocols::OURS,
         }
     }
 }

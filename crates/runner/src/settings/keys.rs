@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// The values that were given, and the section of the benchmark among them.
@@ -18,6 +19,11 @@ impl Keys<'_> {
 
     pub(super) fn word(&self, key: &str) -> Option<&str> {
         self.given.get(key).and_then(Value::as_str)
+    }
+
+    /// One of the words that a key takes, as the type that has them.
+    pub(super) fn choice<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.given.get(key).and_then(from_word)
     }
 
     /// A text, or a number that was meant as one.
@@ -59,6 +65,11 @@ impl Keys<'_> {
             _ => Vec::new(),
         }
     }
+}
+
+/// A choice from its word.
+pub(super) fn from_word<T: DeserializeOwned>(word: &Value) -> Option<T> {
+    serde_json::from_value(word.clone()).ok()
 }
 
 /// A whole number from 0 up.

@@ -8,7 +8,7 @@ use settings::{Benchmark, Config, ConfigFile, LeftOut, WHOLE_PACK, is_free_secti
 
 use super::check::{check, check_harness_file};
 use super::endpoint::{endpoint, price};
-use super::keys::{Keys, whole};
+use super::keys::{Keys, from_word, whole};
 use super::secrets::is_secret_name;
 use super::variables::{ENV_VARS, env_vars, leave_out_variables};
 use super::write::GIB;
@@ -95,8 +95,8 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         return Err(SettingsError::new(ENV_VARS, why));
     }
     let use_docker = keys.truth("use_docker").unwrap_or(agent != "mock");
-    let reach = match (keys.word("limits.network"), &endpoint) {
-        (Some("open"), _) | (None, EndpointSettings::Direct) => sandbox::Reach::Open,
+    let reach = match (keys.choice::<sandbox::Reach>("limits.network"), &endpoint) {
+        (Some(sandbox::Reach::Open), _) | (None, EndpointSettings::Direct) => sandbox::Reach::Open,
         (Some(_), EndpointSettings::Direct) => {
             return Err(SettingsError::new(
                 "limits.network",
@@ -147,7 +147,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         tags: keys.words("tags"),
         shakedown: false,
         keep_snapshots: keys.count("keep_snapshots"),
-        tasks: tasks::named(&keys)?,
+        tasks: tasks::named(&values)?,
         kept: BTreeMap::new(),
     };
     tasks::apply_protocol(&mut settings, &keys)?;
@@ -184,11 +184,7 @@ fn feedback(keys: &Keys<'_>, benchmark: Benchmark) -> Feedback {
     if keys.of_benchmark("enable_feedback") == Some(&Value::Bool(false)) {
         return Feedback::None;
     }
-    match keys.of_benchmark("test_fail_feedback_type").and_then(Value::as_str) {
-        Some("MINIMAL") => Feedback::Minimal,
-        Some("MEDIUM") => Feedback::Medium,
-        _ => Feedback::Detailed,
-    }
+    keys.of_benchmark("test_fail_feedback_type").and_then(from_word).unwrap_or_default()
 }
 
 fn episodes(keys: &Keys<'_>) -> Vec<u32> {
@@ -240,11 +236,7 @@ fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::oracle::Ability {
             kill: share("kill"),
             give_up: share("give_up"),
         },
-        stack: match keys.word("oracle.stack") {
-            Some("flask") => Stack::Flask,
-            None if use_docker => Stack::Flask,
-            _ => Stack::Native,
-        },
+        stack: keys.choice("oracle.stack").unwrap_or(if use_docker { Stack::Flask } else { Stack::Native }),
     }
 }
 

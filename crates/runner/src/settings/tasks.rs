@@ -1,41 +1,25 @@
 //! The settings of `benchmark=HARBOR`.
 
-use settings::Benchmark;
-use settings::protocols::{self, Protocol};
+use serde_json::Value;
+use settings::{Benchmark, protocols};
 
-use super::keys::{Keys, whole};
-use super::{
-    EndpointSettings, Feedback, RunSettings, SettingsError, TaskBackground, TaskProtocol, TaskSession,
-    TaskSettings, TaskSnapshots, TaskTimeout,
-};
+use super::keys::{Keys, from_word, whole};
+use super::{EndpointSettings, Feedback, RunSettings, SettingsError, TaskSettings};
 
-/// The tasks of Harbor that are named.
-pub(super) fn named(keys: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsError> {
-    let is_harbor = keys.section == Benchmark::Harbor.section();
-    match keys.path("tasks") {
+/// The tasks of Harbor that are named, by values with the declared defaults.
+pub(super) fn named(values: &Keys<'_>) -> Result<Option<TaskSettings>, SettingsError> {
+    let is_harbor = values.section == Benchmark::Harbor.section();
+    match values.path("tasks") {
         Some(folder) if is_harbor => {
-            let timeout = timeout(keys.word("harbor.timeout"));
-            let protocol = match keys.word("harbor.protocol") {
-                Some("evocode") => Some(TaskProtocol::Evocode),
-                Some("mt_at_k") => Some(TaskProtocol::MtAtK),
-                Some("sr") => Some(TaskProtocol::Sr),
-                Some("ours") => Some(TaskProtocol::Ours),
-                _ => None,
+            let settings = TaskSettings {
+                folder,
+                timeout: values.choice("harbor.timeout").unwrap_or_default(),
+                background: values.choice("harbor.background").unwrap_or_default(),
+                session: values.choice("harbor.session").unwrap_or_default(),
+                snapshots: values.choice("harbor.snapshots").unwrap_or_default(),
+                protocol: values.choice("harbor.protocol"),
             };
-            let background = match keys.word("harbor.background") {
-                Some("keep") => TaskBackground::Keep,
-                Some("end") => TaskBackground::End,
-                _ => TaskBackground::Check,
-            };
-            let session = match keys.word("harbor.session") {
-                Some("fresh") => TaskSession::Fresh,
-                _ => TaskSession::Continue,
-            };
-            let snapshots = match keys.word("harbor.snapshots") {
-                Some("each_step") => TaskSnapshots::EachStep,
-                _ => TaskSnapshots::None,
-            };
-            Ok(Some(TaskSettings { folder, timeout, background, session, snapshots, protocol }))
+            Ok(Some(settings))
         }
         Some(_) => Err(SettingsError::new("tasks", "it belongs to benchmark=HARBOR")),
         None if is_harbor => Err(SettingsError::new(
@@ -54,19 +38,11 @@ pub(super) fn attempt_limit(keys: &Keys<'_>) -> u32 {
         .unwrap_or(protocols::EVOCODE.attempts)
 }
 
-/// What becomes of a step out of time, by the word of `harbor.timeout`.
-fn timeout(word: Option<&str>) -> TaskTimeout {
-    match word {
-        Some("stop") => TaskTimeout::Stop,
-        _ => TaskTimeout::Graded,
-    }
-}
-
 /// Sets what belongs to the protocol that is named. What contradicts it is an error: the run would have its name and not be it.
 pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(), SettingsError> {
     let Some(tasks) = &mut s.tasks else { return Ok(()) };
     let Some(protocol) = tasks.protocol else { return Ok(()) };
-    let sets = sets(protocol);
+    let sets = protocol.sets();
     let contradicts = |key: &str, wanted: &str| {
         let word = protocol.as_str();
         Err(SettingsError::new(
@@ -86,20 +62,10 @@ pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(),
     if !sets.takes_attempts && given.is_some_and(|given| given != sets.attempts) {
         return contradicts("attempt_limit", &sets.attempts.to_string());
     }
-    tasks.timeout = timeout(Some(sets.timeout));
+    tasks.timeout = from_word(&Value::from(sets.timeout)).unwrap_or_default();
     s.attempt_limit = given.unwrap_or(sets.attempts);
     (s.fail_stop, s.restore_before_try) = (sets.fail_stop, sets.restore_before_try);
     Ok(())
-}
-
-/// What a protocol sets.
-const fn sets(protocol: TaskProtocol) -> Protocol {
-    match protocol {
-        TaskProtocol::Evocode => protocols::EVOCODE,
-        TaskProtocol::MtAtK => protocols::MT_AT_K,
-        TaskProtocol::Sr => protocols::SR,
-        TaskProtocol::Ours => protocols::OURS,
-    }
 }
 
 /// What is short for a key of tasks is none of another benchmark.
@@ -170,7 +136,7 @@ pub(super) fn check(s: &RunSettings) -> Result<(), SettingsError> {
 mod tests {
     use settings::ConfigFile;
 
-    use crate::settings::resolve;
+    use crate::settings::{TaskBackground, TaskSession, TaskTimeout, resolve};
 
     use super::*;
 

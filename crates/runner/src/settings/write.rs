@@ -1,11 +1,9 @@
 //! Settings as `config.yaml`.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{
-    EndpointSettings, Feedback, KeySource, RunSettings, TaskBackground, TaskProtocol, TaskSession,
-    TaskSettings, TaskSnapshots, TaskTimeout, arguments,
-};
+use super::{EndpointSettings, Feedback, KeySource, RunSettings, TaskSettings, arguments, keeps_none};
 
 /// Bytes of a gibibyte.
 pub(super) const GIB: f64 = (1u64 << 30) as f64;
@@ -68,28 +66,11 @@ impl File {
 
     fn tasks(&mut self, s: &RunSettings, tasks: &TaskSettings) {
         self.put("tasks", tasks.folder.to_string_lossy().into_owned());
-        let timeout = match tasks.timeout {
-            TaskTimeout::Graded => "graded",
-            TaskTimeout::Stop => "stop",
-        };
-        self.put("harbor.timeout", timeout);
-        let background = match tasks.background {
-            TaskBackground::Check => "check",
-            TaskBackground::Keep => "keep",
-            TaskBackground::End => "end",
-        };
-        self.put("harbor.background", background);
-        let session = match tasks.session {
-            TaskSession::Continue => "continue",
-            TaskSession::Fresh => "fresh",
-        };
-        self.put("harbor.session", session);
-        let snapshots = match tasks.snapshots {
-            TaskSnapshots::None => None,
-            TaskSnapshots::EachStep => Some("each_step"),
-        };
-        self.put("harbor.snapshots", snapshots);
-        self.put("harbor.protocol", tasks.protocol.map(TaskProtocol::as_str));
+        self.put("harbor.timeout", word(tasks.timeout));
+        self.put("harbor.background", word(tasks.background));
+        self.put("harbor.session", word(tasks.session));
+        self.put("harbor.snapshots", json!((!keeps_none(&tasks.snapshots)).then_some(tasks.snapshots)));
+        self.put("harbor.protocol", json!(tasks.protocol));
         self.put("harbor.attempt_limit", s.attempt_limit);
         self.put("restore_before_try", s.restore_before_try);
         let named: Vec<String> = s.execute_episodes.iter().map(u32::to_string).collect();
@@ -109,12 +90,9 @@ impl File {
         put("attempt_limit", s.attempt_limit.into());
         put("base_seed", g.base_seed.into());
         put("enable_feedback", (s.feedback != Feedback::None).into());
-        let kind = match s.feedback {
-            Feedback::Minimal => "MINIMAL",
-            Feedback::Medium => "MEDIUM",
-            Feedback::Detailed | Feedback::None => "DETAILED",
-        };
-        put("test_fail_feedback_type", kind.into());
+        // A key of its own says that there is none.
+        let kind = if s.feedback == Feedback::None { Feedback::Detailed } else { s.feedback };
+        put("test_fail_feedback_type", word(kind));
         put("use_llm_sampler", g.use_llm_sampler.into());
         put("llm_sampler_model_id", json!(g.llm_sampler_model_id));
         let episodes: Vec<String> = s.execute_episodes.iter().map(u32::to_string).collect();
@@ -153,11 +131,7 @@ impl File {
         self.put("limits.pids", limits.pids);
         self.put("limits.disk_gib", limits.disk as f64 / GIB);
         self.put("limits.attempt_minutes", limits.seconds as f64 / 60.0);
-        let reach = match s.reach {
-            sandbox::Reach::Gateway => "gateway",
-            sandbox::Reach::Open => "open",
-        };
-        self.put("limits.network", reach);
+        self.put("limits.network", word(s.reach));
         let budgets =
             [("attempt", s.budgets.attempt), ("episode", s.budgets.episode), ("run", s.budgets.run)];
         for (of, budget) in budgets {
@@ -174,11 +148,7 @@ impl File {
         self.put("oracle.most_defects", oracle.most_defects);
         self.put("oracle.repair", oracle.repair);
         self.put("oracle.carries_over", oracle.carries_over);
-        let stack = match oracle.stack {
-            gateway::oracle::Stack::Flask => "flask",
-            gateway::oracle::Stack::Native => "native",
-        };
-        self.put("oracle.stack", stack);
+        self.put("oracle.stack", word(oracle.stack));
         let faults = &oracle.fault_injection;
         self.put("oracle.mischief.stall", faults.stall);
         self.put("oracle.mischief.overflow", faults.overflow);
@@ -186,6 +156,11 @@ impl File {
         self.put("oracle.mischief.kill", faults.kill);
         self.put("oracle.mischief.give_up", faults.give_up);
     }
+}
+
+/// The word of a choice.
+fn word(choice: impl Serialize) -> Value {
+    serde_json::to_value(choice).unwrap_or_default()
 }
 
 fn some(words: &[String]) -> Value {
