@@ -35,6 +35,7 @@ mod llm;
 mod locobench;
 mod one_turn;
 mod paper;
+mod printed_lines;
 mod python_page;
 mod regraded;
 mod rerun_list;
