@@ -201,6 +201,31 @@ fn a_recipe_that_changes_once_it_was_shown_is_not_what_was_trusted() {
 }
 
 #[test]
+// docs/security.md: A resume
+fn nothing_that_lies_in_the_folder_of_a_new_run_becomes_part_of_it() {
+    let home = TestHome::new();
+    // As a begin that was killed leaves it, and more.
+    let own = home.path("results/.stamina");
+    let outside = home.path("outside");
+    for folder in
+        [own.join("state/scenario_0/live/workspace"), own.join("state/scenario_0/live/home"), outside.clone()]
+    {
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("planted.txt"), "theirs").expect("a file");
+    }
+    symlink(&outside, own.join("episodes")).expect("a link");
+    let journal = json!({ "before": { "calls": 7, "feedback": "theirs" } });
+    std::fs::write(own.join("state/scenario_0/journal.json"), journal.to_string()).expect("a file");
+    home.run_until_budget(2, 1);
+    let left = state_of(&home.path("results"));
+    let planted: Vec<_> = left.iter().filter(|(path, ..)| path.ends_with("planted.txt")).collect();
+    assert!(planted.is_empty() && left.len() > 5, "{planted:?} of {}", left.len());
+    let kept = std::fs::read_to_string(own.join("state/scenario_0/journal.json")).expect("a journal");
+    assert!(!kept.contains("theirs"), "{kept}");
+    assert_eq!(std::fs::read_dir(&outside).expect("a folder").count(), 1);
+}
+
+#[test]
 // docs/security.md: The records of a run (`.stamina/`)
 fn names_and_settings_that_would_reach_out_are_refused() {
     let home = TestHome::new();

@@ -24,13 +24,13 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         if is_taken(&paths.results) {
             return Err(RunError::Taken { path: paths.results });
         }
-        disk::folder(&paths.own().join("episodes"))?;
+        disk::folder(&paths.own())?;
         let lock = Lock::take(&paths)?;
-        fresh_gateway_folder(&paths)?;
         // Another begin may have been quicker.
         if is_taken(&paths.results) {
             return Err(RunError::Taken { path: paths.results });
         }
+        fresh_records(&paths)?;
         control::write(&paths.results, &ControlRequest::default())?;
         disk::write(&paths.results.join("config.yaml"), settings.to_yaml().as_bytes(), Durability::Synced)?;
         let named = HarnessNamed {
@@ -54,6 +54,20 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
     .await?;
     kill_points::point("run begun");
     run::run_to_end(ready, harness, on_event, false).await
+}
+
+/// Removes what lies beside the lock: of a begin that was killed, or of somebody who prepared the folder. Sessions, workspaces and
+/// spending in it would become those of the new run.
+fn fresh_records(paths: &RunPaths) -> Result<(), RunError> {
+    let own = paths.own();
+    let wrong = |error: std::io::Error| disk::at(&own, error);
+    for (name, _) in files::beneath::list_folder(&own).map_err(wrong)? {
+        if name != "lock" {
+            crate::copy::remove(&own.join(name)).map_err(wrong)?;
+        }
+    }
+    disk::folder(&own.join("episodes"))?;
+    fresh_gateway_folder(paths)
 }
 
 /// The gateway's socket gets a folder of its own: what an earlier part left under its name, or somebody else, is taken away.
