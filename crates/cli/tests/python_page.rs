@@ -98,8 +98,7 @@ fn the_programs_of_the_page_print_the_mean_stamina_of_every_run() {
     let read = golden["episodes"].as_str().expect("the table");
     assert_eq!(what_is_read(&made), what_is_read(read), "{AGAIN}");
 
-    // Each program is the one whose output is kept, and runs here where its packages are installed. Without R when that was made, only
-    // the output here tells of the program in R.
+    // Each program is the one whose output is kept, and runs here where its packages are installed.
     let programs = programs(&page);
     let kept: BTreeMap<&str, &Value> = golden["programs"]
         .as_object()
@@ -122,7 +121,7 @@ fn the_programs_of_the_page_print_the_mean_stamina_of_every_run() {
             assert_eq!(kept["program"].as_str(), Some(program), "{heading}: {AGAIN}");
             kept["output"].as_str().expect("output").to_owned()
         });
-        assert!(kept.is_some() || language == "r", "{heading}: {AGAIN}");
+        assert!(kept.is_some(), "{heading}: {AGAIN}");
         let here = output_here(language, program, &table);
         if here.is_none() {
             println!("left out: the program of \"{heading}\", whose packages are not installed");
