@@ -1,4 +1,5 @@
 // The library: what is listed, sorted, filtered, searched, tagged and noted, against what the command line says.
+import { writeFileSync } from "node:fs";
 import { expect, fixtures, names, rows, test } from "./fixture";
 
 const JOBS = `${fixtures}/harbor/jobs`;
@@ -95,6 +96,25 @@ test("tags and notes are kept in the store and found again", async ({ lab, page 
   await expect.poll(async () => (await lab.json<Run[]>("runs")).find((r) => r.id === id)).toMatchObject({ tags: ["for the paper"], note: "reference of\nthe whole job" });
   await page.getByRole("textbox", { name: /Filter runs/ }).fill("whole job");
   await expect.poll(async () => (await names(page)).length).toBe(1);
+});
+
+test("where the chosen run is gone, j and Space go on from its place", async ({ lab, page }) => {
+  writeFileSync(lab.at("gone.csv"), "run,harness,model,scenario,turn,attempt,passed\ngone,terminus-2,gone-model,task,1,1,true\n");
+  await lab.stamina("ingest", lab.at("gone.csv"));
+  await page.getByRole("link", { name: /gone-model/ }).locator("xpath=ancestor::tr").click({ position: { x: 500, y: 10 } });
+  await expect(page).toHaveURL(/run=gone/);
+  const side = page.getByRole("complementary", { name: "Sources and views" });
+  await side.getByRole("listitem").filter({ hasText: "gone" }).first().hover();
+  await side.getByRole("button", { name: /Actions for gone/ }).click();
+  await page.getByRole("menuitem", { name: /Remove/ }).click();
+  await expect.poll(async () => (await names(page)).length).toBe(5);
+  const selected = page.getByRole("grid", { name: "Runs" }).locator("tr.on");
+  await expect(selected).toHaveCount(0);
+  await page.keyboard.press("Space");
+  await expect(selected).toHaveCount(1);
+  await expect(page.getByRole("complementary", { name: /Peek/ })).toBeVisible();
+  await page.keyboard.press("j");
+  await expect(selected).toHaveCount(1);
 });
 
 test("a source is taken out and taken back, and the folder is not touched", async ({ page, served }) => {
