@@ -134,6 +134,24 @@ fn episodes_of_two_models_that_took_equally_long_are_no_copies() {
     assert_eq!(in_cells(), [3, 3]);
 }
 
+/// Of two of its episodes hardly anything was measured: they ended before the agent used a token.
+#[test]
+fn a_table_that_is_opened_twice_counts_once_with_episodes_that_were_hardly_measured() {
+    let library = TestHome::new();
+    let table = folders::fixtures().join("../../data/sample-table.csv");
+    let in_cells = || {
+        let matrix = library.json(&["matrix"]);
+        matrix["cells"].as_array().expect("cells").iter().map(|cell| cell["n"].clone()).collect::<Vec<_>>()
+    };
+    for folder in ["one", "two"].map(|name| library.path(name)) {
+        std::fs::create_dir(&folder).expect("a folder");
+        std::fs::copy(&table, folder.join("t.csv")).expect("a table");
+        library.ingest(&folder);
+        assert_eq!(in_cells(), [8, 8, 8, 8]);
+    }
+    assert_eq!(library.run_ids().len(), 8);
+}
+
 #[test]
 fn which_one_counts_is_shown_and_can_be_chosen() {
     let library = with_a_copy();

@@ -5,10 +5,14 @@
 //! identity that an incomplete copy or a later grading has. This module combines both over all sources after parts are written.
 //! It computes `identity` from scratch each time, because the other source may have changed or been closed.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod same_runs;
+mod unmeasured;
+
+use std::collections::{BTreeSet, HashMap};
 
 use rusqlite::Connection;
 
+use self::same_runs::SameRuns;
 use crate::{EpisodeId, Result, RunId, Store, runs};
 
 /// A field of an episode: the identity of its incomplete copies. Only readers of Stamina Lab write it, and only
@@ -44,6 +48,9 @@ impl Store {
             let mut settled = by_other_identity(conn)?;
             let resumed = of_resumed_runs(conn, &settled)?;
             settled.extend(resumed);
+            for (episode, known) in unmeasured::of_copied_runs(conn)? {
+                settled.entry(episode).or_insert(known);
+            }
             let mut changed = BTreeSet::new();
             // The complete copy was deleted or has changed.
             for (episode, run) in settled_before(conn)? {
@@ -152,36 +159,6 @@ fn of_resumed_runs(conn: &Connection, settled: &Settled) -> Result<Settled> {
     Ok(settled.collect())
 }
 
-/// Sets of runs that are the same run, each represented by its least number.
-#[derive(Default)]
-struct SameRuns {
-    /// A smaller number in the same set, or the number itself.
-    parents: BTreeMap<RunId, RunId>,
-}
-
-impl SameRuns {
-    fn root(&mut self, run: RunId) -> RunId {
-        let mut root = run;
-        while let Some(parent) = self.parents.get(&root).copied().filter(|parent| *parent != root) {
-            root = parent;
-        }
-        // The next search takes one step.
-        let mut at = run;
-        while let Some(parent) = self.parents.insert(at, root).filter(|parent| *parent != root) {
-            at = parent;
-        }
-        root
-    }
-
-    fn join(&mut self, a: RunId, b: RunId) {
-        let (a, b) = (self.root(a), self.root(b));
-        let root = a.min(b);
-        for run in [a, b] {
-            self.parents.insert(run, root);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
@@ -190,6 +167,45 @@ mod tests {
 
     use super::*;
     use crate::{PartRead, SourceId};
+
+    /// A source with a run of this harness and these episodes: their scenarios, each with the identity that its reader gives it.
+    fn put_run(store: &Store, name: &str, harness: &str, episodes: &[(&str, Option<&str>)]) -> SourceId {
+        let source = store.put_source(&format!("/data/{name}"), name, false).unwrap();
+        let mut run = Run::unknown(name, Benchmark { key: "b".into(), name: "B".into() });
+        run.harness = Some(harness.to_owned());
+        store.put_runs(source, "", "table", &[run]).unwrap();
+        let episodes: Vec<(String, Episode)> = (1..)
+            .zip(episodes)
+            .map(|(number, (scenario, identity)): (u32, _)| {
+                let mut episode = Episode::new(format!("{number}"), *scenario);
+                episode.identity = identity.map(str::to_owned);
+                (name.to_owned(), episode)
+            })
+            .collect();
+        let part =
+            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+        store.put_part(source, &part).unwrap();
+        store.settle_identities().unwrap();
+        source
+    }
+
+    #[test]
+    fn what_was_not_measured_is_the_same_in_runs_that_are_copies() {
+        let store = Store::in_memory().unwrap();
+        let three = [("x", Some("of-x")), ("y", None), ("y", None)];
+        put_run(&store, "a", "h", &three);
+        assert_eq!(copies(&store), 0);
+        let copied = put_run(&store, "b", "h", &three);
+        assert_eq!(copies(&store), 3, "and the two of one run are two");
+        // Another harness has no such run, and one that has no trial in common is none.
+        put_run(&store, "c", "other", &three);
+        put_run(&store, "d", "h", &[("y", None), ("z", Some("of-z"))]);
+        assert_eq!(copies(&store), 4, "the trial that is measured");
+        store.remove_source(copied).unwrap();
+        store.purge_removed(Duration::ZERO).unwrap();
+        store.settle_identities().unwrap();
+        assert!(known_by(&store).iter().all(|(_, identity)| identity == "of-x" || identity == "of-z"));
+    }
 
     /// A source with one episode of Stamina Lab, with the identity and the other identity that its reader gives it.
     fn put(store: &Store, name: &str, identity: &str, other: Option<&str>) -> SourceId {
@@ -214,7 +230,8 @@ mod tests {
         store
             .read(|conn| {
                 let mut find = conn.prepare(
-                    "SELECT run.key, episode.identity FROM episode JOIN run ON run.id = episode.run ORDER BY run.key",
+                    "SELECT run.key, episode.identity FROM episode JOIN run ON run.id = episode.run
+                     WHERE episode.identity IS NOT NULL ORDER BY run.key",
                 )?;
                 let rows = find.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
                 Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -254,15 +271,5 @@ mod tests {
         let before = store.last_change().unwrap();
         store.settle_identities().unwrap();
         assert_eq!(store.last_change().unwrap(), before, "nothing is touched that stays as it is");
-    }
-
-    #[test]
-    fn sameness_of_runs_is_transitive() {
-        let mut same = SameRuns::default();
-        for (a, b) in [(5, 4), (2, 3), (4, 3), (7, 7)] {
-            same.join(a, b);
-        }
-        assert_eq!([2, 3, 4, 5].map(|run| same.root(run)), [2; 4]);
-        assert_eq!([7, 9].map(|run| same.root(run)), [7, 9]);
     }
 }
