@@ -85,7 +85,7 @@ pub(super) fn draw(
             let panel = panel(sheet, &grid, turns, i, lines.len());
             draw_behind(sheet, canvas, &panel, i, lines, tau);
             draw_title(sheet, canvas, &grid, &panel, i, line);
-            draw_axes(sheet, canvas, &grid, &panel, (i, line), (&ticks, data.at_risk));
+            draw_axes(sheet, canvas, &grid, &panel, (i, line), (ticks.as_slice(), data.at_risk));
             draw_curve(sheet, canvas, &panel, line, wants_band(data, line.index));
             marks.extend(panel_marks(&grid, &panel, i, line));
         }

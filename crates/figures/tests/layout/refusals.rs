@@ -286,7 +286,7 @@ fn survival_curves_of_more_than_eight_runs_have_a_panel_each() {
             assert_eq!(times("τ = 9 (dotted line)"), 1, "{preset}: {texts:?}");
             // A name and every turn of a panel can be pointed at.
             for series in 0..count as u32 {
-                let own = || drawing.marks.iter().filter(|mark| mark.series == Some(series));
+                let own = || drawing.marks.iter().filter(move |mark| mark.series == Some(series));
                 assert_eq!(own().filter(|mark| mark.id.starts_with("name-")).count(), 1);
                 let turn = own().find(|mark| mark.id == format!("turn-{series}-1")).unwrap();
                 assert!(turn.lines[1].ends_with("at risk 25"), "{turn:?}");
