@@ -1,21 +1,10 @@
 //! What decides about the bytes of a pack, and the benchmarks.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::{ConfigError, Takes};
+use crate::bounds::{MOST_CHANGES, MOST_SCENARIOS, MOST_SEED, MOST_TURNS};
+use crate::{ConfigError, Takes};
 
-/// The number of scenarios or turns that stands for all of a pack: none has more.
-pub const WHOLE_PACK: u32 = 1000;
-/// Most scenarios of a pack or run.
-pub(crate) const MOST_SCENARIOS: u64 = WHOLE_PACK as u64;
-/// Most turns of a scenario.
-pub(crate) const MOST_TURNS: u64 = WHOLE_PACK as u64;
-/// Most changes from a turn to the next.
-pub(crate) const MOST_CHANGES: u64 = 50;
-/// Seeds fit into a signed number of 64 bits, so that every YAML and JSON reader keeps them exactly.
-pub(crate) const MOST_SEED: u64 = i64::MAX as u64;
 /// The model that samples if none is named: that of the README.
 pub const MODEL: &str = "zai.glm-5";
 
@@ -77,13 +66,6 @@ pub struct Generation {
     /// Which model; only with `use_llm_sampler`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub llm_sampler_model_id: Option<String>,
-}
-
-impl Default for Generation {
-    /// The declared defaults, which are those of the README.
-    fn default() -> Self {
-        crate::resolve::generation(&BTreeMap::new())
-    }
 }
 
 impl Generation {

@@ -12,6 +12,7 @@
 //! This crate knows no run. What settings mean together, and what is refused because of others, is `runner::settings`. To add a
 //! setting: one row here, its field and its meaning there, its field in the form (`FormSettings` of `workbench`).
 
+mod bounds;
 mod declarations;
 pub mod docs;
 mod error;
@@ -25,9 +26,10 @@ mod takes;
 mod tests;
 pub mod yaml;
 
+pub use self::bounds::WHOLE_PACK;
 pub use self::declarations::{all, declaration, fields, keys};
 pub use self::error::ConfigError;
-pub use self::generation::{Benchmark, Generation, MODEL, WHOLE_PACK};
+pub use self::generation::{Benchmark, Generation, MODEL};
 pub use self::harness_words::{AGENTS, is_free_section, is_harness_section, is_player};
 pub use self::resolve::{Config, ConfigFile, LeftOut, read, resolve};
 pub use self::setting::{Choice, DefaultValue, FormSection, Key, KeyName, Need, Setting};

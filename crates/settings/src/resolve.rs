@@ -227,8 +227,15 @@ fn finish(given: BTreeMap<String, Value>) -> Config {
     Config { generation: generation(&given), output_dir, given }
 }
 
+impl Default for Generation {
+    /// The declared defaults, which are those of the README.
+    fn default() -> Self {
+        generation(&BTreeMap::new())
+    }
+}
+
 /// What decides about the bytes of a pack, by what is given and by the declared defaults.
-pub(crate) fn generation(given: &BTreeMap<String, Value>) -> Generation {
+fn generation(given: &BTreeMap<String, Value>) -> Generation {
     let value = |key: &str| given.get(key).or_else(|| defaults().get(key));
     let word = value("benchmark").and_then(Value::as_str);
     let benchmark =

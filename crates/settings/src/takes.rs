@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::generation::MOST_SCENARIOS;
+use crate::bounds::MOST_SCENARIOS;
 
 /// Longest text that a key takes, in bytes.
 const LONGEST: usize = 4096;

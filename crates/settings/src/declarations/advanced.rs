@@ -1,7 +1,7 @@
 //! What containers get beside, and the simulated model.
 
 use super::plain;
-use crate::generation::MOST_SEED;
+use crate::bounds::MOST_SEED;
 use crate::{DefaultValue, KeyName, Need, Setting, Takes};
 
 // words: ok, the key has this name.

@@ -1,7 +1,8 @@
 //! What is played: scenarios of a pack or a seed, or tasks of Harbor.
 
 use super::{ANY, SCENARIOS, choice, plain};
-use crate::generation::{MODEL, MOST_CHANGES, MOST_SCENARIOS, MOST_SEED, MOST_TURNS};
+use crate::bounds::{MOST_CHANGES, MOST_SCENARIOS, MOST_SEED, MOST_TURNS};
+use crate::generation::MODEL;
 use crate::{Benchmark, DefaultValue, FormSection, KeyName, Need, Setting, Takes};
 
 const ROW: Setting = Setting { section: FormSection::Scenarios, ..Setting::BLANK };
