@@ -1,7 +1,7 @@
 //! What preflight learned about model endpoints, by address, model and API, with the time. The workbench decides what the
 //! JSON means. It holds no keys of endpoints.
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::{Result, Store};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::{Result, Store, changes, slugs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

@@ -5,7 +5,7 @@
 
 use rusqlite::Connection;
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::{Result, SourceId, Store};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

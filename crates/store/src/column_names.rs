@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{json, parse};
 use crate::{Result, Store};
 

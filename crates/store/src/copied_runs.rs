@@ -14,7 +14,7 @@ use model::Warning;
 use rusqlite::Connection;
 
 use crate::copies::{GAP_TERMS, GAPS, GRADING};
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::withdrawn::VALID;
 use crate::{Result, RunId, SourceId, Store, runs, warnings};
 

@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::identities::IS_UNREADABLE;
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::withdrawn::{VALID, VALID_EPISODE, reason_of};
 use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, copied_runs, episodes, runs, warnings};
 

@@ -4,7 +4,7 @@
 //! A comparison of runs reads all turns of hundreds of episodes at once. This table has one short row per episode, so the
 //! comparison does not read turns and attempts with their messages.
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{end_reason, json, no_word};
 use crate::withdrawn::VALID_EPISODE;
 use crate::{EpisodeId, Result, RunId, Store, StoreError};

@@ -10,7 +10,7 @@ pub use self::read::{EpisodeEntry, EpisodeRecord};
 pub(crate) use self::read::{read_timing, whole};
 use crate::connection::Write;
 use crate::limits::{GRID_TURNS, IDENTITY_BYTES, MESSAGE_BYTES, cut};
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{artifacts_json, extra_json, folded, int, json};
 use crate::{EpisodeId, Result, RunId, episode_turns, sessions, slugs, turns, withdrawn};
 

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::Result;
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::json;
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

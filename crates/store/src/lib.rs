@@ -30,6 +30,7 @@ mod identities;
 mod interned;
 mod library;
 pub mod limits;
+mod migration;
 mod not_kept;
 mod origins;
 mod parts;

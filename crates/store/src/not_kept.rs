@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use model::{Severity, Warning, WarningCounts};
 use rusqlite::{Connection, Row, params};
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{int, parse};
 use crate::warnings::listed;
 use crate::{Result, RunId, SourceId, Store, WarningFilter, changes};

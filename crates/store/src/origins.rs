@@ -7,7 +7,7 @@
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::{Result, Store};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

@@ -9,7 +9,7 @@ use model::{Episode, Warning};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::connection::Write;
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::int;
 use crate::{
     EpisodeId, NotKept, Result, RunId, SourceId, Store, changes, episodes, not_kept, policy, runs, sources,

@@ -6,7 +6,7 @@ use model::{CensoringPolicy, EndReason};
 use rusqlite::Connection;
 
 use crate::connection::Write;
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{end_reason, json, parse};
 use crate::withdrawn::{VALID, VALID_EPISODE};
 use crate::{EpisodeId, Result, RunId, Store, changes, episodes, runs};

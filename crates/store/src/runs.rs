@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use model::{Baseline, Benchmark, Reported, Run, WarningCounts};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{extra_json, folded, json, parse, parse_or_default};
 use crate::{
     Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, not_kept, slugs, sources,

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::migration::Migration;
 use crate::{Result, StoreError};
 
 /// The layout that this program writes (`PRAGMA user_version`).
@@ -15,14 +16,6 @@ pub const VERSION: i64 = 24;
 
 /// Marks a SQLite file as a library of Stamina Lab (`PRAGMA application_id`): the letters `StLb`.
 pub const APPLICATION_ID: i64 = 0x5374_4c62;
-
-/// Statements that bring a table to a layout version.
-pub(crate) struct Migration {
-    /// The version after these statements.
-    pub version: i64,
-    /// The statements.
-    pub sql: &'static str,
-}
 
 /// The steps of every table. Tables that others refer to come first.
 const ALL: &[&[Migration]] = &[

@@ -12,7 +12,7 @@ use ts_rs::TS;
 use model::TestResult;
 
 use crate::limits::cut;
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::turns;
 use crate::values::words;
 use crate::{EpisodeId, Result, Store};

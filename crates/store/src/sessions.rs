@@ -3,7 +3,7 @@
 use model::{Episode, SessionFigures};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{json, parse};
 use crate::withdrawn::EPISODE_REASON;
 use crate::{EpisodeId, Result, RunId, Store};

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::{Result, RunId};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::WarningCounts;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::whole;
 use crate::{Result, SourceId, Store, StoreError, cached_input, changes, interned, not_kept, runs, warnings};
 

@@ -4,7 +4,7 @@
 use model::{EndReason, Median, PassRate, RoundScores, Stamina, Tokens};
 use rusqlite::{Connection, Row, params};
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{end_reason, json, parse, range, tokens};
 use crate::{Result, RunId, SourceId, Store, changes, withdrawn};
 

@@ -17,7 +17,7 @@ use crate::connection::Write;
 use crate::episodes::read_timing;
 use crate::grader;
 use crate::limits::{MESSAGE_BYTES, REQUEST_BYTES, cut};
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{
     artifacts_json, end_reason, extra_json, int, json, no_word, pair, parse, parse_artifacts,
     parse_or_default, tokens,

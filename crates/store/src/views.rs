@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::{Result, Store};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

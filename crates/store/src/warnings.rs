@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::limits::{MESSAGE_BYTES, cut};
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{int, no_word, parse, whole};
 use crate::{NotKept, Result, RunId, SourceId, Store, changes, not_kept, runs, sources};
 

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use rusqlite::Connection;
 
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, runs, slugs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[

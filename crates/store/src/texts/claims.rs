@@ -7,7 +7,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
 use super::{IS_INDEXED_NOW, READABLE, WAITS};
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::{EpisodeId, Result, SourceId, Store};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::claims::{self, UnindexedEpisode};
 use super::{IN_PART, INDEXED, READABLE, UNREADABLE, WAITS, shared_files};
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::values::{int, whole};
 use crate::{EpisodeId, Result, SourceId, Store};
 

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::Connection;
 
 use super::claims::UnindexedEpisode;
-use crate::schema::Migration;
+use crate::migration::Migration;
 use crate::{Result, Store};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
