@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::withdrawn::VALID_EPISODE;
+use crate::valid::VALID_EPISODE;
 use crate::{Result, RunId, Store};
 
 /// The runs that share a trial with any other episode. It reads the index of identities alone, and few episodes beside it.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use model::CachedInput;
 use rusqlite::{Connection, params};
 
-use crate::{EpisodeId, Result, RunId, Store, runs};
+use crate::{EpisodeId, Result, RunId, Store, rows};
 
 /// The largest plausible count of tokens. Sums of larger counts could exceed the range of a column.
 const MOST: i64 = 1 << 60;
@@ -147,7 +147,7 @@ pub(crate) fn settle(conn: &Connection) -> Result<()> {
         };
         if !changed.is_empty() {
             changed.into_iter().try_for_each(|episode| sum(conn, episode))?;
-            runs::touch_and_sum(conn, *run)?;
+            rows::touch_and_sum(conn, *run)?;
         }
     }
     Ok(())

@@ -9,6 +9,7 @@ use model::lock;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::interned::Interned;
+use crate::write::Write;
 use crate::{Result, StoreError, schema};
 
 /// How long a write waits for another process.
@@ -37,12 +38,6 @@ struct Writer {
     interned: Interned,
     /// `PRAGMA data_version`. It changes when another connection writes, which makes `interned` invalid.
     seen: i64,
-}
-
-/// A write transaction with the cache of known rows.
-pub(crate) struct Write<'a> {
-    pub tx: Transaction<'a>,
-    pub interned: &'a mut Interned,
 }
 
 impl Store {

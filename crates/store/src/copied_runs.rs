@@ -13,10 +13,10 @@ use std::collections::{HashMap, HashSet};
 use model::Warning;
 use rusqlite::Connection;
 
-use crate::copies::{GAP_TERMS, GAPS, GRADING};
+use crate::gaps::{GAP_TERMS, GAPS, GRADING};
 use crate::migration::Migration;
-use crate::withdrawn::VALID;
-use crate::{Result, RunId, SourceId, Store, runs, warnings};
+use crate::valid::VALID;
+use crate::{Result, RunId, SourceId, Store, rows, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 22,
@@ -141,13 +141,13 @@ fn delete(conn: &Connection, source: SourceId, run: &SharingRun, original: &Shar
         .prepare_cached("SELECT min(part) FROM episode WHERE run = ?1")?
         .query_row([run.id], |row| row.get(0))?;
     if depends_on_others(conn, run, original)? {
-        runs::delete(conn, run.id)?;
+        rows::delete(conn, run.id)?;
     } else {
         conn.prepare_cached(
             "UPDATE part SET left_out = 1 WHERE id IN (SELECT part FROM episode WHERE run = ?1)",
         )?
         .execute([run.id])?;
-        runs::remove(conn, run.id)?;
+        rows::remove(conn, run.id)?;
         conn.prepare_cached(
             "INSERT OR REPLACE INTO left_out_run (source, place, key, original_place, original_key)
              VALUES (?1, ?2, ?3, ?4, ?5)",

@@ -1,5 +1,5 @@
 //! Copies of an episode: the same trial in two sources, or twice in one, is one observation. It counts once wherever runs
-//! are pooled. Only this module decides which copy counts. The rules, in their order:
+//! are pooled. Only this module decides which copy counts; `gaps` has the terms of rules 3 to 7. The rules, in their order:
 //!
 //! 1. the copy in the run that a user preferred last;
 //! 2. a copy with a known harness;
@@ -21,10 +21,10 @@ use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::identities::IS_UNREADABLE;
+use crate::gaps::{EARLIER_GRADING, GAPS};
 use crate::migration::Migration;
-use crate::withdrawn::{VALID, VALID_EPISODE, reason_of};
-use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, copied_runs, episodes, runs, warnings};
+use crate::valid::{VALID, VALID_EPISODE, reason_of};
+use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, copied_runs, episodes, rows, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 10,
@@ -65,54 +65,6 @@ pub struct SharedEpisodes {
     #[serde(skip)]
     pub withdrawn: Option<String>,
 }
-
-/// SQL: whether an `episode` was copied before it had a readable result. A copy with a result is preferred.
-static IS_SNAPSHOT: LazyLock<String> =
-    LazyLock::new(|| format!("(episode.end_reason = 'unfinished' OR {IS_UNREADABLE})"));
-
-/// SQL: whether a resume can continue an `episode`: it was copied before its end, or something outside ended it. A resume
-/// also removes the last attempt. A copy that no resume continues is preferred, even to one with more attempts.
-static IS_OPEN: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        // words: ok (the stored word)
-        "(episode.end_reason IN ('unfinished', 'endpoint', 'environment', 'budget', 'cancelled') OR {IS_UNREADABLE})"
-    )
-});
-
-/// SQL: the number of attempts of an `episode`. Of two copies, the shorter one was made earlier.
-const ATTEMPTS: &str =
-    "(SELECT count(*) FROM turn JOIN attempt ON attempt.turn = turn.id WHERE turn.episode = episode.id)";
-
-/// SQL: whether an `episode` does not say when it ended. A copy that was made between the verdict and the result has the
-/// verdict, and neither this time nor tokens and cost.
-const HAS_NO_END: &str = "(episode.finished_at IS NULL)";
-
-/// SQL: whether an `episode` of a `run` is a later grading of a trial.
-macro_rules! is_regraded {
-    () => {
-        "(run.format = 'harbor' AND episode.extra ->> '$.source_trial' IS NOT NULL)"
-    };
-}
-
-/// SQL: what tells a later grading of a trial from its other gradings; copies of one have the same. Empty for an `episode` whose
-/// agent worked.
-pub(crate) const GRADING: &str =
-    concat!("iif(", is_regraded!(), ", ' ' || coalesce(episode.started_at, ''), '')");
-
-/// SQL: the later the grading of an `episode`, the lesser. One without a verdict is none.
-const EARLIER_GRADING: &str = concat!(
-    "iif(",
-    is_regraded!(),
-    " AND episode.end_reason NOT IN ('verifier_error', 'no_verdict'), -1 - coalesce(unixepoch(episode.finished_at), 0), 0)"
-);
-
-/// How many terms [`GAPS`] has.
-pub(crate) const GAP_TERMS: usize = 4;
-
-/// SQL: what a copy of an `episode` lacks by itself, whatever run it is in: rules 3 to 6 in their order. Each is an integer, and
-/// the lesser, the better.
-pub(crate) static GAPS: LazyLock<[String; GAP_TERMS]> =
-    LazyLock::new(|| [IS_OPEN.clone(), format!("-{ATTEMPTS}"), IS_SNAPSHOT.clone(), HAS_NO_END.to_owned()]);
 
 /// SQL: which copy of an `episode` counts, with its `run`, `run_slug` and the `size` of its run: all rules in their order. Each
 /// is an integer, and the lesser, the better. The copies of no two runs are equal in all of them.
@@ -262,7 +214,7 @@ impl Store {
                 )?;
                 runs_of_copies.insert(run);
             }
-            runs_of_copies.into_iter().try_for_each(|run| runs::touch(conn, run))?;
+            runs_of_copies.into_iter().try_for_each(|run| rows::touch(conn, run))?;
             copied_runs::leave_out(conn, source)
         })
     }

@@ -6,12 +6,12 @@ use model::{CachedInput, EndReason, Episode, Tokens, Turn, Verdict};
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::read::whole;
 pub use self::read::{EpisodeEntry, EpisodeRecord};
-pub(crate) use self::read::{read_timing, whole};
-use crate::connection::Write;
 use crate::limits::{GRID_TURNS, IDENTITY_BYTES, MESSAGE_BYTES, cut};
 use crate::migration::Migration;
 use crate::values::{artifacts_json, extra_json, folded, int, json};
+use crate::write::Write;
 use crate::{EpisodeId, Result, RunId, episode_turns, sessions, slugs, turns, withdrawn};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[

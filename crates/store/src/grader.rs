@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use model::GraderPlace;
 
+use crate::valid::VALID_EPISODE;
 use crate::values::no_word;
-use crate::withdrawn::VALID_EPISODE;
 use crate::{Result, RunId, Store};
 
 /// How many attempts of a run name places of the verifier of their task.

@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap};
 use rusqlite::Connection;
 
 use self::same_runs::SameRuns;
-use crate::{EpisodeId, Result, RunId, Store, runs};
+use crate::{EpisodeId, Result, RunId, Store, rows};
 
 /// A field of an episode: the identity of its incomplete copies. Only readers of Stamina Lab write it, and only
 /// [`Store::settle_identities`] reads it.
@@ -68,7 +68,7 @@ impl Store {
                     changed.insert(run);
                 }
             }
-            changed.into_iter().try_for_each(|run| runs::touch(conn, run))
+            changed.into_iter().try_for_each(|run| rows::touch(conn, run))
         })
     }
 }

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::runs::{self, read_entry};
+use crate::valid::VALID;
 use crate::values::{range, words};
-use crate::withdrawn::VALID;
 use crate::{Result, RunEntry, SourceId, Store, not_kept, summaries, warnings};
 
 /// SQL: whether a `run` has an entry of the import report that may make a number wrong, listed or not.

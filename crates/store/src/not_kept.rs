@@ -7,8 +7,7 @@ use model::{Severity, Warning, WarningCounts};
 use rusqlite::{Connection, Row, params};
 
 use crate::migration::Migration;
-use crate::values::{int, parse};
-use crate::warnings::listed;
+use crate::values::{int, listed, parse};
 use crate::{Result, RunId, SourceId, Store, WarningFilter, changes};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {

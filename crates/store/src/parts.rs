@@ -8,12 +8,11 @@ use std::collections::{HashMap, HashSet};
 use model::{Episode, Warning};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::connection::Write;
 use crate::migration::Migration;
 use crate::values::int;
+use crate::write::Write;
 use crate::{
-    EpisodeId, NotKept, Result, RunId, SourceId, Store, changes, episodes, not_kept, policy, runs, sources,
-    warnings,
+    EpisodeId, NotKept, Result, RunId, SourceId, Store, changes, episodes, not_kept, policy, rows, warnings,
 };
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -107,7 +106,7 @@ pub struct PartRead<'a> {
 fn touch_runs(conn: &Connection, touched: &HashSet<RunId>) -> Result<()> {
     let mut touched: Vec<RunId> = touched.iter().copied().collect();
     touched.sort_unstable();
-    touched.into_iter().try_for_each(|run| runs::touch(conn, run))
+    touched.into_iter().try_for_each(|run| rows::touch(conn, run))
 }
 
 /// Deletes a part with its episodes and warnings. Adds the runs of the episodes to `touched`.
@@ -149,7 +148,7 @@ fn run_of_key(conn: &Connection, source: SourceId, part: &PartRead<'_>, key: &st
 
 fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>, beyond: &NotKept) -> Result<()> {
     // Reports a missing source. The foreign key would only report a failed constraint.
-    sources::path_and_name(&write.tx, source)?;
+    rows::path_and_name(&write.tx, source)?;
     let id = begin(&write.tx, source, part)?;
     let mut known = known(&write.tx, id)?;
     let mut touched: HashSet<RunId> = known.keys().map(|(run, _)| *run).collect();
@@ -220,7 +219,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>, beyond: &No
     // A warning concerns the run that it names, else the only run of the part.
     let only = match touched.iter().copied().collect::<Vec<_>>()[..] {
         [run] => Some(run),
-        _ => runs::only_one_of_place(conn, source, part.place)?,
+        _ => rows::only_one_of_place(conn, source, part.place)?,
     };
     for key in beyond.episodes.keys().chain(beyond.warnings.keys().flatten()) {
         if let Entry::Vacant(entry) = run_ids.entry(key) {
@@ -313,7 +312,7 @@ impl Store {
                 .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect::<rusqlite::Result<_>>()?;
             for (run, _) in of_source.iter().filter(|(_, place)| !keep.contains(place.as_str())) {
-                runs::delete(conn, *run)?;
+                rows::delete(conn, *run)?;
             }
             Ok(())
         })

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use model::{CensoringPolicy, EndReason};
 use rusqlite::Connection;
 
-use crate::connection::Write;
 use crate::migration::Migration;
+use crate::valid::{VALID, VALID_EPISODE};
 use crate::values::{end_reason, json, parse};
-use crate::withdrawn::{VALID, VALID_EPISODE};
-use crate::{EpisodeId, Result, RunId, Store, changes, episodes, runs};
+use crate::write::Write;
+use crate::{EpisodeId, Result, RunId, Store, changes, episodes, rows};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -55,7 +55,7 @@ fn move_rows(write: &mut Write<'_>, policy: &CensoringPolicy) -> Result<()> {
             changed.insert(run);
         }
     }
-    changed.into_iter().try_for_each(|run| runs::touch(&write.tx, run))
+    changed.into_iter().try_for_each(|run| rows::touch(&write.tx, run))
 }
 
 impl Store {

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::migration::Migration;
 use crate::values::{extra_json, folded, json, parse, parse_or_default};
 use crate::{
-    Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, not_kept, slugs, sources,
-    summaries, warnings, withdrawn,
+    Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, not_kept, rows, slugs, summaries,
+    valid, warnings, withdrawn,
 };
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -64,10 +64,6 @@ ALTER TABLE run ADD COLUMN unsummed INTEGER NOT NULL DEFAULT 0;
 
 /// A field of a run of Harbor's: the id of its job, which all parts and copies of the job have. The reader writes it.
 pub const JOB_ID: &str = "job_id";
-
-/// The sums of a run are computed again when one in so many of its episodes changed. Their time grows with the run, so
-/// sums after every change would make reading a large run quadratic.
-const SUMMED_PART: u32 = 8;
 
 /// A run as lists show it.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,8 +163,8 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
   {}, {},
   {}, {}, {}",
         warnings::by_severity(),
-        withdrawn::reason_of!("run"),
-        withdrawn::EPISODES_OF_RUN,
+        valid::reason_of!("run"),
+        valid::EPISODES_OF_RUN,
         *JOB,
         not_kept::EPISODES_OF_RUN,
         not_kept::unlisted("not_kept.run = run.id")
@@ -235,37 +231,6 @@ pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
     })
 }
 
-/// Records that a run or its episodes changed: its summary is stale, and the change is logged. Its sums are computed at once
-/// if the run is small or much of it changed, else by [`Store::sum_runs`].
-pub(crate) fn touch(conn: &Connection, run: RunId) -> Result<()> {
-    let found = conn
-        .prepare_cached("SELECT source, slug FROM run WHERE id = ?1")?
-        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?;
-    let Some((source, slug)) = found else { return Ok(()) };
-    let seq = changes::log_run(conn, source, slug)?;
-    let (unsummed, episodes): (u32, u32) = conn
-        .prepare_cached(
-            "UPDATE run SET version = ?2, unsummed = unsummed + 1 WHERE id = ?1
-             RETURNING unsummed, coalesce((SELECT episodes FROM run_totals WHERE run_totals.run = run.id), 0)",
-        )?
-        .query_row((run, seq), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    if unsummed.saturating_mul(SUMMED_PART) >= episodes { sum(conn, run) } else { Ok(()) }
-}
-
-/// The same, with sums that are always computed at once. Use it outside of the reading of a source.
-pub(crate) fn touch_and_sum(conn: &Connection, run: RunId) -> Result<()> {
-    touch(conn, run)?;
-    sum(conn, run)
-}
-
-/// Computes the sums of a run.
-fn sum(conn: &Connection, run: RunId) -> Result<()> {
-    summaries::put_totals(conn, run)?;
-    conn.prepare_cached("UPDATE run SET unsummed = 0 WHERE id = ?1")?.execute([run])?;
-    Ok(())
-}
-
 impl Store {
     /// Computes the sums that are older than their episodes, for the runs of a source. Call it after the last part is written.
     pub fn sum_runs(&self, source: SourceId) -> Result<()> {
@@ -277,39 +242,12 @@ impl Store {
                 .query_map([source], |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect::<rusqlite::Result<_>>()?;
             for (run, slug) in behind {
-                sum(conn, run)?;
+                rows::sum(conn, run)?;
                 changes::log_run(conn, source, slug)?;
             }
             Ok(())
         })
     }
-}
-
-/// Deletes a run with its episodes. Their parts must be read again if the run returns.
-pub(crate) fn delete(conn: &Connection, run: RunId) -> Result<()> {
-    conn.prepare_cached(
-        "UPDATE part SET stamp = NULL WHERE id IN (SELECT part FROM episode WHERE run = ?1)",
-    )?
-    .execute([run])?;
-    remove(conn, run)
-}
-
-/// Deletes a run with its episodes, and leaves the stamps of their parts as they are.
-pub(crate) fn remove(conn: &Connection, run: RunId) -> Result<()> {
-    let (source, slug) = conn
-        .prepare_cached("SELECT source, slug FROM run WHERE id = ?1")?
-        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    conn.prepare_cached("DELETE FROM run WHERE id = ?1")?.execute([run])?;
-    changes::log_run(conn, source, slug)?;
-    Ok(())
-}
-
-/// The run of a place, if it has exactly one.
-pub(crate) fn only_one_of_place(conn: &Connection, source: SourceId, place: &str) -> Result<Option<RunId>> {
-    let mut find = conn.prepare_cached("SELECT id FROM run WHERE source = ?1 AND place = ?2 LIMIT 2")?;
-    let found: Vec<RunId> =
-        find.query_map((source, place), |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    Ok(if let [run] = *found { Some(run) } else { None })
 }
 
 /// Adds or replaces a run. An unchanged run is not written.
@@ -379,7 +317,7 @@ fn put(
             |row| row.get(0),
         )
         .optional()?;
-    id.map_or(Ok(()), |id| touch(conn, id))
+    id.map_or(Ok(()), |id| rows::touch(conn, id))
 }
 
 /// By the key of a run: start and end of each of its episodes, as the source writes them.
@@ -407,7 +345,7 @@ impl Store {
     pub fn put_runs(&self, source: SourceId, place: &str, format: &str, runs: &[Run]) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
-            let (path, name) = sources::path_and_name(conn, source)?;
+            let (path, name) = rows::path_and_name(conn, source)?;
             let keys: HashSet<&str> = runs.iter().map(|run| run.key.as_str()).collect();
             let mut find = conn.prepare_cached("SELECT id, key FROM run WHERE source = ?1 AND place = ?2")?;
             let before: Vec<(RunId, String)> = find

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::migration::Migration;
 use crate::values::whole;
-use crate::{Result, SourceId, Store, StoreError, cached_input, changes, interned, not_kept, runs, warnings};
+use crate::{Result, SourceId, Store, cached_input, changes, interned, not_kept, rows, warnings};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -154,15 +154,7 @@ fn update(conn: &Connection, source: SourceId, sql: &str, value: Option<&str>) -
         changes::log_source(conn, source)?;
         return Ok(());
     }
-    path_and_name(conn, source).map(drop)
-}
-
-/// Path and name of a source.
-pub(crate) fn path_and_name(conn: &Connection, source: SourceId) -> Result<(String, String)> {
-    conn.prepare_cached("SELECT path, name FROM source WHERE id = ?1")?
-        .query_row([source], |row| Ok((row.get(0)?, row.get(1)?)))
-        .optional()?
-        .ok_or(StoreError::NoSource(source))
+    rows::path_and_name(conn, source).map(drop)
 }
 
 impl Store {
@@ -357,7 +349,7 @@ impl Store {
                     .query_row([source], |row| row.get(0))
                     .optional()?;
                 if let Some(run) = run {
-                    runs::delete(conn, run)?;
+                    rows::delete(conn, run)?;
                 } else {
                     conn.execute("DELETE FROM part WHERE source = ?1", [source])?;
                     conn.execute("DELETE FROM warning WHERE source = ?1", [source])?;

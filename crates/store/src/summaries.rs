@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 
 use crate::migration::Migration;
 use crate::values::{end_reason, json, parse, range, tokens};
-use crate::{Result, RunId, SourceId, Store, changes, withdrawn};
+use crate::{Result, RunId, SourceId, Store, changes, valid};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -251,8 +251,8 @@ pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> 
 /// Computes the sums of a run over the episodes that count. If none is withdrawn, it reads only the indexes
 /// `episode_totals` and `episode_unrecognised`, and where tokens are known, of how many turns they are.
 pub(crate) fn put_totals(conn: &Connection, run: RunId) -> Result<()> {
-    let of_run = if withdrawn::has_episodes(conn, run)? {
-        format!("run = ?1 AND {}", withdrawn::VALID_EPISODE)
+    let of_run = if valid::has_episodes(conn, run)? {
+        format!("run = ?1 AND {}", valid::VALID_EPISODE)
     } else {
         "run = ?1".to_owned()
     };

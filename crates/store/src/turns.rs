@@ -13,16 +13,15 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-use crate::connection::Write;
-use crate::episodes::read_timing;
 use crate::grader;
 use crate::limits::{MESSAGE_BYTES, REQUEST_BYTES, cut};
 use crate::migration::Migration;
+use crate::valid::VALID_EPISODE;
 use crate::values::{
     artifacts_json, end_reason, extra_json, int, json, no_word, pair, parse, parse_artifacts,
-    parse_or_default, tokens,
+    parse_or_default, read_timing, tokens,
 };
-use crate::withdrawn::VALID_EPISODE;
+use crate::write::Write;
 use crate::{EpisodeId, Result, RunId, Store, StoreError};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[

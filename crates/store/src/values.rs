@@ -4,7 +4,7 @@ use rusqlite::Row;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use model::{Artifact, ArtifactKind, EndReason, Extra, Tokens};
+use model::{Artifact, ArtifactKind, EndReason, Extra, Timing, Tokens};
 
 use crate::{Result, StoreError};
 
@@ -39,6 +39,21 @@ pub(crate) fn pair(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<(Stri
 /// Two columns from `first`: least and greatest.
 pub(crate) fn range(row: &Row<'_>, first: usize) -> rusqlite::Result<Option<(u32, u32)>> {
     Ok(row.get::<_, Option<u32>>(first)?.zip(row.get(first + 1)?))
+}
+
+/// Four columns from `first`: when it began and ended, and its seconds.
+pub(crate) fn read_timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
+    Ok(Timing {
+        started_at: row.get(first)?,
+        finished_at: row.get(first + 1)?,
+        agent_seconds: row.get(first + 2)?,
+        test_seconds: row.get(first + 3)?,
+    })
+}
+
+/// SQL: a list of codes.
+pub(crate) fn listed(codes: &[&str]) -> String {
+    format!("('{}')", codes.join("','"))
 }
 
 /// JSON.

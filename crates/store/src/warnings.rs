@@ -7,8 +7,8 @@ use ts_rs::TS;
 
 use crate::limits::{MESSAGE_BYTES, cut};
 use crate::migration::Migration;
-use crate::values::{int, no_word, parse, whole};
-use crate::{NotKept, Result, RunId, SourceId, Store, changes, not_kept, runs, sources};
+use crate::values::{int, listed, no_word, parse, whole};
+use crate::{NotKept, Result, RunId, SourceId, Store, changes, not_kept, rows};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
@@ -64,11 +64,6 @@ pub struct WarningGroup {
     pub count: u64,
     /// The first of them.
     pub example: Warning,
-}
-
-/// Codes as a list of SQL.
-pub(crate) fn listed(codes: &[&str]) -> String {
-    format!("('{}')", codes.join("','"))
 }
 
 /// SQL: rows of `warning` by severity, as a list of three numbers for [`read_counts`].
@@ -199,7 +194,7 @@ impl Store {
     ) -> Result<()> {
         self.write(|write| {
             let conn = &write.tx;
-            sources::path_and_name(conn, source)?;
+            rows::path_and_name(conn, source)?;
             let mut find = conn.prepare_cached("SELECT DISTINCT place FROM run WHERE source = ?1")?;
             let mut places: Vec<String> =
                 find.query_map([source], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
@@ -207,7 +202,7 @@ impl Store {
             places.sort_by_key(|place| std::cmp::Reverse(place.len()));
             let places: Vec<(String, Option<RunId>)> = places
                 .into_iter()
-                .map(|place| Ok((runs::only_one_of_place(conn, source, &place)?, place)))
+                .map(|place| Ok((rows::only_one_of_place(conn, source, &place)?, place)))
                 .map(|found: Result<_>| found.map(|(run, place)| (place, run)))
                 .collect::<Result<_>>()?;
             let run_of =

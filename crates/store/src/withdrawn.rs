@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use rusqlite::Connection;
 
 use crate::migration::Migration;
-use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, runs, slugs};
+use crate::valid::{is_mark, is_mark_of};
+use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, rows, slugs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -62,51 +63,6 @@ INSERT OR IGNORE INTO withdrawn_trial (run, identity, key) SELECT run.slug, epis
     },
 ];
 
-/// SQL: whether `mark` (a row of `withdrawn_episode` of the same run) is that of an `episode`.
-macro_rules! is_mark {
-    () => {
-        "mark.episode = episode.slug AND (mark.key IS NULL OR mark.key = episode.key
-    OR mark.identity IS NULL OR episode.identity IS NULL OR mark.identity = episode.identity)"
-    };
-}
-
-/// SQL: whether `withdrawn` (a row) is the mark of this run (an alias of `run`). It is not where the run shares no trial with the
-/// withdrawn ones: it is a new run under that name. What has no identity tells nothing.
-macro_rules! is_mark_of {
-    ($run:literal) => {
-        concat!(
-            "withdrawn.run = ",
-            $run,
-            ".slug AND (NOT EXISTS (SELECT 1 FROM withdrawn_trial AS known WHERE known.run = ",
-            $run,
-            ".slug)
-    OR NOT EXISTS (SELECT 1 FROM episode AS told WHERE told.run = ",
-            $run,
-            ".id AND told.identity IS NOT NULL)
-    OR EXISTS (SELECT 1 FROM episode AS told JOIN withdrawn_trial AS known
-      ON known.run = ",
-            $run,
-            ".slug AND known.identity = told.identity WHERE told.run = ",
-            $run,
-            ".id)
-    OR EXISTS (SELECT 1 FROM episode AS told JOIN withdrawn_trial AS known
-      ON known.run = ",
-            $run,
-            ".slug AND known.key = told.key WHERE told.run = ",
-            $run,
-            ".id))"
-        )
-    };
-}
-
-/// Why this run (an alias of `run`) is withdrawn; NULL = it counts.
-macro_rules! reason_of {
-    ($run:literal) => {
-        concat!("(SELECT reason FROM withdrawn WHERE ", crate::withdrawn::is_mark_of!($run), ")")
-    };
-}
-pub(crate) use {is_mark_of, reason_of};
-
 /// SQL: whether a mark may have come from its run (`gone`, its slug) to a source (`here`): it is of the same source, or of one that
 /// was closed before this one was opened. A copy in a source that stood beside it counts there.
 macro_rules! may_move {
@@ -157,41 +113,6 @@ const MOVED_TRIALS: &str = concat!(
     may_move!(),
     " ORDER BY lost.run, lost.episode, run.id"
 );
-
-/// A condition on `run`: it is not withdrawn.
-pub(crate) const VALID: &str = concat!("NOT EXISTS (SELECT 1 FROM withdrawn WHERE ", is_mark_of!("run"), ")");
-
-/// Why an `episode` is withdrawn; NULL = it counts.
-pub(crate) const EPISODE_REASON: &str = concat!(
-    "(SELECT reason FROM withdrawn_episode AS mark
-  WHERE mark.run = (SELECT own.slug FROM run AS own WHERE own.id = episode.run) AND ",
-    is_mark!(),
-    ")"
-);
-
-/// A condition on `episode`: it is not withdrawn.
-pub(crate) const VALID_EPISODE: &str = concat!(
-    "NOT EXISTS (SELECT 1 FROM withdrawn_episode AS mark
-  WHERE mark.run = (SELECT own.slug FROM run AS own WHERE own.id = episode.run) AND ",
-    is_mark!(),
-    ")"
-);
-
-/// How many episodes of a `run` are withdrawn.
-pub(crate) const EPISODES_OF_RUN: &str = concat!(
-    "(SELECT count(*) FROM withdrawn_episode AS mark JOIN episode ON episode.run = run.id AND ",
-    is_mark!(),
-    " WHERE mark.run = run.slug)"
-);
-
-/// Whether any episode of a run has a mark.
-pub(crate) fn has_episodes(conn: &Connection, run: RunId) -> Result<bool> {
-    Ok(conn
-        .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM withdrawn_episode JOIN run ON run.slug = withdrawn_episode.run WHERE run.id = ?1)",
-        )?
-        .query_row([run], |row| row.get(0))?)
-}
 
 impl Store {
     /// The withdrawn episodes of a run, each with a name that only its copies in other runs have, too.
@@ -248,7 +169,7 @@ impl Store {
                 if moved.insert((lost, there.clone())) {
                     mark_episode(conn, slug, &episode, Some(&reason))?;
                     mark_episode(conn, lost, &there, None)?;
-                    runs::touch_and_sum(conn, run)?;
+                    rows::touch_and_sum(conn, run)?;
                 }
             }
             Ok(())
@@ -282,7 +203,7 @@ impl Store {
             let mut find = conn.prepare_cached("SELECT id FROM run WHERE slug = ?1")?;
             let here: Vec<RunId> =
                 find.query_map([slug], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-            here.into_iter().try_for_each(|run| runs::touch_and_sum(conn, run))
+            here.into_iter().try_for_each(|run| rows::touch_and_sum(conn, run))
         })
     }
 }

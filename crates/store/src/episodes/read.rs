@@ -7,8 +7,8 @@ use model::{Artifact, EndReason, Episode, Extra, Timing, Tokens};
 use rusqlite::{Connection, Row};
 
 use super::Given;
-use crate::values::{end_reason, pair, parse, parse_artifacts, parse_or_default, tokens};
-use crate::{EpisodeId, OTHER_IDENTITY, Result, RunId, Store, TurnRow, sessions, turns, withdrawn};
+use crate::values::{end_reason, pair, parse, parse_artifacts, parse_or_default, read_timing, tokens};
+use crate::{EpisodeId, OTHER_IDENTITY, Result, RunId, Store, TurnRow, sessions, turns, valid};
 
 /// An episode for the grid, the curve and the scores.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +90,7 @@ pub struct EpisodeRecord {
 }
 
 /// The columns that [`read_entry`] reads.
-static COLUMNS: LazyLock<String> = LazyLock::new(|| format!("{OWN_COLUMNS}, {}", withdrawn::EPISODE_REASON));
+static COLUMNS: LazyLock<String> = LazyLock::new(|| format!("{OWN_COLUMNS}, {}", valid::EPISODE_REASON));
 
 /// The columns of the table itself among [`COLUMNS`].
 const OWN_COLUMNS: &str = "id, slug, key, scenario, title, repeat, planned_turns, known_turns, stamina, failed_turn,
@@ -160,16 +160,6 @@ fn without_other_identity(mut extra: Extra) -> Extra {
     extra
 }
 
-/// Four columns from `first` on.
-pub(crate) fn read_timing(row: &Row<'_>, first: usize) -> rusqlite::Result<Timing> {
-    Ok(Timing {
-        started_at: row.get(first)?,
-        finished_at: row.get(first + 1)?,
-        agent_seconds: row.get(first + 2)?,
-        test_seconds: row.get(first + 3)?,
-    })
-}
-
 impl Store {
     /// The episodes of a run that count, by slug, without touching turns and attempts.
     pub fn episodes(&self, run: RunId) -> Result<Vec<EpisodeEntry>> {
@@ -192,7 +182,7 @@ impl Store {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
                 "SELECT episode.scenario, count(*) FROM episode WHERE episode.run = ?1 AND {} GROUP BY episode.scenario",
-                withdrawn::VALID_EPISODE
+                valid::VALID_EPISODE
             ))?;
             let rows = find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
             Ok(rows.collect::<rusqlite::Result<_>>()?)
