@@ -218,3 +218,31 @@ fn numbers_of_rounds_and_of_failed_cases_that_cannot_be_are_said() {
         }
     }
 }
+
+#[test]
+fn counts_and_scores_of_a_session_are_unknown_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = json!({
+        "agent_name": "a-b", "scenario_id": "s", "session_id": "x", "total_turns": -3, "completed_phases": "2", "total_phases": 1.5,
+        "metric_results": [{ "metric_name": "execution_success_rate", "score": "0.5" }],
+        "lcba_efficiency": "0.6", "lcba_comprehension": 0.7, "overall_score": null,
+        "session_data": { "phase_history": [] },
+    });
+    fs::write(folder.path().join("agent_incremental_results_a_b.jsonl"), format!("{record}\n")).unwrap();
+    let read = Read::from_folder(folder.path());
+    let figures = read.episodes[0].session.as_ref().unwrap();
+    assert_eq!((figures.turns, figures.completed_phases, figures.planned_phases), (None, None, None));
+    assert_eq!((figures.imported.metrics[0], figures.imported.efficiency), (None, None));
+    assert_eq!((figures.imported.comprehension, figures.imported.overall), (Some(0.7), None));
+    let unusable = read.unusable();
+    for part in [
+        "execution_success_rate \"0.5\"",
+        "lcba_efficiency \"0.6\"",
+        "total_turns -3",
+        "completed_phases \"2\"",
+        "total_phases 1.5",
+    ] {
+        assert!(unusable.contains(part), "{part}: {unusable}");
+    }
+    assert!(!unusable.contains("overall_score"), "{unusable}");
+}

@@ -13,7 +13,7 @@ use crate::attribution::locobench_table;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
-use crate::readers::value::Unusable;
+use crate::readers::value::{self, Unusable};
 
 use super::transcript::{self, Phase};
 
@@ -59,38 +59,27 @@ pub(super) fn named(scenario: &str) -> (Option<&str>, Option<&'static str>, Opti
     (scenario.split('_').next().filter(|language| !language.is_empty()), Some(category), difficulty)
 }
 
-fn count(node: Option<&Node>) -> Option<u32> {
-    node.and_then(Node::count).and_then(|n| u32::try_from(n).ok())
-}
-
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// What the program wrote of its own figures.
-pub(super) fn imported(record: &Node) -> ImportedFigures {
+/// What the program wrote of its own figures. A score that is no number (`NaN`) is unknown.
+fn imported(record: &Node, unusable: &mut Unusable) -> ImportedFigures {
     let mut found = ImportedFigures::default();
     for result in record.get("metric_results").map_or(&[][..], Node::list) {
         let at = result
             .get("metric_name")
             .and_then(Node::text)
             .and_then(|name| LOCOBENCH_METRICS.iter().position(|m| *m == name));
-        // A score that is no number (`NaN`) is unknown.
         if let Some(at) = at {
-            found.metrics[at] = result.get("score").and_then(score);
+            found.metrics[at] = unusable.take(LOCOBENCH_METRICS[at], result.get("score"), value::figure);
         }
     }
-    found.comprehension = record.get("lcba_comprehension").and_then(score);
-    found.efficiency = record.get("lcba_efficiency").and_then(score);
-    found.overall = record.get("overall_score").and_then(score);
+    let mut score = |key| unusable.take(key, record.get(key), value::figure);
+    found.comprehension = score("lcba_comprehension");
+    found.efficiency = score("lcba_efficiency");
+    found.overall = score("overall_score");
     found
-}
-
-fn score(node: &Node) -> Option<f64> {
-    match node {
-        Node::Number(number) => number.as_f64().filter(|n| n.is_finite()),
-        _ => None,
-    }
 }
 
 /// The first parameter that says something, as Python's `or` finds it.
@@ -197,16 +186,19 @@ pub(super) fn played(record: &Node, place: &Place) -> Option<Played> {
     let phases = transcript::phases(context);
     let calls = calls(log, messages);
 
-    let mut figures = SessionFigures { imported: imported(record), ..SessionFigures::default() };
+    let mut unusable = Unusable::default();
+    let imported = imported(record, &mut unusable);
+    let mut figures = SessionFigures { imported, ..SessionFigures::default() };
     let (language, category, difficulty) = named(scenario);
     figures.language = language.map(str::to_owned);
     figures.category = category.map(str::to_owned);
     let of_context = context.and_then(|c| c.get("difficulty")).and_then(Node::word);
     figures.difficulty = difficulty.or(of_context).map(str::to_owned);
     figures.status = record.get("session_status").and_then(Node::word).map(str::to_owned);
-    figures.turns = count(info.get("total_turns"));
-    figures.completed_phases = count(record.get("completed_phases"));
-    figures.planned_phases = count(record.get("total_phases"))
+    let mut count = |key, node| unusable.take(key, node, value::count);
+    figures.turns = count("total_turns", info.get("total_turns"));
+    figures.completed_phases = count("completed_phases", record.get("completed_phases"));
+    figures.planned_phases = count("total_phases", record.get("total_phases"))
         .or_else(|| Some(number(transcript::planned(context))).filter(|n| *n > 0));
     figures.answered =
         conversation.map(|_| number(messages.iter().filter(|m| transcript::is_answer(m)).count()));
@@ -223,7 +215,6 @@ pub(super) fn played(record: &Node, place: &Place) -> Option<Played> {
     episode.planned_turns = figures.planned_phases;
     let at = |message: Option<&Node>| time(message.and_then(|m| m.get("timestamp")));
     episode.timing.started_at = at(messages.first());
-    let mut unusable = Unusable::default();
     let ended = unusable.time("evaluation_timestamp", info.get("evaluation_timestamp"));
     episode.timing.finished_at = ended.or_else(|| at(messages.last()));
     episode.extra = extra(record, files.as_ref(), errors);
@@ -428,10 +419,11 @@ impl Played {
                 continue;
             };
             // Turns without an answer are in here and in no message.
-            attempt.steps = count(phase.get("turns_executed")).or(attempt.steps);
-            let seconds = phase.get("duration_seconds");
+            let steps = self.unusable.take("turns_executed", phase.get("turns_executed"), value::count);
+            attempt.steps = steps.or(attempt.steps);
+            let seconds = |node: &Node| value::figure(node).filter(|seconds| *seconds >= 0.0);
             attempt.timing.agent_seconds =
-                self.unusable.take("duration_seconds", seconds, |node| score(node).filter(|s| *s >= 0.0));
+                self.unusable.take("duration_seconds", phase.get("duration_seconds"), seconds);
             for key in [
                 "success",
                 "critical_failure",
