@@ -383,9 +383,9 @@ fn pre_releases_among_the_crates_are_listed_with_why() {
             "docs/security.md does not say why {name}"
         );
     }
-    let said =
+    let reasons =
         listed.iter().filter(|line| line.contains("beta") || line.contains("release candidate")).count();
-    assert_eq!(said, early.len(), "docs/security.md lists others than {early:?}");
+    assert_eq!(reasons, early.len(), "docs/security.md lists others than {early:?}");
 }
 
 /// Blocks of code in comments of documentation that rustdoc would take for tests: those that name no other language.
