@@ -27,6 +27,7 @@ mod computed;
 mod conventions;
 mod deletion;
 mod draft;
+mod failure;
 mod fields;
 mod generate;
 mod guards;

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::draft::{Draft, Failure};
+use super::draft::Draft;
+use super::failure::Failure;
 use super::plan::{Facts, Part, Plan, id_of, whole};
 use super::{Aspect, Case, Send, values};
 use crate::ir::{Analytic, Measure, Only, words};

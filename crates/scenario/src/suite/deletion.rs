@@ -5,7 +5,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::draft::{Draft, Failure};
+use super::draft::Draft;
+use super::failure::Failure;
 use super::plan::{Facts, Part, Plan};
 use super::{Aspect, Case, Method, Send};
 use crate::ir::{Field, Kind, OnDelete};

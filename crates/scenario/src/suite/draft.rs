@@ -2,18 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::generate::BODIES;
-use super::plan::{Facts, Part, Plan};
+use super::failure::Failure;
+use super::plan::{BODIES, Facts, Part, Plan};
 use super::{Aspect, Assertion, Case, Make, Mark, Method, Send, Step};
-
-/// How a request fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Failure {
-    Invalid,
-    Missing,
-    Conflict,
-    Refused,
-}
 
 /// A case that is being written.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::draft::{Draft, Failure};
+use super::draft::Draft;
+use super::failure::Failure;
 use super::plan::{Facts, Part, Plan};
 use super::values;
 use super::{Aspect, Case, Send};

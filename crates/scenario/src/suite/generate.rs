@@ -1,6 +1,6 @@
 //! From schema to suite.
 
-use super::plan::Plan;
+use super::plan::{BODIES, Plan};
 use super::reads::{About, Blocks, Old, ReadDepth};
 use super::shorthand::Touched;
 use super::{Builder, Case, Method, Reset, SUITE_VERSION, Suite, marks};
@@ -9,9 +9,6 @@ use super::{
 };
 use crate::Seed;
 use crate::ir::Schema;
-
-/// How many bodies a builder has.
-pub(super) const BODIES: u32 = 4;
 
 /// The suite of a schema. `before` is the suite of the turn before (none at turn 1), for the marks.
 pub fn suite(seed: Seed, schema: &Schema, before: Option<&Suite>) -> Suite {

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::actions::Acting;
-use super::draft::{Draft, Failure};
+use super::draft::Draft;
+use super::failure::Failure;
 use super::plan::{Facts, Part};
 use super::state::{self, State};
 use super::{Aspect, Case};
@@ -154,7 +155,7 @@ impl<'a> Acting<'_, 'a> {
         let holding: Vec<&Value> = all
             .iter()
             .filter(|value| !value.is_null() && !part.field.unique && alone(value, true) && sound(value))
-            .take(most.min(super::generate::BODIES as usize))
+            .take(most.min(super::plan::BODIES as usize))
             .collect();
         let own = facts.parts.iter().position(|own| target.is_none() && own.field.key == part.field.key);
         let repeatable = ready.repeatable(self.plan, facts, own);

@@ -5,12 +5,14 @@
 
 use serde_json::{Map, Value, json};
 
-use super::draft::Failure;
-use super::generate::BODIES;
+use super::failure::Failure;
 use super::reads::{Convention, ReadDepth, Reads};
 use super::values;
 use crate::Seed;
 use crate::ir::{Computed, Entity, Field, Kind, Pagination, Schema, Sort, UnknownFields, words};
+
+/// How many bodies a builder has.
+pub(super) const BODIES: u32 = 4;
 
 /// Names and bodies of a schema.
 #[derive(Debug)]

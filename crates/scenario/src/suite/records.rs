@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::draft::{Draft, Failure, object};
+use super::draft::{Draft, object};
+use super::failure::Failure;
 use super::plan::{Facts, Given, Part, Plan};
 use super::values;
 use super::{Aspect, Case, Method, Send};

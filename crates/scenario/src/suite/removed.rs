@@ -3,7 +3,8 @@
 
 use serde_json::{Value, json};
 
-use super::draft::{Draft, Failure};
+use super::draft::Draft;
+use super::failure::Failure;
 use super::plan::{Facts, Part, Plan};
 use super::{Aspect, Case, Method, Send, analytics, lists, state};
 use crate::ir::{

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::draft::{Draft, Failure, object};
+use super::draft::{Draft, object};
+use super::failure::Failure;
 use super::plan::{Facts, Part, Plan};
 use super::{Aspect, Case, Send};
 
