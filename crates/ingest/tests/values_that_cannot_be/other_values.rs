@@ -179,6 +179,22 @@ fn figures_of_a_report_are_unknown_and_said() {
     }
 }
 
+#[test]
+fn what_a_run_of_staminabench_planned_is_unknown_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = "agent: MINI_SWE\nrestful_server_gen_iterative:\n  n_turns: -5\n  n_scenarios: many\n  attempt_limit: null\n";
+    fs::write(folder.path().join("config.yaml"), config).unwrap();
+    let report =
+        json!({ "agent": "mini_swe", "planned_turns": "12", "results": [], "run": { "attempt_limit": -2 } });
+    let read = reported_by_staminabench(folder.path(), &report);
+    let run = &read.runs[0];
+    assert_eq!((run.planned_episodes, run.attempt_limit, read.episodes[0].planned_turns), (None, None, None));
+    let unusable = read.unusable();
+    for part in ["n_turns -5", "n_scenarios \"many\"", "planned turns \"12\"", "attempt_limit -2"] {
+        assert!(unusable.contains(part), "{part}: {unusable}");
+    }
+}
+
 /// A task of one round in the layout of EvoCode-Bench's published results.
 fn published(root: &Path, rounds: &str, passed: &str, fails: &str) -> Read {
     fs::create_dir(root.join("tasks")).unwrap();

@@ -64,6 +64,16 @@ impl Config {
         }
     }
 
+    /// The counts among the settings that cannot be, with their keys.
+    pub(super) fn odd_counts(&self) -> impl Iterator<Item = (&String, &Value)> {
+        const COUNTS: [&str; 3] = ["n_turns", "n_scenarios", "attempt_limit"];
+        let section = self.section();
+        self.settings.iter().filter(move |(key, value)| {
+            let name = key.strip_prefix(section).and_then(|name| name.strip_prefix('.')).unwrap_or(key);
+            COUNTS.contains(&name) && !value.is_null() && self.count(key).is_none()
+        })
+    }
+
     /// A truth value.
     pub(super) fn is_set(&self, key: &str) -> bool {
         matches!(self.settings.get(key), Some(Value::Bool(true)))

@@ -15,7 +15,7 @@ use super::separate_steps;
 use crate::format::Report;
 use crate::identity;
 use crate::readers::json::{Node, cut};
-use crate::readers::value::Unusable;
+use crate::readers::value::{self, Unusable};
 use files::{Stamp, Tree, file_name, join};
 
 /// Where the runner keeps its records, and the largest that is read, in bytes.
@@ -209,11 +209,13 @@ impl Place {
             // Whatever was planned, these are there.
             run.planned_episodes = run.planned_episodes.max(self.too_many);
         }
-        run.attempt_limit = report
-            .and_then(|r| r.run("attempt_limit"))
-            .and_then(Node::count)
-            .and_then(|n| u32::try_from(n).ok())
-            .or_else(|| config.attempt_limit());
+        let limit = report.and_then(|r| r.run("attempt_limit"));
+        let limit = unusable.take("attempt_limit", limit, value::count);
+        run.attempt_limit = limit.or_else(|| config.attempt_limit());
+        unusable.take("planned turns", report.and_then(|r| r.entries().planned()), value::count);
+        let mut of_config = Unusable::default();
+        config.odd_counts().for_each(|(key, value)| of_config.add(key, value));
+        of_config.warn(&join(at, "config.yaml"), warnings);
         run.tags = report.and_then(|r| r.run("tags")).map_or_else(Vec::new, tags);
         let mut time = |key: &str| unusable.time(key, report.and_then(|r| r.run(key)));
         (run.started_at, run.finished_at) = (time("started_at"), time("finished_at"));

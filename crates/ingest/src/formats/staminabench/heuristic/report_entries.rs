@@ -33,11 +33,13 @@ impl<'a> ReportEntries<'a> {
 
     /// Turns a scenario, where the report says so.
     pub(in crate::formats::staminabench) fn planned_turns(self) -> Option<u32> {
-        field_names::PLANNED
-            .iter()
-            .find_map(|key| self.root.get(key).or_else(|| self.root.at(&["run", key])))
-            .and_then(Node::count)
-            .and_then(|n| u32::try_from(n).ok())
+        self.planned().and_then(value::count)
+    }
+
+    /// The same as it stands.
+    pub(in crate::formats::staminabench) fn planned(self) -> Option<&'a Node> {
+        let mut keys = field_names::PLANNED.iter();
+        keys.find_map(|key| self.root.get(key).or_else(|| self.root.at(&["run", key])))
     }
 
     /// The entries of scenarios that have no folder, by list and name.
