@@ -7,6 +7,7 @@ use files::{Tree, join};
 use model::{EndReason, Warning};
 use serde::Deserialize;
 
+use super::head;
 use super::limits::{CONFIG_CAP, RESULT_CAP};
 use super::trial::Trial;
 use super::trial_episode::Played;
@@ -17,16 +18,6 @@ use crate::readers::json::{Node, Object};
 
 /// The most gradings of gradings that are followed. Results that name each other in a circle have no first one.
 const MOST_GRADINGS: usize = 20;
-
-/// The id of the trial whose recorded work a trial grades again, by its configuration or, where that has only a path, by its lock.
-pub(super) fn source(tree: &Tree, trial: &str, config: &Node) -> Option<String> {
-    let source = config.get("source_trial")?;
-    let id = |source: &Node| source.get("trial_id").and_then(Node::word).map(str::to_owned);
-    id(source).or_else(|| {
-        let lock = tree.read_json::<Node>(&join(trial, "lock.json"), CONFIG_CAP).ok()?;
-        id(lock.get("source_trial")?)
-    })
-}
 
 /// Leaves out all gradings of a trial in one run but the one that counts, with a warning, and gives that one the identity of the
 /// trial that was played, also where it graded another grading.
@@ -115,7 +106,7 @@ pub(super) fn further<'a>(tree: &Tree, trials: &[String], regraded: &'a [String]
             return false;
         }
         let config = tree.read_json::<Node>(&join(trial, "config.json"), CONFIG_CAP).ok();
-        let source = config.and_then(|config| source(tree, trial, &config));
+        let source = config.and_then(|config| head::graded_source(tree, trial, &config));
         source.is_some_and(|source| known.contains(&source) || !graded.insert(source))
     };
     regraded.iter().map(String::as_str).filter(is_further).collect()

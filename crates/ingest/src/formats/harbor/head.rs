@@ -154,6 +154,16 @@ impl Head {
     }
 }
 
+/// The id of the trial whose recorded work a trial grades again, by its configuration or, where that has only a path, by its lock.
+pub(super) fn graded_source(tree: &Tree, trial: &str, config: &Node) -> Option<String> {
+    let source = config.get("source_trial")?;
+    let id = |source: &Node| source.get("trial_id").and_then(Node::word).map(str::to_owned);
+    id(source).or_else(|| {
+        let lock = tree.read_json::<Node>(&join(trial, "lock.json"), CONFIG_CAP).ok()?;
+        id(lock.get("source_trial")?)
+    })
+}
+
 /// The name of a job: of its folder, else by its configuration.
 pub(super) fn job_name(tree: &Tree, job: &Job, config: Option<&Node>) -> String {
     let folder = file_name(&job.path);

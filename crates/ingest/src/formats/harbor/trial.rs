@@ -10,8 +10,7 @@ use crate::readers::clock;
 use crate::readers::json::Node;
 use files::{Entry, Tree, join};
 
-use super::gradings;
-use super::head::Head;
+use super::head::{self, Head};
 use super::layout::{folders, is_folder};
 use super::limits::{CONFIG_CAP, RESULT_CAP};
 use super::no_verifier;
@@ -92,7 +91,7 @@ impl Trial {
                     report.files_read += 1;
                     in_job = name_in_job(&config);
                     verifier_off = no_verifier::is_off(&config);
-                    graded_source = gradings::source(tree, path, &config);
+                    graded_source = head::graded_source(tree, path, &config);
                 }
                 Ok(_) => report.warn(Warning::skipped(
                     join(path, "config.json"),
@@ -117,7 +116,7 @@ impl Trial {
         if verifier_off {
             report.warn(no_verifier::warning(path));
         }
-        let graded_source = graded_source.or_else(|| gradings::source(tree, path, in_result?));
+        let graded_source = graded_source.or_else(|| head::graded_source(tree, path, in_result?));
         let identity = match &graded_source {
             Some(source) => Some(identity::of_result(source)),
             None => in_job.or_else(|| result.as_ref().and_then(own_id)),
