@@ -15,11 +15,11 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::task::variables as task_variables;
 use crate::RunError;
-use crate::bill::plus;
 use crate::blocking::blocking;
 use crate::folders::{self, Folders};
 use crate::run_context::{RunConnections, RunContext};
 use crate::settings::{EndpointSettings, RunSettings};
+use crate::spending::plus;
 use crate::state::SessionState;
 use crate::status::Status;
 
@@ -250,7 +250,7 @@ pub(crate) async fn call(
     let is_dropped = || stop.is_cancelled() && context.spent_budget().is_none();
     if seen.is_none() && (end.is_err() || is_dropped()) {
         // It is dropped, and only its harness knows what it spent.
-        crate::bill::unknown(context, &owner.episode, end.as_ref().map_or(0.0, |end| end.seconds));
+        context.add_unknown(&owner.episode, end.as_ref().map_or(0.0, |end| end.seconds));
     }
     let end = end.map_err(AgentCallError::Containers)?;
     crate::kill_points::point("agent ended");

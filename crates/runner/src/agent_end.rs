@@ -4,11 +4,8 @@ use gateway::{EndpointFault, Excuse, Scope, StopReason};
 use model::EndReason;
 
 use crate::agent::AgentCall;
-use crate::attempt::Unrecorded;
-use crate::record::Exception;
-
-/// Most characters of a failure's message that are kept.
-const MESSAGE: usize = 2000;
+use crate::record::{Exception, MESSAGE, exception};
+use crate::unrecorded::Unrecorded;
 
 /// Why an agent's call did not end well; empty if it did.
 pub(crate) struct AgentEnd {
@@ -139,11 +136,6 @@ pub(crate) fn reached(called: &AgentCall) -> Result<(), Unrecorded> {
         why: format!("no request of the agent has reached the gateway: {message}"),
         is_gone: false,
     })
-}
-
-/// A failure for the record.
-pub(crate) fn exception(kind: &str, message: &str) -> Exception {
-    Exception { kind: kind.to_owned(), message: model::one_line(message, MESSAGE) }
 }
 
 /// The end of an attempt that is given up because of something outside.

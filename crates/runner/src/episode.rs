@@ -9,14 +9,14 @@ use scenario::change::Change;
 use scenario::ir::Schema;
 use scenario::pack::PackError;
 
-use crate::agent_end::{budget_spent, exception};
+use crate::agent_end::budget_spent;
 use crate::attempt::FinishedAttempt;
 use crate::blocking::blocking;
 use crate::folders::Folders;
 use crate::live::{Phase, is_resumable};
 use crate::may_begin::{self, CannotStart};
 use crate::outage;
-use crate::record::{AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord};
+use crate::record::{AttemptRecord, EpisodeFolder, Exception, Trajectory, TurnRecord, exception};
 use crate::reopen::{self, keep_score};
 use crate::run_context::RunContext;
 use crate::scenarios::{TurnData, Turns};

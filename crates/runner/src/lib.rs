@@ -41,8 +41,10 @@ mod scheduler;
 mod secrets;
 mod server;
 pub mod settings;
+mod spending;
 mod state;
 mod status;
+mod unrecorded;
 
 pub use harbor::{Recipe, TaskImage, TaskSeen, task_images, tasks};
 pub use secrets::AWS_CHAIN;

@@ -8,18 +8,17 @@
 //! the run ends as failed; its other episodes are unchanged, and a resume continues them. In direct mode no probe is possible:
 //! there the run ends after [`IN_A_ROW`] consecutive episodes that ended so.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+pub(crate) mod given_up;
 
-use model::EndReason;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::blocking::blocking;
 use crate::connections;
 use crate::control::PAUSE_CHECK_INTERVAL;
 use crate::live::Phase;
 use crate::run_context::{Ending, RunContext};
-use crate::settings::EndpointSettings;
 use crate::status::Status;
 
 /// Most consecutive episodes that the endpoint may end in direct mode.
@@ -40,32 +39,6 @@ const WAITS: WaitTimes = WaitTimes {
     longest: Duration::from_mins(2),
     whole: Duration::from_mins(30),
 };
-
-/// Whether the endpoint has failed and has not answered since.
-#[derive(Debug, Default)]
-pub(crate) struct Outage {
-    /// Episodes that were given up since its last answer.
-    given_up: AtomicU32,
-    /// Held while a probe waits: one at a time is enough.
-    asking: tokio::sync::Mutex<()>,
-}
-
-impl Outage {
-    /// Counts the end of an episode.
-    pub(crate) fn ended(&self, reason: EndReason, endpoint: &EndpointSettings) {
-        if reason == EndReason::Endpoint {
-            self.given_up.fetch_add(1, Ordering::Relaxed);
-        } else if *endpoint == EndpointSettings::Direct {
-            // In direct mode another end shows that the endpoint answers. Behind a gateway only a probe does: this episode may
-            // have had its last answer before the outage.
-            self.given_up.store(0, Ordering::Relaxed);
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        self.given_up.load(Ordering::Relaxed) == 0
-    }
-}
 
 /// Waits until an episode may begin. False if the run ends before.
 pub(crate) async fn wait_for_endpoint(context: &RunContext, status: &Arc<Status>) -> bool {
@@ -158,7 +131,11 @@ async fn until_answered<Answer: Future<Output = Result<(), String>>>(
 
 #[cfg(test)]
 mod tests {
+    use model::EndReason;
+
+    use super::given_up::Outage;
     use super::*;
+    use crate::settings::EndpointSettings;
 
     const QUICK: WaitTimes = WaitTimes {
         first: Duration::from_millis(1),

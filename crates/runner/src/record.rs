@@ -31,8 +31,8 @@ use crate::secrets::Scrub;
 pub(crate) use self::left_out::LeftOut;
 pub(crate) use self::text::head_and_tail;
 pub(crate) use self::trajectory::{
-    AttemptFiles, AttemptRecord, End, Exception, ProcessesLeft, Resumed, ResumedFrom, Trajectory, TurnFiles,
-    TurnRecord,
+    AttemptFiles, AttemptRecord, End, Exception, MESSAGE, ProcessesLeft, Resumed, ResumedFrom, Trajectory,
+    TurnFiles, TurnRecord, exception,
 };
 
 /// The version of the layout.

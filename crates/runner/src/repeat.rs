@@ -7,7 +7,7 @@ use model::{EndReason, Verdict};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_end::{self, AgentEnd};
-use crate::attempt::{Attempt, Dropped, FinishedAttempt, Unrecorded};
+use crate::attempt::{Attempt, Dropped, FinishedAttempt};
 use crate::blocking::blocking;
 use crate::connections;
 use crate::episode::{Episode, Next};
@@ -17,10 +17,9 @@ use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::TurnData;
 use crate::state::{Journal, Planned};
 use crate::status::Status;
+use crate::unrecorded::{REPEATS, Unrecorded};
 use crate::{RunError, clock, may_begin};
 
-/// How often an attempt is retried because of something outside the agent, before it is given up.
-pub(crate) const REPEATS: u32 = 3;
 /// Wait before the first retry; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 /// How often an engine may disappear in one attempt before that counts as such a retry.

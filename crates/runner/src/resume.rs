@@ -13,7 +13,7 @@ use crate::run::Ready;
 use crate::scenarios::Scenarios;
 use crate::settings::{self, EndpointSettings, RunSettings, SettingsError};
 use crate::state::{Lock, RunFile, RunPaths};
-use crate::{Finish, OnEvent, RunError, begin, bill, clock, control, kill_points, reopen, run};
+use crate::{Finish, OnEvent, RunError, begin, clock, control, kill_points, reopen, run, spending};
 
 /// What a resume may change.
 const CHANGEABLE: [&str; 6] =
@@ -68,7 +68,7 @@ pub(crate) async fn continue_run(
             // Only its harness knew what an attempt that was killed has spent.
             let cut = run.episodes.iter().filter(|planned| reopen::is_cut_off(&paths, planned)).count();
             let unknown = Spent { unmetered: cut as u64, ..Spent::default() };
-            run.spent = bill::plus(run.spent, unknown);
+            run.spent = spending::plus(run.spent, unknown);
         }
         run.finish = None;
         run.owner = Process::this();

@@ -12,7 +12,7 @@ use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::connections::{self, EarlierSpending};
 use crate::control::ControlRequest;
-use crate::outage::Outage;
+use crate::outage::given_up::Outage;
 use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::Scenarios;
 use crate::secrets::{Scrub, forwarded};

@@ -15,14 +15,14 @@ use crate::blocking::blocking;
 use crate::clock::Stopwatch;
 use crate::control::ControlRequest;
 use crate::disk::{self, Durability};
-use crate::outage::Outage;
+use crate::outage::given_up::Outage;
 use crate::record::report::{self, Scored};
 use crate::scenarios::Scenarios;
 use crate::secrets::Scrub;
 use crate::settings::RunSettings;
 use crate::state::{Events, RunFile, RunPaths};
 use crate::status::Status;
-use crate::{Event, RunError, bill, clock};
+use crate::{Event, RunError, clock, spending};
 
 /// Most seconds of run time that a kill may lose.
 const TIME_KEPT: f64 = 5.0;
@@ -143,6 +143,19 @@ impl RunContext {
         Spent { seconds: status.seconds(), ..spent }
     }
 
+    /// Adds what a call has spent in direct mode to the accounts of the run and the episode.
+    pub(crate) fn add_spent(&self, episode: &str, spent: Spent) {
+        let mut all = lock(&self.direct);
+        all.run = spending::plus(all.run, spent);
+        let of_episode = all.episodes.entry(episode.to_owned()).or_default();
+        *of_episode = spending::plus(*of_episode, spent);
+    }
+
+    /// Counts a call of unknown cost: in direct mode, one that was dropped before its harness reported.
+    pub(crate) fn add_unknown(&self, episode: &str, seconds: f64) {
+        self.add_spent(episode, Spent { unmetered: 1, seconds, ..Spent::default() });
+    }
+
     /// Whether no request of the run was ever answered completely. False in direct mode and with the simulated model.
     pub(crate) async fn is_never_answered(&self) -> bool {
         let connections = self.connections().await;
@@ -183,7 +196,7 @@ impl RunContext {
             None => {
                 let spent = lock(&self.direct);
                 let of_episode = spent.episodes.get(episode).copied().unwrap_or_default();
-                bill::over(&self.settings.budgets, &spent.run, &of_episode)
+                spending::over(&self.settings.budgets, &spent.run, &of_episode)
             }
         };
         over.or(late)

@@ -5,10 +5,10 @@ use validation::client::CaseStatus;
 
 use super::{Attempt, FinishedAttempt, Prompt, Tested, UntestedAttempt};
 use crate::agent::AgentCall;
-use crate::agent_end::{AgentEnd, exception};
+use crate::agent_end::AgentEnd;
 use crate::blocking::blocking;
 use crate::prompt::{self, AttemptOutcome};
-use crate::record::{AttemptFiles, AttemptLeft, AttemptRecord, Exception, pytest};
+use crate::record::{AttemptFiles, AttemptLeft, AttemptRecord, Exception, exception, pytest};
 use crate::secrets::Scrub;
 use crate::state::SessionState;
 use crate::{RunError, clock};

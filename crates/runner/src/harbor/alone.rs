@@ -12,9 +12,8 @@ use super::file::StepFile;
 use super::in_container::{Broken, ORDER, whole};
 use super::snapshot::Before;
 use super::trial::Trial;
-use crate::agent_end::exception;
 use crate::live::Phase;
-use crate::record::Exception;
+use crate::record::{Exception, exception};
 
 /// What a solution was executed from is not seen by the next agent, and what it kept is not kept as the agent's.
 const SOLUTION_REMOVED: &str = "rm -rf /solution /logs/artifacts /logs/agent && mkdir -p /logs/artifacts /logs/agent && \

@@ -14,14 +14,14 @@ use super::played::{CallLeft, Played};
 use super::task::HeldSolution;
 use super::trial::Trial;
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
-use crate::agent_end::exception;
-use crate::attempt::{Unrecorded, judge, session_id};
+use crate::attempt::{judge, session_id};
 use crate::bill::bill;
 use crate::live::Phase;
-use crate::record::Exception;
+use crate::record::{Exception, exception};
 use crate::repeat::with_words;
 use crate::run_context::Ending;
 use crate::settings::{EndpointSettings, TaskSession};
+use crate::unrecorded::Unrecorded;
 
 /// Seconds in which a harness prints its version: some compile themselves at their first start.
 const PROBE: u64 = 120;

@@ -4,11 +4,10 @@ use model::EndReason;
 use sandbox::SandboxError;
 
 use super::trial::Trial;
-use crate::agent_end::exception;
 use crate::blocking::blocking;
 use crate::episode::EpisodeEnd;
 use crate::live::Phase;
-use crate::record::Exception;
+use crate::record::{Exception, exception};
 use crate::reopen::{self, keep_score};
 use crate::run_context::Ending;
 use crate::{RunError, clock, kill_points};

@@ -9,8 +9,7 @@ use super::archives;
 use super::file::Health;
 use super::task::variables;
 use super::trial::Trial;
-use crate::agent_end::exception;
-use crate::record::Exception;
+use crate::record::{Exception, exception};
 
 /// Seconds of the commands that prepare folders.
 pub(super) const ORDER: u64 = 120;

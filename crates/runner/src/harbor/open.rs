@@ -8,9 +8,8 @@ use sha2::Digest as _;
 use super::archives;
 use super::task::variables;
 use super::trial::Trial;
-use crate::agent_end::exception;
 use crate::live::Phase;
-use crate::record::Exception;
+use crate::record::{Exception, exception};
 
 /// Seconds of the check that a container works.
 const HELLO: u64 = 60;

@@ -5,9 +5,8 @@ use model::{EndReason, Step, Tokens};
 use sandbox::{ContainerEnd, FileLeft};
 
 use super::reward::Rewards;
-use crate::agent_end::exception;
 use crate::bill::Bill;
-use crate::record::Exception;
+use crate::record::{Exception, exception};
 
 /// The results of a step.
 #[derive(Default)]

@@ -10,9 +10,10 @@ use super::played::{Played, WithoutProcesses};
 use super::reward;
 use super::task::Task;
 use super::trial::Trial;
-use crate::agent_end::exception;
 use crate::blocking::blocking;
-use crate::record::{AttemptLeft, AttemptRecord, Exception, LeftOut, ProcessesLeft, TaskFiles, TurnRecord};
+use crate::record::{
+    AttemptLeft, AttemptRecord, Exception, LeftOut, ProcessesLeft, TaskFiles, TurnRecord, exception,
+};
 use crate::reopen::keep_score;
 use crate::{Event, RunError, clock, disk, kill_points};
 

@@ -6,7 +6,8 @@ use model::EndReason;
 
 use super::played::Played;
 use super::trial::Trial;
-use crate::repeat::{self, REPEATS};
+use crate::repeat;
+use crate::unrecorded::REPEATS;
 
 /// What something outside has ended of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

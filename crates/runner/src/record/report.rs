@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use model::EndReason;
 
 use super::SCHEMA;
-use super::trajectory::{TurnSummary, sum};
+use super::trajectory::{TurnSummary, exception, sum};
 use crate::disk::{self, Durability};
 use crate::settings::TaskSettings;
 use crate::state::{RunFile, RunPaths};
@@ -124,7 +124,7 @@ fn run_part(run: &RunFile) -> Value {
         Some(Finish::Stopped) => (Some(EndReason::Cancelled), None),
         Some(Finish::Budget) => (Some(EndReason::Budget), None),
         Some(Finish::Failed { message }) => {
-            (Some(EndReason::Environment), Some(crate::agent_end::exception("RunFailed", message)))
+            (Some(EndReason::Environment), Some(exception("RunFailed", message)))
         }
     };
     let mut part = json!({

@@ -85,12 +85,20 @@ pub(crate) enum ResumedFrom {
     FirstStep,
 }
 
+/// Most characters of a failure's message that are kept.
+pub(crate) const MESSAGE: usize = 2000;
+
 /// What the runner met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Exception {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     pub(crate) message: String,
+}
+
+/// A failure for the record.
+pub(crate) fn exception(kind: &str, message: &str) -> Exception {
+    Exception { kind: kind.to_owned(), message: model::one_line(message, MESSAGE) }
 }
 
 /// Files of a turn.

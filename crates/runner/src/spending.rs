@@ -1,0 +1,84 @@
+//! Sums of what was spent, and whether a budget is, by what harnesses report.
+
+use gateway::{Budgets, Scope, Spent, StopReason};
+
+/// The spent budget of tokens or money, by what harnesses reported. The widest scope first, because it decides what else
+/// stops. Unreported usage counts as nothing, as preflight says.
+pub(crate) fn over(budgets: &Budgets, run: &Spent, episode: &Spent) -> Option<StopReason> {
+    [(Scope::Run, budgets.run, run), (Scope::Episode, budgets.episode, episode)].into_iter().find_map(
+        |(scope, budget, spent)| {
+            let limit = if budget.tokens.is_some_and(|limit| spent.reported_tokens() >= limit) {
+                "tokens"
+            } else if budget.usd.is_some_and(|limit| spent.known_usd >= limit) {
+                "usd"
+            } else {
+                return None;
+            };
+            Some(StopReason::Budget { scope, limit: limit.to_owned() })
+        },
+    )
+}
+
+/// The sum of two; a cost with an unknown part is unknown.
+pub(crate) fn plus(one: Spent, other: Spent) -> Spent {
+    let nothing = |spent: &Spent| spent.requests == 0 && spent.unmetered == 0 && spent.tokens.is_unknown();
+    let cost_usd = match (one.cost_usd, other.cost_usd) {
+        (Some(a), Some(b)) => Some(a + b),
+        (Some(a), None) if nothing(&other) => Some(a),
+        (None, Some(b)) if nothing(&one) => Some(b),
+        _ => None,
+    };
+    Spent {
+        requests: one.requests.saturating_add(other.requests),
+        tokens: one.tokens.plus(other.tokens),
+        cost_usd,
+        known_usd: one.known_usd + other.known_usd,
+        unmetered: one.unmetered.saturating_add(other.unmetered),
+        guess: one.guess.plus(other.guess),
+        seconds: one.seconds + other.seconds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Tokens;
+
+    use super::*;
+
+    #[test]
+    fn a_sum_with_an_unknown_cost_is_unknown() {
+        let known = Spent { requests: 1, cost_usd: Some(1.0), known_usd: 1.0, ..Spent::default() };
+        let unknown = Spent { requests: 1, ..Spent::default() };
+        assert_eq!(plus(known, known).cost_usd, Some(2.0));
+        assert_eq!(plus(known, unknown).cost_usd, None);
+        assert_eq!(plus(Spent::default(), known).cost_usd, Some(1.0));
+    }
+
+    #[test]
+    fn without_a_gateway_budgets_hold_between_attempts() {
+        let spent = |input, usd| Spent {
+            tokens: Tokens { input: Some(input), cached: None, output: Some(10) },
+            known_usd: usd,
+            ..Spent::default()
+        };
+        let budget = |tokens, usd| gateway::Budget { tokens, usd, seconds: None };
+        let budgets = Budgets {
+            run: budget(Some(1000), Some(2.0)),
+            episode: budget(Some(100), Some(1.0)),
+            ..Budgets::default()
+        };
+        let spent_budget = |run, episode| over(&budgets, &run, &episode);
+        let budget_spent_of =
+            |scope, limit: &str| Some(StopReason::Budget { scope, limit: limit.to_owned() });
+        assert_eq!(spent_budget(spent(900, 1.9), spent(80, 0.9)), None);
+        assert_eq!(spent_budget(spent(900, 1.9), spent(90, 0.9)), budget_spent_of(Scope::Episode, "tokens"));
+        assert_eq!(spent_budget(spent(900, 1.9), spent(80, 1.0)), budget_spent_of(Scope::Episode, "usd"));
+        assert_eq!(spent_budget(spent(990, 1.9), spent(90, 1.0)), budget_spent_of(Scope::Run, "tokens"));
+        assert_eq!(spent_budget(spent(900, 2.5), spent(80, 0.0)), budget_spent_of(Scope::Run, "usd"));
+        assert_eq!(
+            spent_budget(Spent::default(), Spent::default()),
+            None,
+            "unreported usage spends no budget"
+        );
+    }
+}
