@@ -15,7 +15,7 @@ use bollard::query_parameters::{
 };
 use futures_util::{Stream, StreamExt};
 
-use crate::engine::{failed, status};
+use crate::engine_error::{failed, status};
 use crate::owner::{key, labels, run_id, run_of_labels};
 use crate::volumes::container_user;
 use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, Volumes};

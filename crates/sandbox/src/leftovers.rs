@@ -12,7 +12,7 @@ use bollard::query_parameters::{
 };
 use sha2::Digest as _;
 
-use crate::engine::{failed, status};
+use crate::engine_error::{failed, status};
 use crate::firewall;
 use crate::owner::{Process, key, plain, run_id, run_of_labels};
 use crate::{Engine, LABEL, Leftover, Owner, SandboxError};

@@ -17,6 +17,7 @@ mod agent_container;
 mod container;
 mod disk;
 mod engine;
+mod engine_error;
 mod firewall;
 pub mod images;
 mod leftovers;

@@ -17,7 +17,7 @@ use bollard::Docker;
 use bollard::models::NetworkCreateRequest;
 use bollard::query_parameters::ListNetworksOptions;
 
-use crate::engine::{failed, status};
+use crate::engine_error::{failed, status};
 use crate::firewall;
 use crate::owner::{Process, key, labels, plain};
 use crate::{Engine, GatewayPlace, Reach, SandboxError, relay};

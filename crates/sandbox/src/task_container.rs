@@ -30,7 +30,7 @@ pub use self::beside::Shares;
 pub use self::exec::TaskCommand;
 use crate::container::signed;
 use crate::disk::{self, Full};
-use crate::engine::{failed, status};
+use crate::engine_error::{failed, status};
 use crate::leftovers::{KEPT_BY, KEPT_ON, kept_by_label, kept_on_label};
 use crate::owner::{key, labels, unique_name};
 use crate::{Engine, ExtraArgs, Limits, Owner, Reach, SandboxError, network};

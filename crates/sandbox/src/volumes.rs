@@ -8,7 +8,7 @@ use std::path::Path;
 
 use bollard::models::VolumeCreateRequest;
 
-use crate::engine::{failed, status};
+use crate::engine_error::{failed, status};
 use crate::owner::{Process, labels, plain};
 use crate::{Engine, Owner, SandboxError};
 

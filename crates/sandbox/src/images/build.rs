@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::recipes::{BASE, Recipe, recipe};
-use crate::engine::failed;
+use crate::engine_error::failed;
 use crate::owner::key;
 use crate::{Engine, SandboxError};
 

@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 
 use super::{Wanted, recipe};
-use crate::engine::{failed, status};
+use crate::engine_error::{failed, status};
 use crate::output::Kept;
 use crate::owner::{labels, unique_name};
 use crate::volumes::container_user;

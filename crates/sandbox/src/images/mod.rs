@@ -11,7 +11,7 @@ mod task;
 use bollard::models::ImageInspect;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{failed, status};
+use crate::engine_error::{failed, status};
 use crate::owner::key;
 use crate::{Engine, SandboxError};
 

@@ -13,7 +13,7 @@ use sha2::Digest as _;
 use tokio_util::sync::CancellationToken;
 
 use super::build::{Lines, proxies};
-use crate::engine::{failed, status};
+use crate::engine_error::{failed, status};
 use crate::owner::key;
 use crate::{Engine, Limits, Packed, SandboxError};
 

@@ -12,7 +12,7 @@ use super::OpenTask;
 use crate::agent_container::Printed;
 use crate::container::{GRACE, WALL};
 use crate::disk::{self, Full};
-use crate::engine::{failed, status};
+use crate::engine_error::{failed, status};
 use crate::{ContainerEnd, ContainerExit, SandboxError};
 
 /// How often it is asked whether the command still runs: first and at most. A process in the background may keep the output
