@@ -163,14 +163,20 @@ fn of_resumed_runs(conn: &Connection, settled: &Settled) -> Result<Settled> {
 mod tests {
     use std::time::Duration;
 
-    use model::{Benchmark, Episode, Run};
+    use model::{Attempt, Benchmark, Episode, Run, Turn, Verdict};
 
     use super::*;
     use crate::{PartRead, SourceId};
 
-    /// A source with a run of this harness and these episodes: their scenarios, each with the identity that its reader gives it.
-    fn put_run(store: &Store, name: &str, harness: &str, episodes: &[(&str, Option<&str>)]) -> SourceId {
-        let source = store.put_source(&format!("/data/{name}"), name, false).unwrap();
+    /// A source with a run of this name and harness and these episodes: their scenarios, each with the identity that its reader
+    /// gives it. Each has five attempts.
+    fn put_run(
+        store: &Store,
+        source: &str,
+        [name, harness]: [&str; 2],
+        episodes: &[(&str, Option<&str>)],
+    ) -> SourceId {
+        let source = store.put_source(&format!("/data/{source}"), source, false).unwrap();
         let mut run = Run::unknown(name, Benchmark { key: "b".into(), name: "B".into() });
         run.harness = Some(harness.to_owned());
         store.put_runs(source, "", "table", &[run]).unwrap();
@@ -179,6 +185,9 @@ mod tests {
             .map(|(number, (scenario, identity)): (u32, _)| {
                 let mut episode = Episode::new(format!("{number}"), *scenario);
                 episode.identity = identity.map(str::to_owned);
+                let mut turn = Turn::new(1);
+                turn.attempts = (1..=5).map(|number| Attempt::new(number, Verdict::Failed)).collect();
+                episode.turns.push(turn);
                 (name.to_owned(), episode)
             })
             .collect();
@@ -193,18 +202,40 @@ mod tests {
     fn what_was_not_measured_is_the_same_in_runs_that_are_copies() {
         let store = Store::in_memory().unwrap();
         let three = [("x", Some("of-x")), ("y", None), ("y", None)];
-        put_run(&store, "a", "h", &three);
+        put_run(&store, "a", ["a", "h"], &three);
         assert_eq!(copies(&store), 0);
-        let copied = put_run(&store, "b", "h", &three);
+        let copied = put_run(&store, "b", ["b", "h"], &three);
         assert_eq!(copies(&store), 3, "and the two of one run are two");
         // Another harness has no such run, and one that has no trial in common is none.
-        put_run(&store, "c", "other", &three);
-        put_run(&store, "d", "h", &[("y", None), ("z", Some("of-z"))]);
+        put_run(&store, "c", ["a", "other"], &three);
+        put_run(&store, "d", ["d", "h"], &[("y", None), ("z", Some("of-z"))]);
         assert_eq!(copies(&store), 4, "the trial that is measured");
         store.remove_source(copied).unwrap();
         store.purge_removed(Duration::ZERO).unwrap();
         store.settle_identities().unwrap();
         assert!(known_by(&store).iter().all(|(_, identity)| identity == "of-x" || identity == "of-z"));
+    }
+
+    #[test]
+    fn runs_without_measurements_are_copies_if_they_are_equal_as_a_whole() {
+        let store = Store::in_memory().unwrap();
+        let two = [("x", None), ("y", None)];
+        put_run(&store, "a", ["r", "h"], &two);
+        put_run(&store, "b", ["other", "h"], &two);
+        put_run(&store, "c", ["r", "other"], &two);
+        put_run(&store, "d", ["r", "h"], &[("x", None), ("z", None)]);
+        assert_eq!(copies(&store), 0, "another name, another harness, another scenario");
+        let copied = put_run(&store, "e", ["r", "h"], &two);
+        assert_eq!(copies(&store), 2);
+        store.remove_source(copied).unwrap();
+        store.purge_removed(Duration::ZERO).unwrap();
+        store.settle_identities().unwrap();
+        assert!(known_by(&store).is_empty());
+        // Few attempts come out alike.
+        for source in ["f", "g"] {
+            put_run(&store, source, ["small", "h"], &[("x", None)]);
+        }
+        assert_eq!(copies(&store), 0);
     }
 
     /// A source with one episode of Stamina Lab, with the identity and the other identity that its reader gives it.

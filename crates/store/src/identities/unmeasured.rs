@@ -1,6 +1,9 @@
 //! Episodes without an identity in runs that are copies of each other. Alone, one that was not measured closely may come out as any
-//! other one: it has no identity. Where two runs of one harness, model and benchmark have another trial in common, both are copies, and
-//! such an episode is the same if all that is known of it is equal.
+//! other one: it has no identity. It is the same as one of another run if all that is known of it is equal and both runs are copies:
+//!
+//! - they have one harness, model and benchmark, and another trial in common; or
+//! - they have these and their name in common, nothing of them was measured closely, there are [`MANY_ATTEMPTS`] attempts, and
+//!   all that is known of all their episodes is equal.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,6 +11,9 @@ use rusqlite::Connection;
 
 use super::same_runs::SameRuns;
 use crate::{EpisodeId, Result, RunId};
+
+/// So many attempts of a run do not come out alike a second time.
+const MANY_ATTEMPTS: u32 = 10;
 
 /// SQL: the trials that several runs have, in runs that have an episode without an identity, and what such runs have in common.
 const SHARED: &str = "
@@ -18,14 +24,55 @@ WHERE episode.own_identity IN (SELECT own_identity FROM episode WHERE own_identi
   AND EXISTS (SELECT 1 FROM episode AS other WHERE other.run = run.id AND other.own_identity IS NULL)
 ORDER BY 1, 2";
 
+/// SQL: the runs of `?1` attempts or more without any identity, of which there is another one of that name.
+const NAMESAKES: &str = "
+SELECT id, names FROM (
+    SELECT id, json_array(format, key, benchmark, harness, model) AS names,
+      count(*) OVER (PARTITION BY format, key, benchmark, harness, model) AS namesakes
+    FROM run) AS named
+WHERE namesakes > 1
+  AND NOT EXISTS (SELECT 1 FROM episode WHERE episode.run = named.id AND own_identity IS NOT NULL)
+  AND (SELECT sum(attempts) FROM episode WHERE episode.run = named.id) >= ?1
+ORDER BY id";
+
 /// SQL: the episodes of a run without an identity, and all that is known of them.
 const UNMEASURED: &str = "
 SELECT id, json_array(scenario, end_reason, cells, failing, attempts, passed_turns, ratio_sum, planned_turns, input_tokens,
     cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_message)
 FROM episode WHERE run = ?1 AND own_identity IS NULL ORDER BY id";
 
+/// Runs that are copies of each other, and what tells them from others.
+type Copies = (String, Vec<RunId>);
+
 /// The identities of such episodes, each with its run.
 pub(super) fn of_copied_runs(conn: &Connection) -> Result<HashMap<EpisodeId, (RunId, String)>> {
+    let mut settled = HashMap::new();
+    for (name, runs) in with_a_trial_in_common(conn)?.into_iter().chain(equal_as_a_whole(conn)?) {
+        let mut known: HashMap<(String, u32), Vec<(EpisodeId, RunId)>> = HashMap::new();
+        for run in runs {
+            // Two of one run are two, however alike they are.
+            let mut alike: HashMap<String, u32> = HashMap::new();
+            for (episode, facts) in unmeasured(conn, run)? {
+                let number = alike.entry(facts.clone()).or_default();
+                *number += 1;
+                known.entry((facts, *number)).or_default().push((episode, run));
+            }
+        }
+        for ((facts, number), episodes) in known.into_iter().filter(|(_, episodes)| episodes.len() > 1) {
+            let identity = identity(&[&name, &facts, &number.to_string()]);
+            settled.extend(episodes.into_iter().map(|(episode, run)| (episode, (run, identity.clone()))));
+        }
+    }
+    Ok(settled)
+}
+
+fn unmeasured(conn: &Connection, run: RunId) -> Result<Vec<(EpisodeId, String)>> {
+    let mut find = conn.prepare_cached(UNMEASURED)?;
+    let rows = find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn with_a_trial_in_common(conn: &Connection) -> Result<Vec<Copies>> {
     let mut same = SameRuns::default();
     // By trial and what runs have in common, the first run.
     let mut first: HashMap<(String, String), RunId> = HashMap::new();
@@ -38,32 +85,29 @@ pub(super) fn of_copied_runs(conn: &Connection) -> Result<HashMap<EpisodeId, (Ru
         same.join(*first.entry((trial.clone(), row.get(2)?)).or_insert(run), run);
         trials.entry(run).or_insert(trial);
     }
-    let mut copies: BTreeMap<RunId, Vec<RunId>> = BTreeMap::new();
-    for run in trials.keys() {
-        copies.entry(same.root(*run)).or_default().push(*run);
-    }
-    let mut settled = HashMap::new();
-    let mut find = conn.prepare_cached(UNMEASURED)?;
-    for runs in copies.values().filter(|runs| runs.len() > 1) {
-        let least = runs.iter().filter_map(|run| trials.get(run)).min().map_or("", String::as_str);
-        let mut known: HashMap<(String, u32), Vec<(EpisodeId, RunId)>> = HashMap::new();
-        for run in runs {
-            // Two of one run are two, however alike they are.
-            let mut alike: HashMap<String, u32> = HashMap::new();
-            let mut rows = find.query([run])?;
-            while let Some(row) = rows.next()? {
-                let facts: String = row.get(1)?;
-                let number = alike.entry(facts.clone()).or_default();
-                *number += 1;
-                known.entry((facts, *number)).or_default().push((row.get(0)?, *run));
-            }
+    let mut copies: BTreeMap<RunId, Copies> = BTreeMap::new();
+    for (run, trial) in trials {
+        let (least, runs) = copies.entry(same.root(run)).or_insert_with(|| (trial.clone(), Vec::new()));
+        if trial < *least {
+            *least = trial;
         }
-        for ((facts, number), episodes) in known.into_iter().filter(|(_, episodes)| episodes.len() > 1) {
-            let identity = identity(&[least, &facts, &number.to_string()]);
-            settled.extend(episodes.into_iter().map(|(episode, run)| (episode, (run, identity.clone()))));
-        }
+        runs.push(run);
     }
-    Ok(settled)
+    Ok(copies.into_values().filter(|(_, runs)| runs.len() > 1).collect())
+}
+
+fn equal_as_a_whole(conn: &Connection) -> Result<Vec<Copies>> {
+    let mut copies: BTreeMap<(String, Vec<String>), Vec<RunId>> = BTreeMap::new();
+    let mut find = conn.prepare_cached(NAMESAKES)?;
+    let mut rows = find.query([MANY_ATTEMPTS])?;
+    while let Some(row) = rows.next()? {
+        let (run, names): (RunId, String) = (row.get(0)?, row.get(1)?);
+        let mut facts: Vec<String> = unmeasured(conn, run)?.into_iter().map(|(_, facts)| facts).collect();
+        facts.sort_unstable();
+        copies.entry((names, facts)).or_default().push(run);
+    }
+    let several = copies.into_iter().filter(|(_, runs)| runs.len() > 1);
+    Ok(several.map(|((names, _), runs)| (names, runs)).collect())
 }
 
 /// An identity in the form of those by contents, the same on every machine (FNV-1a).
