@@ -2,6 +2,7 @@
 // model. Says what each came to; ends with 1 if one of them did not pass what an agent without defects passes.
 //
 //   --turns N      other than 5
+//   --at-once N    so many of them play beside each other (default: 1)
 //   --keep FOLDER  where the results go (default: .cache/harnesses, made anew)
 //   --built        takes the command line as it was built last
 //   --bin FILE     takes this one, of a release or an installation
@@ -13,7 +14,7 @@
 //                  for each harness: "npm run harnesses -- --faults mini_swe qwen_code" tries two. Ends with 1 if one of
 //                  them is not judged as it must be; a sample of it runs with `npm test`
 //   --defects N    share of turns whose first attempt has defects, all mended after feedback (default: 0.4)
-import { spawnSync } from "node:child_process";
+import { execFile, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { lintWhileBuilding } from "./check/clippy.mjs";
@@ -31,6 +32,7 @@ const option = (name, otherwise) => {
   return at === -1 ? otherwise : args.splice(at, 2)[1];
 };
 const turns = Number(option("--turns", "5"));
+const atOnce = Number(option("--at-once", "1"));
 const bin = option("--bin", null);
 const defects = option("--defects", "0.4");
 const built = args.includes("--built") && args.splice(args.indexOf("--built"), 1).length > 0;
@@ -55,7 +57,18 @@ mkdirSync(folder, { recursive: true });
 let failed = 0;
 let endsWrong = false;
 process.stdout.write("| harness | turns passed | attempts | tokens in / out, gateway | tokens in / out, harness | other ends |\n|---|---|---|---|---|---|\n");
-for (const name of chosen) {
+const waiting = [...chosen];
+const player = async () => {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await play(name);
+};
+await Promise.all(Array.from({ length: atOnce }, player));
+if (wrong) endsWrong = !passes("of the ways to go wrong", ["docker_clis::each_way_to_go_wrong", "docker_ends::each_way_in_which_a_real_harness_ends_is_recorded"]);
+if (failed > 0) stop(`${String(failed)} of ${String(chosen.length)} harnesses did not pass all turns. Their results are in ${folder}.`);
+process.stdout.write(`${String(chosen.length)} of ${String(chosen.length)} harnesses passed all ${String(turns)} turns.\n`);
+if (endsWrong) stop("Some of the ways to go wrong were not told right.");
+
+/** Plays the scenario with one harness, and prints its row. */
+async function play(name) {
   const begun = Date.now();
   const results = path.join(folder, name.toLowerCase());
   const values = [
@@ -70,11 +83,11 @@ for (const name of chosen) {
     "oracle.seed=1",
     "limits.attempt_minutes=60",
   ];
-  const run = spawnSync(stamina, ["--json", "run", "--values", ...values], { encoding: "utf8", maxBuffer: 1 << 28 });
+  const run = await ran(["--json", "run", "--values", ...values]);
   const events = run.stdout.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
   const attempts = events.filter((event) => event.event === "attempt");
   const passed = attempts.filter((event) => event.verdict === "passed").length;
-  const well = run.status === 0 && passed === turns;
+  const well = run.ok && passed === turns;
   if (!well) failed += 1;
   const why = attempts.filter((event) => event.end_reason && event.end_reason !== "tests_failed");
   const row = [
@@ -84,12 +97,15 @@ for (const name of chosen) {
     ...(well ? tokens(results) : ["unknown", "unknown"]),
     why.map((event) => `turn ${String(event.turn)}: ${event.end_reason}`).join(", ") || "none",
   ];
-  process.stdout.write(`| ${row.join(" | ")} | ${duration(Date.now() - begun)}\n${run.status === 0 ? "" : run.stderr}`);
+  process.stdout.write(`| ${row.join(" | ")} | ${duration(Date.now() - begun)}\n${run.ok ? "" : run.stderr}`);
 }
-if (wrong) endsWrong = !passes("of the ways to go wrong", ["docker_clis::each_way_to_go_wrong", "docker_ends::each_way_in_which_a_real_harness_ends_is_recorded"]);
-if (failed > 0) stop(`${String(failed)} of ${String(chosen.length)} harnesses did not pass all turns. Their results are in ${folder}.`);
-process.stdout.write(`${String(chosen.length)} of ${String(chosen.length)} harnesses passed all ${String(turns)} turns.\n`);
-if (endsWrong) stop("Some of the ways to go wrong were not told right.");
+
+/** Runs the command line: whether it ended well, and what it printed. */
+function ran(words) {
+  return new Promise((resolve) => {
+    execFile(stamina, words, { encoding: "utf8", maxBuffer: 1 << 28 }, (error, stdout, stderr) => resolve({ ok: error === null, stdout, stderr }));
+  });
+}
 
 /** Whether these tests pass with the chosen harnesses. Their output is shown. */
 function passes(what, tests) {

@@ -106,7 +106,7 @@ const stages = [
 
   { lane: "containers", group: "containers", name: CONTAINERS.images, engine: true, needs: [BUILD], call: buildImages, filtered: true },
   rustTests("containers", { lane: "containers", group: "containers", engine: true, env: HARNESSES, needs: [CONTAINERS.images] }),
-  { lane: "containers", group: "containers", name: CONTAINERS.harnesses, engine: true, needs: [CONTAINERS.images], run: () => ["node", ["scripts/harnesses.mjs", "--built", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
+  { lane: "containers", group: "containers", name: CONTAINERS.harnesses, engine: true, needs: [CONTAINERS.images], run: () => ["node", ["scripts/harnesses.mjs", "--built", "--at-once", "2", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
 ];
 
 /** What became of each stage, by its name. */
