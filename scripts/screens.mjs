@@ -1,5 +1,5 @@
 // `npm run screens`: the pictures of every page in docs/screens. Synthetic sweeps are written for them into .cache; which
-// picture is made of what is listed in docs/testing.md.
+// picture is made of what is listed in docs/screens/README.md.
 //
 //   npm run screens                     all of them
 //   npm run screens -- compare live     only the scenes whose names begin so
