@@ -8,7 +8,7 @@ use test_folders::copy;
 /// What happens to a folder before it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Trials have other names, in another order.
+    /// Trials, tables and files of sessions have other names, in another order.
     OtherNames,
     /// Files that belong to nothing lie beside the results.
     StrangeFiles,
@@ -224,6 +224,23 @@ fn copy_files_of_trials(folder: &Path) {
     found.into_iter().for_each(|file| copy_beside(file));
 }
 
+/// Files whose names mean nothing: tables, and what LoCoBench-Agent writes.
+fn files_of_any_name(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    every_file(folder, &mut files);
+    let is_site = folder.join("tasks").is_dir();
+    files.retain(|file| {
+        let place = file.parent().unwrap();
+        let name = place.file_name().unwrap().to_string_lossy();
+        let has_ending = |ending: &str| file.extension().is_some_and(|is| is == ending);
+        let is_table = place == folder && ["csv", "jsonl", "parquet"].into_iter().any(has_ending);
+        let is_result = name.starts_with("conversations_") || name.ends_with("_agent_results");
+        is_table && !is_site || is_result && (has_ending("json") || has_ending("jsonl"))
+    });
+    files.sort();
+    files
+}
+
 fn every_json(folder: &Path, change: impl Fn(String) -> String) {
     let mut files = Vec::new();
     every_file(folder, &mut files);
@@ -259,6 +276,11 @@ pub(crate) fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf 
             let trials = if harbor { trials(&folder) } else { trials_of_tb(&folder) };
             for (number, trial) in trials.into_iter().rev().enumerate() {
                 fs::rename(&trial, trial.with_file_name(format!("renamed {number}"))).unwrap();
+            }
+            let files = if harbor { Vec::new() } else { files_of_any_name(&folder) };
+            for (number, file) in files.into_iter().rev().enumerate() {
+                let ending = file.extension().unwrap().to_str().unwrap();
+                fs::rename(&file, file.with_file_name(format!("renamed {number:02}.{ending}"))).unwrap();
             }
         }
         Change::StrangeFiles => {
