@@ -81,7 +81,7 @@ impl Trial<'_> {
         if played.rewards.is_none() || self.stop.is_cancelled() {
             return Ok(());
         }
-        self.status.phase(Phase::Testing, "the verifier runs again, without processes of the agent");
+        self.status.phase(Phase::Testing, "the verifier runs again, out of reach of processes of the agent");
         let mut found: Option<Played> = None;
         let is_root = self.container()?.is_root(step.verifier_user.as_deref());
         let shared = [Shares::NetworkAndProcesses, Shares::Network, Shares::Nothing];

@@ -97,7 +97,7 @@ pub(super) const ROWS: &[Setting] = &[
         choices: &[
             choice(
                 "check",
-                "stay, verified without them too",
+                "stay, cannot write the verdict",
                 "They continue while the verifier runs and in later steps. Where the agent has left some, the verifier runs again in a container of the same files where they cannot write, and that verdict counts.",
             ),
             choice(
