@@ -31,12 +31,12 @@ pub struct TaskTrials {
 
 impl TaskTrials {
     /// Counts one trial.
-    pub fn add(&mut self, of: Observation) {
-        if of.last_at_risk() == 0 {
+    pub fn add(&mut self, observation: Observation) {
+        if observation.last_at_risk() == 0 {
             self.unscored += 1;
         } else {
             self.trials += 1;
-            self.passed += u32::from(of.turns > 0);
+            self.passed += u32::from(observation.turns > 0);
         }
     }
 
@@ -109,9 +109,9 @@ pub fn pass_rate(episodes: &[InScenario]) -> PassRate {
     }
 }
 
-fn mean(tasks: &[Parts], of: impl Fn(&TaskTrials) -> f64) -> f64 {
+fn mean(tasks: &[Parts], value: impl Fn(&TaskTrials) -> f64) -> f64 {
     let parts = tasks.iter().map(Vec::len).sum::<usize>();
-    tasks.iter().flatten().map(of).sum::<f64>() / parts as f64
+    tasks.iter().flatten().map(value).sum::<f64>() / parts as f64
 }
 
 /// The probability that at least one of `k` of the n trials of a task passes: 1 − C(n − c, k) / C(n, k), the unbiased
@@ -177,15 +177,16 @@ fn effective_trials(share: f64, variance: f64, count: u32) -> Option<f64> {
 /// as in [`clustered`]: V = J/(J − 1) · Σⱼ (Σᵢ (xⱼᵢ − x̄))² / R²; with one part each, both are equal. The interval is
 /// computed as for a pass rate, over no more trials than there are disjoint groups of k trials, Σ ⌊n / k⌋. For k = 1 and equal
 /// numbers of trials it is the interval of the pass rate. If every task has one trial, it is Wilson's over the tasks.
-fn interval_of_k(tasks: &[Parts], k: u32, of: fn(TaskTrials, u32) -> f64) -> Option<(f64, f64)> {
+fn interval_of_k(tasks: &[Parts], k: u32, estimate: fn(TaskTrials, u32) -> f64) -> Option<(f64, f64)> {
     let count = u32::try_from(tasks.len()).ok().filter(|count| *count > 1)?;
-    let (share, j) = (mean(tasks, |part| of(*part, k)), f64::from(count));
+    let (share, j) = (mean(tasks, |part| estimate(*part, k)), f64::from(count));
     let groups: f64 = tasks.iter().flatten().map(|part| f64::from(part.trials / k)).sum();
     let has_one_trial = |parts: &Parts| whole(parts).trials == 1;
     let effective = if tasks.iter().all(has_one_trial) || share <= 0.0 || share >= 1.0 {
         j
     } else {
-        let of_task = |parts: &Parts| parts.iter().map(|part| of(*part, k) - share).sum::<f64>().powi(2);
+        let of_task =
+            |parts: &Parts| parts.iter().map(|part| estimate(*part, k) - share).sum::<f64>().powi(2);
         let squares: f64 = tasks.iter().map(of_task).sum();
         let parts = tasks.iter().map(Vec::len).sum::<usize>() as f64;
         effective_trials(share, j / (j - 1.0) * squares / (parts * parts), count)?.min(groups)

@@ -142,7 +142,7 @@ pub(crate) enum AgentCallError {
 }
 
 /// The endpoint of the model; its address and key are empty in direct mode.
-fn at(settings: &RunSettings, base_url: String, key: String) -> Endpoint {
+fn endpoint_at(settings: &RunSettings, base_url: String, key: String) -> Endpoint {
     let default_model = if settings.is_simulated() { "oracle" } else { "default" };
     let model = settings.model.clone().unwrap_or_else(|| default_model.to_owned());
     Endpoint { base_url, key, model, context_window: settings.context_window }
@@ -152,7 +152,7 @@ fn at(settings: &RunSettings, base_url: String, key: String) -> Endpoint {
 pub(crate) fn endpoint(context: &RunContext, attempt: Option<&gateway::Attempt>) -> Endpoint {
     let base_url = attempt.map(|attempt| attempt.base_url(0)).unwrap_or_default();
     let key = attempt.map(|attempt| attempt.key().to_owned()).unwrap_or_default();
-    at(&context.settings, base_url, key)
+    endpoint_at(&context.settings, base_url, key)
 }
 
 /// Checks that a harness can be called with these settings, by building a call that is never made: some have no direct mode.
@@ -169,7 +169,7 @@ pub(crate) fn trial(harness: &dyn Harness, settings: &RunSettings) -> Result<(),
         session: None,
         earlier: None,
         session_id: "00000000-0000-4000-8000-000000000000",
-        endpoint: &at(settings, base_url, key),
+        endpoint: &endpoint_at(settings, base_url, key),
         seconds: settings.limits.seconds,
         home: harness::HOME,
         workspace: harness::WORKSPACE,

@@ -60,7 +60,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
 /// spending in it would become those of the new run.
 fn fresh_records(paths: &RunPaths) -> Result<(), RunError> {
     let own = paths.own();
-    let wrong = |error: std::io::Error| disk::at(&own, error);
+    let wrong = |error: std::io::Error| disk::error_at(&own, error);
     for (name, _) in files::beneath::list_folder(&own).map_err(wrong)? {
         if name != "lock" {
             crate::copy::remove(&own.join(name)).map_err(wrong)?;
@@ -73,13 +73,13 @@ fn fresh_records(paths: &RunPaths) -> Result<(), RunError> {
 /// The gateway's socket gets a folder of its own: what an earlier part left under its name, or somebody else, is taken away.
 pub(crate) fn fresh_gateway_folder(paths: &RunPaths) -> Result<(), RunError> {
     let folder = paths.gateway_folder();
-    crate::copy::remove(&folder).map_err(|error| disk::at(&folder, error))?;
+    crate::copy::remove(&folder).map_err(|error| disk::error_at(&folder, error))?;
     disk::folder(&folder)
 }
 
 /// Paths that hold wherever it is gone on from.
 fn absolute(settings: &mut RunSettings) -> Result<(), RunError> {
-    let whole = |path: &Path| std::path::absolute(path).map_err(|error| disk::at(path, error));
+    let whole = |path: &Path| std::path::absolute(path).map_err(|error| disk::error_at(path, error));
     settings.output_dir = whole(&settings.output_dir)?;
     settings.scenarios_dir = settings.scenarios_dir.as_deref().map(whole).transpose()?;
     settings.harness_file = settings.harness_file.as_deref().map(whole).transpose()?;

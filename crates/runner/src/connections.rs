@@ -166,7 +166,8 @@ fn program() -> Result<PathBuf, RunError> {
     if let Some(named) = std::env::var_os("STAMINA_BIN") {
         return Ok(PathBuf::from(named));
     }
-    let this = std::env::current_exe().map_err(|error| crate::disk::at(&PathBuf::from("stamina"), error))?;
+    let this =
+        std::env::current_exe().map_err(|error| crate::disk::error_at(&PathBuf::from("stamina"), error))?;
     beside(this)
 }
 

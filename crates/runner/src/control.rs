@@ -38,7 +38,7 @@ pub fn read(folder: &Path) -> Result<ControlRequest, RunError> {
 
 /// Reads the request; empty if the file does not exist. After an error, also of a file that is not valid, it is unknown.
 pub(crate) fn read_valid(folder: &Path) -> Result<ControlRequest, RunError> {
-    parsed(folder)?.map_err(|error| disk::at(&path(folder), error))
+    parsed(folder)?.map_err(|error| disk::error_at(&path(folder), error))
 }
 
 /// The request, or why the file holds none.
@@ -47,14 +47,14 @@ fn parsed(folder: &Path) -> Result<serde_json::Result<ControlRequest>, RunError>
     match beneath::read_file(&path, LARGEST) {
         Ok(bytes) => Ok(serde_json::from_slice(&bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Ok(ControlRequest::default())),
-        Err(error) => Err(disk::at(&path, error)),
+        Err(error) => Err(disk::error_at(&path, error)),
     }
 }
 
 /// Changes the request. Other changes at the same time, in this process or another, wait, so none is lost. Blocks.
 pub fn change(folder: &Path, change: impl FnOnce(&mut ControlRequest)) -> Result<(), RunError> {
     let at = RunPaths::new(folder).own().join("control.lock");
-    let wrong = |error: std::io::Error| disk::at(&at, error);
+    let wrong = |error: std::io::Error| disk::error_at(&at, error);
     let lock = beneath::open_file(&at, OFlags::WRONLY | OFlags::CREATE).map_err(wrong)?;
     lock.lock().map_err(wrong)?;
     let mut control_request = read(folder)?;

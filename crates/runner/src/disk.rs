@@ -28,13 +28,13 @@ pub(crate) enum Durability {
 }
 
 /// An error at a path.
-pub(crate) fn at(path: &Path, error: impl std::fmt::Display) -> RunError {
+pub(crate) fn error_at(path: &Path, error: impl std::fmt::Display) -> RunError {
     RunError::Files { path: path.to_owned(), why: error.to_string() }
 }
 
 /// Makes a folder and those above it.
 pub(crate) fn folder(path: &Path) -> Result<(), RunError> {
-    beneath::create_folders(path).map_err(|error| at(path, error))
+    beneath::create_folders(path).map_err(|error| error_at(path, error))
 }
 
 /// Opens a file to write it anew.
@@ -76,7 +76,7 @@ pub(crate) fn write_with(
     })();
     done.map_err(|error| {
         let _ = beneath::remove_file(&part);
-        at(path, error)
+        error_at(path, error)
     })
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn write_json<T: serde::Serialize>(
     value: &T,
     durability: Durability,
 ) -> Result<(), RunError> {
-    let mut text = serde_json::to_vec_pretty(value).map_err(|error| at(path, error))?;
+    let mut text = serde_json::to_vec_pretty(value).map_err(|error| error_at(path, error))?;
     text.push(b'\n');
     write(path, &text, durability)
 }
@@ -98,7 +98,7 @@ pub(crate) fn within_limit<T: Send + 'static>(
     read: impl FnOnce(&Path) -> T + Send + 'static,
 ) -> Result<T, RunError> {
     let place = folder.to_owned();
-    files::deadline::within_limit(folder, move || read(&place)).map_err(|error| at(folder, error))
+    files::deadline::within_limit(folder, move || read(&place)).map_err(|error| error_at(folder, error))
 }
 
 /// Does something short with a disk, in the middle of async code: others go on on another thread meanwhile. What takes long
@@ -127,9 +127,9 @@ pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
     cap: u64,
 ) -> Result<Option<T>, RunError> {
     match beneath::read_file(path, cap) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| at(path, error)),
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| error_at(path, error)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(at(path, error)),
+        Err(error) => Err(error_at(path, error)),
     }
 }
 

@@ -40,19 +40,19 @@ impl Folders {
     pub(crate) fn make(&self) -> Result<(), RunError> {
         let live = self.live();
         // A restore that was killed between taking away and putting back.
-        if !beneath::exists(&self.at("live")) && beneath::exists(&self.at("live.part/complete")) {
+        if !beneath::exists(&self.path_of("live")) && beneath::exists(&self.path_of("live.part/complete")) {
             self.put_back()?;
         }
         disk::folder(&live.workspace)?;
         disk::folder(&live.home)
     }
 
-    fn at(&self, name: &str) -> PathBuf {
+    fn path_of(&self, name: &str) -> PathBuf {
         self.state.join(name)
     }
 
     fn volumes(&self, name: &str) -> Volumes {
-        Volumes { workspace: self.at(name).join("workspace"), home: self.at(name).join("home") }
+        Volumes { workspace: self.path_of(name).join("workspace"), home: self.path_of(name).join("home") }
     }
 
     /// What agent containers work on.
@@ -63,7 +63,7 @@ impl Folders {
     /// The agent's HOME, to be read; also one that it locked.
     pub(crate) fn home(&self) -> Result<files::Tree, RunError> {
         let home = self.live().home;
-        let wrong = |why: String| disk::at(&home, format!("the agent's HOME cannot be read: {why}"));
+        let wrong = |why: String| disk::error_at(&home, format!("the agent's HOME cannot be read: {why}"));
         copy::open_unlocked(&home).map_err(|error| wrong(error.to_string()))?;
         files::Tree::open(&home).map_err(|error| wrong(error.to_string()))
     }
@@ -75,13 +75,14 @@ impl Folders {
 
     /// Which attempt the snapshot was made for.
     pub(crate) fn label(&self) -> Option<Label> {
-        disk::read_json(&self.at("before/label.json"), disk::LARGEST_STATUS).ok().flatten()
+        disk::read_json(&self.path_of("before/label.json"), disk::LARGEST_STATUS).ok().flatten()
     }
 
     /// Keeps the live folders as they are before an attempt.
     pub(crate) fn keep(&self, label: Label) -> Result<(), RunError> {
-        let (part, old, before) = (self.at("before.part"), self.at("before.old"), self.at("before"));
-        let wrong = |error: io::Error| disk::at(&before, error);
+        let (part, old, before) =
+            (self.path_of("before.part"), self.path_of("before.old"), self.path_of("before"));
+        let wrong = |error: io::Error| disk::error_at(&before, error);
         copy::remove(&part).map_err(wrong)?;
         copy::remove(&old).map_err(wrong)?;
         kill_points::point("snapshot begun");
@@ -100,15 +101,15 @@ impl Folders {
 
     /// Makes the live folders what they were before the attempt of the label; the snapshot stays.
     pub(crate) fn restore(&self) -> Result<(), RunError> {
-        let part = self.at("live.part");
-        let wrong = |error: io::Error| disk::at(&part, error);
+        let part = self.path_of("live.part");
+        let wrong = |error: io::Error| disk::error_at(&part, error);
         copy::remove(&part).map_err(wrong)?;
         whole(&part, || {
             copy_both(&self.before(), &self.volumes("live.part")).map_err(wrong)?;
             disk::create(&part.join("complete")).map(drop).map_err(wrong)
         })?;
         kill_points::point("restored aside");
-        copy::remove(&self.at("live")).map_err(wrong)?;
+        copy::remove(&self.path_of("live")).map_err(wrong)?;
         kill_points::point("live taken away");
         self.put_back()?;
         kill_points::point("restored");
@@ -117,22 +118,22 @@ impl Folders {
 
     /// The same for a further attempt, which the snapshot is one of from here on.
     pub(crate) fn restore_for(&self, label: Label) -> Result<(), RunError> {
-        disk::write_json(&self.at("before/label.json"), &label, Durability::Buffered)?;
+        disk::write_json(&self.path_of("before/label.json"), &label, Durability::Buffered)?;
         kill_points::point("snapshot is of the next attempt");
         self.restore()
     }
 
     fn put_back(&self) -> Result<(), RunError> {
-        let (part, live) = (self.at("live.part"), self.at("live"));
-        let wrong = |error: io::Error| disk::at(&live, error);
+        let (part, live) = (self.path_of("live.part"), self.path_of("live"));
+        let wrong = |error: io::Error| disk::error_at(&live, error);
         beneath::rename(&part, &live).map_err(wrong)?;
         beneath::remove_file(&live.join("complete")).map_err(wrong)
     }
 
     /// A fresh copy of the live folders, for a server container.
     pub(crate) fn serve(&self) -> Result<Volumes, RunError> {
-        let served = self.at("served");
-        let wrong = |error: io::Error| disk::at(&served, error);
+        let served = self.path_of("served");
+        let wrong = |error: io::Error| disk::error_at(&served, error);
         copy::remove(&served).map_err(wrong)?;
         let volumes = self.volumes("served");
         whole(&served, || copy_both(&self.live(), &volumes).map_err(wrong))?;
@@ -141,8 +142,8 @@ impl Folders {
 
     /// Takes the copy away.
     pub(crate) fn served(&self) -> Result<(), RunError> {
-        let served = self.at("served");
-        copy::remove(&served).map_err(|error| disk::at(&served, error))
+        let served = self.path_of("served");
+        copy::remove(&served).map_err(|error| disk::error_at(&served, error))
     }
 
     /// Whether a file of the workspace differs from before the attempt: names, kinds, sizes and times.
@@ -161,8 +162,8 @@ impl Folders {
         let scratch = ["served", "before.part", "before.old", "live.part"];
         let kept: &[&str] = if played_on { &[] } else { &["before", "live"] };
         for name in scratch.iter().chain(kept) {
-            let path = self.at(name);
-            copy::remove(&path).map_err(|error| disk::at(&path, error))?;
+            let path = self.path_of(name);
+            copy::remove(&path).map_err(|error| disk::error_at(&path, error))?;
             kill_points::point("folder taken away");
         }
         Ok(())
@@ -429,7 +430,7 @@ mod tests {
         folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
         for part in ["live", "before"] {
             // The workspace can be copied, and then no more.
-            fs::remove_dir(folders.at(part).join("home")).unwrap();
+            fs::remove_dir(folders.path_of(part).join("home")).unwrap();
         }
         folders.keep(Label { turn: 1, attempt: 2 }).unwrap_err();
         folders.serve().unwrap_err();
@@ -448,12 +449,12 @@ mod tests {
         fs::write(folders.live().workspace.join("a"), "1").unwrap();
         folders.keep(Label { turn: 1, attempt: 1 }).unwrap();
         copy_both(&folders.before(), &folders.volumes("live.part")).unwrap();
-        fs::write(folders.at("live.part/complete"), "").unwrap();
-        copy::remove(&folders.at("live")).unwrap();
+        fs::write(folders.path_of("live.part/complete"), "").unwrap();
+        copy::remove(&folders.path_of("live")).unwrap();
         let again = Folders::new(room.path().join("s"));
         again.make().unwrap();
         assert_eq!(fs::read_to_string(again.live().workspace.join("a")).unwrap(), "1");
-        assert!(!again.at("live/complete").exists());
+        assert!(!again.path_of("live/complete").exists());
     }
 
     #[test]

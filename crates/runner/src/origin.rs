@@ -113,7 +113,7 @@ pub(crate) fn of_run(paths: &RunPaths, run: &RunFile, harness: Option<&str>) -> 
         made_by: &run.made_by,
         episodes: &run.episodes,
     };
-    let text = serde_json::to_vec(&decides).map_err(|error| disk::at(&paths.run_file(), error))?;
+    let text = serde_json::to_vec(&decides).map_err(|error| disk::error_at(&paths.run_file(), error))?;
     Ok(Identity { run: run.id.clone(), digest: sha2::Sha256::digest(&text).into() })
 }
 

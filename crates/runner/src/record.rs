@@ -217,7 +217,7 @@ impl EpisodeFolder {
         }
         let name = format!("agent_code/turn_{turn}_attempt_{attempt}");
         let (path, part) = (self.path.join(&name), self.path.join("agent_code").join(disk::TEMPORARY));
-        let wrong = |error: std::io::Error| disk::at(&path, error);
+        let wrong = |error: std::io::Error| disk::error_at(&path, error);
         copy::remove(&part).map_err(wrong)?;
         let mut copied = copy::copy(workspace, &part, CODE).map_err(wrong)?;
         scrubbed(&part, &self.scrub, &mut copied).map_err(wrong)?;
@@ -232,7 +232,7 @@ impl EpisodeFolder {
     /// Removes all but the latest snapshots.
     fn forget_code(&self, keep: usize) -> Result<(), RunError> {
         let folder = self.path.join("agent_code");
-        let names = beneath::list_folder(&folder).map_err(|error| disk::at(&folder, error))?;
+        let names = beneath::list_folder(&folder).map_err(|error| disk::error_at(&folder, error))?;
         let mut known: Vec<((u32, u32), PathBuf)> = names
             .into_iter()
             .filter_map(|(name, _)| Some((place(&name.to_string_lossy())?, folder.join(name))))
@@ -240,7 +240,7 @@ impl EpisodeFolder {
         known.sort();
         known.truncate(known.len().saturating_sub(keep));
         for (_, path) in known {
-            copy::remove(&path).map_err(|error| disk::at(&path, error))?;
+            copy::remove(&path).map_err(|error| disk::error_at(&path, error))?;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ pub(crate) async fn continue_run(
     on_event: OnEvent,
 ) -> Result<Finish, RunError> {
     let (ready, harness) = blocking(move || {
-        let folder = std::path::absolute(&folder).map_err(|error| disk::at(&folder, error))?;
+        let folder = std::path::absolute(&folder).map_err(|error| disk::error_at(&folder, error))?;
         let paths = RunPaths::new(&folder);
         RunFile::read(&paths)?;
         let lock = Lock::take_over(&paths)?;

@@ -61,7 +61,7 @@ struct Known {
 }
 
 impl Known {
-    fn is(&self, parts: &[&str]) -> bool {
+    fn matches(&self, parts: &[&str]) -> bool {
         let mut begin = 0;
         self.ends.len() == parts.len()
             && self.ends.iter().zip(parts).all(|(end, part)| {
@@ -98,7 +98,7 @@ impl Interned {
     ) -> Result<i64> {
         let key = (table, hash(parts));
         if let Some(known) = self.known.get(&key)
-            && known.is(parts)
+            && known.matches(parts)
         {
             return Ok(known.id);
         }

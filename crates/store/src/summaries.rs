@@ -307,7 +307,7 @@ impl Store {
 
     /// Stores the summary of a run. If the run or the policy changed after [`Store::stale_runs`] listed it, the run
     /// stays stale. If it was deleted, nothing is stored.
-    pub fn put_summary(&self, of: &StaleRun, summary: &Summary) -> Result<()> {
+    pub fn put_summary(&self, stale: &StaleRun, summary: &Summary) -> Result<()> {
         let stamina = &summary.stamina;
         self.write(|write| {
             let conn = &write.tx;
@@ -318,7 +318,7 @@ impl Store {
                      FROM run WHERE id = ?1",
                 )?
                 .execute(params![
-                    of.run,
+                    stale.run,
                     stamina.mean,
                     stamina.ci_low,
                     stamina.ci_high,
@@ -332,8 +332,8 @@ impl Store {
                     summary.case_score,
                     summary.perfect,
                     summary.partial,
-                    of.run_version,
-                    of.policy_version,
+                    stale.run_version,
+                    stale.policy_version,
                     MADE_BY,
                     summary.pass_rate.as_ref().map(json).transpose()?,
                     summary.scored,
@@ -343,8 +343,8 @@ impl Store {
                 ])?;
             if stored > 0 {
                 let slug =
-                    conn.query_row("SELECT slug FROM run WHERE id = ?1", [of.run], |row| row.get(0))?;
-                changes::log_run(conn, of.source, slug)?;
+                    conn.query_row("SELECT slug FROM run WHERE id = ?1", [stale.run], |row| row.get(0))?;
+                changes::log_run(conn, stale.source, slug)?;
             }
             Ok(())
         })

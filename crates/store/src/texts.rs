@@ -78,8 +78,8 @@ mod tests {
         store.begin_texts("a process", |_| true).unwrap()
     }
 
-    fn end(store: &Store, of: &UnindexedEpisode, read: TextsRead) {
-        store.end_texts(of, read, 1, &HashMap::new()).unwrap();
+    fn end(store: &Store, episode: &UnindexedEpisode, read: TextsRead) {
+        store.end_texts(episode, read, 1, &HashMap::new()).unwrap();
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(crate) fn read(stdout: &[u8]) -> Events {
     let mut events = Events::default();
     for line in lines(stdout) {
         match line {
-            Line::Json(event) => one(&mut events, &event),
+            Line::Json(event) => read_event(&mut events, &event),
             Line::Text(text) => {
                 let plain = model::strip_ansi(&text);
                 if let Some(id) =
@@ -38,7 +38,7 @@ pub(crate) fn read(stdout: &[u8]) -> Events {
     events
 }
 
-fn one(events: &mut Events, event: &Value) {
+fn read_event(events: &mut Events, event: &Value) {
     let record = &mut events.record;
     let at = || text_at(event, &["timestamp"]).map(str::to_owned);
     let id = text_at(event, &["tool_call_id"]);

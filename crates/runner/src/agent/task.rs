@@ -115,7 +115,7 @@ pub(super) async fn take_home(container: &OpenTask, home: PathBuf) -> Result<(),
 }
 
 fn write_home(home: &std::path::Path, left: Option<FilesLeft>) -> Result<(), RunError> {
-    copy::remove(home).map_err(|error| disk::at(home, error))?;
+    copy::remove(home).map_err(|error| disk::error_at(home, error))?;
     disk::folder(home)?;
     let Some(left) = left else { return Ok(()) };
     if !left.is_whole {

@@ -72,7 +72,7 @@ impl Record {
 
     /// Removes the record: its snapshots belong to no trial from then on. Blocks.
     pub(super) fn remove(path: &Path) -> Result<(), RunError> {
-        copy::remove(path).map_err(|error| disk::at(path, error))
+        copy::remove(path).map_err(|error| disk::error_at(path, error))
     }
 
     /// The snapshot before a step.

@@ -126,7 +126,7 @@ impl Trial<'_> {
         forget_snapshots(self.context, &self.owner).await;
         let (path, scrub) = (self.context.paths.episode(&self.planned.name), self.context.scrub.clone());
         self.results = blocking(move || {
-            copy::remove(&path).map_err(|error| disk::at(&path, error))?;
+            copy::remove(&path).map_err(|error| disk::error_at(&path, error))?;
             EpisodeFolder::new(path, scrub)
         })
         .await?;

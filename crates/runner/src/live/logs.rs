@@ -99,7 +99,7 @@ pub(super) fn tail<T: DeserializeOwned>(path: &Path, problems: &mut Problems) ->
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
         Err(error) => {
-            problems.add(&name, &disk::at(path, error));
+            problems.add(&name, &disk::error_at(path, error));
             Vec::new()
         }
     }

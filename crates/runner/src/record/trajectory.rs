@@ -325,11 +325,11 @@ impl Trajectory {
         let file = match beneath::open_file(&path, OFlags::RDONLY) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(disk::at(&path, error)),
+            Err(error) => return Err(disk::error_at(&path, error)),
         };
         let read = read_lines(BufReader::with_capacity(64 << 10, file));
         let (head, mut turns, end, ends) = read.map_err(|what| {
-            disk::at(
+            disk::error_at(
                 &path,
                 format!("it is not as Stamina Lab wrote it ({what}), so that it cannot be resumed"),
             )
@@ -368,7 +368,7 @@ impl Trajectory {
     /// Replaces the file. With the attempt that was added last this is what makes it count.
     pub(crate) fn write(&mut self) -> Result<(), RunError> {
         let tail = self.tail()?;
-        let wrong = |error: serde_json::Error| disk::at(&self.path, error);
+        let wrong = |error: serde_json::Error| disk::error_at(&self.path, error);
         let turn = match &self.current {
             Some(turn) if !turn.attempts.is_empty() => Some(serde_json::to_vec(turn).map_err(wrong)?),
             _ => None,
@@ -399,7 +399,7 @@ impl Trajectory {
 
     /// From the end of the last turn to the end of the file.
     fn tail(&self) -> Result<Vec<u8>, RunError> {
-        let end = serde_json::to_vec(&self.end).map_err(|error| disk::at(&self.path, error))?;
+        let end = serde_json::to_vec(&self.end).map_err(|error| disk::error_at(&self.path, error))?;
         let mut tail = b"\n],\n".to_vec();
         tail.extend_from_slice(end.strip_prefix(b"{").unwrap_or(&end));
         tail.push(b'\n');

@@ -20,7 +20,7 @@ impl Events {
     pub(crate) fn open(paths: &RunPaths, on_event: OnEvent) -> Result<Self, RunError> {
         let path = paths.events();
         let file = beneath::open_file(&path, OFlags::RDWR | OFlags::APPEND | OFlags::CREATE);
-        let mut file = file.map_err(|error| disk::at(&path, error))?;
+        let mut file = file.map_err(|error| disk::error_at(&path, error))?;
         // A line that a killed process did not end would swallow the next one.
         if let Ok(length) = file.seek(std::io::SeekFrom::End(0))
             && length > 0

@@ -66,7 +66,7 @@ impl Lock {
     /// Tries again as long as it is worth `waiting`.
     fn take_until(paths: &RunPaths, waiting: impl Fn() -> bool) -> Result<Self, RunError> {
         let path = paths.own().join("lock");
-        let wrong = |error: std::io::Error| disk::at(&path, error);
+        let wrong = |error: std::io::Error| disk::error_at(&path, error);
         let mut file = beneath::open_file(&path, OFlags::RDWR | OFlags::CREATE).map_err(wrong)?;
         while file.try_lock().is_err() {
             if waiting() {

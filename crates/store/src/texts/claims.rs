@@ -73,27 +73,27 @@ fn waiting(conn: &Connection) -> Result<Option<UnindexedEpisode>> {
 }
 
 /// Whether a claim is still valid. It is not after its episode is read again.
-pub(super) fn holds(conn: &Connection, of: &UnindexedEpisode) -> Result<bool> {
+pub(super) fn is_held(conn: &Connection, episode: &UnindexedEpisode) -> Result<bool> {
     let mut find = conn.prepare_cached("SELECT 1 FROM text_claim WHERE id = ?1 AND episode = ?2")?;
-    Ok(find.exists((of.claim, of.id))?)
+    Ok(find.exists((episode.claim, episode.id))?)
 }
 
 /// Ends a claim whose episode is indexed.
-pub(super) fn end(conn: &Connection, of: &UnindexedEpisode) -> Result<()> {
-    conn.prepare_cached("DELETE FROM text_claim WHERE id = ?1")?.execute([of.claim])?;
+pub(super) fn end(conn: &Connection, episode: &UnindexedEpisode) -> Result<()> {
+    conn.prepare_cached("DELETE FROM text_claim WHERE id = ?1")?.execute([episode.claim])?;
     Ok(())
 }
 
 /// Ends some claims. Their episodes wait again.
-fn release(conn: &Connection, which: &str, value: impl ToSql) -> Result<()> {
+fn release(conn: &Connection, column: &str, value: impl ToSql) -> Result<()> {
     conn.execute(
         &format!(
             "UPDATE episode SET texts = {WAITS} WHERE texts = {IS_INDEXED_NOW}
-               AND id IN (SELECT episode FROM text_claim WHERE {which} = ?1)"
+               AND id IN (SELECT episode FROM text_claim WHERE {column} = ?1)"
         ),
         [&value],
     )?;
-    conn.execute(&format!("DELETE FROM text_claim WHERE {which} = ?1"), [&value])?;
+    conn.execute(&format!("DELETE FROM text_claim WHERE {column} = ?1"), [&value])?;
     Ok(())
 }
 

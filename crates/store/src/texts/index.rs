@@ -93,14 +93,18 @@ fn known(conn: &Connection) -> Result<TextsKnown> {
 impl Store {
     /// Indexes the words of some owners of a claimed episode. Returns whether the claim is still valid. If not, the episode was
     /// read again and waits.
-    pub fn put_texts(&self, of: &UnindexedEpisode, texts: &[(TextOwner, HashSet<String>)]) -> Result<bool> {
+    pub fn put_texts(
+        &self,
+        episode: &UnindexedEpisode,
+        texts: &[(TextOwner, HashSet<String>)],
+    ) -> Result<bool> {
         self.write(|write| {
             let conn = &write.tx;
-            if !claims::holds(conn, of)? {
+            if !claims::is_held(conn, episode)? {
                 return Ok(false);
             }
             for (owner, words) in texts {
-                let Some(row) = row_of(conn, of.id, *owner)? else { continue };
+                let Some(row) = row_of(conn, episode.id, *owner)? else { continue };
                 let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
                 words.sort_unstable();
                 conn.prepare_cached("DELETE FROM text_index WHERE rowid = ?1")?.execute([row])?;
@@ -115,7 +119,7 @@ impl Store {
     /// whether it is indexed for this episode.
     pub fn end_texts(
         &self,
-        of: &UnindexedEpisode,
+        episode: &UnindexedEpisode,
         read: TextsRead,
         cost: u64,
         files: &HashMap<u64, bool>,
@@ -127,16 +131,16 @@ impl Store {
         };
         self.write(|write| {
             let conn = &write.tx;
-            if !claims::holds(conn, of)? {
+            if !claims::is_held(conn, episode)? {
                 return Ok(());
             }
             conn.prepare_cached("UPDATE episode SET texts = ?2, text_cost = ?3 WHERE id = ?1")?.execute((
-                of.id,
+                episode.id,
                 now,
                 int(cost),
             ))?;
-            claims::end(conn, of)?;
-            shared_files::put_files(conn, of, files)
+            claims::end(conn, episode)?;
+            shared_files::put_files(conn, episode, files)
         })
     }
 

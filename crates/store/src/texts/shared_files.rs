@@ -29,27 +29,31 @@ END;
 }];
 
 /// Records the files of an episode, each with whether it is indexed for this episode.
-pub(super) fn put_files(conn: &Connection, of: &UnindexedEpisode, files: &HashMap<u64, bool>) -> Result<()> {
+pub(super) fn put_files(
+    conn: &Connection,
+    episode: &UnindexedEpisode,
+    files: &HashMap<u64, bool>,
+) -> Result<()> {
     let mut put = conn.prepare_cached(
         "INSERT INTO text_file (source, file, episode, indexed) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT DO UPDATE SET indexed = excluded.indexed",
     )?;
     for (file, indexed) in files {
-        put.execute((of.source, file.cast_signed(), of.id, indexed))?;
+        put.execute((episode.source, file.cast_signed(), episode.id, indexed))?;
     }
     Ok(())
 }
 
 impl Store {
     /// Which of some files are indexed for another episode of the same source.
-    pub fn texts_elsewhere(&self, of: &UnindexedEpisode, files: &[u64]) -> Result<HashSet<u64>> {
+    pub fn texts_elsewhere(&self, episode: &UnindexedEpisode, files: &[u64]) -> Result<HashSet<u64>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(
                 "SELECT 1 FROM text_file WHERE source = ?1 AND file = ?2 AND episode <> ?3 AND indexed",
             )?;
             let mut found = HashSet::new();
             for file in files {
-                if find.exists((of.source, file.cast_signed(), of.id))? {
+                if find.exists((episode.source, file.cast_signed(), episode.id))? {
                     found.insert(*file);
                 }
             }
