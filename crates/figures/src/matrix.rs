@@ -204,7 +204,11 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
         .unwrap_or(1);
     // The mean of a line may state its number of cells, and that some of them are simulated.
     let some_simulated = means.iter().any(|m| *m) && data.cells.iter().any(|c| c.simulated);
-    let most_lines = if some_simulated && wording != Wording::Line { most_lines.max(2) } else { most_lines };
+    let in_means = match (some_simulated, means::some_lack_cells(data, means)) {
+        (true, _) => 2,
+        (false, lack_cells) => usize::from(lack_cells),
+    };
+    let most_lines = if wording == Wording::Line { most_lines } else { most_lines.max(in_means) };
     // One size for all means: the usual one if every mean fits.
     let mut all_means = data
         .cells

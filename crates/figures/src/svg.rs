@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use crate::font::FONT_FAMILY;
 use crate::scene::{Anchor, At, Color, Item, Paint, Scene, Text, px, unit};
 
-/// Text for XML or HTML, in an element or in a quoted attribute. Characters that XML 1.0 does not allow are removed.
+/// Text for XML or HTML, in an element or in a quoted attribute. Display controls and characters that XML 1.0 does not allow are
+/// removed.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -15,8 +16,8 @@ pub fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\t' | '\n' | '\r' => out.push(' '),
-            c if c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}') => {}
+            '\t' | '\n' | '\r' | '\u{2028}' | '\u{2029}' => out.push(' '),
+            c if model::is_display_control(c) || matches!(c, '\u{FFFE}' | '\u{FFFF}') => {}
             c => out.push(c),
         }
     }

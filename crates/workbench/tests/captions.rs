@@ -334,7 +334,7 @@ fn a_run_and_its_copy_are_summed_once_and_what_each_counts_is_said() {
         let report = to.path().join("report");
         library.workbench.export_report(&request(runs), "icml", &report).unwrap();
         let text = std::fs::read_to_string(report.join("report.md")).unwrap();
-        text.lines().find(|line| line.contains("did not pass")).unwrap().to_owned()
+        text.lines().find(|line| line.contains(" attempts did not pass")).unwrap().to_owned()
     };
     let (alone, together) = (failed(&[a]), failed(&[a, b]));
     let until_sum = |text: &str| text.split(" did not pass").next().unwrap().to_owned();

@@ -229,11 +229,13 @@ fn large_sources_take_time_that_grows_with_their_size() {
     let outside = Outside::new(&test_home);
     // Thousands of scenarios, and a run behind thousands of folders.
     let folder = test_home.path("results");
-    let one = fs::read(fixture("staminabench/own/scenario_1/trajectory.json")).expect("a trajectory");
-    for number in 0..3000 {
-        let scenario = folder.join(format!("many/scenario_{number}"));
+    let one =
+        fs::read_to_string(fixture("staminabench/own/scenario_1/trajectory.json")).expect("a trajectory");
+    // The fixture has scenarios 0 and 1.
+    for name in (2..3002).map(|number| format!("scenario_{number}")) {
+        let scenario = folder.join("many").join(&name);
         fs::create_dir_all(&scenario).expect("a folder");
-        fs::write(scenario.join("trajectory.json"), &one).expect("a file");
+        fs::write(scenario.join("trajectory.json"), one.replace("scenario_1", &name)).expect("a file");
     }
     for name in ["config.yaml", "report.json"] {
         fs::copy(fixture("staminabench/own").join(name), folder.join("many").join(name)).expect("a copy");

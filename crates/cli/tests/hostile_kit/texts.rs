@@ -85,7 +85,7 @@ fn hostile_transcripts_and_logs_do_no_harm() {
     served.signal("TERM");
     assert!(served.wait().success());
     // … and what it names is read.
-    for words in [["one", "line"], ["x00", "x00"]] {
+    for words in [["one", "line"], ["u{0}", "u{0}"]] {
         let ran = run(&test_home, &["search", words[0], words[1]]);
         is_harmless(&format!("a search for {words:?}"), &ran, &outside);
         assert!(!ran.output.contains("Nothing found"), "{words:?}: {}", ran.output);

@@ -74,6 +74,15 @@ pub(crate) fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
     means
 }
 
+/// Whether a mean that is shown, of rows or of columns, states that it lacks cells.
+pub(super) fn some_lack_cells(data: &Matrix, shown: [bool; 2]) -> bool {
+    let [of_rows, of_columns] = played_lines(data);
+    let lacks = |margins: &[Margin], of: usize| {
+        margins.iter().any(|margin| margin.mean.is_some() && (margin.cells as usize) < of)
+    };
+    (shown[0] && lacks(&data.row_means, of_columns)) || (shown[1] && lacks(&data.column_means, of_rows))
+}
+
 /// How many rows and columns have a run: the denominators of means. Lines with only published numbers enter no mean.
 fn played_lines(data: &Matrix) -> [usize; 2] {
     let played = |line: fn(&MatrixCell) -> u32, lines: usize| {
