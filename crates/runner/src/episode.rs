@@ -332,21 +332,7 @@ impl Episode<'_> {
             shown.spent = spent;
         });
         keep_score(self.context, self.planned, &self.trajectory);
-        self.context.events.tell(&Event::Attempt {
-            at: clock::now(),
-            episode: self.planned.name.clone(),
-            turn,
-            attempt: record.attempt,
-            verdict: record.verdict,
-            passed: record.passed,
-            total: record.total,
-            end_reason: record.end_reason,
-            tokens: record.tokens,
-            cost_usd: record.cost_usd,
-            agent_seconds: record.agent_seconds,
-            test_seconds: record.test_seconds,
-            own_seconds,
-        });
+        self.context.tell_attempt(&self.planned.name, turn, &record, own_seconds);
         self.context.tell_spent(over.clone()).await;
         let next = self.after_last().unwrap_or(Next::Retry);
         // After the last turn has passed, no budget can cut anything off.

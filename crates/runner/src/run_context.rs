@@ -16,6 +16,7 @@ use crate::clock::Stopwatch;
 use crate::control::ControlRequest;
 use crate::disk::{self, Durability};
 use crate::outage::given_up::Outage;
+use crate::record::AttemptRecord;
 use crate::record::report::{self, Scored};
 use crate::scenarios::Scenarios;
 use crate::secrets::Scrub;
@@ -216,6 +217,25 @@ impl RunContext {
         .filter_map(|(left, scope)| Some((left?, scope)))
         .min_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(left, scope)| (Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX), scope))
+    }
+
+    /// Reports a recorded attempt as an event.
+    pub(crate) fn tell_attempt(&self, episode: &str, turn: u32, record: &AttemptRecord, own_seconds: f64) {
+        self.events.tell(&Event::Attempt {
+            at: clock::now(),
+            episode: episode.to_owned(),
+            turn,
+            attempt: record.attempt,
+            verdict: record.verdict,
+            passed: record.passed,
+            total: record.total,
+            end_reason: record.end_reason,
+            tokens: record.tokens,
+            cost_usd: record.cost_usd,
+            agent_seconds: record.agent_seconds,
+            test_seconds: record.test_seconds,
+            own_seconds,
+        });
     }
 
     /// After an attempt: writes the spending and reports it as an event.

@@ -205,21 +205,8 @@ impl Trial<'_> {
         let spent = self.context.spent_of(&self.status, &self.planned.name).await;
         self.status.set(|shown| (shown.cells, shown.spent) = (cells, spent));
         keep_score(self.context, self.planned, &self.trajectory);
-        self.context.events.tell(&Event::Attempt {
-            at: clock::now(),
-            episode: self.planned.name.clone(),
-            turn: number,
-            attempt: record.attempt,
-            verdict: record.verdict,
-            passed: record.passed,
-            total: record.total,
-            end_reason: record.end_reason,
-            tokens: record.tokens,
-            cost_usd: record.cost_usd,
-            agent_seconds: record.agent_seconds,
-            test_seconds: record.test_seconds,
-            own_seconds: record.own_seconds.unwrap_or(0.0),
-        });
+        let own_seconds = record.own_seconds.unwrap_or(0.0);
+        self.context.tell_attempt(&self.planned.name, number, &record, own_seconds);
         self.context.tell_spent(over).await;
         Ok(())
     }
