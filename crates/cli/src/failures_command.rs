@@ -6,8 +6,8 @@ use model::counted;
 use serde_json::{Value, json};
 use workbench::Workbench;
 use workbench::api::{
-    ApiError, FailureCase, FailureCasesRequest, FailureGroup, FailureGrouping, FailureScope, Failures,
-    FailuresRequest, Repair, RepairGroup,
+    ApiError, FailureCase, FailureCasesRequest, FailureGroup, FailureScope, Failures, FailuresRequest,
+    Repair, RepairGroup,
 };
 
 use crate::args::{FailuresBy, FailuresScope};
@@ -35,17 +35,8 @@ pub(crate) fn failures(
 ) -> Result<ExitCode, ApiError> {
     let request = FailuresRequest {
         members: find_members(workbench, &options.runs)?,
-        group: match options.by {
-            FailuresBy::Run => FailureGrouping::Member,
-            FailuresBy::Harness => FailureGrouping::Harness,
-            FailuresBy::Turn => FailureGrouping::Turn,
-            FailuresBy::Attempt => FailureGrouping::Attempt,
-        },
-        scope: match options.scope {
-            FailuresScope::Attempts => FailureScope::Attempts,
-            FailuresScope::Turns => FailureScope::Turns,
-            FailuresScope::First => FailureScope::First,
-        },
+        group: options.by.into(),
+        scope: options.scope.into(),
         benchmark: options.benchmark.clone(),
     };
     let failures = workbench.get_failures(request.clone())?;

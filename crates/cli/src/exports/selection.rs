@@ -1,23 +1,12 @@
 //! Which runs an export shows: runs, groups, and how they are compared.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use workbench::Workbench;
-use workbench::api::{
-    ApiError, CompareRequest, FailureGrouping, FailureScope, FailuresRequest, MatrixRequest, Pairs,
-};
+use workbench::api::{ApiError, CompareRequest, FailuresRequest, MatrixRequest, Pairs};
 
-use crate::args::FailuresScope;
+use crate::args::{FailuresBy, FailuresScope};
 use crate::library_commands::find_run;
 use crate::members::{self, find_members};
-
-/// What `--by` takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum GroupWord {
-    Run,
-    Harness,
-    Turn,
-    Attempt,
-}
 
 /// Which runs are compared, and how.
 #[derive(Debug, Args)]
@@ -38,8 +27,8 @@ pub(crate) struct SelectionArgs {
     #[arg(long)]
     pub(crate) with_baselines: bool,
     /// How failures are grouped
-    #[arg(long, value_enum, default_value_t = GroupWord::Run)]
-    pub(crate) by: GroupWord,
+    #[arg(long, value_enum, default_value_t = FailuresBy::Run)]
+    pub(crate) by: FailuresBy,
     /// Which failed attempts count: all, the final ones of turns not passed, or those that ended stamina
     #[arg(long, value_enum, default_value_t = FailuresScope::First)]
     pub(crate) scope: FailuresScope,
@@ -94,17 +83,8 @@ pub(super) fn failures(
 ) -> Result<FailuresRequest, ApiError> {
     Ok(FailuresRequest {
         members: find_members(workbench, runs)?,
-        group: match selection.by {
-            GroupWord::Run => FailureGrouping::Member,
-            GroupWord::Harness => FailureGrouping::Harness,
-            GroupWord::Turn => FailureGrouping::Turn,
-            GroupWord::Attempt => FailureGrouping::Attempt,
-        },
-        scope: match selection.scope {
-            FailuresScope::Attempts => FailureScope::Attempts,
-            FailuresScope::Turns => FailureScope::Turns,
-            FailuresScope::First => FailureScope::First,
-        },
+        group: selection.by.into(),
+        scope: selection.scope.into(),
         benchmark: selection.benchmark.clone(),
     })
 }
