@@ -352,7 +352,7 @@ impl Store {
                 .query_map((source, place), |row| Ok((row.get(0)?, row.get(1)?)))?
                 .collect::<rusqlite::Result<_>>()?;
             for (run, _) in before.iter().filter(|(_, key)| !keys.contains(key.as_str())) {
-                delete(conn, *run)?;
+                rows::delete(conn, *run)?;
             }
             let known: HashSet<&str> = before.iter().map(|(_, key)| key.as_str()).collect();
             for run in runs {
