@@ -195,20 +195,20 @@ impl Workbench {
     }
 
     /// A table with its data, for its place.
-    fn table_spec(&self, of: &TableOf, layout: Layout, theme: Theme) -> Result<FigureSpec, ApiError> {
-        let table = tables::table(self, of)?;
-        Ok(FigureSpec::new(Figure::Table(table), layout, theme).with_method(self.table_method(of)?))
+    fn table_spec(&self, subject: &TableOf, layout: Layout, theme: Theme) -> Result<FigureSpec, ApiError> {
+        let table = tables::table(self, subject)?;
+        Ok(FigureSpec::new(Figure::Table(table), layout, theme).with_method(self.table_method(subject)?))
     }
 
     /// A table with its data; its last note says how its numbers were made.
-    pub fn table(&self, of: &TableOf) -> Result<Table, ApiError> {
-        let spec = self.table_spec(of, Layout::print(234.0), Theme::Print)?;
+    pub fn table(&self, subject: &TableOf) -> Result<Table, ApiError> {
+        let spec = self.table_spec(subject, Layout::print(234.0), Theme::Print)?;
         Ok(printed(&spec)?.into_owned())
     }
 
     /// The same for scripts: `{ name, title, columns, rows, notes }`, each row an object by the names of the columns.
-    pub fn table_json(&self, of: &TableOf) -> Result<serde_json::Value, ApiError> {
-        Ok(tables::json::to_json(&self.table(of)?))
+    pub fn table_json(&self, subject: &TableOf) -> Result<serde_json::Value, ApiError> {
+        Ok(tables::json::to_json(&self.table(subject)?))
     }
 }
 

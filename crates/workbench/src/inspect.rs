@@ -57,8 +57,8 @@ impl Workbench {
     }
 
     /// An episode as it was read, with every attempt and test; touches the library only, not the source.
-    pub fn whole_episode(&self, of: &EpisodeRef) -> Result<Episode, ApiError> {
-        let found = self.find(&of.run, &of.episode)?;
+    pub fn whole_episode(&self, episode_ref: &EpisodeRef) -> Result<Episode, ApiError> {
+        let found = self.find(&episode_ref.run, &episode_ref.episode)?;
         self.store.whole_episode(found.episode.entry.id)?.ok_or_else(|| {
             ApiError::new("episode.not_found", "The episode was read again just now").hint("Ask again")
         })

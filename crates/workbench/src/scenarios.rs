@@ -23,21 +23,25 @@ const MOST_SAYS: usize = 500;
 const MOST_CASES: u32 = 2_000;
 
 impl Workbench {
-    fn pack_of(&self, of: &ScenarioTurnRef) -> Result<Pack, ApiError> {
-        self.pack(of.source, &of.at)
+    fn pack_of(&self, turn_ref: &ScenarioTurnRef) -> Result<Pack, ApiError> {
+        self.pack(turn_ref.source, &turn_ref.at)
     }
 
     /// A turn of a scenario: diagram, changes, sizes.
-    pub fn get_scenario_turn(&self, of: ScenarioTurnRef) -> Result<ScenarioTurn, ApiError> {
-        let pack = self.pack_of(&of)?;
-        let schema = pack.schema(of.scenario, of.turn)?;
-        let before = if of.turn > 1 { Some(pack.schema(of.scenario, of.turn - 1)?) } else { None };
-        let suite = pack.suite(of.scenario, of.turn)?;
-        let changes = pack.changes(of.scenario, of.turn)?.map(|changes| changes.changes).unwrap_or_default();
-        let entry = pack.scenarios().get(of.scenario as usize);
+    pub fn get_scenario_turn(&self, turn_ref: ScenarioTurnRef) -> Result<ScenarioTurn, ApiError> {
+        let pack = self.pack_of(&turn_ref)?;
+        let schema = pack.schema(turn_ref.scenario, turn_ref.turn)?;
+        let before =
+            if turn_ref.turn > 1 { Some(pack.schema(turn_ref.scenario, turn_ref.turn - 1)?) } else { None };
+        let suite = pack.suite(turn_ref.scenario, turn_ref.turn)?;
+        let changes = pack
+            .changes(turn_ref.scenario, turn_ref.turn)?
+            .map(|changes| changes.changes)
+            .unwrap_or_default();
+        let entry = pack.scenarios().get(turn_ref.scenario as usize);
         // The changes are under the hash of the pack; of a first schema only the manifest says it.
         let parts = |from: Origin| {
-            pack.manifest().config.use_llm_sampler.then(|| match of.turn {
+            pack.manifest().config.use_llm_sampler.then(|| match turn_ref.turn {
                 1 => u32::from(entry.is_some_and(|entry| entry.origin == from)),
                 _ => changes.iter().filter(|change| change.origin == from).count() as u32,
             })
@@ -48,8 +52,8 @@ impl Workbench {
         let actions = schema.entities.iter().map(|entity| entity.actions.len()).sum::<usize>() as u32;
         Ok(ScenarioTurn {
             title: schema.title.clone(),
-            turn: of.turn,
-            turns: entry.map_or(of.turn, |entry| entry.turns),
+            turn: turn_ref.turn,
+            turns: entry.map_or(turn_ref.turn, |entry| entry.turns),
             entities: diagram::entities(&schema, before.as_ref()),
             analytics: diagram::analytics(&schema, before.as_ref()),
             conventions: diagram::conventions(&schema, before.as_ref()),
@@ -73,7 +77,7 @@ impl Workbench {
                 changed: marked(Mark::Changed),
                 kept: marked(Mark::Kept),
                 reference_lines: pack
-                    .text(of.scenario, of.turn, Part::Flask)
+                    .text(turn_ref.scenario, turn_ref.turn, Part::Flask)
                     .ok()
                     .map(|text| text.lines().count() as u32),
             },
@@ -257,10 +261,10 @@ fn case_step(suite: &Suite, step: &Step) -> CaseStep {
     }
 }
 
-fn assertion(of: &Assertion) -> String {
+fn assertion(assertion: &Assertion) -> String {
     let at = |at: &str| if at.is_empty() { "the body".to_owned() } else { at.to_owned() };
     let list = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
-    match of {
+    match assertion {
         Assertion::Equal { at: place, value } => format!("{} is {value}", at(place)),
         Assertion::Has { at: place, value } => {
             let parts: Vec<String> = value.iter().map(|(key, value)| format!("{key} = {value}")).collect();

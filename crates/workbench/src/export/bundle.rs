@@ -40,12 +40,12 @@ impl Workbench {
     /// The files of a bundle, and what is to be said of them.
     fn bundle(
         &self,
-        of: &CompareRequest,
+        request: &CompareRequest,
         preset: &str,
         watch: &Watch<'_>,
     ) -> Result<(Files, String, Vec<String>), ApiError> {
-        let report = self.report(of, preset)?;
-        let data = self.compare_runs(of.clone())?;
+        let report = self.report(request, preset)?;
+        let data = self.compare_runs(request.clone())?;
         let mut warnings = report.warnings.clone();
         let mut files = Files::new();
         for figure in report.figures() {
@@ -139,16 +139,16 @@ impl Workbench {
     /// A bundle as a zip. The same library gives the same bytes.
     pub(super) fn bundle_file(
         &self,
-        of: &CompareRequest,
+        request: &CompareRequest,
         preset: &str,
         watch: &Watch<'_>,
     ) -> Result<Made, ApiError> {
-        let (files, title, warnings) = self.bundle(of, preset, watch)?;
+        let (files, title, warnings) = self.bundle(request, preset, watch)?;
         let failed = |e: &dyn std::fmt::Display| {
             ApiError::new("export.failed", format!("The zip cannot be made: {e}"))
         };
         Ok(Made {
-            name: format!("{}.zip", report_name("bundle", of)),
+            name: format!("{}.zip", report_name("bundle", request)),
             bytes: zip(&files).map_err(|e| failed(&e))?,
             caption: title,
             short_caption: String::new(),
@@ -161,17 +161,17 @@ impl Workbench {
     /// Writes a bundle into a folder, which is made if it is not there. Files of the same names are replaced, others stay.
     pub fn export_report(
         &self,
-        of: &CompareRequest,
+        request: &CompareRequest,
         preset: &str,
         to: &Path,
     ) -> Result<ReportFolder, ApiError> {
-        self.export_report_watched(of, preset, to, &Watch::nobody())
+        self.export_report_watched(request, preset, to, &Watch::nobody())
     }
 
     /// The same for whoever wants to see how it goes on, or to stop it.
     pub fn export_report_watched(
         &self,
-        of: &CompareRequest,
+        request: &CompareRequest,
         preset: &str,
         to: &Path,
         watch: &Watch<'_>,
@@ -184,7 +184,7 @@ impl Workbench {
             }
             _ => self.allowed(to)?,
         };
-        let (files, _, warnings) = self.bundle(of, preset, watch)?;
+        let (files, _, warnings) = self.bundle(request, preset, watch)?;
         watch.goes_on()?;
         let failed = |path: &Path, error: std::io::Error| {
             ApiError::new("export.write", format!("The folder cannot be made: {error}"))

@@ -465,8 +465,8 @@ fn retries(data: &api::Retries, published: bool) -> Retries {
 }
 
 /// What can be pointed at in a drawing, as the pages know it: whose, and which of its data.
-pub(super) fn marks(of: &FigureOf, figure: &Figure, drawing: &Drawing) -> Vec<FigureMark> {
-    let mut marks: Vec<FigureMark> = drawing.marks.iter().map(|m| mark(of, figure, m)).collect();
+pub(super) fn marks(subject: &FigureOf, figure: &Figure, drawing: &Drawing) -> Vec<FigureMark> {
+    let mut marks: Vec<FigureMark> = drawing.marks.iter().map(|m| mark(subject, figure, m)).collect();
     // A turn is pointed at anywhere over its column, down to the rows of the table.
     let rows = drawing.marks.iter().filter(|m| m.id.starts_with("row-")).map(|m| m.y0);
     let bottom = rows.fold(drawing.height, f64::min);

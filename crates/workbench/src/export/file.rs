@@ -84,13 +84,13 @@ fn named(kind: &str, members: &[Member]) -> String {
     format!("{kind}-{}", whose(members)).trim_end_matches('-').to_owned()
 }
 
-fn of_benchmark(kind: &str, of: &MatrixRequest) -> String {
-    format!("{kind}-{}", safe(of.benchmark.as_deref().unwrap_or("benchmark")))
+fn of_benchmark(kind: &str, request: &MatrixRequest) -> String {
+    format!("{kind}-{}", safe(request.benchmark.as_deref().unwrap_or("benchmark")))
 }
 
 /// A good name for a report.
-pub(super) fn report_name(kind: &str, of: &CompareRequest) -> String {
-    named(kind, &of.members)
+pub(super) fn report_name(kind: &str, request: &CompareRequest) -> String {
+    named(kind, &request.members)
 }
 
 /// A good name for a figure, without its ending.

@@ -43,8 +43,8 @@ pub(super) fn tau(tau: u32) -> Option<u32> {
     Some(tau).filter(|tau| *tau > 0)
 }
 
-fn counts(name: String, of: &Stamina) -> EpisodeCounts {
-    EpisodeCounts { name, n: of.n, events: Some(of.events), censored: Some(of.censored) }
+fn counts(name: String, stamina: &Stamina) -> EpisodeCounts {
+    EpisodeCounts { name, n: stamina.n, events: Some(stamina.events), censored: Some(stamina.censored) }
 }
 
 /// More pairs of members with trials in common are only counted.
@@ -389,8 +389,8 @@ pub(super) fn of_failures_cautions(data: &api::Failures) -> Vec<String> {
 
 impl Workbench {
     /// How the episodes of members ended, of many members their sum, and what is to be said of trials that several of them have.
-    fn episodes_of(&self, of: &[Member]) -> Result<(Vec<EpisodeCounts>, Vec<String>), ApiError> {
-        let pools = members::resolve(&self.store, of)?;
+    fn episodes_of(&self, shown: &[Member]) -> Result<(Vec<EpisodeCounts>, Vec<String>), ApiError> {
+        let pools = members::resolve(&self.store, shown)?;
         if pools.len() > MOST_COUNTED {
             let (sum, note) = self.counted_once(pools)?;
             return Ok((vec![sum], note.into_iter().collect()));

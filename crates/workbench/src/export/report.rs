@@ -205,7 +205,7 @@ impl Workbench {
     /// them inside, so that it is whole in either case.
     pub(super) fn report_file(
         &self,
-        of: &CompareRequest,
+        request: &CompareRequest,
         preset: &str,
         format: ExportFormat,
         to: Option<&str>,
@@ -215,7 +215,7 @@ impl Workbench {
             ExportFormat::Md => ("md", true),
             other => return Err(does_not_fit(other, "A report", "html, md; a bundle is a zip")),
         };
-        let report = self.report(of, preset)?;
+        let report = self.report(request, preset)?;
         let mut beside = Vec::new();
         let text =
             match to.map(|to| Path::new(to).file_stem().and_then(|name| name.to_str()).unwrap_or("report")) {
@@ -231,7 +231,7 @@ impl Workbench {
                 }
             };
         Ok(Made {
-            name: format!("{}.{extension}", super::file::report_name("report", of)),
+            name: format!("{}.{extension}", super::file::report_name("report", request)),
             bytes: text.into_bytes(),
             caption: report.title,
             short_caption: String::new(),

@@ -123,23 +123,23 @@ pub(super) fn interval_of_means<'a>(means: impl IntoIterator<Item = &'a Stamina>
 }
 
 /// Adds a row of a run: where nobody was at risk, what is missing is unknown, not "not reached" or "n/a".
-fn push_of(table: &mut Table, of: &Stamina, row: Vec<Option<Value>>) {
-    match of.median {
+fn push_of(table: &mut Table, stamina: &Stamina, row: Vec<Option<Value>>) {
+    match stamina.median {
         Median::Unknown => table.push_absent(row, "unknown"),
         Median::Reached(_) | Median::NotReached => table.push(row),
     }
 }
 
-fn stamina(of: &Stamina) -> Vec<Option<Value>> {
+fn stamina(stamina: &Stamina) -> Vec<Option<Value>> {
     vec![
-        known(of.n),
-        known(of.events),
-        known(of.censored),
-        maybe(of.mean),
-        maybe(of.ci_low),
-        maybe(of.ci_high),
-        known(of.tau),
-        maybe(of.median.time()),
+        known(stamina.n),
+        known(stamina.events),
+        known(stamina.censored),
+        maybe(stamina.mean),
+        maybe(stamina.ci_low),
+        maybe(stamina.ci_high),
+        known(stamina.tau),
+        maybe(stamina.median.time()),
     ]
 }
 
@@ -157,15 +157,15 @@ fn pass_rate_columns() -> Vec<Column> {
     ]
 }
 
-fn pass_rate(of: Option<&PassRate>) -> Vec<Option<Value>> {
-    let count = |of_rate: fn(&PassRate) -> u32| maybe(of.map(of_rate));
+fn pass_rate(pass_rate: Option<&PassRate>) -> Vec<Option<Value>> {
+    let count = |of_rate: fn(&PassRate) -> u32| maybe(pass_rate.map(of_rate));
     vec![
         count(|rate| rate.tasks),
         count(|rate| rate.trials),
         count(|rate| rate.passed),
-        maybe(of.and_then(|rate| rate.value)),
-        maybe(of.and_then(|rate| rate.ci_low)),
-        maybe(of.and_then(|rate| rate.ci_high)),
+        maybe(pass_rate.and_then(|rate| rate.value)),
+        maybe(pass_rate.and_then(|rate| rate.ci_low)),
+        maybe(pass_rate.and_then(|rate| rate.ci_high)),
         count(|rate| rate.unscored),
     ]
 }

@@ -117,11 +117,11 @@ impl<'a> Grouping<'a> {
         Self { by, pools: &found.pools, harnesses }
     }
 
-    pub(super) fn place(&self, of: Played<'_>, turn: u32, attempt: u32) -> u32 {
+    pub(super) fn place(&self, played: Played<'_>, turn: u32, attempt: u32) -> u32 {
         match self.by {
-            FailureGrouping::Member => of.member as u32,
+            FailureGrouping::Member => played.member as u32,
             FailureGrouping::Harness => {
-                self.harnesses.iter().position(|harness| *harness == of.harness()).unwrap_or(0) as u32
+                self.harnesses.iter().position(|harness| *harness == played.harness()).unwrap_or(0) as u32
             }
             FailureGrouping::Turn => turn,
             FailureGrouping::Attempt => attempt,

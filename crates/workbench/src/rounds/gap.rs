@@ -113,17 +113,22 @@ impl<C: Chains> Gaps<C> {
     }
 
     /// The mean MT@4 that Gap of a run is made of; the inner error is why there is none.
-    fn mt_at_4(&mut self, data_set: &str, run: RunId, of: &Alike) -> Result<Result<f64, String>, ApiError> {
+    fn mt_at_4(
+        &mut self,
+        data_set: &str,
+        run: RunId,
+        settings: &Alike,
+    ) -> Result<Result<f64, String>, ApiError> {
         let chains = match self.chains.entry(data_set.to_owned()) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(self.library.chains(data_set)?),
         };
-        let alike: Vec<Chain> = chains.iter().filter(|chain| chain.of == *of).cloned().collect();
+        let alike: Vec<Chain> = chains.iter().filter(|chain| chain.of == *settings).cloned().collect();
         let (mut known, mut of_other_tasks) = (Vec::new(), 0_u64);
         if !alike.is_empty() {
             let own = self.scenarios(run)?.keys().map(|scenario| task_of(scenario).to_owned());
             let own: BTreeSet<String> = own.collect();
-            for chain in self.once_each(data_set, of, alike)? {
+            for chain in self.once_each(data_set, settings, alike)? {
                 if self.scenarios(chain.run)?.keys().eq(&own) {
                     known.push(chain.mt_at_4);
                 } else {
@@ -144,11 +149,16 @@ impl<C: Chains> Gaps<C> {
     }
 
     /// These runs without those that are copies of others of them.
-    fn once_each(&mut self, data_set: &str, of: &Alike, alike: Vec<Chain>) -> Result<Vec<Chain>, ApiError> {
+    fn once_each(
+        &mut self,
+        data_set: &str,
+        settings: &Alike,
+        alike: Vec<Chain>,
+    ) -> Result<Vec<Chain>, ApiError> {
         if alike.len() < 2 {
             return Ok(alike);
         }
-        let copied = match self.copied.entry((data_set.to_owned(), of.clone())) {
+        let copied = match self.copied.entry((data_set.to_owned(), settings.clone())) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let runs: Vec<RunId> = alike.iter().map(|chain| chain.run).collect();

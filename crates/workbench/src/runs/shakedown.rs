@@ -122,11 +122,11 @@ fn make(folder: &Path) -> Result<(), String> {
 }
 
 /// The folders in a folder that are ours.
-pub(super) fn folders(of: &Path) -> Vec<PathBuf> {
-    if !is_ours(of) {
+pub(super) fn folders(folder: &Path) -> Vec<PathBuf> {
+    if !is_ours(folder) {
         return Vec::new();
     }
-    let Ok(entries) = of.read_dir() else { return Vec::new() };
+    let Ok(entries) = folder.read_dir() else { return Vec::new() };
     entries.flatten().map(|entry| entry.path()).filter(|path| is_ours(path)).collect()
 }
 

@@ -199,10 +199,10 @@ impl Workbench {
 
     fn of_comparison(
         &self,
-        of: &CompareRequest,
+        request: &CompareRequest,
         make: impl FnOnce(Method, &Comparison) -> Method,
     ) -> Result<Method, ApiError> {
-        let data = self.comparison(of)?;
+        let data = self.comparison(request)?;
         Ok(make(self.method(&data)?, &data))
     }
 
@@ -217,8 +217,8 @@ impl Workbench {
     }
 
     /// Its cells have intervals of their own; what is made of them may have others.
-    fn of_matrix(&self, of: &MatrixRequest, intervals: Option<&str>) -> Result<Method, ApiError> {
-        let data = self.matrix(of)?;
+    fn of_matrix(&self, request: &MatrixRequest, intervals: Option<&str>) -> Result<Method, ApiError> {
+        let data = self.matrix(request)?;
         let method = matrix(self.policy_method(&data.policy)?, &data);
         let counts = summed(method.counts, "cells");
         let intervals = intervals.map(str::to_owned).or(method.intervals.clone());
@@ -226,8 +226,8 @@ impl Workbench {
     }
 
     /// `intervals` = how those of the table are made, where it has others than the means.
-    fn of_retries(&self, of: &RetriesRequest, intervals: Option<&str>) -> Result<Method, ApiError> {
-        let data = self.retries(of)?;
+    fn of_retries(&self, request: &RetriesRequest, intervals: Option<&str>) -> Result<Method, ApiError> {
+        let data = self.retries(request)?;
         let method = retries(self.current_policy()?, &data);
         let counts = method
             .counts
@@ -237,15 +237,15 @@ impl Workbench {
         Ok(Method { intervals, counts: counts.collect(), ..method })
     }
 
-    fn of_failures(&self, of: &FailuresRequest) -> Result<Method, ApiError> {
-        let (data, pools) = self.failures_with_pools(of)?;
+    fn of_failures(&self, request: &FailuresRequest) -> Result<Method, ApiError> {
+        let (data, pools) = self.failures_with_pools(request)?;
         let episodes = self.episodes_of_pools(&pools)?;
-        Ok(failures(self.current_policy()?, &data, of.scope, episodes))
+        Ok(failures(self.current_policy()?, &data, request.scope, episodes))
     }
 
-    fn of_pack(&self, of: &ScenarioTurnRef) -> Result<Method, ApiError> {
+    fn of_pack(&self, turn_ref: &ScenarioTurnRef) -> Result<Method, ApiError> {
         let packs = self.list_packs(Nothing {})?.packs;
-        let pack = packs.into_iter().find(|pack| (pack.source, &pack.at) == (of.source, &of.at));
+        let pack = packs.into_iter().find(|pack| (pack.source, &pack.at) == (turn_ref.source, &turn_ref.at));
         Ok(about(match pack {
             Some(pack) if pack.problem.is_none() => {
                 format!("Pack {}, generator {}, SHA-256 {}", pack.name, pack.generator, pack.sha256)
@@ -254,7 +254,7 @@ impl Workbench {
         }))
     }
 
-    fn of_validation(&self, of: &JobRef) -> Result<Method, ApiError> {
-        Ok(about(self.get_job(of.clone())?.title))
+    fn of_validation(&self, job: &JobRef) -> Result<Method, ApiError> {
+        Ok(about(self.get_job(job.clone())?.title))
     }
 }

@@ -52,8 +52,8 @@ impl Figures<'_> {
     }
 
     /// A table that can be exported on its own, too.
-    fn table(&self, of: &TableOf) -> Result<Block, ApiError> {
-        Ok(block(self.workbench.table_spec(of, self.layout, Theme::Print)?))
+    fn table(&self, subject: &TableOf) -> Result<Block, ApiError> {
+        Ok(block(self.workbench.table_spec(subject, self.layout, Theme::Print)?))
     }
 
     /// A table that only reports have.
@@ -72,45 +72,49 @@ fn block(table: FigureSpec) -> Block {
 
 impl Workbench {
     /// The report of these runs; its figures are made for a venue.
-    pub(in crate::export) fn report(&self, of: &CompareRequest, preset: &str) -> Result<Report, ApiError> {
+    pub(in crate::export) fn report(
+        &self,
+        request: &CompareRequest,
+        preset: &str,
+    ) -> Result<Report, ApiError> {
         let mut figures =
             Figures { workbench: self, layout: preset_layout(preset, None)?, warnings: Vec::new() };
-        let data = self.compare_runs(of.clone())?;
-        let retries =
-            self.get_retries(RetriesRequest { members: of.members.clone(), ..RetriesRequest::default() })?;
+        let data = self.compare_runs(request.clone())?;
+        let retries = self
+            .get_retries(RetriesRequest { members: request.members.clone(), ..RetriesRequest::default() })?;
         let several = data.members.len() > 1;
         let mut sections = vec![
             section("What this is", words::opening(&data)),
-            section("Runs", vec![figures.table(&TableOf::Runs { of: of.clone() })?]),
+            section("Runs", vec![figures.table(&TableOf::Runs { of: request.clone() })?]),
         ];
         if several {
-            sections.push(section("What differs in their settings", settings(&figures, of, &data)?));
+            sections.push(section("What differs in their settings", settings(&figures, request, &data)?));
         }
         if data.of_one_turn {
-            sections.push(section("Pass rates", pass_rates(&mut figures, of, &data)?));
+            sections.push(section("Pass rates", pass_rates(&mut figures, request, &data)?));
             if several {
-                let pairs = figures.table(&TableOf::Pairs { of: of.clone() })?;
+                let pairs = figures.table(&TableOf::Pairs { of: request.clone() })?;
                 sections.push(section("Differences", vec![Block::Text(words::overall(&data)), pairs]));
             }
-            sections.push(section("Tasks", tasks(&figures, of)?));
+            sections.push(section("Tasks", tasks(&figures, request)?));
         } else {
-            sections.push(section("Survival", survival(&mut figures, of)?));
+            sections.push(section("Survival", survival(&mut figures, request)?));
             if several {
-                sections.push(section("Differences", differences(&mut figures, of, &data)?));
-                sections.push(section("Where they disagree", vec![disagreements(&figures, of)?]));
+                sections.push(section("Differences", differences(&mut figures, request, &data)?));
+                sections.push(section("Where they disagree", vec![disagreements(&figures, request)?]));
             }
         }
         if data.members.iter().any(|member| member.scores.is_some()) {
-            sections.push(section("Scores of turns", scores(&figures, of, &data)?));
+            sections.push(section("Scores of turns", scores(&figures, request, &data)?));
         }
-        sections.push(section("Score and cost", measures(&mut figures, of, &data)?));
+        sections.push(section("Score and cost", measures(&mut figures, request, &data)?));
         let played = attempts::read(self, &data)?;
-        sections.push(section("Attempts and turns", by_attempt_and_turn(&figures, of, &data, &played)?));
+        sections.push(section("Attempts and turns", by_attempt_and_turn(&figures, request, &data, &played)?));
         if retries.series.iter().any(|s| s.points.len() > 1) {
-            sections.push(section("Retries", by_budget(&mut figures, of)?));
+            sections.push(section("Retries", by_budget(&mut figures, request)?));
         }
-        sections.push(section("Failures", failures(&mut figures, of, &data, &played)?));
-        sections.push(section("Scenarios", scenarios(&figures, of, &data)?));
+        sections.push(section("Failures", failures(&mut figures, request, &data, &played)?));
+        sections.push(section("Scenarios", scenarios(&figures, request, &data)?));
         let cautions = words::cautions(&data, &retries);
         if !cautions.is_empty() {
             sections.push(section("Cautions", vec![Block::List(cautions)]));
@@ -127,9 +131,15 @@ fn section(heading: &str, blocks: Vec<Block>) -> Section {
     Section { heading: heading.to_owned(), blocks }
 }
 
-fn settings(figures: &Figures<'_>, of: &CompareRequest, data: &Comparison) -> Result<Vec<Block>, ApiError> {
-    let mut blocks =
-        vec![Block::Text(words::comparability(data)), figures.table(&TableOf::Settings { of: of.clone() })?];
+fn settings(
+    figures: &Figures<'_>,
+    request: &CompareRequest,
+    data: &Comparison,
+) -> Result<Vec<Block>, ApiError> {
+    let mut blocks = vec![
+        Block::Text(words::comparability(data)),
+        figures.table(&TableOf::Settings { of: request.clone() })?,
+    ];
     if !data.equal.is_empty() {
         let equal =
             data.equal.iter().map(|(setting, value)| format!("{setting}: {value}")).collect::<Vec<_>>();
@@ -138,40 +148,40 @@ fn settings(figures: &Figures<'_>, of: &CompareRequest, data: &Comparison) -> Re
     Ok(blocks)
 }
 
-fn survival(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
+fn survival(figures: &mut Figures<'_>, request: &CompareRequest) -> Result<Vec<Block>, ApiError> {
     Ok(vec![
-        figures.draw("survival", &FigureOf::Survival { of: of.clone(), bands: Bands::Auto })?,
-        figures.draw("first-failures", &FigureOf::FirstFailures { of: of.clone() })?,
-        figures.table(&TableOf::Sensitivity { of: of.clone() })?,
-        figures.table(&TableOf::Survival { of: of.clone() })?,
+        figures.draw("survival", &FigureOf::Survival { of: request.clone(), bands: Bands::Auto })?,
+        figures.draw("first-failures", &FigureOf::FirstFailures { of: request.clone() })?,
+        figures.table(&TableOf::Sensitivity { of: request.clone() })?,
+        figures.table(&TableOf::Survival { of: request.clone() })?,
     ])
 }
 
 /// Of members that play one turn: a curve of one step and differences of mean stamina say no more.
 fn pass_rates(
     figures: &mut Figures<'_>,
-    of: &CompareRequest,
+    request: &CompareRequest,
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
-    let tasks = || TasksRequest { members: of.members.clone(), ..TasksRequest::default() };
+    let tasks = || TasksRequest { members: request.members.clone(), ..TasksRequest::default() };
     let mut blocks = Vec::new();
     if data.members.len() > 1 {
-        let figure = FigureOf::Bars { of: of.clone(), measure: Measure::PassRate, published: false };
+        let figure = FigureOf::Bars { of: request.clone(), measure: Measure::PassRate, published: false };
         blocks.push(figures.draw("bars-pass-rate", &figure)?);
     }
     blocks.push(figures.table(&TableOf::PerTask { of: tasks() })?);
     if data.members.iter().any(|member| member.pass_rate.as_ref().is_some_and(PassRate::repeats)) {
         blocks.push(figures.table(&TableOf::PassAtK { of: tasks() })?);
     }
-    blocks.push(figures.table(&TableOf::Sensitivity { of: of.clone() })?);
+    blocks.push(figures.table(&TableOf::Sensitivity { of: request.clone() })?);
     Ok(blocks)
 }
 
 /// Who solves what, and what it took.
-fn tasks(figures: &Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
-    let request = |mode| TasksRequest { members: of.members.clone(), mode, ..TasksRequest::default() };
+fn tasks(figures: &Figures<'_>, asked: &CompareRequest) -> Result<Vec<Block>, ApiError> {
+    let request = |mode| TasksRequest { members: asked.members.clone(), mode, ..TasksRequest::default() };
     let mut blocks = Vec::new();
-    if of.members.len() > 1 {
+    if asked.members.len() > 1 {
         blocks.push(figures.table(&TableOf::TaskGrid { of: request(TaskMode::OnlyOne) })?);
         blocks.push(figures.table(&TableOf::TaskGrid { of: request(TaskMode::All) })?);
     }
@@ -181,14 +191,14 @@ fn tasks(figures: &Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiEr
 
 fn differences(
     figures: &mut Figures<'_>,
-    of: &CompareRequest,
+    request: &CompareRequest,
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
     let mut blocks = vec![
-        figures.draw("differences", &FigureOf::Differences { of: of.clone(), ratio: false })?,
-        figures.draw("ratios", &FigureOf::Differences { of: of.clone(), ratio: true })?,
+        figures.draw("differences", &FigureOf::Differences { of: request.clone(), ratio: false })?,
+        figures.draw("ratios", &FigureOf::Differences { of: request.clone(), ratio: true })?,
         Block::Text(words::overall(data)),
-        figures.table(&TableOf::Pairs { of: of.clone() })?,
+        figures.table(&TableOf::Pairs { of: request.clone() })?,
     ];
     // Each against the reference, whatever pairs are tested.
     let paired_request = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
@@ -205,10 +215,10 @@ fn differences(
 }
 
 /// Turns on which members disagree, the first of them in the order of the page.
-fn disagreements(figures: &Figures<'_>, of: &CompareRequest) -> Result<Block, ApiError> {
+fn disagreements(figures: &Figures<'_>, asked: &CompareRequest) -> Result<Block, ApiError> {
     let request = DisagreementRequest {
-        members: of.members.clone(),
-        reference: of.reference,
+        members: asked.members.clone(),
+        reference: asked.reference,
         mode: DisagreementMode::Different,
         sort: DisagreementSort::default(),
         text: String::new(),
@@ -221,8 +231,12 @@ fn disagreements(figures: &Figures<'_>, of: &CompareRequest) -> Result<Block, Ap
 }
 
 /// Scores of turns that are graded by themselves, and what others published of the same tasks.
-fn scores(figures: &Figures<'_>, of: &CompareRequest, data: &Comparison) -> Result<Vec<Block>, ApiError> {
-    let mut blocks = vec![figures.table(&TableOf::Scores { of: of.clone() })?];
+fn scores(
+    figures: &Figures<'_>,
+    request: &CompareRequest,
+    data: &Comparison,
+) -> Result<Vec<Block>, ApiError> {
+    let mut blocks = vec![figures.table(&TableOf::Scores { of: request.clone() })?];
     if !data.published_scores.is_empty() {
         let table = tables::published_numbers("Published scores of the same tasks", &data.published_scores);
         let says = "What others published, as their sources state it".to_owned();
@@ -233,10 +247,10 @@ fn scores(figures: &Figures<'_>, of: &CompareRequest, data: &Comparison) -> Resu
 
 fn measures(
     figures: &mut Figures<'_>,
-    of: &CompareRequest,
+    request: &CompareRequest,
     data: &Comparison,
 ) -> Result<Vec<Block>, ApiError> {
-    let mut blocks = vec![figures.table(&TableOf::Spent { of: of.clone() })?];
+    let mut blocks = vec![figures.table(&TableOf::Spent { of: request.clone() })?];
     if data.members.len() < 2 {
         return Ok(blocks);
     }
@@ -244,7 +258,7 @@ fn measures(
         data.members.iter().filter(|member| value(member)).count() > 1
     };
     if !data.of_one_turn && known(&|member| member.spent.cost_per_episode.is_some()) {
-        blocks.push(figures.draw("pareto", &FigureOf::Pareto { of: of.clone() })?);
+        blocks.push(figures.draw("pareto", &FigureOf::Pareto { of: request.clone() })?);
     }
     for (measure, name) in MEASURES {
         // Over one turn these say the same as the pass rate.
@@ -252,7 +266,9 @@ fn measures(
             continue;
         }
         if known(&|member| super::super::figure::measured(member, measure).0.is_some()) {
-            blocks.push(figures.draw(name, &FigureOf::Bars { of: of.clone(), measure, published: false })?);
+            blocks.push(
+                figures.draw(name, &FigureOf::Bars { of: request.clone(), measure, published: false })?,
+            );
         }
     }
     Ok(blocks)
@@ -260,11 +276,11 @@ fn measures(
 
 fn by_attempt_and_turn(
     figures: &Figures<'_>,
-    of: &CompareRequest,
+    request: &CompareRequest,
     data: &Comparison,
     played: &[attempts::Played],
 ) -> Result<Vec<Block>, ApiError> {
-    let method = figures.workbench.of_episodes(&of.members)?;
+    let method = figures.workbench.of_episodes(&request.members)?;
     let mut blocks = vec![figures.own_table(attempts::table(played), method)];
     blocks.push(match attempts::of_endpoint(played) {
         Some(table) => {
@@ -274,13 +290,13 @@ fn by_attempt_and_turn(
         None => Block::Text(words::ENDPOINT_NOT_COUNTED.to_owned()),
     });
     if !data.of_one_turn {
-        blocks.push(figures.table(&TableOf::ByTurn { members: of.members.clone() })?);
+        blocks.push(figures.table(&TableOf::ByTurn { members: request.members.clone() })?);
     }
     Ok(blocks)
 }
 
-fn by_budget(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block>, ApiError> {
-    let retries_request = RetriesRequest { members: of.members.clone(), ..RetriesRequest::default() };
+fn by_budget(figures: &mut Figures<'_>, request: &CompareRequest) -> Result<Vec<Block>, ApiError> {
+    let retries_request = RetriesRequest { members: request.members.clone(), ..RetriesRequest::default() };
     Ok(vec![
         figures.draw("retries", &FigureOf::Retries { of: retries_request.clone(), published: false })?,
         figures.table(&TableOf::Gains { of: retries_request.clone() })?,
@@ -290,12 +306,12 @@ fn by_budget(figures: &mut Figures<'_>, of: &CompareRequest) -> Result<Vec<Block
 
 fn failures(
     figures: &mut Figures<'_>,
-    of: &CompareRequest,
+    asked: &CompareRequest,
     compared: &Comparison,
     played: &[attempts::Played],
 ) -> Result<Vec<Block>, ApiError> {
     let request = FailuresRequest {
-        members: of.members.clone(),
+        members: asked.members.clone(),
         group: FailureGrouping::Member,
         scope: FailureScope::First,
         benchmark: None,
@@ -312,14 +328,18 @@ fn failures(
         blocks.push(figures.table(&TableOf::RepairTimes { of: failures_request() })?);
         blocks.push(figures.table(&TableOf::Flips { of: failures_request() })?);
     }
-    let method = figures.workbench.of_episodes(&of.members)?;
+    let method = figures.workbench.of_episodes(&asked.members)?;
     blocks.push(figures.own_table(attempts::errors(played), method));
     Ok(blocks)
 }
 
 /// Every episode, and every turn of it where they have more than one.
-fn scenarios(figures: &Figures<'_>, of: &CompareRequest, data: &Comparison) -> Result<Vec<Block>, ApiError> {
-    let (members, sort) = (&of.members, GridSort::Scenario);
+fn scenarios(
+    figures: &Figures<'_>,
+    request: &CompareRequest,
+    data: &Comparison,
+) -> Result<Vec<Block>, ApiError> {
+    let (members, sort) = (&request.members, GridSort::Scenario);
     let mut blocks = vec![figures.table(&TableOf::Episodes { members: members.clone(), sort })?];
     if !data.of_one_turn {
         blocks.push(figures.table(&TableOf::Turns { members: members.clone(), sort })?);

@@ -9,19 +9,19 @@ use crate::api::{ApiError, DisagreementMode, DisagreementRequest};
 use crate::compare::members::{self, Pool};
 
 /// Every turn of the request's mode, whatever it says of pages.
-pub(super) fn table(workbench: &Workbench, of: &DisagreementRequest) -> Result<Table, ApiError> {
-    some(workbench, of, u32::MAX)
+pub(super) fn table(workbench: &Workbench, request: &DisagreementRequest) -> Result<Table, ApiError> {
+    some(workbench, request, u32::MAX)
 }
 
 /// At most so many of these turns, in the order of the request; the table says how many there are.
 pub(in crate::export) fn some(
     workbench: &Workbench,
-    of: &DisagreementRequest,
+    request: &DisagreementRequest,
     most: u32,
 ) -> Result<Table, ApiError> {
     let page = workbench.list_disagreements(DisagreementRequest { offset: 0, limit: most, ..of.clone() })?;
     let names: Vec<String> =
-        members::resolve(&workbench.store, &of.members)?.iter().map(Pool::marked).collect();
+        members::resolve(&workbench.store, &request.members)?.iter().map(Pool::marked).collect();
     let columns = vec![
         Column::text("scenario", "Scenario"),
         Column::text("title", "Title").missing("none").for_machines(),
@@ -37,7 +37,7 @@ pub(in crate::export) fn some(
         Column::text("episode", "Episode").for_machines(),
         Column::number("spread", "Spread", 3),
     ];
-    let mut table = Table::new("disagreements", title(of.mode), columns);
+    let mut table = Table::new("disagreements", title(request.mode), columns);
     for row in &page.rows {
         for (name, cell) in names.iter().zip(&row.cells) {
             let Some(cell) = cell else { continue };
@@ -61,11 +61,11 @@ pub(in crate::export) fn some(
     if (page.rows.len() as u32) < page.total {
         table.notes.push(format!("The first {} of {} turns.", page.rows.len(), page.total));
     }
-    if let Some(reference) = names.get(of.reference as usize) {
+    if let Some(reference) = names.get(request.reference as usize) {
         table.notes.push(format!("The reference is {reference}."));
     }
-    if !of.text.trim().is_empty() {
-        table.notes.push(format!("Only scenarios with the words \"{}\".", of.text.trim()));
+    if !request.text.trim().is_empty() {
+        table.notes.push(format!("Only scenarios with the words \"{}\".", request.text.trim()));
     }
     table.notes.push(
         "Runs that did not play a scenario have no row. Spread is the highest less the lowest share of passed tests of a turn. Where a run played a scenario several times, the episode that did worst stands here. After a failure: an earlier turn of the episode was failed already.".to_owned(),

@@ -32,9 +32,9 @@ impl Played {
 }
 
 /// The episodes of members. By scenario, those of one scenario stand together; else member by member.
-fn episodes(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Vec<Played>, ApiError> {
+fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<Vec<Played>, ApiError> {
     let mut all = Vec::new();
-    for (place, pool) in members::resolve(&workbench.store, of)?.iter().enumerate() {
+    for (place, pool) in members::resolve(&workbench.store, shown)?.iter().enumerate() {
         for run in &pool.runs {
             let slug = run.record.entry.slug.clone();
             let request = RunGridRequest { run: slug.clone(), sort, offset: 0, limit: 0 };
@@ -83,8 +83,8 @@ impl Played {
 }
 
 /// One row an episode.
-pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Table, ApiError> {
-    let one = members::all_of_one_turn(&members::resolve(&workbench.store, of)?);
+pub(super) fn table(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<Table, ApiError> {
+    let one = members::all_of_one_turn(&members::resolve(&workbench.store, shown)?);
     let mut columns = identity();
     columns.extend(for_machines_if(!one, vec![Column::text("outcome", "Came to").missing("n/a")]));
     columns.extend(for_machines_if(
@@ -115,7 +115,7 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
     };
     let mut table = Table::new("episodes", title, columns);
     let mut withdrawn = Vec::new();
-    for played in episodes(workbench, of, sort)? {
+    for played in episodes(workbench, shown, sort)? {
         let row = &played.row;
         if let Some(reason) = &row.invalid {
             withdrawn.push(format!("{} ({})", row.episode, reason.trim_end_matches('.')));
@@ -155,7 +155,7 @@ pub(super) fn table(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
 }
 
 /// One row a turn of an episode: the grid.
-pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Result<Table, ApiError> {
+pub(super) fn turns(workbench: &Workbench, members: &[Member], sort: GridSort) -> Result<Table, ApiError> {
     let mut columns = identity();
     columns.extend([
         Column::integer("turn", "Turn"),
@@ -168,8 +168,10 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
         Column::integer("failing", "Failing tests").missing("unknown or none"),
     ]);
     let mut table = Table::new("turns", "Turns of every episode", columns);
-    let tried = tried(workbench, of)?;
-    for played in episodes(workbench, of, sort)?.into_iter().filter(|played| played.row.invalid.is_none()) {
+    let tried = tried(workbench, members)?;
+    for played in
+        episodes(workbench, members, sort)?.into_iter().filter(|played| played.row.invalid.is_none())
+    {
         let row = &played.row;
         let tried = tried.get(&(played.run.clone(), row.episode.clone()));
         for ((turn, letter), at) in (1_u32..).zip(row.cells.chars()).zip(0_usize..) {
@@ -201,9 +203,9 @@ pub(super) fn turns(workbench: &Workbench, of: &[Member], sort: GridSort) -> Res
 type Tried = (PlayedTurn, Counting);
 
 /// What was tried at the turns of each episode, by run and episode.
-fn tried(workbench: &Workbench, of: &[Member]) -> Result<HashMap<(String, String), Vec<Tried>>, ApiError> {
+fn tried(workbench: &Workbench, shown: &[Member]) -> Result<HashMap<(String, String), Vec<Tried>>, ApiError> {
     let mut all = HashMap::new();
-    for pool in members::resolve(&workbench.store, of)? {
+    for pool in members::resolve(&workbench.store, shown)? {
         for run in &pool.runs {
             let plays = run.episode_turns(&workbench.store)?;
             let countings = Countings::from_run(&workbench.store, &run.record)?;

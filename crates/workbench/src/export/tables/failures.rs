@@ -57,7 +57,7 @@ fn noted(mut table: Table, data: &Failures) -> Table {
 }
 
 /// The failed attempts behind a share, all of them: what the request says of pages does not matter.
-pub(super) fn cases(workbench: &Workbench, of: &FailureCasesRequest) -> Result<Table, ApiError> {
+pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Result<Table, ApiError> {
     let page =
         workbench.list_failure_cases(FailureCasesRequest { offset: 0, limit: u32::MAX, ..of.clone() })?;
     let columns = vec![
@@ -103,14 +103,14 @@ pub(super) fn cases(workbench: &Workbench, of: &FailureCasesRequest) -> Result<T
         ]);
     }
     let mut only = Vec::new();
-    if !of.group.is_empty() {
-        only.push(format!("group {}", of.group));
+    if !request.group.is_empty() {
+        only.push(format!("group {}", request.group));
     }
-    if let Some(class) = &of.class {
-        let relation = if of.by_tests { "a failing test of" } else { "of" };
+    if let Some(class) = &request.class {
+        let relation = if request.by_tests { "a failing test of" } else { "of" };
         only.push(format!("attempts {relation} the class {}", class.replace('_', " ")));
     }
-    if let Some(origin) = of.origin {
+    if let Some(origin) = request.origin {
         only.push(format!("attempts with a failing test that is {}", word(origin)));
     }
     if !only.is_empty() {

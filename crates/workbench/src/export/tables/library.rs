@@ -12,8 +12,8 @@ use crate::compare::doubts::cost_in_part;
 const PAGE: u32 = 500;
 
 /// Every run that the filters leave, in their order, whatever the request says of pages.
-pub(super) fn table(workbench: &Workbench, of: &ListRuns) -> Result<Table, ApiError> {
-    let runs = all(workbench, of)?;
+pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, ApiError> {
+    let runs = all(workbench, request)?;
     let of_one_turn = runs.iter().filter(|run| run.pass_rate.is_some()).count();
     let of_unknown_turns = runs.iter().filter(|run| run.is_of_unknown_turns()).count();
     let all_of_one_turn = of_one_turn > 0 && of_one_turn + of_unknown_turns == runs.len();
@@ -161,7 +161,7 @@ fn marks(run: &RunRow) -> Option<String> {
 }
 
 /// Every run that the filters leave, in their order.
-pub(in crate::export) fn all(workbench: &Workbench, of: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
+pub(in crate::export) fn all(workbench: &Workbench, request: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
     let mut runs: Vec<RunRow> = Vec::new();
     loop {
         let page = workbench.list_runs(ListRuns { offset: runs.len() as u32, limit: PAGE, ..of.clone() })?;

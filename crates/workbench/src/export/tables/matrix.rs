@@ -224,8 +224,8 @@ fn name(line: &MatrixLine) -> String {
 }
 
 /// ` (95 % CI 1.20 to 3.40)`, or that there is none. A ratio of which many resamples have the denominator 0 has no upper end.
-fn interval(of: Estimate) -> String {
-    match (of.ci_low, of.ci_high) {
+fn interval(estimate: Estimate) -> String {
+    match (estimate.ci_low, estimate.ci_high) {
         (Some(low), Some(high)) => format!(" (95 % CI {low:.2} to {high:.2})"),
         (Some(low), None) => format!(" (95 % CI {low:.2} to n/a: it is unbounded)"),
         _ => " (no interval: one scenario, or all alike)".to_owned(),

@@ -86,7 +86,7 @@ fn played(run: &LiveRunRow) -> Vec<Option<Value>> {
 }
 
 /// The episodes of a run as far as they are played.
-pub(super) fn progress(workbench: &Workbench, of: &RunFolder) -> Result<Table, ApiError> {
+pub(super) fn progress(workbench: &Workbench, folder: &RunFolder) -> Result<Table, ApiError> {
     let columns = vec![
         Column::text("episode", "Episode"),
         Column::text("title", "Title").missing("none").for_machines(),
@@ -105,7 +105,7 @@ pub(super) fn progress(workbench: &Workbench, of: &RunFolder) -> Result<Table, A
         Column::number("eta_seconds", "Time left", 0).unit("s").for_machines(),
         Column::text("stuck", "Why it may be stuck").missing("n/a").for_machines(),
     ];
-    let run = workbench.get_live_run(of.clone())?;
+    let run = workbench.get_live_run(folder.clone())?;
     let title = format!("Episodes of {}", marked(&run.row.name, run.row.simulated));
     let mut table = Table::new("progress", &title, columns);
     for episode in &run.episodes {

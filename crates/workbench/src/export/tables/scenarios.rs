@@ -9,7 +9,7 @@ use crate::api::{ApiError, JobRef, ScenarioSuiteRequest, Validation};
 const PAGE: u32 = 1_000;
 
 /// Every case of a turn's suite that the filters leave, whatever the request says of pages.
-pub(super) fn suite(workbench: &Workbench, of: &ScenarioSuiteRequest) -> Result<Table, ApiError> {
+pub(super) fn suite(workbench: &Workbench, request: &ScenarioSuiteRequest) -> Result<Table, ApiError> {
     let columns = vec![
         Column::text("case", "Case"),
         Column::text("title", "What it checks"),
@@ -17,7 +17,7 @@ pub(super) fn suite(workbench: &Workbench, of: &ScenarioSuiteRequest) -> Result<
         Column::text("aspect", "Kind of rule"),
         Column::integer("steps", "Steps"),
     ];
-    let title = format!("Suite of scenario {}, turn {}", of.of.scenario, of.of.turn);
+    let title = format!("Suite of scenario {}, turn {}", request.of.scenario, request.of.turn);
     let mut table = Table::new("suite", &title, columns);
     let mut offset = 0;
     loop {
@@ -45,16 +45,16 @@ pub(super) fn suite(workbench: &Workbench, of: &ScenarioSuiteRequest) -> Result<
     Ok(table)
 }
 
-fn validation(workbench: &Workbench, of: &JobRef) -> Result<Validation, ApiError> {
-    workbench.get_job(of.clone())?.validation.ok_or_else(|| {
+fn validation(workbench: &Workbench, job: &JobRef) -> Result<Validation, ApiError> {
+    workbench.get_job(job.clone())?.validation.ok_or_else(|| {
         ApiError::new("export.no_validation", "This validation has not ended, so there is nothing to write")
             .hint("Wait for it, or begin it again")
     })
 }
 
 /// What a validation found to be wrong, in the order of its page.
-pub(super) fn findings(workbench: &Workbench, of: &JobRef) -> Result<Table, ApiError> {
-    let found = validation(workbench, of)?;
+pub(super) fn findings(workbench: &Workbench, job: &JobRef) -> Result<Table, ApiError> {
+    let found = validation(workbench, job)?;
     let columns = vec![
         Column::text("place", "Where"),
         Column::text("kind", "What kind"),
@@ -90,8 +90,8 @@ pub(super) fn findings(workbench: &Workbench, of: &JobRef) -> Result<Table, ApiE
 }
 
 /// Mutants by operator.
-pub(super) fn mutants(workbench: &Workbench, of: &JobRef) -> Result<Table, ApiError> {
-    let found = validation(workbench, of)?;
+pub(super) fn mutants(workbench: &Workbench, job: &JobRef) -> Result<Table, ApiError> {
+    let found = validation(workbench, job)?;
     let columns = vec![
         Column::text("operator", "Operator"),
         Column::integer("mutants", "Mutants"),

@@ -58,8 +58,8 @@ fn of_column(column: &TaskColumn) -> [MeanOf; 3] {
 }
 
 /// One row for each task and run.
-pub(super) fn tasks(workbench: &Workbench, of: &TasksRequest) -> Result<Table, ApiError> {
-    let grid = workbench.list_tasks(of.clone())?;
+pub(super) fn tasks(workbench: &Workbench, request: &TasksRequest) -> Result<Table, ApiError> {
+    let grid = workbench.list_tasks(request.clone())?;
     let mut columns = vec![
         Column::text("task", "Task"),
         Column::text("title", "Title").missing("none").for_machines(),
@@ -74,7 +74,7 @@ pub(super) fn tasks(workbench: &Workbench, of: &TasksRequest) -> Result<Table, A
         Column::text("run_id", "Id of the run").for_machines(),
         Column::text("episode", "Trial").for_machines(),
     ]);
-    let mut table = Table::new("tasks", &title(&grid, of.mode), columns);
+    let mut table = Table::new("tasks", &title(&grid, request.mode), columns);
     for row in &grid.rows {
         for ((place, column), cell) in (0_u32..).zip(&grid.columns).zip(&row.cells) {
             let Some(cell) = cell else { continue };
@@ -96,7 +96,7 @@ pub(super) fn tasks(workbench: &Workbench, of: &TasksRequest) -> Result<Table, A
         .notes
         .extend(partial(grid.rows.iter().flat_map(|r| r.cells.iter().flatten()).map(of_cell), "trials"));
     let noun = grid.noun();
-    table.notes.extend(words(&of.text, noun));
+    table.notes.extend(words(&request.text, noun));
     table.notes.push(format!("Runs that did not play a {noun} have no row. Time is that of the agent; means are over all trials of the {noun}, scored or not."));
     Ok(table)
 }
@@ -118,14 +118,14 @@ fn in_words(cell: &TaskCell) -> String {
 }
 
 /// Task × run.
-pub(super) fn grid(workbench: &Workbench, of: &TasksRequest) -> Result<Table, ApiError> {
-    let grid = workbench.list_tasks(of.clone())?;
+pub(super) fn grid(workbench: &Workbench, request: &TasksRequest) -> Result<Table, ApiError> {
+    let grid = workbench.list_tasks(request.clone())?;
     let mut columns = vec![Column::text("task", "Task")];
     columns.extend((1..).zip(&grid.columns).map(|(place, column): (u32, &TaskColumn)| {
         Column::text(&format!("run_{place}"), &column.marked()).missing("not played")
     }));
     columns.push(Column::text("only", "Only").missing("nobody or several"));
-    let mut table = Table::new("task-grid", &title(&grid, of.mode), columns);
+    let mut table = Table::new("task-grid", &title(&grid, request.mode), columns);
     for row in &grid.rows {
         let mut cells = vec![known(row.title.as_deref().unwrap_or(&row.task))];
         cells.extend(row.cells.iter().map(|cell| maybe(cell.as_ref().map(in_words))));
@@ -135,7 +135,7 @@ pub(super) fn grid(workbench: &Workbench, of: &TasksRequest) -> Result<Table, Ap
     }
     table.notes.push(counts(&grid));
     let noun = grid.noun();
-    table.notes.extend(words(&of.text, noun));
+    table.notes.extend(words(&request.text, noun));
     table.notes.push(format!("A run solves a {noun} if one of its trials passed; it alone does if trials of every other run are scored and none passed."));
     Ok(table)
 }
@@ -169,7 +169,7 @@ fn are(count: u32) -> String {
 }
 
 /// One row a run: what it solves, and what a task takes.
-pub(super) fn per_task(workbench: &Workbench, of: &TasksRequest) -> Result<Table, ApiError> {
+pub(super) fn per_task(workbench: &Workbench, request: &TasksRequest) -> Result<Table, ApiError> {
     let grid =
         workbench.list_tasks(TasksRequest { mode: TaskMode::All, text: String::new(), ..of.clone() })?;
     let mut columns = vec![Column::text("run", "Run")];
@@ -196,8 +196,8 @@ pub(super) fn per_task(workbench: &Workbench, of: &TasksRequest) -> Result<Table
 }
 
 /// pass@k and pass^k, one row for each run and k.
-pub(super) fn pass_at_k(workbench: &Workbench, of: &TasksRequest) -> Result<Table, ApiError> {
-    let grid = workbench.list_tasks(of.clone())?;
+pub(super) fn pass_at_k(workbench: &Workbench, request: &TasksRequest) -> Result<Table, ApiError> {
+    let grid = workbench.list_tasks(request.clone())?;
     let [at_low, at_high] = Column::interval("pass_at_k_", 3);
     let [hat_low, hat_high] = Column::interval("pass_hat_k_", 3);
     let columns = vec![

@@ -163,11 +163,11 @@ fn own_repeat(taken: &mut HashMap<String, BTreeSet<u32>>, episode: &Episode) -> 
 }
 
 /// Every attempt of the members, each run once.
-pub(super) fn table(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiError> {
+pub(super) fn table(workbench: &Workbench, shown: &[Member]) -> Result<Table, ApiError> {
     let mut table = Table::new("tidy-attempts", "Every attempt", fields().map(column).collect());
     // Each by itself: withdrawn runs go out as well, with their mark, and copies of trials say whose they are.
     let mut pools = Vec::new();
-    for member in of {
+    for member in shown {
         pools.extend(members::resolve(&workbench.store, std::slice::from_ref(member))?);
     }
     let runs = || pools.iter().flat_map(|pool| &pool.runs);

@@ -22,8 +22,11 @@ fn whose(turn: &TurnDetail) -> String {
 }
 
 /// The attempt that is asked for; without a number the last.
-fn chosen(workbench: &Workbench, of: &AttemptOf) -> Result<(TurnDetail, Option<AttemptDetail>), ApiError> {
-    let AttemptOf { run, episode, turn, attempt } = of.clone();
+fn chosen(
+    workbench: &Workbench,
+    attempt_ref: &AttemptOf,
+) -> Result<(TurnDetail, Option<AttemptDetail>), ApiError> {
+    let AttemptOf { run, episode, turn, attempt } = attempt_ref.clone();
     let mut detail = workbench.get_turn(TurnRef { run, episode, turn })?;
     let found = match attempt {
         None => detail.attempts.pop(),
@@ -39,8 +42,8 @@ fn chosen(workbench: &Workbench, of: &AttemptOf) -> Result<(TurnDetail, Option<A
 }
 
 /// The attempts at a turn, one a row.
-pub(super) fn attempts(workbench: &Workbench, of: &TurnRef) -> Result<Table, ApiError> {
-    let turn = workbench.get_turn(of.clone())?;
+pub(super) fn attempts(workbench: &Workbench, turn_ref: &TurnRef) -> Result<Table, ApiError> {
+    let turn = workbench.get_turn(turn_ref.clone())?;
     let columns = vec![
         Column::integer("attempt", "Attempt"),
         Column::text("verdict", "Verdict"),
@@ -97,8 +100,8 @@ fn is_regressed(test: &TestHistory) -> bool {
 }
 
 /// What is known of the tests of an attempt, one a row: those that failed first.
-pub(super) fn tests(workbench: &Workbench, of: &AttemptOf) -> Result<Table, ApiError> {
-    let (turn, attempt) = chosen(workbench, of)?;
+pub(super) fn tests(workbench: &Workbench, attempt_ref: &AttemptOf) -> Result<Table, ApiError> {
+    let (turn, attempt) = chosen(workbench, attempt_ref)?;
     let columns = vec![
         Column::text("test", "Test"),
         Column::text("outcome", "Came to"),

@@ -91,7 +91,7 @@ impl Sum {
 }
 
 /// One row a turn that any episode of a member reached.
-pub(super) fn by_turn(workbench: &Workbench, of: &[Member]) -> Result<Table, ApiError> {
+pub(super) fn by_turn(workbench: &Workbench, shown: &[Member]) -> Result<Table, ApiError> {
     let columns = vec![
         Column::text("run", "Run"),
         Column::integer("turn", "Turn"),
@@ -104,7 +104,7 @@ pub(super) fn by_turn(workbench: &Workbench, of: &[Member]) -> Result<Table, Api
     ];
     let mut table = Table::new("by-turn", "Turns over all episodes", columns);
     let (mut partial, mut unknown) = (false, false);
-    for pool in members::resolve(&workbench.store, of)? {
+    for pool in members::resolve(&workbench.store, shown)? {
         let mut turns: BTreeMap<u32, Sum> = BTreeMap::new();
         for run in &pool.runs {
             let countings = Countings::from_run(&workbench.store, &run.record)?;
