@@ -59,13 +59,13 @@ pub(crate) fn failures(
 /// Reads the cases behind a share, page by page.
 fn every_case(
     workbench: &Workbench,
-    of: &FailuresRequest,
+    request: &FailuresRequest,
     options: &FailuresOptions,
 ) -> Result<Vec<FailureCase>, ApiError> {
     let mut cases = Vec::new();
     loop {
         let page = workbench.list_failure_cases(FailureCasesRequest {
-            of: of.clone(),
+            of: request.clone(),
             class: options.class.clone(),
             by_tests: options.by_tests,
             offset: cases.len() as u32,

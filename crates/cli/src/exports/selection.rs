@@ -51,12 +51,12 @@ pub(super) fn compared(
 /// The member that is compared with the reference: the named one, or the only other one.
 pub(super) fn other(
     workbench: &Workbench,
-    of: &CompareRequest,
+    request: &CompareRequest,
     named: Option<&str>,
 ) -> Result<u32, ApiError> {
     let Some(named) = named else {
-        return match of.members.len() {
-            2 => Ok(1 - of.reference),
+        return match request.members.len() {
+            2 => Ok(1 - request.reference),
             n => Err(ApiError::new(
                 "export.paired",
                 format!("A paired figure is of two runs, and there are {n}"),
@@ -65,7 +65,8 @@ pub(super) fn other(
         };
     };
     let member = members::find_member(workbench, named)?;
-    let place = of.members.iter().position(|m| *m == member).filter(|at| *at as u32 != of.reference);
+    let place =
+        request.members.iter().position(|m| *m == member).filter(|at| *at as u32 != request.reference);
     place.map(|place| place as u32).ok_or_else(|| {
         ApiError::new(
             "export.paired",
