@@ -14,7 +14,11 @@ fn values(list: &[&str]) -> Result<Config, ConfigError> {
 #[test]
 fn without_any_key_it_is_the_readme() {
     let config = values(&[]).expect("nothing is a configuration");
-    assert_eq!(config.generation, Generation::default());
+    let generation = config.generation;
+    assert_eq!(generation, Generation::default());
+    let counts = (generation.n_scenarios, generation.n_turns, generation.num_changes_per_turn);
+    assert_eq!((generation.benchmark, counts, generation.base_seed), (Benchmark::Iterative, (10, 3, 5), 42));
+    assert_eq!((generation.use_llm_sampler, generation.llm_sampler_model_id), (false, None));
     assert_eq!(config.output_dir, None);
 }
 
