@@ -17,25 +17,19 @@ const EXPLAINED: &[(&str, &str, &str, &str, &str)] = &[
     (
         "harbor",
         "failures-k1/theme_v4_w1_notes_build_failure 1/turn 2/verdict",
-        r#""none""#,
-        r#""failed""#,
+        NONE,
+        FAILED,
         "graded 0 without a CASE line by tests that print them: nothing could be tested, which is an error and no failed test",
     ),
-    (
-        "harbor",
-        "nop-k1/*/verdict",
-        r#""none""#,
-        r#""failed""#,
-        "an agent that does nothing: every build failed",
-    ),
+    ("harbor", "nop-k1/*/verdict", NONE, FAILED, "an agent that does nothing: every build failed"),
     (
         "sample-harbor",
         "failures-k1/theme_v4_w1_notes_build_failure 1/turn 2/verdict",
-        r#""none""#,
-        r#""failed""#,
+        NONE,
+        FAILED,
         "as above",
     ),
-    ("sample-harbor", "nop-k1/*/verdict", r#""none""#, r#""failed""#, "as above"),
+    ("sample-harbor", "nop-k1/*/verdict", NONE, FAILED, "as above"),
 ];
 
 const NOT_OF_HARBOR: &str = "a service of Harbor's own, of which the other reader only has the modules";
@@ -76,6 +70,7 @@ const CAUSES_EXPLAINED: &[(&str, &str, &str, &str, &str)] = &[
     ("causes", "tests/*ContentTooLargeError 1/cause", ENVIRONMENT, VERIFIER, REFUSED),
 ];
 const ENVIRONMENT: &str = r#""environment""#;
+const NONE: &str = r#""none""#;
 /// The agent's.
 const FAILED: &str = r#""failed""#;
 const VERIFIER: &str = r#""verifier""#;
