@@ -1,5 +1,6 @@
 //! Identities of incomplete copies, which only another source can tell: a result without the files that name its run, a trial
-//! that was copied before it had a result, and a later grading of a trial (Harbor), which names it by the id of its result.
+//! that was copied before it had a result, a later grading of a trial (Harbor), which names it by the id of its result, and an
+//! episode that was not measured closely, of a run that is a copy of another one.
 //!
 //! A reader sees one source. It gives the identity from this source (`own_identity`), and beside it ([`OTHER_IDENTITY`]) the
 //! identity that an incomplete copy or a later grading has. This module combines both over all sources after parts are written.
