@@ -1,7 +1,9 @@
 //! The model and its endpoint: the settings `llm_sampler.*`.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ::settings::{KeyName, Setting, Takes, all};
 use serde_json::Value;
 
 use crate::openai::is_on_this_machine;
@@ -42,11 +44,15 @@ pub struct Settings {
 }
 
 /// The section of the settings.
-const SECTION: &str = "llm_sampler.";
+const SECTION: &str = "llm_sampler";
 
-/// The keys in it.
-const KEYS: [&str; 6] =
-    ["base_url", "key_variable", "region", "endpoint_url", "timeout_seconds", "calls_at_once"];
+/// The settings in it as they are declared, each with the last part of its key.
+fn declared() -> impl Iterator<Item = (&'static str, &'static Setting)> {
+    all().filter_map(|setting| {
+        let KeyName::Free(SECTION, name) = setting.key else { return None };
+        Some((name, setting))
+    })
+}
 
 impl Settings {
     /// From settings such as `llm_sampler.base_url`. Other sections are ignored. With a `base_url` it is an OpenAI-compatible
@@ -55,31 +61,38 @@ impl Settings {
         model: &str,
         given: impl IntoIterator<Item = (&'a str, &'a Value)>,
     ) -> Result<Self, Unready> {
-        let mut texts: [Option<String>; 6] = Default::default();
+        let mut texts: BTreeMap<&str, String> = BTreeMap::new();
         for (key, value) in given {
-            let Some(name) = key.strip_prefix(SECTION) else { continue };
-            let Some(index) = KEYS.iter().position(|known| *known == name) else {
+            let Some(name) = key.strip_prefix(SECTION).and_then(|rest| rest.strip_prefix('.')) else {
+                continue;
+            };
+            if !declared().any(|(known, _)| known == name) {
+                let known: Vec<String> =
+                    declared().map(|(known, _)| format!("`{SECTION}.{known}`")).collect();
                 return Err(Unready(format!(
                     "There is no setting `{key}`. Those of the model's endpoint are: {}",
-                    KEYS.map(|known| format!("`{SECTION}{known}`")).join(", ")
+                    known.join(", ")
                 )));
-            };
-            texts[index] = match value {
-                Value::Null => None,
-                Value::String(text) if !text.is_empty() => Some(text.clone()),
-                Value::Number(number) => Some(number.to_string()),
+            }
+            let text = match value {
+                Value::Null => continue,
+                Value::String(text) if !text.is_empty() => text.clone(),
+                Value::Number(number) => number.to_string(),
                 other => return Err(Unready(format!("`{key}` is {other}; it takes a text or a number"))),
             };
+            texts.insert(name, text);
         }
-        let [base_url, key_variable, region, endpoint_url, timeout, at_once] = texts;
+        let mut take = |name: &str| texts.remove(name);
+        let (base_url, key_variable) = (take("base_url"), take("key_variable"));
+        let (region, endpoint_url) = (take("region"), take("endpoint_url"));
         let mut limits = Limits::default();
         let url = base_url.as_deref().and_then(|base_url| reqwest::Url::parse(base_url).ok());
-        if let Some(seconds) = whole("timeout_seconds", timeout, 1, 3600)? {
+        if let Some(seconds) = whole("timeout_seconds", take("timeout_seconds"))? {
             limits.call = Duration::from_secs(seconds);
         } else if url.is_some_and(|url| is_on_this_machine(&url)) {
             limits.call = CALL_HERE;
         }
-        if let Some(calls) = whole("calls_at_once", at_once, 1, 64)? {
+        if let Some(calls) = whole("calls_at_once", take("calls_at_once"))? {
             limits.at_once = calls as usize;
         }
         let endpoint = match base_url {
@@ -117,11 +130,14 @@ impl Settings {
     }
 }
 
-fn whole(name: &str, given: Option<String>, low: u64, high: u64) -> Result<Option<u64>, Unready> {
+/// A whole number within what is declared.
+fn whole(name: &str, given: Option<String>) -> Result<Option<u64>, Unready> {
     let Some(given) = given else { return Ok(None) };
+    let takes = declared().find(|(known, _)| *known == name).map(|(_, setting)| setting.takes);
+    let (low, high) = if let Some(Takes::Integer(low, high)) = takes { (low, high) } else { (0, u64::MAX) };
     match given.parse() {
         Ok(number) if (low..=high).contains(&number) => Ok(Some(number)),
-        _ => Err(Unready(format!("`{SECTION}{name}` is {given}; it takes an integer from {low} to {high}"))),
+        _ => Err(Unready(format!("`{SECTION}.{name}` is {given}; it takes an integer from {low} to {high}"))),
     }
 }
 
@@ -151,6 +167,23 @@ mod tests {
             }
         );
         assert_eq!(openai.limits.call, Duration::from_secs(7));
+    }
+
+    #[test]
+    fn what_is_declared_of_an_empty_setting_is_what_holds() {
+        use ::settings::DefaultValue;
+        let meaning = |name: &str| {
+            let (_, setting) = declared().find(|(known, _)| *known == name).expect("it is declared");
+            let DefaultValue::Empty(words) = setting.default else { panic!("{name}: {:?}", setting.default) };
+            words
+        };
+        let openai = settings(&[("llm_sampler.base_url", json!("https://x"))]).expect("valid");
+        assert_eq!(meaning("calls_at_once"), openai.limits.at_once.to_string());
+        let (here, elsewhere) = (CALL_HERE.as_secs(), openai.limits.call.as_secs());
+        let seconds = format!("{here} at an address of this machine, else {elsewhere}");
+        assert_eq!(meaning("timeout_seconds"), seconds);
+        let Endpoint::OpenAi { key_variable, .. } = openai.endpoint else { panic!("it has an address") };
+        assert_eq!(meaning("key_variable"), key_variable);
     }
 
     #[test]
