@@ -33,14 +33,17 @@ impl OpenTask {
     /// The ids of the processes in the container, as the engine sees it: no program of the container is asked. `None` = the engine
     /// cannot tell.
     pub async fn processes(&self) -> Result<Option<BTreeSet<String>>, SandboxError> {
-        match self.engine.docker.top_processes(&self.name, None).await {
-            Ok(found) => Ok(ids(found)),
-            // It asks a program of its machine, which may not be there.
-            Err(error) if status(&error) == Some(500) => {
+        let error = match self.engine.docker.top_processes(&self.name, None).await {
+            Ok(found) => return Ok(ids(found)),
+            Err(error) => failed("list the processes of a container")(error),
+        };
+        match error {
+            // It asks a program of its machine, which may not be there. Or the container has ended, which the next command says.
+            SandboxError::Engine { is_gone: false, .. } => {
                 tracing::warn!(%error, name = self.name, "the engine does not list the processes of a container");
                 Ok(None)
             }
-            Err(error) => Err(failed("list the processes of a container")(error)),
+            error => Err(error),
         }
     }
 
