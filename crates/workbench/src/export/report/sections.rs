@@ -201,7 +201,7 @@ fn differences(
         figures.table(&TableOf::Pairs { of: request.clone() })?,
     ];
     // Each against the reference, whatever pairs are tested.
-    let paired_request = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
+    let paired_request = CompareRequest { pairs: Pairs::Reference, ..request.clone() };
     let data = figures.workbench.compare_runs(paired_request.clone())?;
     let others: Vec<u32> = data.pairs.iter().filter(|p| p.paired.is_some()).map(|p| p.a).collect();
     for other in &others {

@@ -19,7 +19,8 @@ pub(in crate::export) fn some(
     request: &DisagreementRequest,
     most: u32,
 ) -> Result<Table, ApiError> {
-    let page = workbench.list_disagreements(DisagreementRequest { offset: 0, limit: most, ..of.clone() })?;
+    let page =
+        workbench.list_disagreements(DisagreementRequest { offset: 0, limit: most, ..request.clone() })?;
     let names: Vec<String> =
         members::resolve(&workbench.store, &request.members)?.iter().map(Pool::marked).collect();
     let columns = vec![

@@ -58,8 +58,11 @@ fn noted(mut table: Table, data: &Failures) -> Table {
 
 /// The failed attempts behind a share, all of them: what the request says of pages does not matter.
 pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Result<Table, ApiError> {
-    let page =
-        workbench.list_failure_cases(FailureCasesRequest { offset: 0, limit: u32::MAX, ..of.clone() })?;
+    let page = workbench.list_failure_cases(FailureCasesRequest {
+        offset: 0,
+        limit: u32::MAX,
+        ..request.clone()
+    })?;
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("run_id", "Id of the run").for_machines(),

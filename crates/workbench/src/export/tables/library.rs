@@ -164,7 +164,8 @@ fn marks(run: &RunRow) -> Option<String> {
 pub(in crate::export) fn all(workbench: &Workbench, request: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
     let mut runs: Vec<RunRow> = Vec::new();
     loop {
-        let page = workbench.list_runs(ListRuns { offset: runs.len() as u32, limit: PAGE, ..of.clone() })?;
+        let page =
+            workbench.list_runs(ListRuns { offset: runs.len() as u32, limit: PAGE, ..request.clone() })?;
         let done = page.rows.is_empty();
         runs.extend(page.rows);
         if done || runs.len() >= page.total as usize {

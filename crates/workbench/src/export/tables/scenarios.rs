@@ -22,7 +22,7 @@ pub(super) fn suite(workbench: &Workbench, request: &ScenarioSuiteRequest) -> Re
     let mut offset = 0;
     loop {
         let page =
-            workbench.list_scenario_cases(ScenarioSuiteRequest { offset, limit: PAGE, ..of.clone() })?;
+            workbench.list_scenario_cases(ScenarioSuiteRequest { offset, limit: PAGE, ..request.clone() })?;
         offset += page.cases.len() as u32;
         for case in &page.cases {
             table.push(vec![

@@ -171,7 +171,7 @@ fn are(count: u32) -> String {
 /// One row a run: what it solves, and what a task takes.
 pub(super) fn per_task(workbench: &Workbench, request: &TasksRequest) -> Result<Table, ApiError> {
     let grid =
-        workbench.list_tasks(TasksRequest { mode: TaskMode::All, text: String::new(), ..of.clone() })?;
+        workbench.list_tasks(TasksRequest { mode: TaskMode::All, text: String::new(), ..request.clone() })?;
     let mut columns = vec![Column::text("run", "Run")];
     columns.extend(pass_rate_columns());
     columns.push(Column::integer("solved", &format!("{} solved", heading(&grid))));
