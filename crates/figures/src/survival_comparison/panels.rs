@@ -76,13 +76,13 @@ pub(super) fn draw(
     lines: &[Line<'_>],
 ) -> Drawing {
     let grid = grid(data, sheet, turns, lines);
-    let ticks = panel(sheet, &grid, turns, 0, lines.len()).axis.ticks(sheet.sizes.tick_font);
+    let ticks = panel(&grid, turns, 0, lines.len()).axis.ticks(sheet.sizes.tick_font);
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(grid.height, described, |canvas| {
         let tau = data.tau.filter(|tau| (1..=turns).contains(tau));
         draw_head(sheet, canvas, tau);
         for (i, line) in lines.iter().enumerate() {
-            let panel = panel(sheet, &grid, turns, i, lines.len());
+            let panel = panel(&grid, turns, i, lines.len());
             draw_behind(sheet, canvas, &panel, i, lines, tau);
             draw_title(sheet, canvas, &grid, &panel, i, line);
             draw_axes(sheet, canvas, &grid, &panel, (i, line), (ticks.as_slice(), data.at_risk));
@@ -176,7 +176,7 @@ fn swatch_room(sheet: &Sheet) -> f64 {
 }
 
 /// The place of panel `i` of `count`.
-fn panel(sheet: &Sheet, grid: &Grid, turns: u32, i: usize, count: usize) -> Panel {
+fn panel(grid: &Grid, turns: u32, i: usize, count: usize) -> Panel {
     let left = grid.left + (i % grid.across) as f64 * (grid.width + grid.gap);
     let begin = grid.top + (i / grid.across) as f64 * grid.panel;
     let (top, bottom) = (begin + grid.title, begin + grid.panel - grid.below);

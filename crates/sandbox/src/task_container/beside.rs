@@ -6,7 +6,7 @@ use bollard::models::ContainerTopResponse;
 
 use super::{OpenTask, TaskContainer};
 use crate::SandboxError;
-use crate::engine_error::{failed, status};
+use crate::engine_error::failed;
 use crate::owner::unique_name;
 
 /// The column of a process's id in what an engine lists.

@@ -221,7 +221,9 @@ fn copy_files_of_trials(folder: &Path) {
     let mut found: Vec<&PathBuf> = files.iter().filter(is_trial).collect();
     found.sort();
     found.dedup_by(|a, b| a.parent() == b.parent() && a.extension() == b.extension());
-    found.into_iter().for_each(|file| copy_beside(file));
+    for file in found {
+        copy_beside(file);
+    }
 }
 
 /// Files whose names mean nothing: tables, and what LoCoBench-Agent writes.
