@@ -142,7 +142,7 @@ impl Cell {
         for fail in node.get("fails").map_or(&[][..], Node::list) {
             let text = |key| fail.get(key).and_then(Node::word);
             let cases = fail.get("cases").map_or(&[][..], Node::list);
-            let n = unusable.take("fails.n", fail.get("n"), value::count).unwrap_or(cases.len() as u32);
+            let n = unusable.take("n of fails", fail.get("n"), value::count).unwrap_or(cases.len() as u32);
             described = described.saturating_add(n);
             requirements.push(json!({
                 "requirement": text("req"), "kind": text("type"), "failed": n, "reason": text("reason"),
