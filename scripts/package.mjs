@@ -5,6 +5,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { buildUi } from "./build-ui.mjs";
+import { advisories } from "./lib/advisories.mjs";
 import { BILLS, DEPENDS, DOCS, PROGRAMS, contents, version } from "./lib/package-contents.mjs";
 import { inRoot, output, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
 import { checkPackage } from "./package-check.mjs";
@@ -22,6 +23,9 @@ else stop(`There is no "${mode}" here. What there is: --check [FILE].`);
 
 function make() {
   setup();
+  const { isUnsafe, sentence } = advisories();
+  if (isUnsafe) stop(sentence);
+  process.stdout.write(`${sentence}\n`);
   buildUi();
   runOrStop("cargo", ["build", "--release", "--workspace", "--locked", "--bin", "stamina", "--bin", "stamina-lab"]);
   const top = path.join(folder, "root");
