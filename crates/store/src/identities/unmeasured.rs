@@ -15,13 +15,18 @@ use crate::{EpisodeId, Result, RunId};
 /// So many attempts of a run do not come out alike a second time.
 const MANY_ATTEMPTS: u32 = 10;
 
-/// SQL: the trials that several runs have, in runs that have an episode without an identity, and what such runs have in common.
+/// SQL: the trials that several episodes have, in runs that have an episode without an identity, and what such runs have in common.
+/// Each run is asked once whether it has one: it may have very many trials.
 const SHARED: &str = "
-SELECT episode.own_identity, run.id, json_array(run.format, run.benchmark, run.harness, run.model)
-FROM episode JOIN run ON run.id = episode.run
-WHERE episode.own_identity IN (SELECT own_identity FROM episode WHERE own_identity IS NOT NULL
-    GROUP BY own_identity HAVING count(*) > 1)
-  AND EXISTS (SELECT 1 FROM episode AS other WHERE other.run = run.id AND other.own_identity IS NULL)
+WITH shared AS MATERIALIZED (
+  SELECT own_identity, run FROM episode
+  WHERE own_identity IN (SELECT own_identity FROM episode WHERE own_identity IS NOT NULL
+      GROUP BY own_identity HAVING count(*) > 1)),
+incomplete AS MATERIALIZED (
+  SELECT run FROM (SELECT DISTINCT run FROM shared) AS one
+  WHERE EXISTS (SELECT 1 FROM episode WHERE episode.run = one.run AND own_identity IS NULL))
+SELECT shared.own_identity, run.id, json_array(run.format, run.benchmark, run.harness, run.model)
+FROM shared JOIN run ON run.id = shared.run WHERE shared.run IN (SELECT run FROM incomplete)
 ORDER BY 1, 2";
 
 /// SQL: the runs of `?1` attempts or more without any identity, of which there is another one of that name.
@@ -114,4 +119,61 @@ fn equal_as_a_whole(conn: &Connection) -> Result<Vec<Copies>> {
 fn identity(parts: &[&str]) -> String {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     format!("of-{:016x}", parts.join("\n").bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Benchmark, Episode, Run};
+    use rusqlite::StatementStatus;
+
+    use super::*;
+    use crate::{PartRead, Store};
+
+    /// Two sources with runs of this many trials that both have. One trial of each run may have no identity.
+    fn shared(runs: usize, trials: usize, has_unmeasured: bool) -> Store {
+        let store = Store::in_memory().unwrap();
+        for source in ["a", "b"] {
+            let source = store.put_source(&format!("/data/{source}"), source, false).unwrap();
+            let benchmark = || Benchmark { key: "b".into(), name: "B".into() };
+            let all: Vec<Run> = (0..runs).map(|run| Run::unknown(format!("r{run}"), benchmark())).collect();
+            store.put_runs(source, "", "table", &all).unwrap();
+            let episodes: Vec<(String, Episode)> = (0..runs * trials)
+                .map(|number| {
+                    let (run, trial) = (number / trials, number % trials);
+                    let mut episode = Episode::new(format!("e{trial}"), format!("s{trial}"));
+                    episode.identity = (trial > 0 || !has_unmeasured).then(|| format!("of-{number}"));
+                    (format!("r{run}"), episode)
+                })
+                .collect();
+            let part =
+                PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            store.put_part(source, &part).unwrap();
+        }
+        store
+    }
+
+    /// The steps of finding the trials that runs have in common, and their number.
+    fn work(store: &Store) -> (i32, usize) {
+        store
+            .read(|conn| {
+                let mut find = conn.prepare(SHARED)?;
+                let found = find.query_map([], |_| Ok(()))?.count();
+                Ok((find.get_status(StatementStatus::VmStep), found))
+            })
+            .unwrap()
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn finding_trials_in_common_takes_time_that_is_linear_in_their_number() {
+        for has_unmeasured in [false, true] {
+            // Runs of many trials, and many runs.
+            for (few, many) in [((1, 50), (1, 400)), ((20, 10), (160, 10))] {
+                let [(few_steps, _), (steps, found)] =
+                    [few, many].map(|(runs, trials)| work(&shared(runs, trials, has_unmeasured)));
+                assert_eq!(found, if has_unmeasured { 2 * many.0 * (many.1 - 1) } else { 0 });
+                assert!(steps < 12 * few_steps, "{few_steps} steps, then {steps} for 8 times as many");
+            }
+        }
+    }
 }
