@@ -11,7 +11,7 @@ use crate::spec::{
     Bands, EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison,
 };
 use crate::summary_text::{count, counted};
-use crate::survival_comparison::has_panels;
+use crate::survival_comparison::{has_others_behind, has_panels};
 use crate::table::Table;
 
 /// Sentences for a caption: content, method, n and events, censoring policy, software. Plain text that is complete except for
@@ -162,7 +162,8 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
             };
             let mut parts = vec![format!("Kaplan–Meier{band}"), TICKS.to_owned()];
             if has_panels(data) {
-                parts.push("Each panel has the curve of one run; those of the others are gray".to_owned());
+                let others = if has_others_behind(data) { "; those of the others are gray" } else { "" };
+                parts.push(format!("Each panel has the curve of one run{others}"));
             }
             let tables = || data.series.iter().map(|s| s.points.as_slice());
             let (limit, at_risk) = limits(tables());

@@ -17,6 +17,7 @@ use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
+pub(crate) use panels::has_others_behind;
 use plan::{Plan, before_extra, leader, plan};
 use summary_text::{hit, series_mark, summary};
 

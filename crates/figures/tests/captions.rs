@@ -213,6 +213,13 @@ fn a_caption_says_whose_band_is_drawn() {
         "{drawn}: {text}"
     );
     assert!(text.contains("Each panel has the curve of one run; those of the others are gray."), "{text}");
+    // A drawing does not grow with the square of many long runs, and the caption promises no gray curves.
+    let long = many::survival(many::runs(60, 400, 200), 200);
+    let spec = FigureSpec::new(long, Layout::panel(900.0), Theme::Print);
+    let text = caption(&spec);
+    assert!(text.contains("Each panel has the curve of one run. "), "{text}");
+    let bytes = draw(&spec).svg.len();
+    assert!(bytes < 4 << 20, "{bytes} bytes");
     data.series.truncate(2);
     (data.bands, data.reference) = (Bands::Auto, Some(0));
     for point in &mut data.series[0].points {

@@ -1,7 +1,7 @@
 //! Many runs: one panel each on one scale, with its numbers at risk, and with all other curves in gray in the background.
 
 use super::plan::mean_text;
-use super::summary_text::{at_turn, series_mark};
+use super::summary_text::{at_point, series_mark};
 use super::{Line, Y_NAMES, draw_band, draw_censored, wants_band};
 use crate::at_risk;
 use crate::axis::TurnAxis;
@@ -22,8 +22,8 @@ const NARROWEST: f64 = 9.0;
 /// The usual and the least height of a plot, in letters of the ticks.
 const USUAL: f64 = 6.5;
 const LOWEST: f64 = 4.2;
-/// Of more runs, panels do not have the curves of the others: the drawing would grow with the square of their number.
-const MOST_BEHIND: usize = 64;
+/// With more points in all panels, none has the curves of the others: the drawing would grow with the square of the runs.
+const MOST_BEHIND: usize = 100_000;
 /// Labels of the axis of a share: a panel is low.
 const TICKS: [(f64, &str); 3] = [(0.0, "0"), (0.5, "0.5"), (1.0, "1")];
 
@@ -68,6 +68,13 @@ impl Panel {
     }
 }
 
+/// Whether the curves of the other runs are behind that of a panel.
+pub(crate) fn has_others_behind(data: &SurvivalComparison) -> bool {
+    let steps = data.series.iter().flat_map(|series| &series.points).filter(|point| point.events > 0).count();
+    let points = 2 * (data.series.len() + steps);
+    points.saturating_mul(data.series.len()) <= MOST_BEHIND
+}
+
 pub(super) fn draw(
     data: &SurvivalComparison,
     sheet: &Sheet,
@@ -77,13 +84,18 @@ pub(super) fn draw(
 ) -> Drawing {
     let grid = grid(data, sheet, turns, lines);
     let ticks = panel(&grid, turns, 0, lines.len()).axis.ticks(sheet.sizes.tick_font);
+    let known = |line: &Line<'_>| {
+        if line.curve.known > 0 { line.curve.steps(|point| point.survival) } else { Vec::new() }
+    };
+    let behind: Vec<Vec<(f64, f64)>> =
+        if has_others_behind(data) { lines.iter().map(known).collect() } else { Vec::new() };
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(grid.height, described, |canvas| {
         let tau = data.tau.filter(|tau| (1..=turns).contains(tau));
         draw_head(sheet, canvas, tau);
         for (i, line) in lines.iter().enumerate() {
             let panel = panel(&grid, turns, i, lines.len());
-            draw_behind(sheet, canvas, &panel, i, lines, tau);
+            draw_behind(sheet, canvas, &panel, (i, &behind), tau);
             draw_title(sheet, canvas, &grid, &panel, i, line);
             draw_axes(sheet, canvas, &grid, &panel, (i, line), (ticks.as_slice(), data.at_risk));
             draw_curve(sheet, canvas, &panel, line, wants_band(data, line.index));
@@ -216,21 +228,20 @@ fn draw_head(sheet: &Sheet, canvas: &Canvas<'_>, tau: Option<u32>) {
     }
 }
 
-/// What is behind the curve of a panel: the rules, and the curves of the other runs in gray.
+/// What is behind the curve of panel `i`: the rules, and those of all `curves` in gray that are of other runs.
 fn draw_behind(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
     panel: &Panel,
-    i: usize,
-    lines: &[Line<'_>],
+    (i, curves): (usize, &[Vec<(f64, f64)>]),
     tau: Option<u32>,
 ) {
     let sizes = &sheet.sizes;
     canvas.part(&format!("panel-{i}"));
     let gray = Pen::new(sheet.tokens.rule, sizes.axis.max(0.5));
-    if lines.len() <= MOST_BEHIND {
-        for other in lines.iter().filter(|other| other.index != lines[i].index && other.curve.known > 0) {
-            canvas.line(&steps(panel, other), gray);
+    for (other, curve) in curves.iter().enumerate() {
+        if other != i && !curve.is_empty() {
+            canvas.line(&curve.iter().map(|at| panel.place(at)).collect::<Vec<_>>(), gray);
         }
     }
     let rule = Pen::new(sheet.tokens.rule, sizes.rule);
@@ -315,12 +326,10 @@ fn draw_curve(sheet: &Sheet, canvas: &Canvas<'_>, panel: &Panel, line: &Line<'_>
         draw_band(sheet, canvas, line, |at| panel.place(at));
     }
     canvas.part(&format!("curve-{}", line.index));
-    line.style.line(canvas, &steps(panel, line), &sheet.sizes);
+    let steps: Vec<(f64, f64)> =
+        line.curve.steps(|point| point.survival).iter().map(|at| panel.place(at)).collect();
+    line.style.line(canvas, &steps, &sheet.sizes);
     draw_censored(sheet, canvas, line, |at| panel.place(at));
-}
-
-fn steps(panel: &Panel, line: &Line<'_>) -> Vec<(f64, f64)> {
-    line.curve.steps(|point| point.survival).iter().map(|at| panel.place(at)).collect()
 }
 
 /// What can be pointed at: the name of a panel, and its turns.
@@ -330,7 +339,7 @@ fn panel_marks(grid: &Grid, panel: &Panel, i: usize, line: &Line<'_>) -> Vec<Mar
         let (left, right) = panel.axis.column(point.turn);
         let area =
             Area { left, top: panel.top, right: right.min(panel.right), bottom: panel.bottom + grid.below };
-        let lines = vec![full_name(&line.data.label), at_turn(line, point.turn)];
+        let lines = vec![full_name(&line.data.label), at_point(line, point)];
         Mark::new(format!("turn-{i}-{}", point.turn), Some(line.index), area, lines)
     });
     std::iter::once(series_mark("name", line, title)).chain(turns).collect()

@@ -1,5 +1,7 @@
 //! Survival curves of several runs in words: what stands behind a mark, at a turn, and the whole.
 
+use analysis::survival::SurvivalPoint;
+
 use super::Line;
 use super::plan::Plan;
 use crate::display_names::full_name;
@@ -35,16 +37,25 @@ pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
 }
 
 /// What a curve says at a turn: `0.36 (0.18–0.54), at risk 13`.
-pub(super) fn at_turn(line: &Line<'_>, turn: u32) -> String {
+fn at_turn(line: &Line<'_>, turn: u32) -> String {
     match line.curve.points.iter().find(|p| p.turn == turn && p.at_risk > 0) {
-        None if line.curve.known > 0 && line.curve.at(turn) <= 0.0 => "0, nobody at risk".to_owned(),
-        None => "unknown, nobody at risk".to_owned(),
-        Some(p) => format!(
-            "{}, at risk {}",
-            share_with_band(p.survival, p.ci_low, p.ci_high),
-            summary_text::count(p.at_risk)
-        ),
+        Some(point) => at_point(line, point),
+        None => without_episodes(line, turn),
     }
+}
+
+/// The same at a point of the curve.
+pub(super) fn at_point(line: &Line<'_>, point: &SurvivalPoint) -> String {
+    if point.at_risk == 0 {
+        return without_episodes(line, point.turn);
+    }
+    let share = share_with_band(point.survival, point.ci_low, point.ci_high);
+    format!("{share}, at risk {}", summary_text::count(point.at_risk))
+}
+
+fn without_episodes(line: &Line<'_>, turn: u32) -> String {
+    let is_zero = line.curve.known > 0 && line.curve.at(turn) <= 0.0;
+    if is_zero { "0, nobody at risk".to_owned() } else { "unknown, nobody at risk".to_owned() }
 }
 
 pub(super) fn hit(
