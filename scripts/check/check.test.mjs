@@ -116,6 +116,10 @@ test("every test file is compiled, and the runner's settings name files and test
     const modules = [...readFileSync(path.join(folder, "integration.rs"), "utf8").matchAll(/^mod (\w+);$/gm)].map(([, name]) => name);
     const files = readdirSync(folder).filter((name) => name.endsWith(".rs") || existsSync(path.join(folder, name, "main.rs"))).map((name) => name.replace(/\.rs$/, ""));
     assert.deepEqual(files.filter((name) => name !== "integration" && !programs.includes(name) && !modules.includes(name)), [], crate);
+    const sources = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith(".rs"));
+    const declared = new Set(sources.flatMap((name) => [...readFileSync(path.join(folder, name), "utf8").matchAll(/^\s*(?:pub(?:\(\w+\))? )?mod (\w+);/gm)].map(([, module]) => module)));
+    const moduleOf = (name) => path.basename(/\/(?:mod|main)\.rs$/.test(name) ? path.dirname(name) : name, ".rs");
+    assert.deepEqual(sources.map(moduleOf).filter((name) => name !== "integration" && !programs.includes(name) && !declared.has(name)), [], `${crate}: beneath a folder`);
     compiled.push(...modules.map((name) => ({ name, folder })));
   }
   const named = filesOf(settings);
