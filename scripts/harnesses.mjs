@@ -33,6 +33,7 @@ const option = (name, otherwise) => {
 };
 const turns = Number(option("--turns", "5"));
 const atOnce = Number(option("--at-once", "1"));
+if (!(Number.isInteger(atOnce) && atOnce > 0)) stop("--at-once takes a number from 1: how many harnesses play beside each other.");
 const bin = option("--bin", null);
 const defects = option("--defects", "0.4");
 const built = args.includes("--built") && args.splice(args.indexOf("--built"), 1).length > 0;
