@@ -12,6 +12,7 @@ mod exec;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bollard::body_full;
 use bollard::models::{
@@ -40,6 +41,9 @@ const IDLE: [&str; 3] = ["sh", "-c", "sleep infinity"];
 
 /// Where programs lie where an image does not say it.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/// How long an engine may take to keep a container as an image: it copies what was written in it, on a disk that others use.
+const COMMIT: Duration = Duration::from_secs(1800);
 
 /// Least limits that engines take; 0 would be none.
 const LEAST_NANO_CPUS: i64 = 10_000_000;
@@ -188,7 +192,7 @@ impl Engine {
         tokio::spawn(async move {
             let full = disk::watch_layer(&engine, &name, limit).await;
             *model::lock(&ended) = Some(full);
-            if let Err(error) = engine.stop(&name, std::time::Duration::ZERO).await {
+            if let Err(error) = engine.stop(&name, Duration::ZERO).await {
                 tracing::warn!(%error, name, "a container over its disk limit could not be stopped");
             }
         })
@@ -217,7 +221,8 @@ impl OpenTask {
             pause: true,
             ..Default::default()
         };
-        let kept = self.engine.docker.commit_container(options, ContainerConfig::default()).await;
+        let docker = self.engine.docker.clone().with_timeout(COMMIT);
+        let kept = docker.commit_container(options, ContainerConfig::default()).await;
         kept.map_err(failed("keep a container as an image"))?;
         // As it is asked for later: what a commit answers differs between engines.
         let found = self.engine.docker.inspect_image(image).await.map_err(failed("look at a snapshot"))?;
@@ -305,7 +310,7 @@ impl OpenTask {
     pub async fn restart(&mut self) -> Result<(), SandboxError> {
         // The watch ends a container that is over its limit: not one that is just being started.
         self.watching.abort();
-        self.engine.stop(&self.name, std::time::Duration::ZERO).await?;
+        self.engine.stop(&self.name, Duration::ZERO).await?;
         if self.full().is_none() {
             let started = self.engine.docker.start_container(&self.name, None).await;
             started.map_err(failed("start a container of a task anew"))?;
