@@ -101,6 +101,11 @@ impl Trial<'_> {
             Ok(container) => self.container = Some(container),
             Err(error) => return not_gone(error),
         }
+        self.restarts().await
+    }
+
+    /// Whether the container works when it is started anew, and is ready before and after that.
+    pub(super) async fn restarts(&mut self) -> Result<bool, SandboxError> {
         if !self.is_ready().await? {
             return Ok(false);
         }
@@ -128,7 +133,7 @@ impl Trial<'_> {
 }
 
 /// False for an error of the engine, unless it is gone: that says nothing of a container.
-fn not_gone(error: SandboxError) -> Result<bool, SandboxError> {
+pub(super) fn not_gone(error: SandboxError) -> Result<bool, SandboxError> {
     match error {
         SandboxError::Engine { is_gone: true, .. } => Err(error),
         error => {

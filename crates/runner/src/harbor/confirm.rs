@@ -3,16 +3,21 @@
 //! With Harbor such processes go on, and tasks may ask for a server that runs, so nothing ends them. One that waits for the verifier
 //! can rewrite its verdict, though: whatever is in the container is within its reach. So the container is kept as it is before the
 //! verifier, and the verifier runs again in a second container of these files, which such a process does not reach. That one
-//! shares the network, where a server that still runs is found, and the list of processes. Where it does not confirm the verdict,
-//! one is asked that shares less: both verifiers may want one port. A verdict that none confirms is replaced by the best of theirs.
+//! shares the network, where a server that still runs is found, and the list of processes, and it comes first: what a verifier asks of
+//! such a server may change what the server answers. Where it does not confirm the verdict and is no pass, one is asked that shares
+//! less: both verifiers may want one port. A verdict that none confirms is replaced by the best of theirs.
+//!
+//! Where none can be carried out, that counts against the player only if it is its doing: a container of the task in which nobody has
+//! worked can be started twice. Else the verdict stays as it is, and is marked.
 
 use std::time::Duration;
 
 use model::{EndReason, case_lines};
 use sandbox::{Containers, SandboxError, Shares};
 
+use super::background::not_gone;
 use super::file::StepFile;
-use super::in_container::Broken;
+use super::in_container::{Broken, blamed};
 use super::played::{Played, WithoutProcesses};
 use super::player::Player;
 use super::recorded::case_counts;
@@ -41,8 +46,9 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// Keeps the container as it is before the verifier, if its player has left processes. The name of the image.
-    pub(super) async fn keep_where_processes_run(&self) -> Result<Option<String>, Broken> {
+    /// Keeps the container as it is before the verifier, if its player has left processes. The name of the image, or why the
+    /// engine does not keep it.
+    pub(super) async fn keep_where_processes_run(&self) -> Result<Option<Result<String, String>>, Broken> {
         if !self.checks_processes() || !self.was_played || self.stop.is_cancelled() {
             return Ok(None);
         }
@@ -52,8 +58,15 @@ impl Trial<'_> {
         self.status.phase(Phase::Testing, "its container is kept: processes of the agent still run");
         let image =
             sandbox::snapshot_name(&self.owner, &self.record_path().with_file_name(NOT_KEPT), self.number);
-        self.container()?.snapshot(&image).await?;
-        Ok(Some(image))
+        let kept = self.container()?.snapshot(&image).await;
+        Ok(Some(match kept {
+            Ok(_) => Ok(image),
+            Err(error) if ends_run(&error) => return Err(error.into()),
+            Err(error) => {
+                self.drop_kept(&image).await;
+                Err(error.to_string())
+            }
+        }))
     }
 
     async fn has_left_processes(&self) -> Result<bool, SandboxError> {
@@ -71,58 +84,101 @@ impl Trial<'_> {
         Ok(running.is_none_or(|running| own.is_none_or(|own| !running.is_subset(own))))
     }
 
-    /// Has the verifier run again where no process of the player can write its verdict. That verdict counts.
-    pub(super) async fn confirm(
+    /// Runs the verifier in the container, and where no process of the player can write its verdict. That verdict counts.
+    pub(super) async fn verify_twice(
+        &mut self,
+        step: &StepFile,
+        played: &mut Played,
+        kept: Result<String, String>,
+    ) -> Result<(), Broken> {
+        match kept {
+            Ok(image) => {
+                let verified = Box::pin(self.verify_and_confirm(step, played, &image)).await;
+                self.drop_kept(&image).await;
+                verified
+            }
+            Err(why) => {
+                self.verify(step, played).await?;
+                played.leave_unconfirmed(&why);
+                Ok(())
+            }
+        }
+    }
+
+    async fn verify_and_confirm(
         &mut self,
         step: &StepFile,
         played: &mut Played,
         image: &str,
     ) -> Result<(), Broken> {
-        if played.rewards.is_none() || self.stop.is_cancelled() {
+        let raised = played.raised.clone();
+        let is_root = self.container()?.is_root(step.verifier_user.as_deref());
+        let first = if is_root { Shares::NetworkAndProcesses } else { Shares::Network };
+        let mut seconds = Seconds::default();
+        let early = Box::pin(self.verified_beside(step, image, first)).await?;
+        self.verify(step, played).await?;
+        let mut decides = seconds.add(first, early, played);
+        // Without a verdict there is none to confirm.
+        if played.rewards.is_none() && decides.is_none() {
             return Ok(());
         }
-        self.status.phase(Phase::Testing, "the verifier runs again, out of reach of processes of the agent");
-        let mut found: Option<Played> = None;
-        let is_root = self.container()?.is_root(step.verifier_user.as_deref());
-        let shared = [Shares::NetworkAndProcesses, Shares::Network, Shares::Nothing];
-        for shares in shared.into_iter().skip(usize::from(!is_root)) {
+        for shares in [Shares::Network, Shares::Nothing].into_iter().filter(|shares| *shares != first) {
+            if self.stop.is_cancelled() || decides.is_some() {
+                break;
+            }
             let second = Box::pin(self.verified_beside(step, image, shares)).await?;
-            if self.stop.is_cancelled() {
-                return Ok(());
-            }
-            if is_same(played, &second) {
-                played.without_processes = Some(WithoutProcesses::Same);
-                return Ok(());
-            }
-            if found.as_ref().is_none_or(|found| rank(&second) > rank(found)) {
-                found = Some(second);
-            }
+            decides = seconds.add(shares, second, played);
         }
-        if let Some(second) = found {
+        if self.stop.is_cancelled() {
+            return Ok(());
+        }
+        if decides == Some(Decides::Confirmed) {
+            played.without_processes = Some(WithoutProcesses::Same);
+            return Ok(());
+        }
+        let lost = seconds.lost.filter(|_| decides.is_none() && !seconds.is_sound);
+        if let Some(lost) = &lost
+            && (lost.is_ours || !Box::pin(self.can_start_twice()).await?)
+        {
+            played.leave_unconfirmed(&lost.why);
+            return Ok(());
+        }
+        let second = seconds.best.or_else(|| lost.map(|lost| self.lost_to_player(&lost)));
+        if let Some(second) = second.filter(|_| !self.stop.is_cancelled()) {
+            played.raised = raised;
             played.replace_verdict(second);
         }
         Ok(())
     }
 
-    /// What the verifier comes to in a second container. What goes wrong in it is part of that; errors are those that end a run.
+    /// What an attempt comes to whose player has brought about that no second container of its files works.
+    fn lost_to_player(&self, lost: &Lost) -> Played {
+        let message = format!(
+            "processes were left, and a second container of the same files does not work, which one of the task does: {}",
+            lost.why
+        );
+        let mut second = Played::default();
+        second.raise(blamed(self.was_played, EndReason::KilledItself), "ContainerLost", &message);
+        second
+    }
+
+    /// What the verifier comes to in a second container. Errors are those that end a run.
     async fn verified_beside(
         &mut self,
         step: &StepFile,
         image: &str,
         shares: Shares,
-    ) -> Result<Played, Broken> {
+    ) -> Result<Second, Broken> {
+        self.status.phase(Phase::Testing, "the verifier runs out of reach of processes of the agent");
         let what = self.what.clone().ok_or_else(not_open)?;
         let container = self.container.take().ok_or_else(not_open)?;
-        let mut second = Played::default();
+        let mut second = Second::default();
         let verified = match container.beside(&what, image, shares).await {
             Ok(beside) => {
                 self.container = Some(beside);
                 let verified = self.verify_once_ready(step, &mut second).await;
-                let closed = match self.container.take() {
-                    Some(beside) => beside.close().await,
-                    None => Ok(()),
-                };
-                verified.and(closed.map_err(Broken::Engine))
+                self.close_beside().await;
+                verified
             }
             Err(error) => Err(Broken::Engine(error)),
         };
@@ -131,20 +187,67 @@ impl Trial<'_> {
             Ok(()) => {}
             Err(Broken::Engine(error)) if ends_run(&error) => return Err(error.into()),
             Err(Broken::Engine(error)) => {
-                second.raise(EndReason::AgentError, "ContainerError", &error.to_string());
+                // The files of a container can keep it from starting, or its commands from running. They do nothing else to an engine.
+                let is_ours = !matches!(error, SandboxError::Engine { .. } | SandboxError::Image { .. });
+                second.lose(error.to_string(), is_ours);
             }
-            Err(Broken::Ended(reason, kind, message)) => second.raise(reason, kind, &message),
+            Err(Broken::Ended(reason, _, message)) => second.lose(message, reason == EndReason::Environment),
+        }
+        if let Some(Lost { why, .. }) = &second.lost {
+            let episode = &self.planned.name;
+            tracing::warn!(why, ?shares, episode, step = self.number, "a second verification is not sound");
         }
         Ok(second)
     }
 
-    /// Runs the verifier once what the image starts is ready.
-    async fn verify_once_ready(&mut self, step: &StepFile, second: &mut Played) -> Result<(), Broken> {
+    /// Runs the verifier once what the image starts is ready, or is not by the rules of its health check: a player may have had to
+    /// change what that asks for.
+    async fn verify_once_ready(&mut self, step: &StepFile, second: &mut Second) -> Result<(), Broken> {
         let file = self.file;
         if let Some(health) = &file.health {
-            self.healthy(health, None).await?;
+            match self.healthy(health, None).await {
+                Err(Broken::Ended(_, "HealthcheckError", message)) => second.lose(message, false),
+                ready => ready?,
+            }
         }
-        self.verify(step, second).await
+        let mut played = Played::default();
+        self.verify(step, &mut played).await?;
+        second.played = Some(played);
+        Ok(())
+    }
+
+    /// Whether a second container that does not work is the player's doing: the way to the gateway is there, and a container of the
+    /// task in which nobody has worked can be started twice. It shares nothing with that of the trial, whose processes do not reach it.
+    async fn can_start_twice(&mut self) -> Result<bool, SandboxError> {
+        let has_way = match self.container()?.has_way().await {
+            Ok(has_way) => has_way,
+            Err(error) => not_gone(error)?,
+        };
+        if !has_way {
+            return Ok(false);
+        }
+        let what = self.what.clone().ok_or_else(not_open)?;
+        let container = self.container.take().ok_or_else(not_open)?;
+        let restarts = match container.beside(&what, &what.image, Shares::Nothing).await {
+            Ok(untouched) => {
+                self.container = Some(untouched);
+                let restarts = self.restarts().await;
+                self.close_beside().await;
+                restarts
+            }
+            Err(error) => not_gone(error),
+        };
+        self.container = Some(container);
+        restarts
+    }
+
+    /// Closes a second container, which stands in the place of the trial's. One that stays goes with the run.
+    async fn close_beside(&mut self) {
+        if let Some(beside) = self.container.take()
+            && let Err(error) = beside.close().await
+        {
+            tracing::warn!(%error, "the container of a second verification could not be removed");
+        }
     }
 
     /// Removes what was kept for a second verification.
@@ -158,7 +261,74 @@ impl Trial<'_> {
     }
 }
 
+/// What came of the verifier in a second container.
+#[derive(Default)]
+struct Second {
+    /// What it came to, if it ran to its end.
+    played: Option<Played>,
+    /// Why that says nothing of the work of a player.
+    lost: Option<Lost>,
+}
+
+impl Second {
+    fn lose(&mut self, why: String, is_ours: bool) {
+        self.lost.get_or_insert(Lost { why, is_ours });
+    }
+}
+
+/// Why a second verification could not be carried out.
+struct Lost {
+    why: String,
+    /// Whatever a player leaves, it does not bring that about.
+    is_ours: bool,
+}
+
+/// How one second verification decides, without a further one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Decides {
+    /// It came to the same.
+    Confirmed,
+    /// It is a pass, which no process of the player could write.
+    Passed,
+}
+
+/// What all second verifications came to.
+#[derive(Default)]
+struct Seconds {
+    best: Option<Played>,
+    /// Whether one of them was carried out where servers that run are found.
+    is_sound: bool,
+    /// The first failure.
+    lost: Option<Lost>,
+}
+
+impl Seconds {
+    /// Adds one. `first` is what the verifier came to in the container of the trial.
+    fn add(&mut self, shares: Shares, second: Second, first: &Played) -> Option<Decides> {
+        self.is_sound |= shares != Shares::Nothing && second.lost.is_none();
+        if let Some(lost) = second.lost {
+            self.lost.get_or_insert(lost);
+        }
+        let played = second.played?;
+        if first.rewards.is_some() && is_same(first, &played) {
+            return Some(Decides::Confirmed);
+        }
+        let has_passed = played.rewards.as_ref().is_some_and(reward::is_pass);
+        if self.best.as_ref().is_none_or(|best| rank(&played) > rank(best)) {
+            self.best = Some(played);
+        }
+        has_passed.then_some(Decides::Passed)
+    }
+}
+
 impl Played {
+    /// Marks a verdict that no second verification could confirm, which is nobody's doing.
+    fn leave_unconfirmed(&mut self, why: &str) {
+        if self.rewards.is_some() {
+            self.without_processes = Some(WithoutProcesses::Unconfirmed(why.to_owned()));
+        }
+    }
+
     /// Takes the verdict of a second verification, and remembers the rewards of the first.
     fn replace_verdict(&mut self, second: Self) {
         let with_processes = self.rewards.take().unwrap_or_default();
@@ -219,6 +389,61 @@ mod tests {
         assert!(!is_same(&played(Some(1.0), ""), &played(None, "")));
         assert!(is_same(&played(Some(0.0), &summary(2)), &played(Some(0.0), &summary(2))));
         assert!(!is_same(&played(Some(0.0), &summary(2)), &played(Some(0.0), &summary(1))), "forged cases");
+    }
+
+    fn second(reward: Option<f64>) -> Second {
+        Second { played: Some(played(reward, "")), lost: None }
+    }
+
+    fn lost(played: Option<Played>) -> Second {
+        let mut second = Second { played, lost: None };
+        second.lose("it does not start".to_owned(), false);
+        second
+    }
+
+    #[test]
+    // docs/security.md: Tasks of Harbor
+    fn what_cannot_be_verified_again_is_told_from_what_fails_there() {
+        let first = played(Some(1.0), "");
+        // One that ran where servers are found is believed, whatever became of the others.
+        let mut seconds = Seconds::default();
+        assert_eq!(seconds.add(Shares::NetworkAndProcesses, second(Some(0.0)), &first), None);
+        assert_eq!(seconds.add(Shares::Network, lost(None), &first), None);
+        assert!(seconds.is_sound && seconds.best.is_some());
+        // Where only one without a network ran, a server may be what it misses.
+        let mut seconds = Seconds::default();
+        assert_eq!(seconds.add(Shares::Network, lost(None), &first), None);
+        assert_eq!(seconds.add(Shares::Nothing, second(Some(0.0)), &first), None);
+        assert!(!seconds.is_sound && seconds.lost.is_some());
+        // What ran although its image was not ready fails for nothing, and passes for good.
+        let mut seconds = Seconds::default();
+        assert_eq!(seconds.add(Shares::Network, lost(Some(played(Some(0.0), ""))), &first), None);
+        assert!(!seconds.is_sound);
+        let confirms = lost(Some(played(Some(1.0), "")));
+        assert_eq!(seconds.add(Shares::Nothing, confirms, &first), Some(Decides::Confirmed));
+    }
+
+    #[test]
+    fn a_pass_out_of_reach_of_processes_counts_where_the_verifier_fails_after_it() {
+        for first in [played(Some(0.0), ""), played(None, "")] {
+            let mut seconds = Seconds::default();
+            assert_eq!(seconds.add(Shares::Network, second(Some(1.0)), &first), Some(Decides::Passed));
+        }
+        let mut seconds = Seconds::default();
+        assert_eq!(seconds.add(Shares::Network, second(None), &played(None, "")), None);
+    }
+
+    #[test]
+    fn a_verdict_that_cannot_be_confirmed_stands_and_says_so() {
+        let mut first = played(Some(1.0), "");
+        first.leave_unconfirmed("the engine keeps no image");
+        assert_eq!(first.rewards.as_ref().and_then(reward::decisive), Some(1.0));
+        assert!(first.raised.is_none());
+        let Some(WithoutProcesses::Unconfirmed(why)) = first.without_processes else { panic!("no mark") };
+        assert_eq!(why, "the engine keeps no image");
+        let mut none = played(None, "");
+        none.leave_unconfirmed("why");
+        assert!(none.without_processes.is_none(), "there is nothing to confirm");
     }
 
     #[test]

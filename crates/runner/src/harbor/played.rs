@@ -51,6 +51,8 @@ pub(super) enum WithoutProcesses {
     Same,
     /// Something else, which counts. With the processes the rewards were these.
     Other(Rewards),
+    /// No second verification could be carried out, which is not the player's doing, and why. The verdict stands.
+    Unconfirmed(String),
 }
 
 /// The results of a call, beside what every player leaves.

@@ -141,12 +141,17 @@ impl Trial<'_> {
         let without = played.without_processes;
         let exception = played
             .raised
-            .map(|(_, raised)| Exception { message: self.context.scrub.text(&raised.message), ..raised })
-            .or_else(|| without.as_ref().and_then(of_processes));
+            .map(|(_, raised)| raised)
+            .or_else(|| without.as_ref().and_then(of_processes))
+            .map(|raised| Exception { message: self.context.scrub.text(&raised.message), ..raised });
         let (processes_left, rewards_with_processes) = match without {
             None => (None, None),
             Some(WithoutProcesses::Same) => (Some(ProcessesLeft::SameVerdict), None),
-            Some(WithoutProcesses::Other(with)) => (Some(ProcessesLeft::OtherVerdict), Some(with)),
+            // The verifier may have come to none in the container.
+            Some(WithoutProcesses::Other(with)) => {
+                (Some(ProcessesLeft::OtherVerdict), Some(with).filter(|with| !with.is_empty()))
+            }
+            Some(WithoutProcesses::Unconfirmed(_)) => (Some(ProcessesLeft::Unconfirmed), None),
         };
         let count = played.left_out.len() as u64;
         let left_out = LeftOut::new(played.left_out, count);
@@ -227,10 +232,19 @@ pub(super) fn case_counts(log: &case_lines::CaseLog) -> Option<(u32, u32)> {
 
 /// What an attempt says of a verdict that depends on processes that the agent has left.
 fn of_processes(without: &WithoutProcesses) -> Option<Exception> {
-    let WithoutProcesses::Other(_) = without else { return None };
-    let message = "the agent has left processes, and with them the verifier came to other results than where they cannot write its \
-                   verdict (in a container of the same files), which count; harbor.background=keep counts what they write";
-    Some(exception("ProcessesLeft", message))
+    let message = match without {
+        WithoutProcesses::Same => return None,
+        WithoutProcesses::Other(_) => {
+            "the agent has left processes, and with them the verifier came to other results than where they cannot write its \
+             verdict (in a container of the same files), which count; harbor.background=keep counts what they write"
+                .to_owned()
+        }
+        WithoutProcesses::Unconfirmed(why) => format!(
+            "the agent has left processes, and no second verification could be carried out where they cannot write its verdict; \
+             the verdict is that with them: {why}"
+        ),
+    };
+    Some(exception("ProcessesLeft", &message))
 }
 
 /// The first line of an instruction that says something, without the marks of a heading.

@@ -80,15 +80,10 @@ impl Trial<'_> {
             return Ok(());
         }
         self.end_processes().await?;
-        let kept = self.keep_where_processes_run().await?;
-        let verified = self.verify(step, played).await;
-        let Some(image) = kept else { return verified };
-        let confirmed = match verified {
-            Ok(()) => self.confirm(step, played, &image).await,
-            broken => broken,
-        };
-        self.drop_kept(&image).await;
-        confirmed
+        match self.keep_where_processes_run().await? {
+            None => self.verify(step, played).await,
+            Some(kept) => Box::pin(self.verify_twice(step, played, kept)).await,
+        }
     }
 
     /// Prepares the container for a step: its files, its script, its health check.

@@ -217,6 +217,8 @@ pub(crate) enum ProcessesLeft {
     SameVerdict,
     /// Others, which count.
     OtherVerdict,
+    /// None could be carried out, which is not the agent's doing: the verdict may be that of such a process.
+    Unconfirmed,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

@@ -118,6 +118,61 @@ async fn the_verdict_is_not_that_of_a_process_that_rewrites_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
+async fn a_second_container_that_does_not_work_is_the_agents_doing_only_where_another_one_does() {
+    let room = tempfile::tempdir().unwrap();
+    let tasks = room.path().join("second");
+    let passes = format!("echo 1 {REWARD}");
+    let leave = "nohup tail -f /dev/null >/dev/null 2>&1 & true";
+    // What its image starts cannot begin twice in the same files.
+    task(&tasks, "a_image", "", &[(leave, &passes), ("true", &passes)]);
+    let recipe = "FROM debian:trixie-slim\nRUN printf '#!/bin/sh\\nmkdir /once || exit 1\\nexec \"$@\"\\n' > /start && chmod +x /start\n\
+                  ENTRYPOINT [\"/start\"]\nWORKDIR /app\n";
+    fs::write(tasks.join("a_image/environment/Dockerfile"), recipe).unwrap();
+    // Its agent takes away what keeps a container alive.
+    let breaks = format!("rm -f /usr/bin/sleep; {leave}");
+    task(&tasks, "b_agent", "", &[(&breaks, &passes), ("true", &passes)]);
+    // A server that counts its callers does not answer two verifiers alike. The first of them is believed.
+    let server = "use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => \"127.0.0.1\", LocalPort => 8080, Listen => 5) or die; \
+                  open(my $up, \">\", \"/app/up\"); close $up; my $n = 0; while (my $c = $s->accept) { $n++; print $c \"$n\\n\"; close $c }";
+    let serve = format!(
+        "nohup perl -e '{server}' >/dev/null 2>&1 &\nfor i in $(seq 200); do [ -e /app/up ] && break; sleep 0.05; done"
+    );
+    let judge = format!(
+        "exec 3<>/dev/tcp/127.0.0.1/8080 && read -r line <&3; [ \"$line\" = 1 ] && echo 1 {REWARD} || echo 0 {REWARD}"
+    );
+    task(&tasks, "c_counts", "", &[(&serve, &judge)]);
+    let folder = room.path().join("run");
+    let (on_event, _) = keep();
+    let settings = settings(&folder, &tasks, &["agent=ORACLE"]);
+    assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
+    let episodes = episodes(&folder);
+    let first = |name: &str| {
+        let episode = episodes.iter().find(|episode| episode.scenario == name).unwrap();
+        let attempt = &episode.turns[0].attempts[0];
+        let word = attempt.extra.get("processes_left").and_then(|word| word.as_str()).unwrap();
+        let kind = attempt.exception.as_ref().map(|(kind, _)| kind.as_str());
+        (
+            episode.turns.len(),
+            attempt.verdict,
+            attempt.end_reason,
+            word.to_owned(),
+            kind.unwrap_or("").to_owned(),
+        )
+    };
+    let mark = |word: &str, kind: &str| (word.to_owned(), kind.to_owned());
+    let (turns, verdict, reason, word, kind) = first("a_image");
+    assert_eq!((turns, verdict, reason), (2, Verdict::Passed, None));
+    assert_eq!((word, kind), mark("unconfirmed", "ProcessesLeft"));
+    let (turns, verdict, reason, word, kind) = first("b_agent");
+    assert_eq!((turns, verdict, reason), (1, Verdict::Error, Some(EndReason::KilledItself)));
+    assert_eq!((word, kind), mark("other_verdict", "ContainerLost"));
+    let (_, verdict, _, word, _) = first("c_counts");
+    assert_eq!((verdict, word.as_str()), (Verdict::Passed, "other_verdict"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
 async fn a_server_that_an_agent_left_is_there_for_verifiers_and_later_steps() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("served");
