@@ -154,6 +154,25 @@ fn a_table_that_is_opened_twice_counts_once_with_episodes_that_were_hardly_measu
     assert_eq!(library.run_ids().len(), 8);
 }
 
+/// Nothing but verdicts is known of these runs, which have one name: all of an agent that does nothing are alike.
+#[test]
+fn runs_that_were_not_measured_are_copies_only_where_their_verdicts_tell() {
+    for (passed, n) in [("0", 20), ("1", 10)] {
+        let library = TestHome::new();
+        for folder in ["one", "two"].map(|name| library.path(name)) {
+            let mut table = "run,harness,model,scenario,turn,attempt,passed\n".to_owned();
+            for scenario in 0..10 {
+                let passed = if scenario == 7 { passed } else { "0" };
+                writeln!(table, "run-a,agent-a,model-a,s{scenario},1,1,{passed}").expect("to write");
+            }
+            std::fs::create_dir(&folder).expect("a folder");
+            std::fs::write(folder.join("t.csv"), table).expect("a table");
+            library.ingest(&folder);
+        }
+        assert_eq!(library.json(&["matrix"])["cells"][0]["n"], n, "scenario 7: {passed}");
+    }
+}
+
 #[test]
 fn which_one_counts_is_shown_and_can_be_chosen() {
     let library = with_a_copy();

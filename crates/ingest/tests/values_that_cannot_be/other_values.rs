@@ -229,7 +229,8 @@ fn numbers_of_rounds_and_of_failed_cases_that_cannot_be_are_said() {
         let folder = tempfile::tempdir().unwrap();
         let read = published(folder.path(), rounds, "1", r#"[{"req": "R1", "n": -2, "cases": []}]"#);
         assert_eq!(read.episodes[0].turns.len(), 1, "{rounds}: by the list of rounds");
-        for part in [format!("n_rounds of t {rounds}"), format!("n_rounds {rounds}"), "n of fails -2".into()] {
+        for part in [format!("n_rounds of t {rounds}"), format!("n_rounds {rounds}"), "n of fails -2".into()]
+        {
             assert!(read.unusable().contains(&part), "{part}: {}", read.unusable());
         }
     }

@@ -2,10 +2,10 @@
 //! other one: it has no identity. It is the same as one of another run if all that is known of it is equal and both runs are copies:
 //!
 //! - they have one harness, model and benchmark, and another trial in common; or
-//! - they have these and their name in common, nothing of them was measured closely, there are [`MANY_ATTEMPTS`] attempts, and
-//!   all that is known of all their episodes is equal.
+//! - they have these and their name in common, nothing of them was measured closely, there are [`MANY_ATTEMPTS`] attempts, not all
+//!   episodes came out alike, and all that is known of all of them is equal.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::Connection;
 
@@ -40,10 +40,11 @@ WHERE namesakes > 1
   AND (SELECT sum(attempts) FROM episode WHERE episode.run = named.id) >= ?1
 ORDER BY id";
 
-/// SQL: the episodes of a run without an identity, and all that is known of them.
+/// SQL: the episodes of a run without an identity, all that is known of them, and what they came to.
 const UNMEASURED: &str = "
 SELECT id, json_array(scenario, end_reason, cells, failing, attempts, passed_turns, ratio_sum, planned_turns, input_tokens,
-    cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_message)
+    cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_message),
+  json_array(end_reason, cells, failing, attempts, passed_turns, ratio_sum)
 FROM episode WHERE run = ?1 AND own_identity IS NULL ORDER BY id";
 
 /// Runs that are copies of each other, and what tells them from others.
@@ -57,7 +58,7 @@ pub(super) fn of_copied_runs(conn: &Connection) -> Result<HashMap<EpisodeId, (Ru
         for run in runs {
             // Two of one run are two, however alike they are.
             let mut alike: HashMap<String, u32> = HashMap::new();
-            for (episode, facts) in unmeasured(conn, run)? {
+            for Unmeasured { episode, facts, .. } in unmeasured(conn, run)? {
                 let number = alike.entry(facts.clone()).or_default();
                 *number += 1;
                 known.entry((facts, *number)).or_default().push((episode, run));
@@ -71,9 +72,20 @@ pub(super) fn of_copied_runs(conn: &Connection) -> Result<HashMap<EpisodeId, (Ru
     Ok(settled)
 }
 
-fn unmeasured(conn: &Connection, run: RunId) -> Result<Vec<(EpisodeId, String)>> {
+/// An episode without an identity.
+struct Unmeasured {
+    episode: EpisodeId,
+    /// All that is known of it.
+    facts: String,
+    /// What it came to.
+    outcome: String,
+}
+
+fn unmeasured(conn: &Connection, run: RunId) -> Result<Vec<Unmeasured>> {
     let mut find = conn.prepare_cached(UNMEASURED)?;
-    let rows = find.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = find.query_map([run], |row| {
+        Ok(Unmeasured { episode: row.get(0)?, facts: row.get(1)?, outcome: row.get(2)? })
+    })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -107,7 +119,12 @@ fn equal_as_a_whole(conn: &Connection) -> Result<Vec<Copies>> {
     let mut rows = find.query([MANY_ATTEMPTS])?;
     while let Some(row) = rows.next()? {
         let (run, names): (RunId, String) = (row.get(0)?, row.get(1)?);
-        let mut facts: Vec<String> = unmeasured(conn, run)?.into_iter().map(|(_, facts)| facts).collect();
+        let episodes = unmeasured(conn, run)?;
+        // Where all passed, or none, a second run may well come out alike: two runs of an agent that does nothing do.
+        if episodes.iter().map(|one| &one.outcome).collect::<HashSet<_>>().len() < 2 {
+            continue;
+        }
+        let mut facts: Vec<String> = episodes.into_iter().map(|one| one.facts).collect();
         facts.sort_unstable();
         copies.entry((names, facts)).or_default().push(run);
     }
