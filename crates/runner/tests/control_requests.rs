@@ -304,9 +304,15 @@ async fn a_run_can_be_resumed_as_soon_as_it_is_told_to_have_ended() {
 async fn a_run_that_cannot_begin_says_that_it_is_over() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("blocked");
-    // Nothing can be written where a folder lies.
-    std::fs::create_dir_all(folder.join(".stamina/gateway.jsonl")).unwrap();
-    let (on_event, events) = keep();
+    let (keep, events) = keep();
+    let log = folder.join(".stamina/gateway.jsonl");
+    let on_event: OnEvent = Arc::new(move |event| {
+        if let Event::Started { .. } = event {
+            // Nothing can be written where a folder lies.
+            drop(std::fs::create_dir(&log));
+        }
+        keep(event);
+    });
     let error = runner::run(settings(&folder, &[]), on_event).await.unwrap_err();
     assert!(error.to_string().contains("gateway.jsonl"), "{error}");
     let events = events.lock().unwrap();

@@ -43,7 +43,7 @@ const IDLE: [&str; 3] = ["sh", "-c", "sleep infinity"];
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// How long an engine may take to keep a container as an image: it copies what was written in it, on a disk that others use.
-const COMMIT: Duration = Duration::from_secs(1800);
+const COMMIT: Duration = Duration::from_mins(30);
 
 /// Least limits that engines take; 0 would be none.
 const LEAST_NANO_CPUS: i64 = 10_000_000;
