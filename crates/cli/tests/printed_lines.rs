@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -103,7 +103,12 @@ impl Shell {
     fn new(lines: &[String]) -> Self {
         let home = TestHome::new();
         fs::create_dir_all(home.path("bin")).expect("a folder");
-        symlink(env!("CARGO_BIN_EXE_stamina"), home.path("bin/stamina")).expect("a link to the program");
+        // Where a package puts it, with a UI where a package has it: a link would lead to the folder that it was built in.
+        let (built, program) = (env!("CARGO_BIN_EXE_stamina"), home.path("bin/stamina"));
+        fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(drop)).expect("the program");
+        let ui = home.path("share/stamina-lab/ui");
+        fs::create_dir_all(&ui).expect("a folder");
+        fs::write(ui.join("index.html"), "<!doctype html>").expect("a page");
         fs::create_dir_all(home.path("data")).expect("a folder");
         let named: BTreeSet<&str> = lines
             .iter()
