@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ComparedMember } from "../host/bindings/ComparedMember";
-import { manyInWords, measured, perSurvivedTurn } from "./words";
+import { fullInWords, manyInWords, measured, perSurvivedTurn } from "./words";
 
 const member = (simulated: boolean, cost: number | null, no_turn_survived = false): ComparedMember =>
   ({ simulated, spent: { cost_per_episode: cost, cost_per_survived_turn: no_turn_survived ? null : cost, no_turn_survived } }) as unknown as ComparedMember;
@@ -12,7 +12,12 @@ test("a simulated model has no cost, whatever is counted", () => {
   expect([member(true, 0.5, true), member(false, 0.5, true)].map(perSurvivedTurn)).toEqual(["no cost", "no turn survived"]);
 });
 
-test("that many are compared does not say that their colors and markers are alike: they are not", () => {
-  expect(manyInWords(13)).toBe("13 members are compared; figures are easiest to read with up to 8");
+test("that many are compared says what becomes of their curves, and nothing of colors and markers: these differ", () => {
+  expect(manyInWords(13)).toBe("13 members are compared; with more than 8, each survival curve has a panel of its own");
   expect(manyInWords(13)).not.toMatch(/color|marker/);
+});
+
+test("where no member can be added the picker says how many must go", () => {
+  expect(fullInWords(8)).toBe("8 members are compared. Members can be added up to 8: remove one to add another.");
+  expect(fullInWords(13)).toBe("13 members are compared. Members can be added up to 8: remove some to add another.");
 });

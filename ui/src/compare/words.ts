@@ -62,8 +62,11 @@ export function channels(members: readonly ComparedMember[]): string {
   return harness === undefined ? "Color: model. Dash and marker: harness." : "";
 }
 
-/** Of so many members that figures are hard to read. Colors and markers differ all the same. */
-export const manyInWords = (members: number): string => `${counted(members, "member")} are compared; figures are easiest to read with up to ${String(MOST)}`;
+/** Of so many members that their survival curves are not in one plot. */
+export const manyInWords = (members: number): string => `${counted(members, "member")} are compared; with more than ${String(MOST)}, each survival curve has a panel of its own`;
+
+/** Why no member can be added: an address may name more than a page adds. */
+export const fullInWords = (members: number): string => `${counted(members, "member")} are compared. Members can be added up to ${String(MOST)}: remove ${members > MOST ? "some" : "one"} to add another.`;
 
 export const thinOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : thin(value));
 export const secondsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : duration(value));
