@@ -52,7 +52,8 @@ impl<'de> Deserialize<'de> for Steps {
                         return Err(serde::de::Error::custom(format!("it has more than {STEPS_CAP} steps")));
                     }
                     let time = step.timestamp.0.take().map(|time| ("timestamp", *time));
-                    let odd = std::mem::take(&mut step.metrics.odd).into_iter().chain(time);
+                    let calls = step.llm_call_count.odd.take().map(|calls| ("llm_call_count", *calls));
+                    let odd = std::mem::take(&mut step.metrics.odd).into_iter().chain(time).chain(calls);
                     // What is repeated was said where it stands first.
                     if step.is_copied_context != Some(true) {
                         let number = steps.list.len() + 1;
@@ -104,7 +105,7 @@ impl StepFacts {
     fn is_tool_result(&self) -> bool {
         is_tool_result(&Entry {
             calls: self.calls(),
-            model_calls: self.llm_call_count.0,
+            model_calls: self.llm_call_count.value,
             spoke: self.metrics.spoke || self.reasoning_content.as_ref().is_some_and(|r| !r.is_empty),
             results: self.observation.count,
             all_named: self.observation.all_named,
@@ -143,13 +144,19 @@ impl<'de> Deserialize<'de> for Metrics {
     }
 }
 
-/// A count; whatever else stands there is none.
+/// A count, or what stands in its place and is none.
 #[derive(Debug, Default)]
-struct Count(Option<u64>);
+struct Count {
+    value: Option<u64>,
+    odd: Option<Box<Value>>,
+}
 
 impl<'de> Deserialize<'de> for Count {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(Node::deserialize(deserializer)?.count()))
+        let node = Node::deserialize(deserializer)?;
+        let value = node.count();
+        let is_odd = value.is_none() && node != Node::Null;
+        Ok(Self { value, odd: is_odd.then(|| Box::new(node.to_value())) })
     }
 }
 
@@ -321,7 +328,7 @@ impl Facts {
     /// How many steps the agent took. A result of a tool is none, and neither is an entry for which no model was called,
     /// whatever tools it calls.
     pub fn agent_steps(&self) -> u32 {
-        self.of_agent().filter(|s| s.llm_call_count.0 != Some(0) && !s.is_tool_result()).count() as u32
+        self.of_agent().filter(|s| s.llm_call_count.value != Some(0) && !s.is_tool_result()).count() as u32
     }
 
     /// Prints of the messages, whoever wrote them, without those that a continuation repeats.
@@ -456,6 +463,25 @@ mod tests {
              cached_tokens of step 2 5.5, cost_usd of step 2 -1, which cannot be. What they should say is unknown."
         );
         assert_eq!(facts.tokens_of_steps(), Tokens { input: Some(8), cached: None, output: Some(3) });
+    }
+
+    #[test]
+    fn numbers_of_calls_of_the_model_that_cannot_be_are_remembered_with_their_step() {
+        let mut facts: Facts = serde_json::from_str(
+            r#"{"steps": [{"source": "agent", "message": "a", "llm_call_count": -1},
+                {"source": "agent", "message": "b", "llm_call_count": "0"},
+                {"source": "agent", "message": "c", "llm_call_count": 0.5},
+                {"source": "agent", "message": "c", "llm_call_count": false, "is_copied_context": true},
+                {"source": "agent", "message": "d", "llm_call_count": null}, {"source": "agent", "message": "e", "llm_call_count": 0}]}"#,
+        )
+        .unwrap();
+        assert_eq!(
+            facts.take_unusable().warning("f").unwrap().message,
+            "It has llm_call_count of step 1 -1, llm_call_count of step 2 \"0\", llm_call_count of step 3 0.5, which cannot be. \
+             What they should say is unknown."
+        );
+        // An entry of which that is unknown is a step, as one that does not say it.
+        assert_eq!(facts.agent_steps(), 4);
     }
 
     #[test]
