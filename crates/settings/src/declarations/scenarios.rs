@@ -144,10 +144,13 @@ pub(super) const ROWS: &[Setting] = &[
         key: KeyName::OfBenchmark(SCENARIOS, "use_llm_sampler"),
         takes: Takes::Truth,
         default: DefaultValue::Is("false"),
-        label: "Names and details",
+        label: "Names and details from a model",
         help: "Whether a model fills in names and details of the scenarios before the run.",
         more: "Without a pack, `stamina run` and the app have the model sample one first, into `OUTPUT_DIR-pack`, and take it again where it is there.",
-        choices: &[plain("false", "generated from the seed"), plain("true", "filled in by a model")],
+        choices: &[
+            plain("false", "no, generated from the seed"),
+            plain("true", "yes, filled in before the run"),
+        ],
         ..OF_SCENARIOS
     },
     Setting {

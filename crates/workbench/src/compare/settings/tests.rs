@@ -76,7 +76,7 @@ fn every_rule_has_an_example() {
         ("harbor.background", json!("keep"), json!("end"), "Background processes", Some(Maybe)),
         ("harbor.session", json!("continue"), json!("fresh"), "Session over steps", Some(Not)),
         ("harbor.protocol", json!("evocode"), json!("mt_at_k"), "Protocol", Some(Not)),
-        ("restore_before_try", json!(true), json!(false), "Before each attempt", Some(Not)),
+        ("restore_before_try", json!(true), json!(false), "Restored before each attempt", Some(Not)),
         ("limits.attempt_minutes", json!(20), json!(60), "Time per attempt (min)", Some(Not)),
         ("limits.attempt.tokens", json!(10), json!(20), "Tokens per attempt", Some(Not)),
         ("limits.episode.tokens", json!(10), json!(20), "Tokens per episode", Some(Not)),
@@ -94,7 +94,7 @@ fn every_rule_has_an_example() {
         ("limits.network", json!("open"), json!("gateway"), "Network", Some(Maybe)),
         ("harness_file", json!("/a.toml"), json!("/b.toml"), "Harness file", Some(Maybe)),
         ("harbor.snapshots", json!("each_step"), json!("none"), "Snapshots for a resume", Some(Nothing)),
-        ("fail_stop", json!(true), json!(false), "After a failed turn", Some(Nothing)),
+        ("fail_stop", json!(true), json!(false), "Stop after a failed turn", Some(Nothing)),
         ("endpoint.price.input", json!(1), json!(2), "endpoint.price.input", Some(Nothing)),
         ("endpoint.key_env", json!("A"), json!("B"), "endpoint.key_env", Some(Nothing)),
         ("agent.kwargs.max_turns", json!(100), json!(200), "Step limit", Some(Not)),
@@ -111,7 +111,7 @@ fn every_rule_has_an_example() {
             "restful_server_gen_iterative.use_llm_sampler",
             json!(true),
             json!(false),
-            "Names and details",
+            "Names and details from a model",
             Some(Not),
         ),
         (
@@ -194,6 +194,25 @@ fn every_rule_has_an_example() {
                 assert!(!difference.note.is_empty());
             }
         }
+    }
+}
+
+/// "Before each attempt: yes" and "Names and details: yes" said nothing.
+#[test]
+fn a_setting_that_is_yes_or_no_reads_as_its_label_and_its_value() {
+    for (name, expected) in [
+        ("restore_before_try", "Restored before each attempt: no (1 run), yes (1 run)"),
+        ("fail_stop", "Stop after a failed turn: no (1 run), yes (1 run)"),
+        (
+            "restful_server_gen_iterative.use_llm_sampler",
+            "Names and details from a model: no (1 run), yes (1 run)",
+        ),
+    ] {
+        let (_store, pools) =
+            runs("staminabench", &[json!({ name: true }), json!({ name: false })], |_, _| ());
+        let settings = compare(&pools, 0);
+        let words = in_words(&settings.differences, "run");
+        assert!(words.iter().any(|word| word == expected), "{words:?}");
     }
 }
 
