@@ -14,6 +14,8 @@ use crate::compare::coverage::is_one_job;
 use crate::sessions::tested_run;
 use crate::summary::ending;
 
+mod missing;
+
 impl Workbench {
     /// Which trials of a run to run again, and the commands for its runner.
     ///
@@ -56,7 +58,9 @@ impl Workbench {
             // Which ones are there and not kept, nothing says.
             let not_kept = record.entry.episodes_not_kept;
             let names = planned.as_deref().filter(|_| not_kept == 0);
-            let missing = missing(names.unwrap_or_default(), &present);
+            let there: Vec<(&str, &str)> =
+                present.iter().map(|episode| (episode.scenario.as_str(), episode.key.as_str())).collect();
+            let missing = missing::missing(names.unwrap_or_default(), &there);
             let named: u32 = missing.iter().map(|(_, count)| count).sum();
             let there = (present.len() as u32).saturating_add(not_kept);
             let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(there);
@@ -191,28 +195,6 @@ impl Runner {
 
 fn last_part(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
-}
-
-/// What was planned more often than it is there. Names are compared whole, or by their last part where that tells the planned
-/// ones apart.
-fn missing(planned: &[Planned], episodes: &[EpisodeEntry]) -> Vec<(String, u32)> {
-    let short: HashMap<&str, usize> = planned.iter().fold(HashMap::new(), |mut seen, planned| {
-        *seen.entry(last_part(&planned.scenario)).or_insert(0) += 1;
-        seen
-    });
-    let is_of = |planned: &str, name: &str| {
-        planned == name || short[last_part(planned)] == 1 && last_part(planned) == last_part(name)
-    };
-    planned
-        .iter()
-        .filter_map(|planned| {
-            let there = episodes
-                .iter()
-                .filter(|e| is_of(&planned.scenario, &e.scenario) || e.key == planned.scenario)
-                .count() as u32;
-            Some((planned.scenario.clone(), planned.episodes.checked_sub(there).filter(|n| *n > 0)?))
-        })
-        .collect()
 }
 
 /// One command for each number of repeats, the tasks by name. `from_one` = folders of scenarios are counted from 1.
