@@ -1,7 +1,7 @@
 //! Many runs: one panel each on one scale, with its numbers at risk, and with all other curves in gray in the background.
 
 use super::plan::mean_text;
-use super::summary_text::{at_point, series_mark};
+use super::summary_text::{at_turn, series_mark};
 use super::{Line, Y_NAMES, draw_band, draw_censored, wants_band};
 use crate::at_risk;
 use crate::axis::TurnAxis;
@@ -332,15 +332,15 @@ fn draw_curve(sheet: &Sheet, canvas: &Canvas<'_>, panel: &Panel, line: &Line<'_>
     draw_censored(sheet, canvas, line, |at| panel.place(at));
 }
 
-/// What can be pointed at: the name of a panel, and its turns.
+/// What can be pointed at: the name of a panel, and all its turns, also those after the end of its curve.
 fn panel_marks(grid: &Grid, panel: &Panel, i: usize, line: &Line<'_>) -> Vec<Mark> {
     let title = Area { left: panel.left, top: panel.top - grid.title, right: panel.right, bottom: panel.top };
-    let turns = line.curve.points.iter().map(|point| {
-        let (left, right) = panel.axis.column(point.turn);
+    let turns = (1..=panel.axis.turns).map(|turn| {
+        let (left, right) = panel.axis.column(turn);
         let area =
             Area { left, top: panel.top, right: right.min(panel.right), bottom: panel.bottom + grid.below };
-        let lines = vec![full_name(&line.data.label), at_point(line, point)];
-        Mark::new(format!("turn-{i}-{}", point.turn), Some(line.index), area, lines)
+        let lines = vec![full_name(&line.data.label), at_turn(line, turn)];
+        Mark::new(format!("turn-{i}-{turn}"), Some(line.index), area, lines)
     });
     std::iter::once(series_mark("name", line, title)).chain(turns).collect()
 }

@@ -36,19 +36,18 @@ pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
     Mark::new(format!("{what}-{}", line.index), Some(line.index), area, lines)
 }
 
-/// What a curve says at a turn: `0.36 (0.18–0.54), at risk 13`.
-fn at_turn(line: &Line<'_>, turn: u32) -> String {
-    match line.curve.points.iter().find(|p| p.turn == turn && p.at_risk > 0) {
-        Some(point) => at_point(line, point),
+/// What a curve says at a turn, also after its end: `0.36 (0.18–0.54), at risk 13`, `0, nobody at risk`.
+pub(super) fn at_turn(line: &Line<'_>, turn: u32) -> String {
+    let points = line.curve.points;
+    // Its points are in the order of turns.
+    let point = points.binary_search_by_key(&turn, |p| p.turn).ok().map(|i| &points[i]);
+    match point.filter(|p| p.at_risk > 0) {
+        Some(point) => at_point(point),
         None => without_episodes(line, turn),
     }
 }
 
-/// The same at a point of the curve.
-pub(super) fn at_point(line: &Line<'_>, point: &SurvivalPoint) -> String {
-    if point.at_risk == 0 {
-        return without_episodes(line, point.turn);
-    }
+fn at_point(point: &SurvivalPoint) -> String {
     let share = share_with_band(point.survival, point.ci_low, point.ci_high);
     format!("{share}, at risk {}", summary_text::count(point.at_risk))
 }

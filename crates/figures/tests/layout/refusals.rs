@@ -292,6 +292,20 @@ fn survival_curves_of_more_than_eight_runs_have_a_panel_each() {
                 assert!(turn.lines[1].ends_with("at risk 25"), "{turn:?}");
             }
             assert_eq!(drawing.svg.matches("-curve-").count(), count);
+            // So can the turns after the end of a curve, as in a plot of all of them.
+            let last = |series: usize| {
+                let id = format!("turn-{series}-9");
+                drawing
+                    .marks
+                    .iter()
+                    .find(|mark| mark.id == id)
+                    .map_or("nothing", |mark| mark.lines[1].as_str())
+            };
+            for (series, run) in data.series.iter().enumerate() {
+                let is_over = run.points.iter().all(|point| point.turn != 9 || point.at_risk == 0);
+                assert_eq!(last(series).ends_with("nobody at risk"), is_over, "{}", last(series));
+            }
+            assert!((0..count).any(|series| last(series) == "0, nobody at risk"));
         }
     }
     // Up to eight, and where some are a background that was asked for, all are in one plot.
