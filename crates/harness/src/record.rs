@@ -236,6 +236,11 @@ impl Record {
         self.spent
     }
 
+    /// Whether the model answered.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.steps.iter().any(|step| step.kind == StepKind::Agent)
+    }
+
     /// Whether nothing was read.
     pub(crate) fn is_empty(&self) -> bool {
         self.steps.is_empty()

@@ -46,6 +46,12 @@ impl<'a> Meter<'a> {
     }
 }
 
+/// The counts of a call. All zeros are unknown where the model answered: programs write them where its answers told no usage.
+pub(crate) fn of_answers(tokens: Tokens, is_answered: bool) -> Tokens {
+    let is_nothing = [tokens.input, tokens.cached, tokens.output].iter().all(|n| n.unwrap_or(0) == 0);
+    if is_answered && is_nothing { Tokens::default() } else { tokens }
+}
+
 fn less(now: u64, before: u64) -> u64 {
     now.checked_sub(before).unwrap_or(now)
 }

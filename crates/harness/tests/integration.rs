@@ -15,3 +15,4 @@ mod golden;
 mod hostile;
 mod invocations;
 mod mock_agent;
+mod untold_usage;

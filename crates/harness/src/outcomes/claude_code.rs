@@ -10,6 +10,7 @@ use crate::call_end::{Signs, decide, fault};
 use crate::lines::{count_at, message_text, text_at};
 use crate::readers::stream::{self, Input};
 use crate::shell::is_id;
+use crate::usage::of_answers;
 use crate::{Call, Ended, Outcome};
 
 /// The outcome of a call.
@@ -19,8 +20,10 @@ pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
     let mut usage = read.record.tokens();
     let mut cost_usd = None;
     if let Some(result) = &read.result {
-        usage = result.get("usage").map_or(usage, whole_usage);
-        cost_usd = cost(result);
+        let counts = result.get("usage").map_or(usage, whole_usage);
+        usage = of_answers(counts, read.record.is_answered());
+        // What zeros cost is as unknown as they are.
+        cost_usd = cost(result).filter(|_| usage == counts);
         let is_error = result.get("is_error").and_then(Value::as_bool) != Some(false);
         if !is_error && text_at(result, &["subtype"]) == Some("success") {
             signs.finished = true;
@@ -47,7 +50,7 @@ pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
     Outcome { session: Some(session), steps: read.record.into_steps(), usage, cost_usd, end, message }
 }
 
-/// `result.usage`. Zeros mean that no request got an answer.
+/// `result.usage`. Zeros mean that no request got an answer, or that no answer told its usage.
 fn whole_usage(usage: &Value) -> Tokens {
     let count = |key| count_at(usage, &[key]);
     let cached = count("cache_read_input_tokens");
