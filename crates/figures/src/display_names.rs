@@ -168,6 +168,12 @@ fn common_ends(parts: &[&str]) -> (usize, usize) {
     (head, tail)
 }
 
+/// What stands in the brackets of a text that is nothing else: `m10` of `(m10)`.
+fn in_brackets(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?.trim();
+    (!inner.is_empty() && !inner.contains(['(', ')'])).then_some(inner)
+}
+
 /// The names without their common text in each part, at its start and at its end: `oracle-weak · codex` beside
 /// `oracle-strong · codex` is `weak`. `None` = there is nothing to remove.
 fn without_shared(names: &[&str]) -> Option<Vec<String>> {
@@ -186,8 +192,13 @@ fn without_shared(names: &[&str]) -> Option<Vec<String>> {
             continue;
         }
         let (head, tail) = common_ends(&column);
-        for (short, part) in short.iter_mut().zip(column) {
-            short.push(part[head..part.len() - tail].trim_end_matches([' ', ',']));
+        let own: Vec<&str> = column
+            .into_iter()
+            .map(|part| part[head..part.len() - tail].trim_end_matches([' ', ',']))
+            .collect();
+        let inner: Option<Vec<&str>> = own.iter().copied().map(in_brackets).collect();
+        for (short, own) in short.iter_mut().zip(inner.unwrap_or(own)) {
+            short.push(own);
         }
     }
     let short: Vec<String> = short.into_iter().map(|parts| parts.join(PARTS)).collect();
@@ -447,10 +458,15 @@ mod tests {
     #[test]
     fn names_that_share_text_get_no_equal_short_names() {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let cases: [(&[&str], &[&str]); 6] = [
+        let cases: [(&[&str], &[&str]); 10] = [
             (&["glm, 2 runs", "glm 2 runs"], &["glm, 2 runs", "glm 2 runs"]),
             (&["opus-4.8 · opencode", "opus-4.8 · mini-swe"], &["opencode", "mini-swe"]),
-            (&["model-a · agent-a (jobs-1)", "model-a · agent-a (jobs-2)"], &["(jobs-1)", "(jobs-2)"]),
+            // Brackets around all that is left tell nothing.
+            (&["model-a · agent-a (jobs-1)", "model-a · agent-a (jobs-2)"], &["jobs-1", "jobs-2"]),
+            (&["one-model · terminus-2 (m1)", "one-model · terminus-2 (m10)"], &["m1", "m10"]),
+            (&["a-model · agent-a (old)", "b-model · agent-a (new)"], &["a-model · old", "b-model · new"]),
+            (&["agent-a (one) (two)", "agent-a (one) (six)"], &["two", "six"]),
+            (&["agent-a (one) (two)", "agent-a (six) (ten)"], &["(one) (two)", "(six) (ten)"]),
             (&["模型 · 一个很长的名字 甲", "模型 · 一个很长的名字 乙"], &["甲", "乙"]),
             (&["gpt-5.5-codex-high", "gpt-5.4-codex-high"], &["gpt-5.5", "gpt-5.4"]),
             (&["a", "a"], &["a", "a"]),

@@ -113,7 +113,7 @@ mod tests {
     fn short_names_show_what_differs_where_names_begin_alike() {
         assert_eq!(
             shown(&["model-a · agent-a (jobs-1)", "model-a · agent-a (jobs-2)"]),
-            ["(jobs-1)", "(jobs-2)"]
+            ["jobs-1", "jobs-2"]
         );
         assert_eq!(
             shown(&["claude-opus-4.8 · opencode", "claude-opus-4.8 · mini-swe"]),
