@@ -6,17 +6,18 @@
 //!
 //! What is left out is not read again before its place or that of its original changes: [`LeftOut`] says what it is.
 
-use std::array::from_fn;
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use model::Warning;
 use rusqlite::Connection;
 
-use crate::gaps::{GAP_TERMS, GAPS, GRADING};
 use crate::migration::Migration;
 use crate::valid::VALID;
-use crate::{Result, RunId, SourceId, Store, rows, warnings};
+use crate::{Result, SourceId, Store, rows, warnings};
+
+mod sharing_runs;
+
+use sharing_runs::{SharingRun, candidates, sharing_runs};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 22,
@@ -32,11 +33,6 @@ CREATE TABLE left_out_run (
 ) STRICT, WITHOUT ROWID;
 ",
 }];
-
-/// A condition on `run`: a user has given it a tag or a note. Tags that its source gave it are those of its copies, too.
-const IS_MARKED: &str = "(EXISTS (SELECT 1 FROM note WHERE note.run = run.slug) OR EXISTS (SELECT 1 FROM tag
-  WHERE tag.run = run.slug AND NOT EXISTS
-    (SELECT 1 FROM source_tag WHERE source_tag.run = tag.run AND source_tag.tag = tag.tag)))";
 
 /// A run that is left out of its source as a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,53 +58,6 @@ pub struct LeftOut {
     pub parts: HashMap<(String, String), u64>,
 }
 
-/// What a copy of a trial lacks, in the terms of [`GAPS`]: the lesser, the better.
-type Gaps = [i64; GAP_TERMS];
-
-/// A run that shares trials with another one of its source.
-struct SharingRun {
-    id: RunId,
-    place: String,
-    key: String,
-    preferred: i64,
-    /// Whether its harness and its model are unknown.
-    unknown: (bool, bool),
-    /// Whether a user has given it a tag or a note.
-    is_marked: bool,
-    /// Number of its slug: the lesser, the longer the library knows it.
-    slug: i64,
-    /// All its trials, also those that no other run has.
-    trials: u32,
-    /// The shared ones, by identity and grading.
-    shared: HashMap<String, Gaps>,
-}
-
-impl SharingRun {
-    /// A run comes after every run that it is a copy of: one of more trials, or of the same ones in a better copy.
-    fn order(&self) -> impl Ord + use<> {
-        let gaps: Gaps = from_fn(|term| self.shared.values().map(|gaps| gaps[term]).sum());
-        (
-            Reverse(self.trials),
-            gaps,
-            Reverse(self.preferred),
-            self.unknown,
-            Reverse(self.is_marked),
-            self.slug,
-        )
-    }
-
-    /// Whether all its trials are in another run, each in a copy that is as good, that run knows harness and model if this one
-    /// does, and no user has marked this one. It comes after the other one by [`Self::order`].
-    fn is_copy_of(&self, other: &Self) -> bool {
-        self.trials as usize == self.shared.len()
-            && self.preferred <= other.preferred
-            && !self.is_marked
-            && self.unknown.0 >= other.unknown.0
-            && self.unknown.1 >= other.unknown.1
-            && self.shared.iter().all(|(trial, gaps)| other.shared.get(trial).is_some_and(|its| its <= gaps))
-    }
-}
-
 /// Leaves out the runs of a source that are copies of another one, with a warning.
 pub(crate) fn leave_out(conn: &Connection, source: SourceId) -> Result<()> {
     let mut found = sharing_runs(conn, source)?;
@@ -124,16 +73,6 @@ pub(crate) fn leave_out(conn: &Connection, source: SourceId) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The runs that one may be a copy of: those with its rarest trial, because they have all its trials. A trial that very many runs
-/// have says little, and comparing all of them with each other would take time that grows with the square of their number.
-fn candidates<'a, 'b>(
-    run: &SharingRun,
-    kept_with: &'b HashMap<&str, Vec<&'a SharingRun>>,
-) -> &'b [&'a SharingRun] {
-    let with_trial = |trial: &String| kept_with.get(trial.as_str()).map_or(&[][..], Vec::as_slice);
-    run.shared.keys().map(with_trial).min_by_key(|runs| runs.len()).unwrap_or_default()
 }
 
 fn delete(conn: &Connection, source: SourceId, run: &SharingRun, original: &SharingRun) -> Result<()> {
@@ -173,52 +112,6 @@ fn depends_on_others(conn: &Connection, run: &SharingRun, original: &SharingRun)
              OR EXISTS (SELECT 1 FROM episode WHERE run = ?2 AND identity IS NOT own_identity)",
         )?
         .query_row((run.id, original.id), |row| row.get(0))?)
-}
-
-/// The runs of a source with trials that another one of them has, too. Withdrawn runs, and runs with withdrawn trials, are
-/// none of them: their marks say something of all copies.
-fn sharing_runs(conn: &Connection, source: SourceId) -> Result<Vec<SharingRun>> {
-    /// The column of the first gap.
-    const FIRST_GAP: usize = 10;
-    let gaps = GAPS.join(", ");
-    let mut find = conn.prepare_cached(&format!(
-        "SELECT run.id, run.place, run.key, run_slug.preferred, run.harness IS NULL, size.episodes, episode.identity || {GRADING},
-           run.model IS NULL, run.slug, {IS_MARKED}, {gaps}
-         FROM run JOIN run_slug ON run_slug.id = run.slug JOIN episode ON episode.run = run.id
-           JOIN (SELECT own.run AS run, count(*) AS episodes FROM episode AS own JOIN run AS its ON its.id = own.run
-             WHERE its.source = ?1 GROUP BY own.run) AS size ON size.run = run.id
-         WHERE run.source = ?1 AND episode.identity IN
-             (SELECT own.identity FROM episode AS own JOIN run AS its ON its.id = own.run
-              WHERE its.source = ?1 AND own.identity IS NOT NULL GROUP BY own.identity HAVING count(*) > 1)
-           AND {VALID} AND NOT EXISTS (SELECT 1 FROM withdrawn_episode AS mark WHERE mark.run = run.slug)
-         ORDER BY run.id"
-    ))?;
-    let mut rows = find.query([source])?;
-    let mut found: Vec<SharingRun> = Vec::new();
-    while let Some(row) = rows.next()? {
-        let id: RunId = row.get(0)?;
-        if found.last().is_none_or(|run| run.id != id) {
-            found.push(SharingRun {
-                id,
-                place: row.get(1)?,
-                key: row.get(2)?,
-                preferred: row.get(3)?,
-                unknown: (row.get(4)?, row.get(7)?),
-                slug: row.get(8)?,
-                is_marked: row.get(9)?,
-                trials: row.get(5)?,
-                shared: HashMap::new(),
-            });
-        }
-        let mut gaps: Gaps = [0; GAP_TERMS];
-        for (term, gap) in gaps.iter_mut().enumerate() {
-            *gap = row.get(FIRST_GAP + term)?;
-        }
-        if let Some(run) = found.last_mut() {
-            run.shared.insert(row.get(6)?, gaps);
-        }
-    }
-    Ok(found)
 }
 
 impl Store {
@@ -336,40 +229,6 @@ mod tests {
         let warnings = store.warnings(source, &WarningFilter::default(), 0, 10).unwrap().warnings;
         assert!(warnings.iter().all(|warning| warning.code == "part.duplicate"), "{warnings:?}");
         (stay, warnings.into_iter().map(|warning| warning.path).collect())
-    }
-
-    #[test]
-    // docs/security.md: An opened folder or zip
-    fn a_trial_that_all_runs_have_is_no_reason_to_compare_all_of_them() {
-        let run = |id: RunId| SharingRun {
-            id,
-            place: format!("p{id}"),
-            key: "r".into(),
-            preferred: 0,
-            unknown: (true, true),
-            is_marked: false,
-            slug: id,
-            trials: 2,
-            // One that all have, and one that each shares with its neighbor.
-            shared: HashMap::from([
-                ("all".to_owned(), [0; GAP_TERMS]),
-                (format!("{}", id / 2), [0; GAP_TERMS]),
-            ]),
-        };
-        let kept: Vec<SharingRun> = (0..1000).map(|id| run(2 * id)).collect();
-        let mut kept_with: HashMap<&str, Vec<&SharingRun>> = HashMap::new();
-        for run in &kept {
-            for trial in run.shared.keys() {
-                kept_with.entry(trial).or_default().push(run);
-            }
-        }
-        for id in [1, 777, 1999] {
-            let copy = run(id);
-            let found: Vec<RunId> = candidates(&copy, &kept_with).iter().map(|run| run.id).collect();
-            assert_eq!(found, [id - 1]);
-            assert!(copy.is_copy_of(candidates(&copy, &kept_with)[0]));
-        }
-        assert!(candidates(&run(2000), &kept_with).is_empty(), "nobody has its other trial");
     }
 
     #[test]
