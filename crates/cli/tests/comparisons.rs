@@ -152,6 +152,7 @@ fn without_json_a_comparison_is_tables() {
         "3.33",
         "not reached",
         "log-rank p",
+        "p (Holm over 1 pair)",
         "stratified p",
         "sign-flip p",
         "τ = 4 turns",

@@ -146,6 +146,25 @@ fn every_kind_of_figure_and_table_is_made() {
     }
 }
 
+/// First failures of 30 runs in one column are higher than a page.
+#[test]
+fn a_figure_that_no_page_holds_is_refused_and_not_written() {
+    let library = Library::new();
+    let mut table = String::from("run,harness,model,scenario,turn,attempt,passed\n");
+    for (run, turn, passed) in (0..30).flat_map(|run| [(run, 1, true), (run, 2, false)]) {
+        table.push_str(&format!("many-{run},h,m-{run},task,{turn},1,{passed}\n"));
+    }
+    std::fs::write(library.sources.join("many.csv"), table).expect("a table");
+    library.ok(&["ingest", "sources/many.csv"]);
+    let runs: Vec<String> = library.runs().into_iter().filter(|run| run.contains("many-")).collect();
+    let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
+    assert_eq!(runs.len(), 30);
+    let args = [&["figure", "first-failures", "--preset", "icml", "--out", "high.pdf"][..], &runs].concat();
+    let message = library.fails(&args);
+    assert!(message.contains("in high, and a page has room for 9.0 in"), "{message}");
+    assert!(!library.folder.path().join("high.pdf").exists());
+}
+
 #[test]
 fn a_figure_that_is_printed_has_its_spec_and_what_was_asked_for() {
     let library = Library::new();
