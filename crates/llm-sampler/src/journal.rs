@@ -3,13 +3,18 @@
 //!
 //! The file has one JSON object per line. The first line states what the answers depend on. An incomplete last line is
 //! dropped.
+//!
+//! Its folder may belong to somebody else: no link below the folder is followed, and only a regular file with one name is read or
+//! written.
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use files::beneath;
+use rustix::fs::OFlags;
 use scenario::sample::{Answer, SampleError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,6 +56,8 @@ struct Line {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
+    /// The same below its folder as that is without links.
+    place: PathBuf,
     /// What the answers depend on.
     depends_on: Value,
     /// The answers of an earlier generation, by scenario and turn.
@@ -69,18 +76,17 @@ impl Journal {
                 path.display()
             ))
         };
-        let mut journal =
-            Self { path: path.to_owned(), depends_on, known: BTreeMap::new(), file: Mutex::new(None) };
-        // The folder may belong to another user, so a link is not followed and a pipe is not read.
-        match path.symlink_metadata() {
-            Ok(found) if !found.is_file() => return Err(unusable(&"it is not a regular file")),
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
-            Err(error) => return Err(unusable(&error)),
-        }
-        let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+        let mut journal = Self {
+            path: path.to_owned(),
+            place: in_resolved_folder(path),
+            depends_on,
+            known: BTreeMap::new(),
+            file: Mutex::new(None),
+        };
+        let mut file = match beneath::open_file(&journal.place, OFlags::RDWR) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(journal),
+            Err(_) if journal.place.is_symlink() => return Err(unusable(&"it is not a regular file")),
             Err(error) => return Err(unusable(&error)),
         };
         alone(&file).map_err(|error| unusable(&error))?;
@@ -130,7 +136,7 @@ impl Journal {
             journal.file = Mutex::new(Some(file));
         } else {
             // The first answer creates it again.
-            std::fs::remove_file(path).map_err(|error| unusable(&error))?;
+            beneath::remove_file(&journal.place).map_err(|error| unusable(&error))?;
         }
         Ok(journal)
     }
@@ -153,7 +159,7 @@ impl Journal {
     /// Removes the file, because the answers are in the pack now.
     pub fn remove(&self) -> io::Result<()> {
         match model::lock(&self.file).take() {
-            Some(_) => std::fs::remove_file(&self.path),
+            Some(_) => beneath::remove_file(&self.place),
             None => Ok(()),
         }
     }
@@ -172,7 +178,8 @@ impl Journal {
         let file = match &mut *file {
             Some(file) => file,
             none => {
-                let new = OpenOptions::new().write(true).create_new(true).open(&self.path).map_err(failed)?;
+                let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+                let new = beneath::open_file(&self.place, flags).map_err(failed)?;
                 alone(&new).map_err(failed)?;
                 let new = none.insert(new);
                 let head = Head { format: FORMAT.to_owned(), depends_on: self.depends_on.clone() };
@@ -182,6 +189,15 @@ impl Journal {
         };
         let noted = Line { scenario, turn, answer: answer.clone() };
         file.write_all(&line(&noted).map_err(failed)?).map_err(failed)
+    }
+}
+
+/// The path below its folder as that is without links: whoever names the folder chose it.
+fn in_resolved_folder(path: &Path) -> PathBuf {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    match (whole.parent(), whole.file_name()) {
+        (Some(folder), Some(name)) => beneath::resolved(folder).join(name),
+        _ => whole,
     }
 }
 
@@ -291,5 +307,31 @@ mod tests {
         std::fs::remove_file(&path).expect("a link");
         std::fs::create_dir(&path).expect("a folder");
         assert!(Journal::open(&path, json!({})).is_err());
+        std::fs::remove_dir(&path).expect("a folder");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).expect("a pipe");
+        let error = Journal::open(&path, json!({})).expect_err("a pipe");
+        assert!(error.0.contains("not a regular file"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn neither_a_folder_that_is_swapped_in_nor_a_file_with_another_name_is_written() {
+        let room = tempfile::tempdir().expect("a folder");
+        let (folder, outside) = (room.path().join("packs"), room.path().join("outside"));
+        std::fs::create_dir(&folder).expect("a folder");
+        std::fs::create_dir(&outside).expect("a folder");
+        let journal = Journal::open(&folder.join("x"), json!({})).expect("there is no file");
+        std::fs::remove_dir(&folder).expect("a folder");
+        std::os::unix::fs::symlink(&outside, &folder).expect("a link");
+        journal.note(0, 1, &answer("one")).expect_err("a link");
+        assert_eq!(std::fs::read_dir(&outside).expect("a folder").count(), 0);
+        // Who names a folder through a link chose it.
+        let journal = Journal::open(&folder.join("x"), json!({})).expect("there is no file");
+        journal.note(0, 1, &answer("one")).expect("it is written");
+        drop(journal);
+        std::fs::hard_link(outside.join("x"), outside.join("theirs")).expect("a hard link");
+        let error = Journal::open(&folder.join("x"), json!({})).expect_err("a hard link");
+        assert!(error.0.contains("hard link"), "{error}");
     }
 }
