@@ -12,7 +12,7 @@ fn clear(value: &mut Value, is_usage: bool) {
         Value::Number(number) if is_usage => *number = Number::from(0_u64),
         Value::Array(all) => all.iter_mut().for_each(|one| clear(one, is_usage)),
         Value::Object(all) => {
-            for (key, one) in all.iter_mut() {
+            for (key, one) in all {
                 clear(one, is_usage || key.to_lowercase().contains("usage"));
             }
         }
