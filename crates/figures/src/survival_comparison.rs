@@ -318,7 +318,8 @@ fn draw_under(
     }
     let place =
         at_risk::Place { top: plan.under, names_right: plan.names_right, columns: &columns, extras: &extras };
-    let height = at_risk::row_height(&sheet.sizes);
+    let lines_each = at_risk::lines_of_row(plan.names_right.is_none());
+    let height = lines_each as f64 * at_risk::row_height(&sheet.sizes);
     let tops = at_risk::draw(sheet, canvas, &place, &rows);
     let area = |top: f64| Area { left: PAD, top, right: sheet.width - PAD, bottom: top + height };
     lines.iter().zip(tops).map(|(line, top)| series_mark("row", line, area(top))).collect()

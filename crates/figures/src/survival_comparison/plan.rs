@@ -11,6 +11,11 @@ use crate::sheet::{PAD, Sheet};
 use crate::spec::SurvivalComparison;
 use crate::summary_text;
 
+/// The least part of a width on paper for the plot beside names in the table. With less, they are above its numbers.
+const LEAST_PLOT: f64 = 0.62;
+/// The same for the plot between its axis and names beside its curves, where the names of the table are above its numbers.
+const LEAST_BETWEEN: f64 = 0.66;
+
 /// A column at the right of the table.
 pub(super) struct Extra {
     pub(super) head: &'static str,
@@ -34,8 +39,8 @@ pub(super) struct Plan {
     pub(super) extras: Vec<Extra>,
     /// y of the table or of the legend.
     pub(super) under: f64,
-    /// Right edge of the names and samples of the table.
-    pub(super) names_right: f64,
+    /// Right edge of the names and samples of the table; `None` = they are above its numbers.
+    pub(super) names_right: Option<f64>,
     pub(super) height: f64,
 }
 
@@ -76,7 +81,37 @@ pub(super) fn before_extra(size: f64) -> f64 {
     1.6 * size
 }
 
-pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]) -> Plan {
+/// The places of the parts from left to right.
+struct Across {
+    left: f64,
+    right: f64,
+    beside: Option<f64>,
+    extras: Vec<Extra>,
+    names_right: Option<f64>,
+}
+
+impl Across {
+    /// Whether the names in the table leave little room for the plot, or none for a column.
+    fn is_narrow(&self, wanted: usize, width: f64) -> bool {
+        self.right - self.left < LEAST_PLOT * width || self.extras.len() < wanted
+    }
+}
+
+/// Whether these are so few that their names can be beside their curves.
+fn is_few(lines: &[Line<'_>]) -> bool {
+    (1..=NAMED_DIRECTLY).contains(&lines.len()) && lines.iter().all(|line| !line.style.muted)
+}
+
+/// The places with the names of the table left of its numbers, or above them, and with names beside the curves if they may be
+/// there and fit.
+fn across(
+    data: &SurvivalComparison,
+    sheet: &Sheet,
+    turns: u32,
+    lines: &[Line<'_>],
+    has_names_above: bool,
+    may_be_beside: bool,
+) -> Across {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let y_part = PAD + sheet.beside(sheet.tick_width("0.75"), true);
@@ -88,7 +123,7 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
     // Turn 1 may stand close to the axis: half of its number stands left of it.
     let before = at_risk::sample_room(sizes) + half_number;
     let names = PAD + widest(size).max(sheet.tick_width(at_risk::HEAD)) + before;
-    let left = if data.at_risk && !lines.is_empty() {
+    let left = if data.at_risk && !lines.is_empty() && !has_names_above {
         y_part.max(names.min((0.27 * sheet.width + before).min(0.42 * sheet.width)))
     } else {
         y_part
@@ -97,26 +132,50 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
         extras.iter().map(|extra| extra.width + before_extra(size)).sum::<f64>() + half_number
     };
     let mut extras = extras(data, sheet, lines);
-    // What does not fit is left out, means first: the curve needs its room.
-    while !extras.is_empty() && left + room_of(&extras) >= 0.55 * sheet.width {
+    // What does not fit is left out, means first: the curve needs its room, or the names beside the columns theirs.
+    let (taken, end) = if has_names_above {
+        let least = widest(size).min(0.4 * sheet.width);
+        (sheet.names_left() + at_risk::sample_room(sizes) + least, sheet.width - PAD)
+    } else {
+        (left, 0.55 * sheet.width)
+    };
+    while !extras.is_empty() && taken + room_of(&extras) >= end {
         extras.pop();
     }
-    let extras_room = (!extras.is_empty()).then(|| room_of(&extras));
+    let extras_room = (!extras.is_empty() && !has_names_above).then(|| room_of(&extras));
     let beside = {
         let room = widest(sizes.name_font).min(0.26 * sheet.width) + leader(sizes) + 2.0;
-        let few = lines.len() <= NAMED_DIRECTLY && !lines.is_empty() && lines.iter().all(|l| !l.style.muted);
         let room = room.max(extras_room.unwrap_or(0.0));
-        (few && sheet.width - left - room >= 0.5 * sheet.width).then_some(room)
+        let least = if has_names_above { LEAST_BETWEEN } else { 0.5 };
+        let fits = sheet.width - left - room >= least * sheet.width;
+        (may_be_beside && is_few(lines) && fits).then_some(room)
     };
     let right_part = beside.or(extras_room).unwrap_or(half_last);
     let right = sheet.width - PAD - right_part.max(half_last);
+    let names_right = (!has_names_above).then_some(left - half_number);
+    Across { left, right, beside, extras, names_right }
+}
+
+pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]) -> Plan {
+    let sizes = &sheet.sizes;
+    let size = sizes.tick_font;
+    let wanted = extras(data, sheet, lines).len();
+    let mut places = across(data, sheet, turns, lines, false, true);
+    // On paper a wide plot is worth a line for each of a few names, or is better than the same names twice.
+    if sheet.print && data.at_risk && is_few(lines) && places.is_narrow(wanted, sheet.width) {
+        let above = across(data, sheet, turns, lines, true, true);
+        let once = across(data, sheet, turns, lines, false, false);
+        let is_above = above.beside.is_some() || once.is_narrow(wanted, sheet.width);
+        places = if is_above { above } else { once };
+    }
+    let Across { left, right, beside, extras, names_right } = places;
     let px_per_turn = (right - left) / f64::from(turns);
     let axis = TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns };
     let top = if data.tau.is_some_and(|t| (1..=turns).contains(&t)) { 1.5 * size } else { 0.7 * size };
     let under_height = if lines.is_empty() {
         0.0
     } else if data.at_risk {
-        at_risk::height(lines.len(), sizes)
+        at_risk::height(lines.len(), names_right.is_none(), sizes)
     } else if beside.is_none() {
         legend::height(sheet, lines.iter().map(|l| &l.data.label))
     } else {
@@ -126,7 +185,6 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
     let plot = sheet.plot_height(top + below, under_height, 7.0 * size);
     let bottom = top + plot;
     let under = bottom + below;
-    let names_right = left - half_number;
     Plan {
         axis,
         left,

@@ -32,6 +32,35 @@ fn survival_fits_everywhere() {
     everywhere(&many::survival(odd, 9));
 }
 
+/// Names and the column of failures left the plot 54 % of a column.
+#[test]
+fn few_survival_curves_have_most_of_the_width_on_paper() {
+    for preset in Preset::all() {
+        for (count, events, means) in
+            [(1, false, false), (4, false, false), (1, true, false), (4, true, true)]
+        {
+            let Figure::SurvivalComparison(mut data) = many::survival(many::runs(count, 25, 9), 9) else {
+                unreachable!()
+            };
+            (data.events, data.means) = (events, means);
+            let figure = Figure::SurvivalComparison(data);
+            let spec = FigureSpec::new(figure, preset.layout(), Theme::Print);
+            check(&spec);
+            let drawing = draw(&spec);
+            // The column of turn 1 begins half a column right of the axis.
+            let (first, last) = (&drawing.hits[0], drawing.hits.last().unwrap());
+            let plot = last.x1 - first.x0 + (first.x1 - first.x0) / 2.0;
+            assert!(plot >= 0.61 * drawing.width, "{plot} of {}: {:?}", drawing.width, spec.layout);
+            let texts: Vec<String> = texts(&drawing).into_iter().map(|set| set.text).collect();
+            if events {
+                for text in many::MODELS[..count].iter().chain(&["Events/n"]) {
+                    assert!(texts.iter().any(|drawn| drawn == text), "{text} is not in {texts:?}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn every_other_kind_fits_everywhere() {
     for count in [1, 3, 8] {
