@@ -312,6 +312,7 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
             workbench.unrecognized_note(&of_run)?,
             workbench.network_note(&of_run)?,
             workbench.grader_note(&of_run)?,
+            workbench.processes_note(&of_run)?,
         ];
         for note in notes.into_iter().flatten() {
             print(&format!("{note}\n\n"));

@@ -36,6 +36,7 @@ mod locobench;
 mod one_turn;
 mod paper;
 mod printed_lines;
+mod processes_left;
 mod python_page;
 mod regraded;
 mod rerun_list;

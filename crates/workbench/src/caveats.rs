@@ -72,6 +72,7 @@ impl Workbench {
         caveats.extend(shared.iter().map(shared_caveat));
         caveats.extend(network_note(&record.run));
         caveats.extend(self.grader_note_of(record)?);
+        caveats.extend(self.processes_note_of(record)?);
         if let Some((tool, Some(version))) = &record.run.runner
             && tool == "Harbor"
             && older_than(version, (0, 24))

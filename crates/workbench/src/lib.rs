@@ -27,6 +27,7 @@ mod live;
 mod matrix;
 mod memory;
 mod packs;
+mod processes_left;
 mod published;
 mod reruns;
 mod rounds;

@@ -18,6 +18,7 @@ use crate::api::{ApiError, Stamina};
 use crate::compare::doubts::{Number, Part};
 use crate::compare::sets::scenario_name;
 use crate::compare::{early_censored, stamina_of};
+use crate::processes_left::doubts_about_processes;
 use crate::rounds;
 
 impl Workbench {
@@ -34,7 +35,8 @@ impl Workbench {
             let episodes = self.store.episodes(of.run)?;
             let rounds = rounds::scores(&self.store, &record, &episodes)?;
             let withdrawn = withdrawn_scenarios(&self.store, &record)?;
-            let summary = Summary { rounds, ..summarize(&record, &episodes, &withdrawn, &policy) };
+            let mut summary = Summary { rounds, ..summarize(&record, &episodes, &withdrawn, &policy) };
+            summary.doubts.extend(doubts_about_processes(&self.store, &record)?);
             self.store.put_summary(of, &summary)?;
         }
         Ok(())

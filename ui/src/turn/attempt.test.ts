@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
-import { attemptTime, graderPlacesInWords, leftOutInWords, leftOutOf, repeatsOf } from "./attempt";
+import { attemptTime, graderPlacesInWords, leftOutInWords, leftOutOf, processesLeftInWords, repeatsOf } from "./attempt";
 
 const attempt = (extra: Record<string, unknown>): AttemptDetail => ({ number: 1, timing: { started_at: null, finished_at: null, agent_seconds: 60, test_seconds: null }, end_reason: null, exception: null, passed: 3, extra }) as unknown as AttemptDetail;
 
@@ -25,4 +25,14 @@ test("an attempt at a task says which places of the verifier its tool calls name
   expect(graderPlacesInWords([], true)).toBe("none");
   expect(graderPlacesInWords(null, true)).toBe("unknown");
   expect(graderPlacesInWords(null, false)).toBeNull();
+});
+
+test("an attempt at a task says what came of processes that its agent left", () => {
+  const words = (left: unknown, rewards?: unknown): string | null => processesLeftInWords({ processes_left: left, rewards_with_processes: rewards }, true);
+  expect(words("same_verdict")).toMatch(/ confirmed the verdict$/);
+  expect(words("other_verdict")).toMatch(/ came to other results, which count$/);
+  expect(words("other_verdict", { reward: 1, format: 0.5, odd: "x" })).toMatch(/which count; with them: reward 1, format 0.5$/);
+  expect(words("unconfirmed")).toMatch(/ the verdict may be theirs: /);
+  // What somebody else's source calls so is not taken for it.
+  expect([words(undefined), words(3), words("else"), processesLeftInWords({ processes_left: "unconfirmed" }, false)]).toEqual([null, null, null, null]);
 });

@@ -40,6 +40,25 @@ export function graderPlacesInWords(places: readonly GraderPlace[] | null, isTas
   return places.length === 0 ? "none" : places.map((place) => placeLabels[place]).join(", ");
 }
 
+function numbersOf(map: unknown): readonly (readonly [string, number])[] {
+  if (typeof map !== "object" || map === null) return [];
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(map);
+  return entries.filter((entry): entry is readonly [string, number] => typeof entry[1] === "number");
+}
+
+/** What a second verification came to where processes that the agent of a task left could not write the verdict; `null` where there was none. */
+export function processesLeftInWords(extra: Readonly<Record<string, unknown>>, isTask: boolean): string | null {
+  if (!isTask) return null;
+  const rewards = numbersOf(extra["rewards_with_processes"]).map(([name, reward]) => `${name} ${String(reward)}`);
+  const withThem = rewards.length === 0 ? "" : `; with them: ${rewards.join(", ")}`;
+  switch (extra["processes_left"]) {
+    case "same_verdict": return "the agent left some, and a second verification without them confirmed the verdict";
+    case "other_verdict": return `the agent left some, and a second verification without them came to other results, which count${withThem}`;
+    case "unconfirmed": return "the agent left some, and the verdict may be theirs: no second verification without them could be carried out";
+    default: return null;
+  }
+}
+
 /** How long it took and why it ended; the limit of attempts at the last one made. */
 export function attemptTime(a: AttemptDetail, limit: number | null, made: number): string {
   const { agent_seconds, test_seconds } = a.timing;
