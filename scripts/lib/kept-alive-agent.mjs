@@ -48,8 +48,8 @@ api = "chat_completions"
 probe = ["python3", "--version"]
 
 [commands]
-first = ["python3", "-I", "{home}/own/agent.py"]
-later = ["python3", "-I", "{home}/own/agent.py"]
+first = ["python3", "-I", "{home}/own/agent.py", "{prompt}"]
+later = ["python3", "-I", "{home}/own/agent.py", "{prompt}"]
 
 [env]
 AGENT_URL = "{base_url}"

@@ -204,7 +204,8 @@ pub(crate) fn example<T: Open>(number: usize, choice: &T) -> String {
 /// The result of an answer in the form, checked with `accept`; `None` if the answer is not in the form.
 ///
 /// For a name that is in use or invalid, the generated name stays, if at least half of the texts are usable. Otherwise the
-/// answer is refused. An answer that repeats every shown text is refused as well, because the model chose nothing.
+/// answer is refused. An answer that repeats every shown text is refused as well where there is one choice, because the model
+/// chose nothing.
 pub(crate) fn filled<T: Open, R>(
     text: &str,
     choices: &[T],
@@ -242,7 +243,7 @@ fn taken<T: Open, R>(
     };
     let mut made = settled(&open)?;
     let mut unusable = Vec::new();
-    let mut has_own_text = places.is_empty();
+    let mut is_own = places.is_empty() || choices.len() > 1;
     for (index, (label, _, was)) in places.iter().enumerate() {
         let put = match given.get(label) {
             Some(Value::String(text)) if text.trim() == was => continue,
@@ -259,7 +260,7 @@ fn taken<T: Open, R>(
         match put {
             Ok((tried, settled)) => {
                 (open, made) = (tried, settled);
-                has_own_text = true;
+                is_own = true;
             }
             Err(why) => unusable.push(why),
         }
@@ -267,7 +268,7 @@ fn taken<T: Open, R>(
     if unusable.len() * 2 > places.len() {
         return Err(unusable.swap_remove(0));
     }
-    if !has_own_text {
+    if !is_own {
         let other = || "its texts are the placeholders; give each place a text of your own".to_owned();
         return Err(unusable.into_iter().next().unwrap_or_else(other));
     }
@@ -396,6 +397,9 @@ mod tests {
             let accept = |change: &Change| scenario::change::apply(&before, change).map_err(|r| r.reason);
             let taken = filled(&example(1, &change), std::slice::from_ref(&change), accept).expect("a form");
             assert_eq!(taken.is_err(), is_open, "{kind:?}");
+            // One of several is a choice, whatever it is called.
+            let several = [change.clone(), change.clone()];
+            assert!(filled(&example(2, &change), &several, accept).expect("a form").is_ok(), "{kind:?}");
             assert_eq!(repeats(&change, &change), is_open, "{kind:?}");
             seen[usize::from(is_open)] += 1;
         }
