@@ -157,7 +157,8 @@ fn a_repeated_example_is_refused_unless_it_is_one_of_several_choices() {
         assert_eq!(first.made, Programmatic.first(SEED).expect("a schema").made);
         let sampled = turn(&sampler, 8);
         assert_eq!(tally.by_purpose()["first"].filled, 1);
-        let change = &tally.by_purpose()["change"];
+        let by_purpose = tally.by_purpose();
+        let change = &by_purpose["change"];
         if has_choices {
             assert!(change.taken_first >= 7, "{change:?}");
             continue;
