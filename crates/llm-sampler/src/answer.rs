@@ -207,6 +207,8 @@ fn place(at: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use scenario::change::FieldChange;
+
     use super::*;
 
     const FIELD: &str =
@@ -219,7 +221,8 @@ mod tests {
             format!("Here you are:\n```json\n{FIELD}\n```\nAnything else?"),
             format!("<think>maybe {{a}} or {{\"b\":1}}</think>{FIELD}"),
         ] {
-            let Ok(Change::AddField { entity, field }) = change(&text, "add_field", 7) else {
+            let Ok(Change::Field(FieldChange::AddField { entity, field })) = change(&text, "add_field", 7)
+            else {
                 panic!("{text}");
             };
             assert_eq!((entity.as_str(), field.key.as_str(), field.introduced_in), ("orders", "note", 7));

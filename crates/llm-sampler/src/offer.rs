@@ -4,7 +4,7 @@
 //! An answer is `{"answer": {"choice": "2", "name": "delivery_note"}}`: the number of a choice, and one text for each of its
 //! open places.
 
-use scenario::change::Change;
+use scenario::change::{ActionChange, AnalyticChange, Change, EntityChange, FieldChange};
 use scenario::ir::{Entity, Schema};
 use serde_json::{Map, Value, json};
 
@@ -76,36 +76,42 @@ pub(crate) trait Open: Clone {
 impl Open for Change {
     fn places(&mut self) -> Vec<Place<'_>> {
         match self {
-            Self::AddEntity { entity } => entity_places(entity, false),
-            Self::RenameEntity { name, plural, .. } => {
+            Self::Entity(EntityChange::AddEntity { entity }) => entity_places(entity, false),
+            Self::Entity(EntityChange::RenameEntity { name, plural, .. }) => {
                 vec![Place::name("name", name), Place::name("plural", plural)]
             }
-            Self::AddField { field, .. }
-            | Self::AddReference { field, .. }
-            | Self::AddComputed { field, .. } => {
-                vec![Place::name("name", &mut field.name)]
+            Self::Field(
+                FieldChange::AddField { field, .. }
+                | FieldChange::AddReference { field, .. }
+                | FieldChange::AddComputed { field, .. },
+            ) => vec![Place::name("name", &mut field.name)],
+            Self::Field(FieldChange::RenameField { name, .. })
+            | Self::Action(ActionChange::RenameAction { name, .. })
+            | Self::Analytic(AnalyticChange::RenameAnalytic { name, .. }) => vec![Place::name("name", name)],
+            Self::Field(FieldChange::AddEnumValue { value, .. }) => vec![Place::name("value", value)],
+            Self::Field(FieldChange::RenameEnumValue { to, .. }) => vec![Place::name("to", to)],
+            Self::Action(ActionChange::AddAction { action, .. }) => {
+                vec![Place::name("name", &mut action.name)]
             }
-            Self::RenameField { name, .. }
-            | Self::RenameAction { name, .. }
-            | Self::RenameAnalytic { name, .. } => vec![Place::name("name", name)],
-            Self::AddEnumValue { value, .. } => vec![Place::name("value", value)],
-            Self::RenameEnumValue { to, .. } => vec![Place::name("to", to)],
-            Self::AddAction { action, .. } => vec![Place::name("name", &mut action.name)],
-            Self::AddAnalytic { analytic } => vec![Place::name("name", &mut analytic.name)],
+            Self::Analytic(AnalyticChange::AddAnalytic { analytic }) => {
+                vec![Place::name("name", &mut analytic.name)]
+            }
             _ => Vec::new(),
         }
     }
 
     fn settle(&mut self) {
         match self {
-            Self::AddEntity { entity } => rekey(std::slice::from_mut(entity), &mut []),
-            Self::AddField { field, .. }
-            | Self::AddReference { field, .. }
-            | Self::AddComputed { field, .. } => {
-                field.key = key_of(field);
+            Self::Entity(EntityChange::AddEntity { entity }) => rekey(std::slice::from_mut(entity), &mut []),
+            Self::Field(
+                FieldChange::AddField { field, .. }
+                | FieldChange::AddReference { field, .. }
+                | FieldChange::AddComputed { field, .. },
+            ) => field.key = key_of(field),
+            Self::Action(ActionChange::AddAction { action, .. }) => action.key.clone_from(&action.name),
+            Self::Analytic(AnalyticChange::AddAnalytic { analytic }) => {
+                analytic.key.clone_from(&analytic.name);
             }
-            Self::AddAction { action, .. } => action.key.clone_from(&action.name),
-            Self::AddAnalytic { analytic } => analytic.key.clone_from(&analytic.name),
             _ => {}
         }
     }
@@ -284,9 +290,10 @@ pub(crate) fn repeats(change: &Change, shown: &Change) -> bool {
 mod tests {
     use super::*;
     use scenario::Seed;
+    use scenario::change::ChangeKind;
     use scenario::check::check;
     use scenario::ir::is_name;
-    use scenario::sample::{ChangeKind, Programmatic, Sampler as _, Touched, draw_change_of, note_names};
+    use scenario::sample::{Programmatic, Sampler as _, Touched, draw_change_of, note_names};
 
     const SEED: Seed = Seed { base: 11, scenario: 1 };
 
@@ -335,7 +342,7 @@ mod tests {
             let (change, after) = filled(&answer_text, std::slice::from_ref(&drawn), accept)
                 .expect("it is in the form")
                 .unwrap_or_else(|why| panic!("{kind:?}: {why}"));
-            assert_eq!(ChangeKind::from_change(&change), kind);
+            assert_eq!(change.kind(), kind);
             assert_eq!(check(&after), []);
             let named = serde_json::to_string(&change).expect("JSON").contains("mine_");
             assert_eq!(named, !described(&drawn).is_empty(), "{kind:?}");

@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use scenario::Seed;
-use scenario::change::{self, Change};
+use scenario::change::{self, Change, EntityChange};
 use scenario::check::check;
 use scenario::ir::{Entity, SCHEMA_VERSION, Schema};
 use scenario::sample::{
-    Answer, ChangeKind, Origin, Programmatic, SampleError, Sampled, Sampler, Touched, Turn, draw_change,
-    draw_change_of, note_names,
+    Answer, Origin, Programmatic, SampleError, Sampled, Sampler, Touched, Turn, draw_change, draw_change_of,
+    note_names,
 };
 
 use crate::answer::{self, Design};
@@ -191,12 +191,12 @@ impl Sampler for LlmSampler {
             let (drawn, after_drawn) =
                 draw_change(&mut seed.draw(turn, &purpose), &after, &mut touched_by_drawn)
                     .ok_or(SampleError::Stuck { scenario: seed.scenario, turn })?;
-            let kind = kind(&drawn);
+            let kind = drawn.kind().word();
             let choices = choices(seed, turn, &purpose, &drawn, &after, &touched);
             let texts = match source {
                 Source::Live(..) => [
-                    prompt::change(&after, &kind, &drawn, &changes),
-                    prompt::shaped_change(&after, &kind, &choices, &changes),
+                    prompt::change(&after, kind, &drawn, &changes),
+                    prompt::shaped_change(&after, kind, &choices, &changes),
                 ],
                 Source::Recorded(..) => Default::default(),
             };
@@ -219,7 +219,7 @@ impl Sampler for LlmSampler {
                 if let Some(filled) = offer::filled(text, &choices, fitting) {
                     return filled.map(|(change, (changed, touched))| (change, changed, touched));
                 }
-                let change = answer::change(text, &kind, turn)?;
+                let change = answer::change(text, kind, turn)?;
                 if is_live && offer::repeats(&change, &drawn) {
                     return Err(AN_EXAMPLE.to_owned());
                 }
@@ -253,8 +253,7 @@ fn choices(
     let mut room = CHOICE_BYTES.saturating_sub(bytes(drawn));
     for number in 2..=CHOICES {
         let mut draw = seed.draw(turn, &format!("{purpose}, choice {number}"));
-        let kind = ChangeKind::from_change(drawn);
-        let Some((other, _)) = draw_change_of(kind, &mut draw, schema, &mut touched.clone()) else {
+        let Some((other, _)) = draw_change_of(drawn.kind(), &mut draw, schema, &mut touched.clone()) else {
             continue;
         };
         let size = bytes(&other);
@@ -266,15 +265,13 @@ fn choices(
     choices
 }
 
-/// The word for the kind of a change: `add_field`.
-fn kind(change: &Change) -> String {
-    let value = serde_json::to_value(change).unwrap_or_default();
-    value.get("change").and_then(|kind| kind.as_str()).unwrap_or_default().to_owned()
-}
-
 /// Checks the size of a change.
 fn fits(change: &Change, drawn: &Change) -> Result<(), String> {
-    if let (Change::AddEntity { entity }, Change::AddEntity { entity: drawn }) = (change, drawn) {
+    if let (
+        Change::Entity(EntityChange::AddEntity { entity }),
+        Change::Entity(EntityChange::AddEntity { entity: drawn }),
+    ) = (change, drawn)
+    {
         let most = drawn.fields.len() + MORE_FIELDS;
         if entity.fields.len() > most {
             return Err(format!("the entity has {} fields; at most {most}", entity.fields.len()));

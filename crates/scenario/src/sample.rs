@@ -21,7 +21,7 @@ mod tests;
 mod touched;
 
 pub use self::first::topic;
-pub use self::kind::{ChangeKind, draw_kind};
+pub use self::kind::draw_kind;
 pub use self::names::note_names;
 pub use self::propose::propose;
 pub use self::size::{behind, scheduled, size};
@@ -29,7 +29,7 @@ pub use self::touched::Touched;
 pub use crate::vocabulary::topics;
 
 use crate::Seed;
-use crate::change::{Change, apply, next_turn};
+use crate::change::{Change, ChangeKind, apply, next_turn};
 use crate::draw::Draw;
 use crate::ir::Schema;
 

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use scenario::Seed;
-use scenario::change::{apply, next_turn};
+use scenario::change::{ChangeKind, apply, next_turn};
 use scenario::ir::{Schema, example};
 use scenario::reference::World;
-use scenario::sample::{ChangeKind, Programmatic, Sampler as _, Touched, propose};
+use scenario::sample::{Programmatic, Sampler as _, Touched, propose};
 use scenario::suite::{Mark, Step, Suite, suite, unstated};
 
 use crate::client::{CaseStatus, run_in_process, verdicts_in_process};

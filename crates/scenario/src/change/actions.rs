@@ -1,12 +1,80 @@
 //! Changes of actions: guards, effects, and parameters with them.
 
+use serde::{Deserialize, Serialize};
+use strum::{EnumDiscriminants, IntoStaticStr, VariantNames};
+
 use super::claims::{claim_in, claim_part, insert};
 use super::parts::entity;
 use super::refusal::{Refusal, refuse};
 use crate::check::uses_param;
-use crate::ir::{Action, Comparison, Condition, Effect, Guard, Operand, Param, Removed, Schema};
+use crate::ir::{Action, Comparison, Condition, Effect, Guard, Key, Operand, Param, Removed, Schema};
 
-pub(super) fn add(schema: &mut Schema, entity_key: &str, action: &Action) -> Result<(), Refusal> {
+/// A change of an action: its conditions, effects, and the parameters with them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[strum_discriminants(name(ActionKind), derive(PartialOrd, Ord, IntoStaticStr, VariantNames))]
+#[strum_discriminants(strum(serialize_all = "snake_case"), doc = "A kind of [`ActionChange`].")]
+#[expect(missing_docs, reason = "fields are the keys of what is changed and its new value")]
+pub enum ActionChange {
+    /// A new action.
+    AddAction { entity: Key, action: Action },
+    /// An action goes.
+    RemoveAction { entity: Key, action: Key },
+    /// A new verb for an action.
+    RenameAction { entity: Key, action: Key, name: String },
+    /// One more condition of an action.
+    AddGuard { entity: Key, action: Key, guard: Guard },
+    /// One condition less.
+    RemoveGuard { entity: Key, action: Key, guard: Key },
+    /// Another condition in the place of one.
+    ChangeGuard { entity: Key, action: Key, guard: Key, condition: Condition },
+    /// One more effect (its parameter, if it needs a new one, comes with it).
+    AddEffect {
+        entity: Key,
+        action: Key,
+        effect: Effect,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        param: Option<Param>,
+    },
+    /// One effect less; refused if it is the last. A parameter that nothing uses then goes too.
+    RemoveEffect { entity: Key, action: Key, index: usize },
+    /// Another value or amount for an effect that sets or increments.
+    ChangeEffect { entity: Key, action: Key, index: usize, operand: Operand },
+}
+
+impl ActionChange {
+    /// The keys of the entity and of the action.
+    pub fn keys(&self) -> (&str, &str) {
+        match self {
+            Self::AddAction { entity, action } => (entity, &action.key),
+            Self::RemoveAction { entity, action }
+            | Self::RenameAction { entity, action, .. }
+            | Self::AddGuard { entity, action, .. }
+            | Self::RemoveGuard { entity, action, .. }
+            | Self::ChangeGuard { entity, action, .. }
+            | Self::AddEffect { entity, action, .. }
+            | Self::RemoveEffect { entity, action, .. }
+            | Self::ChangeEffect { entity, action, .. } => (entity, action),
+        }
+    }
+
+    pub(super) fn perform(&self, schema: &mut Schema) -> Result<(), Refusal> {
+        let (entity, key) = self.keys();
+        match self {
+            Self::AddAction { action, .. } => add(schema, entity, action),
+            Self::RemoveAction { .. } => remove(schema, entity, key),
+            Self::RenameAction { name, .. } => rename(schema, entity, key, name),
+            Self::AddGuard { guard, .. } => add_guard(schema, entity, key, guard),
+            Self::RemoveGuard { guard, .. } => remove_guard(schema, entity, key, guard),
+            Self::ChangeGuard { guard, condition, .. } => change_guard(schema, entity, key, guard, condition),
+            Self::AddEffect { effect, param, .. } => add_effect(schema, entity, key, effect, param.as_ref()),
+            Self::RemoveEffect { index, .. } => remove_effect(schema, entity, key, *index),
+            Self::ChangeEffect { index, operand, .. } => change_effect(schema, entity, key, *index, operand),
+        }
+    }
+}
+
+fn add(schema: &mut Schema, entity_key: &str, action: &Action) -> Result<(), Refusal> {
     claim_part(schema, entity_key, &action.key)?;
     if action.name != action.key {
         claim_part(schema, entity_key, &action.name)?;
@@ -30,7 +98,7 @@ fn action<'a>(schema: &'a mut Schema, entity_key: &str, key: &str) -> Result<&'a
     }
 }
 
-pub(super) fn remove(schema: &mut Schema, entity_key: &str, key: &str) -> Result<(), Refusal> {
+fn remove(schema: &mut Schema, entity_key: &str, key: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
     let removed = action(schema, entity_key, key)?;
     let (name, is_new) = (removed.name.clone(), removed.introduced_in == turn);
@@ -43,7 +111,7 @@ pub(super) fn remove(schema: &mut Schema, entity_key: &str, key: &str) -> Result
     Ok(())
 }
 
-pub(super) fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &str) -> Result<(), Refusal> {
+fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
     let renamed = action(schema, entity_key, key)?;
     let (old, is_new) = (renamed.name.clone(), renamed.introduced_in == turn);
@@ -63,12 +131,7 @@ pub(super) fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &st
     Ok(())
 }
 
-pub(super) fn add_guard(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    guard: &Guard,
-) -> Result<(), Refusal> {
+fn add_guard(schema: &mut Schema, entity_key: &str, key: &str, guard: &Guard) -> Result<(), Refusal> {
     let there = action(schema, entity_key, key)?;
     if there.guards.iter().any(|one| one.key == guard.key) {
         return refuse(format!("the action `{entity_key}.{key}` has a guard `{}`", guard.key));
@@ -81,12 +144,7 @@ pub(super) fn add_guard(
     Ok(())
 }
 
-pub(super) fn remove_guard(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    guard: &str,
-) -> Result<(), Refusal> {
+fn remove_guard(schema: &mut Schema, entity_key: &str, key: &str, guard: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
     let action = action(schema, entity_key, key)?;
     let is_new = action.introduced_in == turn;
@@ -119,7 +177,7 @@ fn same(one: &Condition, other: &Condition) -> bool {
     sorted(one) == sorted(other)
 }
 
-pub(super) fn change_guard(
+fn change_guard(
     schema: &mut Schema,
     entity_key: &str,
     key: &str,
@@ -138,7 +196,7 @@ pub(super) fn change_guard(
     }
 }
 
-pub(super) fn add_effect(
+fn add_effect(
     schema: &mut Schema,
     entity_key: &str,
     key: &str,
@@ -156,12 +214,7 @@ pub(super) fn add_effect(
     Ok(())
 }
 
-pub(super) fn remove_effect(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    index: usize,
-) -> Result<(), Refusal> {
+fn remove_effect(schema: &mut Schema, entity_key: &str, key: &str, index: usize) -> Result<(), Refusal> {
     let turn = schema.turn;
     let action = action(schema, entity_key, key)?;
     if index >= action.effects.len() {
@@ -185,7 +238,7 @@ pub(super) fn remove_effect(
     Ok(())
 }
 
-pub(super) fn change_effect(
+fn change_effect(
     schema: &mut Schema,
     entity_key: &str,
     key: &str,

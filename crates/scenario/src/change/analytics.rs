@@ -1,10 +1,72 @@
 //! Changes of analytics.
 
+use serde::{Deserialize, Serialize};
+use strum::{EnumDiscriminants, IntoStaticStr, VariantNames};
+
 use super::claims::{claim, insert};
 use super::refusal::{Refusal, refuse};
-use crate::ir::{Analytic, Only, Removed, Schema};
+use crate::ir::{Analytic, Key, Measure, Only, Removed, Schema};
 
-pub(super) fn add(schema: &mut Schema, analytic: &Analytic) -> Result<(), Refusal> {
+/// A change of an analytic.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[strum_discriminants(name(AnalyticKind), derive(PartialOrd, Ord, IntoStaticStr, VariantNames))]
+#[strum_discriminants(strum(serialize_all = "snake_case"), doc = "A kind of [`AnalyticChange`].")]
+#[expect(missing_docs, reason = "fields are the keys of what is changed and its new value")]
+pub enum AnalyticChange {
+    /// A new analytic.
+    AddAnalytic { analytic: Analytic },
+    /// An analytic goes.
+    RemoveAnalytic { analytic: Key },
+    /// A new name for an analytic.
+    RenameAnalytic { analytic: Key, name: String },
+    /// It measures something else.
+    ChangeMeasure { analytic: Key, measure: Measure },
+    /// It is grouped by something else, or no more.
+    ChangeGrouping { analytic: Key, group_by: Option<Key> },
+    /// It takes other records.
+    ChangeRestriction { analytic: Key, only: Option<Only> },
+    /// It gets, changes or loses its query parameter.
+    ChangeAnalyticFilter { analytic: Key, by: Option<Key> },
+}
+
+impl AnalyticChange {
+    /// The key of the analytic.
+    pub fn analytic(&self) -> &str {
+        match self {
+            Self::AddAnalytic { analytic } => &analytic.key,
+            Self::RemoveAnalytic { analytic }
+            | Self::RenameAnalytic { analytic, .. }
+            | Self::ChangeMeasure { analytic, .. }
+            | Self::ChangeGrouping { analytic, .. }
+            | Self::ChangeRestriction { analytic, .. }
+            | Self::ChangeAnalyticFilter { analytic, .. } => analytic,
+        }
+    }
+
+    pub(super) fn perform(&self, schema: &mut Schema) -> Result<(), Refusal> {
+        let key = self.analytic();
+        match self {
+            Self::AddAnalytic { analytic } => add(schema, analytic),
+            Self::RemoveAnalytic { .. } => remove(schema, key),
+            Self::RenameAnalytic { name, .. } => rename(schema, key, name),
+            Self::ChangeMeasure { measure, .. } => {
+                let at = position(schema, key)?;
+                schema.analytics[at].measure = measure.clone();
+                Ok(())
+            }
+            Self::ChangeGrouping { group_by, .. } => {
+                let at = position(schema, key)?;
+                schema.analytics[at].group_by.clone_from(group_by);
+                Ok(())
+            }
+            Self::ChangeRestriction { only, .. } => restrict(schema, key, only.as_ref()),
+            Self::ChangeAnalyticFilter { by, .. } => filter(schema, key, by.as_deref()),
+        }
+    }
+}
+
+fn add(schema: &mut Schema, analytic: &Analytic) -> Result<(), Refusal> {
     claim(schema, &analytic.key)?;
     if analytic.name != analytic.key {
         claim(schema, &analytic.name)?;
@@ -31,7 +93,7 @@ pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn rename(schema: &mut Schema, key: &str, name: &str) -> Result<(), Refusal> {
+fn rename(schema: &mut Schema, key: &str, name: &str) -> Result<(), Refusal> {
     let at = position(schema, key)?;
     if schema.analytics[at].name == name {
         return refuse(format!("the analytic `{key}` has this name already"));
@@ -50,7 +112,7 @@ pub(super) fn rename(schema: &mut Schema, key: &str, name: &str) -> Result<(), R
 }
 
 /// Another restriction, or none.
-pub(super) fn restrict(schema: &mut Schema, key: &str, only: Option<&Only>) -> Result<(), Refusal> {
+fn restrict(schema: &mut Schema, key: &str, only: Option<&Only>) -> Result<(), Refusal> {
     let at = position(schema, key)?;
     let analytic = &mut schema.analytics[at];
     let old = std::mem::replace(&mut analytic.only, only.cloned());
@@ -61,7 +123,7 @@ pub(super) fn restrict(schema: &mut Schema, key: &str, only: Option<&Only>) -> R
 }
 
 /// Another query parameter, or none.
-pub(super) fn filter(schema: &mut Schema, key: &str, by: Option<&str>) -> Result<(), Refusal> {
+fn filter(schema: &mut Schema, key: &str, by: Option<&str>) -> Result<(), Refusal> {
     let at = position(schema, key)?;
     let analytic = &mut schema.analytics[at];
     let old = std::mem::replace(&mut analytic.by, by.map(ToOwned::to_owned));
@@ -71,15 +133,5 @@ pub(super) fn filter(schema: &mut Schema, key: &str, by: Option<&str>) -> Result
     if let Some(field) = old.filter(|field| !new && !super::lists::is_new(schema, &entity, field)) {
         schema.removed.push(Removed::AnalyticFilter { analytic: key.to_owned(), field });
     }
-    Ok(())
-}
-
-pub(super) fn change(
-    schema: &mut Schema,
-    key: &str,
-    change: impl FnOnce(&mut Analytic),
-) -> Result<(), Refusal> {
-    let at = position(schema, key)?;
-    change(&mut schema.analytics[at]);
     Ok(())
 }

@@ -6,7 +6,6 @@
 
 use super::Change;
 use super::refusal::{Refusal, refuse};
-use super::{actions, analytics, constraints, conventions, entities, enums, fields, lists, parts};
 use crate::check::check;
 use crate::check::removed::{Standing, standing};
 use crate::ir::{Removed, Schema};
@@ -85,94 +84,14 @@ impl Following {
 
 fn perform(schema: &mut Schema, change: &Change) -> Result<(), Refusal> {
     match change {
-        Change::AddEntity { entity } => entities::add(schema, entity),
-        Change::RemoveEntity { entity } => entities::remove(schema, entity),
-        Change::RenameEntity { entity, name, plural } => entities::rename(schema, entity, name, plural),
-        Change::SetSoftDelete { entity, on } => entities::set_soft_delete(schema, entity, *on),
-        Change::AddField { entity, field } => fields::add(schema, entity, field, fields::Sort::Plain),
-        Change::AddReference { entity, field } => fields::add(schema, entity, field, fields::Sort::Reference),
-        Change::AddComputed { entity, field } => fields::add(schema, entity, field, fields::Sort::Computed),
-        Change::RemoveField { entity, field } => fields::remove(schema, entity, field, false),
-        Change::RemoveReference { entity, field } => fields::remove(schema, entity, field, true),
-        Change::RenameField { entity, field, name } => fields::rename(schema, entity, field, name),
-        Change::RetypeField { entity, field, kind, default } => {
-            fields::retype(schema, entity, field, kind, default.as_ref())
-        }
-        Change::ChangeComputed { entity, field, computed } => {
-            fields::change_computed(schema, entity, field, computed)
-        }
-        Change::ChangeDeleteRule { entity, field, on_delete } => {
-            fields::change_delete_rule(schema, entity, field, *on_delete)
-        }
-        Change::Nest { entity, field } => fields::nest(schema, entity, field, true),
-        Change::Unnest { entity, field } => fields::nest(schema, entity, field, false),
-        Change::AddEnumValue { entity, field, value } => enums::add(schema, entity, field, value),
-        Change::RemoveEnumValue { entity, field, value } => enums::remove(schema, entity, field, value),
-        Change::RenameEnumValue { entity, field, value, to } => {
-            enums::rename(schema, entity, field, value, to)
-        }
-        Change::AddAction { entity, action } => actions::add(schema, entity, action),
-        Change::RemoveAction { entity, action } => actions::remove(schema, entity, action),
-        Change::RenameAction { entity, action, name } => actions::rename(schema, entity, action, name),
-        Change::AddGuard { entity, action, guard } => actions::add_guard(schema, entity, action, guard),
-        Change::RemoveGuard { entity, action, guard } => actions::remove_guard(schema, entity, action, guard),
-        Change::ChangeGuard { entity, action, guard, condition } => {
-            actions::change_guard(schema, entity, action, guard, condition)
-        }
-        Change::AddEffect { entity, action, effect, param } => {
-            actions::add_effect(schema, entity, action, effect, param.as_ref())
-        }
-        Change::RemoveEffect { entity, action, index } => {
-            actions::remove_effect(schema, entity, action, *index)
-        }
-        Change::ChangeEffect { entity, action, index, operand } => {
-            actions::change_effect(schema, entity, action, *index, operand)
-        }
-        Change::AddAnalytic { analytic } => analytics::add(schema, analytic),
-        Change::RemoveAnalytic { analytic } => analytics::remove(schema, analytic),
-        Change::RenameAnalytic { analytic, name } => analytics::rename(schema, analytic, name),
-        Change::ChangeMeasure { analytic, measure } => {
-            analytics::change(schema, analytic, |one| one.measure = measure.clone())
-        }
-        Change::ChangeGrouping { analytic, group_by } => {
-            analytics::change(schema, analytic, |one| one.group_by.clone_from(group_by))
-        }
-        Change::ChangeRestriction { analytic, only } => analytics::restrict(schema, analytic, only.as_ref()),
-        Change::ChangeAnalyticFilter { analytic, by } => analytics::filter(schema, analytic, by.as_deref()),
-        Change::AddFilter { entity, filter } => lists::add_filter(schema, entity, filter),
-        Change::RemoveFilter { entity, filter } => lists::remove_filter(schema, entity, filter),
-        Change::AddSort { entity, field } => lists::add_sort(schema, entity, field),
-        Change::RemoveSort { entity, field } => lists::remove_sort(schema, entity, field),
-        Change::ChangeDefaultSort { entity, sort } => {
-            parts::entity(schema, entity)?.default_sort.clone_from(sort);
-            Ok(())
-        }
-        Change::Tighten { entity, field, kind } => constraints::tighten(schema, entity, field, kind),
-        Change::Loosen { entity, field, kind } => constraints::loosen(schema, entity, field, kind),
-        Change::Require { entity, field } => constraints::require(schema, entity, field),
-        Change::MakeOptional { entity, field, default } => {
-            constraints::make_optional(schema, entity, field, default.as_ref())
-        }
-        Change::AllowNull { entity, field } => constraints::allow_null(schema, entity, field),
-        Change::ForbidNull { entity, field, default } => {
-            constraints::forbid_null(schema, entity, field, default.as_ref())
-        }
-        Change::ChangeDefault { entity, field, default } => {
-            constraints::change_default(schema, entity, field, default.as_ref())
-        }
-        Change::MakeUnique { entity, field } => constraints::set_unique(schema, entity, field, true),
-        Change::DropUnique { entity, field } => constraints::set_unique(schema, entity, field, false),
-        Change::MakeImmutable { entity, field } => constraints::set_immutable(schema, entity, field, true),
-        Change::MakeMutable { entity, field } => constraints::set_immutable(schema, entity, field, false),
-        Change::ChangeErrorShape { .. }
-        | Change::ChangeErrorCode { .. }
-        | Change::ChangeStatus { .. }
-        | Change::ChangeListShape { .. }
-        | Change::ChangePagination { .. }
-        | Change::ChangeFieldCase { .. }
-        | Change::ChangePrefix { .. }
-        | Change::ChangeUnknownFields { .. } => {
-            conventions::change(schema, change);
+        Change::Entity(change) => change.perform(schema),
+        Change::Field(change) => change.perform(schema),
+        Change::Constraint(change) => change.perform(schema),
+        Change::Action(change) => change.perform(schema),
+        Change::Analytic(change) => change.perform(schema),
+        Change::List(change) => change.perform(schema),
+        Change::Convention(change) => {
+            change.perform(schema);
             Ok(())
         }
     }

@@ -1,10 +1,147 @@
 //! Changes of the rules of fields: bounds, null, defaults, uniqueness.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use strum::{EnumDiscriminants, IntoStaticStr, VariantNames};
 
 use super::parts::written;
 use super::refusal::{Refusal, refuse};
-use crate::ir::{Field, Kind, Removed, Schema};
+use crate::ir::{Key, Kind, Removed, Schema};
+
+/// A change of a rule of a field: bounds, null, default, uniqueness.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[strum_discriminants(name(ConstraintKind), derive(PartialOrd, Ord, IntoStaticStr, VariantNames))]
+#[strum_discriminants(strum(serialize_all = "snake_case"), doc = "A kind of [`ConstraintChange`].")]
+#[expect(missing_docs, reason = "fields are the keys of what is changed and its new value")]
+pub enum ConstraintChange {
+    /// Narrower bounds, lengths or numbers of items, or a pattern: same type, `kind` as it is afterwards. Refused if
+    /// nothing becomes stricter, or anything looser, or the default breaks it.
+    Tighten { entity: Key, field: Key, kind: Kind },
+    /// Wider or no bounds, lengths, items, pattern: same type. Refused if nothing becomes looser, or anything stricter.
+    Loosen { entity: Key, field: Key, kind: Kind },
+    /// The field must be given; its default goes.
+    Require { entity: Key, field: Key },
+    /// The field need not be given; without a default it must be nullable.
+    MakeOptional { entity: Key, field: Key, default: Option<Value> },
+    /// Null becomes a value.
+    AllowNull { entity: Key, field: Key },
+    /// Null is a value no more; the field is required or has a default then (`default` sets one).
+    ForbidNull { entity: Key, field: Key, default: Option<Value> },
+    /// Another default for a field that is not required; `None` = null if absent (then it is nullable).
+    ChangeDefault { entity: Key, field: Key, default: Option<Value> },
+    /// No two records may have the same value.
+    MakeUnique { entity: Key, field: Key },
+    /// They may.
+    DropUnique { entity: Key, field: Key },
+    /// Set at creation only.
+    MakeImmutable { entity: Key, field: Key },
+    /// Can be changed.
+    MakeMutable { entity: Key, field: Key },
+}
+
+impl ConstraintChange {
+    /// The keys of the entity and of the field.
+    pub fn keys(&self) -> (&str, &str) {
+        match self {
+            Self::Tighten { entity, field, .. }
+            | Self::Loosen { entity, field, .. }
+            | Self::Require { entity, field }
+            | Self::MakeOptional { entity, field, .. }
+            | Self::AllowNull { entity, field }
+            | Self::ForbidNull { entity, field, .. }
+            | Self::ChangeDefault { entity, field, .. }
+            | Self::MakeUnique { entity, field }
+            | Self::DropUnique { entity, field }
+            | Self::MakeImmutable { entity, field }
+            | Self::MakeMutable { entity, field } => (entity, field),
+        }
+    }
+
+    pub(super) fn perform(&self, schema: &mut Schema) -> Result<(), Refusal> {
+        let (entity, key) = self.keys();
+        let turn = schema.turn;
+        let field = written(schema, entity, key)?;
+        let is_new = field.introduced_in == turn;
+        let refused = |why: &str| refuse(format!("`{entity}.{key}` {why}"));
+        let accepts = |accepted: Value| Removed::Constraint {
+            entity: entity.to_owned(),
+            field: key.to_owned(),
+            accepted,
+        };
+        let mut removed = Vec::new();
+        match self {
+            Self::Tighten { kind, .. } => {
+                let Some(moves) = moves(&field.kind, kind) else {
+                    return refused("cannot be narrowed to this");
+                };
+                if moves.iter().any(|(by, _)| *by == Move::Looser) {
+                    return refuse("a rule would be looser");
+                }
+                if !moves.iter().any(|(by, _)| *by == Move::Stricter) {
+                    return refuse("no rule would be stricter");
+                }
+                field.kind = kind.clone();
+            }
+            Self::Loosen { kind, .. } => {
+                let Some(moves) = moves(&field.kind, kind) else {
+                    return refused("cannot be widened to this");
+                };
+                if moves.iter().any(|(by, _)| *by == Move::Stricter) {
+                    return refuse("a rule would be stricter");
+                }
+                if !moves.iter().any(|(by, _)| *by == Move::Looser) {
+                    return refuse("no rule would be looser");
+                }
+                field.kind = kind.clone();
+                let looser = moves.into_iter().filter(|(by, _)| *by == Move::Looser);
+                removed.extend(looser.filter_map(|(_, value)| value).map(accepts));
+            }
+            Self::Require { .. } if field.required => return refused("is required already"),
+            Self::Require { .. } => {
+                field.required = true;
+                field.default = None;
+            }
+            Self::MakeOptional { .. } if !field.required => return refused("is not required"),
+            Self::MakeOptional { default, .. } => {
+                field.required = false;
+                field.default.clone_from(default);
+            }
+            Self::AllowNull { .. } if field.nullable => return refused("can be null already"),
+            Self::AllowNull { .. } => {
+                field.nullable = true;
+                removed.push(accepts(Value::Null));
+            }
+            Self::ForbidNull { .. } if !field.nullable => return refused("cannot be null"),
+            Self::ForbidNull { default, .. } => {
+                field.nullable = false;
+                if default.is_some() {
+                    field.default.clone_from(default);
+                }
+            }
+            Self::ChangeDefault { .. } if field.required => return refused("is required"),
+            Self::ChangeDefault { default, .. } => field.default.clone_from(default),
+            Self::MakeUnique { .. } if field.unique => return refused("is already unique"),
+            Self::MakeUnique { .. } => field.unique = true,
+            Self::DropUnique { .. } if !field.unique => return refused("is not unique"),
+            Self::DropUnique { entity, field: key } => {
+                field.unique = false;
+                removed.push(Removed::Unique { entity: entity.clone(), field: key.clone() });
+            }
+            Self::MakeImmutable { .. } if field.immutable => return refused("is already immutable"),
+            Self::MakeImmutable { .. } => field.immutable = true,
+            Self::MakeMutable { .. } if !field.immutable => return refused("is not immutable"),
+            Self::MakeMutable { entity, field: key } => {
+                field.immutable = false;
+                removed.push(Removed::Immutable { entity: entity.clone(), field: key.clone() });
+            }
+        }
+        if !is_new {
+            schema.removed.extend(removed);
+        }
+        Ok(())
+    }
+}
 
 /// How one bound moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,151 +209,4 @@ fn moves(before: &Kind, after: &Kind) -> Option<Vec<(Move, Option<Value>)>> {
         }
         _ => return None,
     })
-}
-
-pub(super) fn tighten(schema: &mut Schema, entity_key: &str, key: &str, kind: &Kind) -> Result<(), Refusal> {
-    let field = written(schema, entity_key, key)?;
-    let Some(moves) = moves(&field.kind, kind) else {
-        return refuse(format!("`{entity_key}.{key}` cannot be narrowed to this"));
-    };
-    if moves.iter().any(|(by, _)| *by == Move::Looser) {
-        return refuse("a rule would be looser");
-    }
-    if !moves.iter().any(|(by, _)| *by == Move::Stricter) {
-        return refuse("no rule would be stricter");
-    }
-    field.kind = kind.clone();
-    Ok(())
-}
-
-pub(super) fn loosen(schema: &mut Schema, entity_key: &str, key: &str, kind: &Kind) -> Result<(), Refusal> {
-    let turn = schema.turn;
-    let field = written(schema, entity_key, key)?;
-    let Some(moves) = moves(&field.kind, kind) else {
-        return refuse(format!("`{entity_key}.{key}` cannot be widened to this"));
-    };
-    if moves.iter().any(|(by, _)| *by == Move::Stricter) {
-        return refuse("a rule would be stricter");
-    }
-    if !moves.iter().any(|(by, _)| *by == Move::Looser) {
-        return refuse("no rule would be looser");
-    }
-    field.kind = kind.clone();
-    if field.introduced_in != turn {
-        let accepted = moves.into_iter().filter(|(by, _)| *by == Move::Looser).filter_map(|(_, value)| value);
-        schema.removed.extend(accepted.map(|accepted| Removed::Constraint {
-            entity: entity_key.to_owned(),
-            field: key.to_owned(),
-            accepted,
-        }));
-    }
-    Ok(())
-}
-
-pub(super) fn require(schema: &mut Schema, entity_key: &str, key: &str) -> Result<(), Refusal> {
-    let field = written(schema, entity_key, key)?;
-    if field.required {
-        return refuse(format!("`{entity_key}.{key}` is required already"));
-    }
-    field.required = true;
-    field.default = None;
-    Ok(())
-}
-
-pub(super) fn make_optional(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    default: Option<&Value>,
-) -> Result<(), Refusal> {
-    let field = written(schema, entity_key, key)?;
-    if !field.required {
-        return refuse(format!("`{entity_key}.{key}` is not required"));
-    }
-    field.required = false;
-    field.default = default.cloned();
-    Ok(())
-}
-
-pub(super) fn allow_null(schema: &mut Schema, entity_key: &str, key: &str) -> Result<(), Refusal> {
-    let turn = schema.turn;
-    let field = written(schema, entity_key, key)?;
-    if field.nullable {
-        return refuse(format!("`{entity_key}.{key}` can be null already"));
-    }
-    field.nullable = true;
-    if field.introduced_in != turn {
-        schema.removed.push(Removed::Constraint {
-            entity: entity_key.to_owned(),
-            field: key.to_owned(),
-            accepted: Value::Null,
-        });
-    }
-    Ok(())
-}
-
-pub(super) fn forbid_null(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    default: Option<&Value>,
-) -> Result<(), Refusal> {
-    let field = written(schema, entity_key, key)?;
-    if !field.nullable {
-        return refuse(format!("`{entity_key}.{key}` cannot be null"));
-    }
-    field.nullable = false;
-    if default.is_some() {
-        field.default = default.cloned();
-    }
-    Ok(())
-}
-
-pub(super) fn change_default(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    default: Option<&Value>,
-) -> Result<(), Refusal> {
-    let field = written(schema, entity_key, key)?;
-    if field.required {
-        return refuse(format!("`{entity_key}.{key}` is required"));
-    }
-    field.default = default.cloned();
-    Ok(())
-}
-
-pub(super) fn set_unique(schema: &mut Schema, entity_key: &str, key: &str, on: bool) -> Result<(), Refusal> {
-    let turn = schema.turn;
-    let field = written(schema, entity_key, key)?;
-    if field.unique == on {
-        return refuse(format!("`{entity_key}.{key}` is {}unique", if on { "already " } else { "not " }));
-    }
-    field.unique = on;
-    if !on && was_there(field, turn) {
-        schema.removed.push(Removed::Unique { entity: entity_key.to_owned(), field: key.to_owned() });
-    }
-    Ok(())
-}
-
-pub(super) fn set_immutable(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    on: bool,
-) -> Result<(), Refusal> {
-    let turn = schema.turn;
-    let field = written(schema, entity_key, key)?;
-    if field.immutable == on {
-        return refuse(format!("`{entity_key}.{key}` is {}immutable", if on { "already " } else { "not " }));
-    }
-    field.immutable = on;
-    if !on && was_there(field, turn) {
-        schema.removed.push(Removed::Immutable { entity: entity_key.to_owned(), field: key.to_owned() });
-    }
-    Ok(())
-}
-
-fn was_there(field: &Field, turn: u32) -> bool {
-    field.introduced_in != turn
 }

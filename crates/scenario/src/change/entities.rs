@@ -1,13 +1,60 @@
 //! Changes of whole entities.
 
+use serde::{Deserialize, Serialize};
+use strum::{EnumDiscriminants, IntoStaticStr, VariantNames};
+
 use super::claims::{claim, insert};
 use super::parts::entity;
 use super::refusal::{Refusal, refuse};
 use super::uses::{analytic_needs, computes_with, condition_needs, effect_needs};
 use crate::check::uses_param;
-use crate::ir::{Computed, Condition, Effect, Entity, Kind, Operand, Removed, Schema};
+use crate::ir::{Computed, Condition, Effect, Entity, Key, Kind, Operand, Removed, Schema};
 
-pub(super) fn add(schema: &mut Schema, entity: &Entity) -> Result<(), Refusal> {
+/// A change of a whole entity.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[strum_discriminants(name(EntityKind), derive(PartialOrd, Ord, IntoStaticStr, VariantNames))]
+#[strum_discriminants(strum(serialize_all = "snake_case"), doc = "A kind of [`EntityChange`].")]
+#[expect(missing_docs, reason = "fields are the keys of what is changed and its new value")]
+pub enum EntityChange {
+    /// A new entity.
+    AddEntity { entity: Entity },
+    /// An entity goes, with the reference fields, actions' effects and guards, computed fields and analytics that need
+    /// it; refused if that would leave an entity or action without anything to do.
+    RemoveEntity { entity: Key },
+    /// New singular and plural; the paths follow.
+    RenameEntity { entity: Key, name: String, plural: String },
+    /// Deleted records are kept and marked, or are removed again.
+    SetSoftDelete {
+        entity: Key,
+        /// `on` is a truth value in many readers of YAML.
+        #[serde(rename = "keep")]
+        on: bool,
+    },
+}
+
+impl EntityChange {
+    /// The key of the entity.
+    pub fn entity(&self) -> &str {
+        match self {
+            Self::AddEntity { entity } => &entity.key,
+            Self::RemoveEntity { entity }
+            | Self::RenameEntity { entity, .. }
+            | Self::SetSoftDelete { entity, .. } => entity,
+        }
+    }
+
+    pub(super) fn perform(&self, schema: &mut Schema) -> Result<(), Refusal> {
+        match self {
+            Self::AddEntity { entity } => add(schema, entity),
+            Self::RemoveEntity { entity } => remove(schema, entity),
+            Self::RenameEntity { entity, name, plural } => rename(schema, entity, name, plural),
+            Self::SetSoftDelete { entity, on } => set_soft_delete(schema, entity, *on),
+        }
+    }
+}
+
+fn add(schema: &mut Schema, entity: &Entity) -> Result<(), Refusal> {
     let mut entity = entity.clone();
     claim(schema, &entity.key)?;
     for name in [&entity.name, &entity.plural] {
@@ -30,7 +77,7 @@ pub(super) fn add(schema: &mut Schema, entity: &Entity) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn rename(schema: &mut Schema, key: &str, name: &str, plural: &str) -> Result<(), Refusal> {
+fn rename(schema: &mut Schema, key: &str, name: &str, plural: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
     let old = entity(schema, key)?;
     if old.plural == plural {
@@ -68,7 +115,7 @@ fn nested_under(entity: &Entity) -> impl Iterator<Item = &str> {
     })
 }
 
-pub(super) fn set_soft_delete(schema: &mut Schema, key: &str, on: bool) -> Result<(), Refusal> {
+fn set_soft_delete(schema: &mut Schema, key: &str, on: bool) -> Result<(), Refusal> {
     let turn = schema.turn;
     let entity = entity(schema, key)?;
     if entity.soft_delete == on {
@@ -82,7 +129,7 @@ pub(super) fn set_soft_delete(schema: &mut Schema, key: &str, on: bool) -> Resul
 }
 
 /// Takes out an entity, and everything elsewhere that cannot be without it.
-pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
+fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
     entity(schema, key)?;
     if schema.entities.len() == 1 {
         return refuse("the last entity cannot go");

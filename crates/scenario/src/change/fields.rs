@@ -2,24 +2,123 @@
 
 use std::mem::discriminant;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::{EnumDiscriminants, IntoStaticStr, VariantNames};
 
 use super::claims::{claim_part, insert};
+use super::enums;
 use super::parts::{entity, field, written};
 use super::refusal::{Refusal, refuse};
 use super::uses;
 use crate::check::{can_be_unique, can_filter, can_sort};
-use crate::ir::{Computed, Field, Kind, OnDelete, Removed, Schema};
+use crate::ir::{Computed, Field, Key, Kind, OnDelete, Removed, Schema};
+
+/// A change of a field: plain, reference or computed, and of the values of an enum.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
+#[serde(tag = "change", rename_all = "snake_case")]
+#[strum_discriminants(name(FieldKind), derive(PartialOrd, Ord, IntoStaticStr, VariantNames))]
+#[strum_discriminants(strum(serialize_all = "snake_case"), doc = "A kind of [`FieldChange`].")]
+#[expect(missing_docs, reason = "fields are the keys of what is changed and its new value")]
+pub enum FieldChange {
+    /// A new field, not a reference.
+    AddField { entity: Key, field: Field },
+    /// A field goes (not a reference), with its filters and sorts; refused if an action, analytic or computed field
+    /// needs it.
+    RemoveField { entity: Key, field: Key },
+    /// A new name for a field (references too).
+    RenameField { entity: Key, field: Key, name: String },
+    /// Another type for a field; its default, uniqueness and the filters and sorts that no longer fit are dropped or
+    /// replaced as `default` says. Refused if an action, analytic or computed field needs the old type.
+    RetypeField { entity: Key, field: Key, kind: Kind, default: Option<Value> },
+    /// One more value of an enum.
+    AddEnumValue { entity: Key, field: Key, value: String },
+    /// One value less; refused if a default, guard, effect or analytic needs it, or fewer than two would stay.
+    RemoveEnumValue { entity: Key, field: Key, value: String },
+    /// A value gets another word, everywhere.
+    RenameEnumValue { entity: Key, field: Key, value: String, to: String },
+    /// A new reference field.
+    AddReference { entity: Key, field: Field },
+    /// A reference field goes; refused as `RemoveField`.
+    RemoveReference { entity: Key, field: Key },
+    /// Another rule for deletion of what is referred to.
+    ChangeDeleteRule { entity: Key, field: Key, on_delete: OnDelete },
+    /// A nested route for a reference.
+    Nest { entity: Key, field: Key },
+    /// No nested route any more.
+    Unnest { entity: Key, field: Key },
+    /// A read-only field; `field.computed` says how.
+    AddComputed { entity: Key, field: Field },
+    /// Another computation for a read-only field of the same kind.
+    ChangeComputed { entity: Key, field: Key, computed: Computed },
+}
+
+impl FieldChange {
+    /// The keys of the entity and of the field.
+    pub fn keys(&self) -> (&str, &str) {
+        match self {
+            Self::AddField { entity, field }
+            | Self::AddReference { entity, field }
+            | Self::AddComputed { entity, field } => (entity, &field.key),
+            Self::RemoveField { entity, field }
+            | Self::RenameField { entity, field, .. }
+            | Self::RetypeField { entity, field, .. }
+            | Self::AddEnumValue { entity, field, .. }
+            | Self::RemoveEnumValue { entity, field, .. }
+            | Self::RenameEnumValue { entity, field, .. }
+            | Self::RemoveReference { entity, field }
+            | Self::ChangeDeleteRule { entity, field, .. }
+            | Self::Nest { entity, field }
+            | Self::Unnest { entity, field }
+            | Self::ChangeComputed { entity, field, .. } => (entity, field),
+        }
+    }
+
+    pub(super) fn perform(&self, schema: &mut Schema) -> Result<(), Refusal> {
+        match self {
+            Self::AddField { entity, field } => add(schema, entity, field, Sort::Plain),
+            Self::RemoveField { entity, field } => remove(schema, entity, field, false),
+            Self::RenameField { entity, field, name } => rename(schema, entity, field, name),
+            Self::RetypeField { entity, field, kind, default } => {
+                retype(schema, entity, field, kind, default.as_ref())
+            }
+            Self::AddEnumValue { entity, field, value } => enums::add(schema, entity, field, value),
+            Self::RemoveEnumValue { entity, field, value } => enums::remove(schema, entity, field, value),
+            Self::RenameEnumValue { entity, field, value, to } => {
+                enums::rename(schema, entity, field, value, to)
+            }
+            Self::AddReference { entity, field } => add(schema, entity, field, Sort::Reference),
+            Self::RemoveReference { entity, field } => remove(schema, entity, field, true),
+            Self::ChangeDeleteRule { entity, field: key, on_delete: rule } => {
+                match &mut field(schema, entity, key)?.kind {
+                    Kind::Reference { on_delete, .. } => *on_delete = *rule,
+                    _ => return refuse(format!("`{entity}.{key}` is no reference")),
+                }
+                Ok(())
+            }
+            Self::Nest { entity, field } => nest(schema, entity, field, true),
+            Self::Unnest { entity, field } => nest(schema, entity, field, false),
+            Self::AddComputed { entity, field } => add(schema, entity, field, Sort::Computed),
+            Self::ChangeComputed { entity, field: key, computed: new } => {
+                match &mut field(schema, entity, key)?.computed {
+                    Some(computed) => computed.clone_from(new),
+                    None => return refuse(format!("`{entity}.{key}` is not computed")),
+                }
+                Ok(())
+            }
+        }
+    }
+}
 
 /// What a new field is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sort {
+enum Sort {
     Plain,
     Reference,
     Computed,
 }
 
-pub(super) fn add(schema: &mut Schema, entity_key: &str, new: &Field, sort: Sort) -> Result<(), Refusal> {
+fn add(schema: &mut Schema, entity_key: &str, new: &Field, sort: Sort) -> Result<(), Refusal> {
     let is = match (&new.computed, &new.kind) {
         (Some(_), _) => Sort::Computed,
         (None, Kind::Reference { .. }) => Sort::Reference,
@@ -41,12 +140,7 @@ pub(super) fn add(schema: &mut Schema, entity_key: &str, new: &Field, sort: Sort
     Ok(())
 }
 
-pub(super) fn remove(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    reference: bool,
-) -> Result<(), Refusal> {
+fn remove(schema: &mut Schema, entity_key: &str, key: &str, reference: bool) -> Result<(), Refusal> {
     let turn = schema.turn;
     if field(schema, entity_key, key)?.target().is_some() != reference {
         return refuse(if reference {
@@ -82,7 +176,7 @@ fn refuse_if_used(schema: &Schema, entity_key: &str, key: &str) -> Result<(), Re
     }
 }
 
-pub(super) fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &str) -> Result<(), Refusal> {
+fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &str) -> Result<(), Refusal> {
     let turn = schema.turn;
     let renamed = field(schema, entity_key, key)?;
     let (old, is_new) = (renamed.name.clone(), renamed.introduced_in == turn);
@@ -102,7 +196,7 @@ pub(super) fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &st
     Ok(())
 }
 
-pub(super) fn retype(
+fn retype(
     schema: &mut Schema,
     entity_key: &str,
     key: &str,
@@ -161,36 +255,7 @@ pub(super) fn retype(
     Ok(())
 }
 
-pub(super) fn change_computed(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    computed: &Computed,
-) -> Result<(), Refusal> {
-    let field = field(schema, entity_key, key)?;
-    if field.computed.is_none() {
-        return refuse(format!("`{entity_key}.{key}` is not computed"));
-    }
-    field.computed = Some(computed.clone());
-    Ok(())
-}
-
-pub(super) fn change_delete_rule(
-    schema: &mut Schema,
-    entity_key: &str,
-    key: &str,
-    rule: OnDelete,
-) -> Result<(), Refusal> {
-    match &mut field(schema, entity_key, key)?.kind {
-        Kind::Reference { on_delete, .. } => {
-            *on_delete = rule;
-            Ok(())
-        }
-        _ => refuse(format!("`{entity_key}.{key}` is no reference")),
-    }
-}
-
-pub(super) fn nest(schema: &mut Schema, entity_key: &str, key: &str, on: bool) -> Result<(), Refusal> {
+fn nest(schema: &mut Schema, entity_key: &str, key: &str, on: bool) -> Result<(), Refusal> {
     let turn = schema.turn;
     let plural = entity(schema, entity_key)?.plural.clone();
     let field = field(schema, entity_key, key)?;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Change, apply, next_turn};
+use super::{Change, ChangeKind, apply, next_turn};
 use crate::check::check;
 use crate::draw::Draw;
 use crate::ir::{Removed, Schema, example};
@@ -16,10 +16,9 @@ pub(crate) fn change(json: &Value) -> Change {
     serde_json::from_value(json.clone()).unwrap_or_else(|e| panic!("{json}: {e}"))
 }
 
-/// The words of all kinds, as the reader of changes knows them.
+/// The words of all kinds.
 fn kinds() -> BTreeSet<String> {
-    let error = serde_json::from_value::<Change>(json!({"change": "?"})).unwrap_err().to_string();
-    error.split('`').skip(3).step_by(2).map(str::to_owned).collect()
+    ChangeKind::ALL.map(|kind| kind.word().to_owned()).into()
 }
 
 fn title(field: &str) -> Value {
@@ -288,11 +287,25 @@ fn applied(schema: &Schema, json: &Value) -> Schema {
 }
 
 #[test]
+fn an_unreadable_change_says_what_is_wrong_with_it() {
+    for (json, reason) in [
+        (json!({"entity": "parts"}), "missing field `change`"),
+        (json!({"change": "add_field", "entity": "parts"}), "missing field `field`"),
+        (json!({"change": "nest", "entity": "parts", "field": 3}), "invalid type: integer `3`"),
+        (json!({"change": "fly"}), "unknown variant `fly`, expected one of `add_entity`, `remove_entity`"),
+    ] {
+        let error = serde_json::from_value::<Change>(json).unwrap_err().to_string();
+        assert!(error.starts_with(reason), "{error}");
+    }
+}
+
+#[test]
 fn every_kind_of_change_does_what_it_says_or_is_refused() {
     let before = second_turn();
     let (mut done, mut refused) = (BTreeSet::new(), BTreeSet::new());
     for json in good() {
         let after = applied(&before, &json);
+        assert_eq!(change(&json).kind().word(), json["change"]);
         assert_eq!(check(&after), [], "{json}");
         assert_ne!(after, before, "{json}");
         done.insert(json["change"].as_str().unwrap().to_owned());
@@ -371,7 +384,8 @@ fn an_entity_takes_along_what_needs_it() {
     let mut schema = second_turn();
     let extend = schema.entity_mut("repair_orders").unwrap().action_mut("extend").unwrap();
     extend.effects.remove(0);
-    let refusal = apply(&schema, &Change::RemoveEntity { entity: "parts".to_owned() }).unwrap_err();
+    let refusal =
+        apply(&schema, &change(&json!({"change": "remove_entity", "entity": "parts"}))).unwrap_err();
     assert!(refusal.reason.contains("repair_orders.extend"), "{refusal}");
 }
 

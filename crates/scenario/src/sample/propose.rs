@@ -11,9 +11,8 @@ mod fields;
 mod lists;
 
 use super::conventions;
-use super::kind::ChangeKind;
 use super::touched::Touched;
-use crate::change::{Change, ErrorKind, StatusKind};
+use crate::change::{Change, ChangeKind, ConventionChange, ConventionKind, ErrorKind, StatusKind};
 use crate::draw::Draw;
 use crate::ir::{Case, Entity, Field, Schema, UnknownFields};
 
@@ -63,68 +62,17 @@ impl<'a> Scene<'a> {
 pub fn propose(kind: ChangeKind, draw: &mut Draw, schema: &Schema, touched: &Touched) -> Option<Change> {
     let scene = Scene { schema, touched };
     match kind {
-        ChangeKind::AddEntity
-        | ChangeKind::RemoveEntity
-        | ChangeKind::RenameEntity
-        | ChangeKind::SetSoftDelete => entities::propose(kind, draw, scene),
-        ChangeKind::AddField
-        | ChangeKind::RemoveField
-        | ChangeKind::RenameField
-        | ChangeKind::RetypeField
-        | ChangeKind::AddEnumValue
-        | ChangeKind::RemoveEnumValue
-        | ChangeKind::RenameEnumValue
-        | ChangeKind::AddReference
-        | ChangeKind::RemoveReference
-        | ChangeKind::ChangeDeleteRule
-        | ChangeKind::Nest
-        | ChangeKind::Unnest
-        | ChangeKind::AddComputed
-        | ChangeKind::ChangeComputed => fields::propose(kind, draw, scene),
-        ChangeKind::AddAction
-        | ChangeKind::RemoveAction
-        | ChangeKind::RenameAction
-        | ChangeKind::AddGuard
-        | ChangeKind::RemoveGuard
-        | ChangeKind::ChangeGuard
-        | ChangeKind::AddEffect
-        | ChangeKind::RemoveEffect
-        | ChangeKind::ChangeEffect => actions::propose(kind, draw, scene),
-        ChangeKind::AddAnalytic
-        | ChangeKind::RemoveAnalytic
-        | ChangeKind::RenameAnalytic
-        | ChangeKind::ChangeMeasure
-        | ChangeKind::ChangeGrouping
-        | ChangeKind::ChangeRestriction
-        | ChangeKind::ChangeAnalyticFilter => analytics::propose(kind, draw, scene),
-        ChangeKind::AddFilter
-        | ChangeKind::RemoveFilter
-        | ChangeKind::AddSort
-        | ChangeKind::RemoveSort
-        | ChangeKind::ChangeDefaultSort => lists::propose(kind, draw, scene),
-        ChangeKind::Tighten
-        | ChangeKind::Loosen
-        | ChangeKind::Require
-        | ChangeKind::MakeOptional
-        | ChangeKind::AllowNull
-        | ChangeKind::ForbidNull
-        | ChangeKind::ChangeDefault
-        | ChangeKind::MakeUnique
-        | ChangeKind::DropUnique
-        | ChangeKind::MakeImmutable
-        | ChangeKind::MakeMutable => constraints::propose(kind, draw, scene),
-        ChangeKind::ChangeErrorShape
-        | ChangeKind::ChangeErrorCode
-        | ChangeKind::ChangeStatus
-        | ChangeKind::ChangeListShape
-        | ChangeKind::ChangePagination
-        | ChangeKind::ChangeFieldCase
-        | ChangeKind::ChangePrefix
-        | ChangeKind::ChangeUnknownFields => convention(kind, draw, schema),
+        ChangeKind::Entity(kind) => entities::propose(kind, draw, scene).map(Change::Entity),
+        ChangeKind::Field(kind) => fields::propose(kind, draw, scene).map(Change::Field),
+        ChangeKind::Constraint(kind) => constraints::propose(kind, draw, scene).map(Change::Constraint),
+        ChangeKind::Action(kind) => actions::propose(kind, draw, scene).map(Change::Action),
+        ChangeKind::Analytic(kind) => analytics::propose(kind, draw, scene).map(Change::Analytic),
+        ChangeKind::List(kind) => lists::propose(kind, draw, scene).map(Change::List),
+        ChangeKind::Convention(kind) => convention(kind, draw, schema).map(Change::Convention),
     }
 }
 
-fn convention(kind: ChangeKind, draw: &mut Draw, schema: &Schema) -> Option<Change> {
+fn convention(kind: ConventionKind, draw: &mut Draw, schema: &Schema) -> Option<ConventionChange> {
     let now = &schema.conventions;
     // What no request can bring about is not worth a change: nobody would notice it.
     let conflict = schema
@@ -134,8 +82,10 @@ fn convention(kind: ChangeKind, draw: &mut Draw, schema: &Schema) -> Option<Chan
     let refused =
         schema.entities.iter().any(|entity| entity.actions.iter().any(|action| !action.guards.is_empty()));
     Some(match kind {
-        ChangeKind::ChangeErrorShape => Change::ChangeErrorShape { error: conventions::error(draw) },
-        ChangeKind::ChangeErrorCode => {
+        ConventionKind::ChangeErrorShape => {
+            ConventionChange::ChangeErrorShape { error: conventions::error(draw) }
+        }
+        ConventionKind::ChangeErrorCode => {
             let all = [
                 (ErrorKind::Invalid, &now.codes.invalid),
                 (ErrorKind::NotFound, &now.codes.not_found),
@@ -147,9 +97,9 @@ fn convention(kind: ChangeKind, draw: &mut Draw, schema: &Schema) -> Option<Chan
             if (which == ErrorKind::Conflict && !conflict) || (which == ErrorKind::Refused && !refused) {
                 return None;
             }
-            Change::ChangeErrorCode { which, code: conventions::code(draw, at, old) }
+            ConventionChange::ChangeErrorCode { which, code: conventions::code(draw, at, old) }
         }
-        ChangeKind::ChangeStatus => {
+        ConventionKind::ChangeStatus => {
             let all = [
                 (StatusKind::Created, now.status.created),
                 (StatusKind::Deleted, now.status.deleted),
@@ -162,17 +112,21 @@ fn convention(kind: ChangeKind, draw: &mut Draw, schema: &Schema) -> Option<Chan
             if (which == StatusKind::Conflict && !conflict) || (which == StatusKind::Refused && !refused) {
                 return None;
             }
-            Change::ChangeStatus { which, status: conventions::status(draw, at, old) }
+            ConventionChange::ChangeStatus { which, status: conventions::status(draw, at, old) }
         }
-        ChangeKind::ChangeListShape => Change::ChangeListShape { list: conventions::list(draw) },
-        ChangeKind::ChangePagination => {
-            Change::ChangePagination { pagination: conventions::pagination(draw) }
+        ConventionKind::ChangeListShape => {
+            ConventionChange::ChangeListShape { list: conventions::list(draw) }
         }
-        ChangeKind::ChangeFieldCase => Change::ChangeFieldCase {
+        ConventionKind::ChangePagination => {
+            ConventionChange::ChangePagination { pagination: conventions::pagination(draw) }
+        }
+        ConventionKind::ChangeFieldCase => ConventionChange::ChangeFieldCase {
             case: if now.field_case == Case::Camel { Case::Snake } else { Case::Camel },
         },
-        ChangeKind::ChangePrefix => Change::ChangePrefix { prefix: conventions::prefix(draw, &now.prefix) },
-        _ => Change::ChangeUnknownFields {
+        ConventionKind::ChangePrefix => {
+            ConventionChange::ChangePrefix { prefix: conventions::prefix(draw, &now.prefix) }
+        }
+        ConventionKind::ChangeUnknownFields => ConventionChange::ChangeUnknownFields {
             unknown_fields: match now.unknown_fields {
                 UnknownFields::Ignore => UnknownFields::Reject,
                 UnknownFields::Reject => UnknownFields::Ignore,

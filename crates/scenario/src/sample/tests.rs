@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use sha2::{Digest as _, Sha256};
 
 use super::*;
+use crate::change::{ActionChange, AnalyticChange, ConventionKind, EntityChange, EntityKind, FieldChange};
 use crate::check::check;
 
 fn seed(scenario: u32) -> Seed {
@@ -155,7 +156,7 @@ fn every_kind_of_change_comes(scenarios: &[Turns]) {
     let mut seen: BTreeMap<ChangeKind, usize> = ChangeKind::ALL.map(|kind| (kind, 0)).into();
     for (_, changes) in scenarios.iter().flatten() {
         for change in changes {
-            *seen.entry(ChangeKind::from_change(change)).or_default() += 1;
+            *seen.entry(change.kind()).or_default() += 1;
         }
     }
     let missing: Vec<&ChangeKind> =
@@ -163,7 +164,8 @@ fn every_kind_of_change_comes(scenarios: &[Turns]) {
     assert!(missing.is_empty(), "{missing:?}");
     assert!(seen.len() >= 30);
     // What changes all routes is rare.
-    for (kind, most) in [(ChangeKind::ChangeFieldCase, 24), (ChangeKind::ChangePrefix, 32)] {
+    for (kind, most) in [(ConventionKind::ChangeFieldCase, 24), (ConventionKind::ChangePrefix, 32)] {
+        let kind = ChangeKind::Convention(kind);
         assert!(seen[&kind] <= most, "{kind:?} came {} times in 600 turns", seen[&kind]);
     }
 }
@@ -174,7 +176,7 @@ fn a_turn_changes_nothing_twice(scenarios: &[Turns]) {
         let mut entities = BTreeSet::new();
         let mut sweeping = 0;
         for change in changes {
-            let kind = ChangeKind::from_change(change);
+            let kind = change.kind();
             sweeping += usize::from(kind.is_sweeping());
             let written = serde_json::to_value(change).unwrap();
             let key = |name: &str| written.get(name).and_then(|value| value.as_str()).map(str::to_owned);
@@ -182,9 +184,8 @@ fn a_turn_changes_nothing_twice(scenarios: &[Turns]) {
                 let at = format!("{entity}.{field} in turn {} of {}", schema.turn, schema.topic);
                 assert!(fields.insert((entity, field)), "{at}");
             }
-            if let (ChangeKind::RenameEntity | ChangeKind::RemoveEntity, Some(entity)) = (kind, key("entity"))
-            {
-                assert!(entities.insert(entity));
+            if let ChangeKind::Entity(EntityKind::RenameEntity | EntityKind::RemoveEntity) = kind {
+                assert!(entities.insert(key("entity").unwrap()));
             }
         }
         assert!(sweeping <= 1);
@@ -244,10 +245,16 @@ fn no_name_comes_back_with_another_meaning(scenarios: &[Turns]) {
             }
             for change in changes {
                 let what = match change {
-                    Change::RenameEntity { entity, .. } => entity.clone(),
-                    Change::RenameField { entity, field, .. } => format!("{entity}.{field}"),
-                    Change::RenameAction { entity, action, .. } => format!("{entity}.{action}"),
-                    Change::RenameAnalytic { analytic, .. } => format!("analytics.{analytic}"),
+                    Change::Entity(EntityChange::RenameEntity { entity, .. }) => entity.clone(),
+                    Change::Field(FieldChange::RenameField { entity, field, .. }) => {
+                        format!("{entity}.{field}")
+                    }
+                    Change::Action(ActionChange::RenameAction { entity, action, .. }) => {
+                        format!("{entity}.{action}")
+                    }
+                    Change::Analytic(AnalyticChange::RenameAnalytic { analytic, .. }) => {
+                        format!("analytics.{analytic}")
+                    }
                     _ => continue,
                 };
                 *renames.entry(what).or_default() += 1;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::change::Change;
+use crate::change::{ActionChange, Change, FieldChange};
 use crate::ir::{Condition, Effect, Entity, Schema};
 
 /// The parts that the changes of a turn have touched so far.
@@ -159,34 +159,8 @@ fn entity_differences(before: &Entity, after: &Entity, parts: &mut Vec<String>) 
 fn mentioned(before: &Schema, change: &Change) -> Vec<String> {
     let mut parts = Vec::new();
     match change {
-        Change::RemoveGuard { entity, action, guard } | Change::ChangeGuard { entity, action, guard, .. } => {
-            let guards =
-                before.entity(entity).and_then(|entity| entity.action(action)).map(|action| &action.guards);
-            for guard in guards.into_iter().flatten().filter(|one| one.key == *guard) {
-                in_condition(before, entity, &guard.condition, &mut parts);
-            }
-        }
-        Change::AddGuard { entity, guard, .. } => in_condition(before, entity, &guard.condition, &mut parts),
-        Change::RemoveEffect { entity, action, index }
-        | Change::ChangeEffect { entity, action, index, .. } => {
-            let effect = before
-                .entity(entity)
-                .and_then(|entity| entity.action(action))
-                .and_then(|action| action.effects.get(*index));
-            if let Some(effect) = effect {
-                in_effect(entity, effect, &mut parts);
-            }
-        }
-        Change::AddEffect { entity, effect, .. } => in_effect(entity, effect, &mut parts),
-        Change::AddAction { entity, action } => {
-            for guard in &action.guards {
-                in_condition(before, entity, &guard.condition, &mut parts);
-            }
-            for effect in &action.effects {
-                in_effect(entity, effect, &mut parts);
-            }
-        }
-        Change::Unnest { entity, field } | Change::Nest { entity, field } => {
+        Change::Action(change) => in_action(before, change, &mut parts),
+        Change::Field(FieldChange::Unnest { entity, field } | FieldChange::Nest { entity, field }) => {
             let target =
                 before.entity(entity).and_then(|entity| entity.field(field)).and_then(|field| field.target());
             parts.extend(target.map(|target| format!("{target}.{entity}")));
@@ -194,6 +168,35 @@ fn mentioned(before: &Schema, change: &Change) -> Vec<String> {
         _ => {}
     }
     parts
+}
+
+fn in_action(before: &Schema, change: &ActionChange, parts: &mut Vec<String>) {
+    let (entity, key) = change.keys();
+    let old = before.entity(entity).and_then(|entity| entity.action(key));
+    match change {
+        ActionChange::RemoveGuard { guard, .. } | ActionChange::ChangeGuard { guard, .. } => {
+            let guards = old.map(|action| &action.guards);
+            for guard in guards.into_iter().flatten().filter(|one| one.key == *guard) {
+                in_condition(before, entity, &guard.condition, parts);
+            }
+        }
+        ActionChange::AddGuard { guard, .. } => in_condition(before, entity, &guard.condition, parts),
+        ActionChange::RemoveEffect { index, .. } | ActionChange::ChangeEffect { index, .. } => {
+            if let Some(effect) = old.and_then(|action| action.effects.get(*index)) {
+                in_effect(entity, effect, parts);
+            }
+        }
+        ActionChange::AddEffect { effect, .. } => in_effect(entity, effect, parts),
+        ActionChange::AddAction { action, .. } => {
+            for guard in &action.guards {
+                in_condition(before, entity, &guard.condition, parts);
+            }
+            for effect in &action.effects {
+                in_effect(entity, effect, parts);
+            }
+        }
+        ActionChange::RemoveAction { .. } | ActionChange::RenameAction { .. } => {}
+    }
 }
 
 fn in_condition(schema: &Schema, home: &str, condition: &Condition, parts: &mut Vec<String>) {

@@ -12,7 +12,9 @@ use super::document;
 use super::pieces::{Part, Piece};
 use super::removed;
 use super::words::Names;
-use crate::change::{Change, apply, next_turn};
+use crate::change::{
+    ActionChange, AnalyticChange, Change, ConventionChange, EntityChange, FieldChange, apply, next_turn,
+};
 use crate::ir::{Removed, Schema};
 
 /// The clauses of a schema against those of the one before.
@@ -34,15 +36,15 @@ pub(super) struct Delta {
 
 /// Whether a change only gives another name, everywhere.
 pub(super) fn is_rename(change: &Change) -> bool {
+    use ConventionChange::{ChangeFieldCase, ChangePrefix};
+    use FieldChange::{RenameEnumValue, RenameField};
     matches!(
         change,
-        Change::RenameEntity { .. }
-            | Change::RenameField { .. }
-            | Change::RenameEnumValue { .. }
-            | Change::RenameAction { .. }
-            | Change::RenameAnalytic { .. }
-            | Change::ChangePrefix { .. }
-            | Change::ChangeFieldCase { .. }
+        Change::Entity(EntityChange::RenameEntity { .. })
+            | Change::Field(RenameField { .. } | RenameEnumValue { .. })
+            | Change::Action(ActionChange::RenameAction { .. })
+            | Change::Analytic(AnalyticChange::RenameAnalytic { .. })
+            | Change::Convention(ChangePrefix { .. } | ChangeFieldCase { .. })
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Clause, clauses, specification, summary};
 use crate::change::tests::{change, second_turn};
-use crate::change::{Change, apply};
+use crate::change::{Change, FieldChange, apply};
 use crate::ir::{Case, Removed, Schema, example};
 use serde_json::json;
 
@@ -231,6 +231,7 @@ fn summaries_are_one_plain_sentence() {
         assert_eq!(summary(&before, &change(&json)), text);
     }
     // What does not exist is written as its words, and nothing fails.
-    let unknown = Change::RemoveField { entity: "old_things".into(), field: "last_word".into() };
+    let unknown = FieldChange::RemoveField { entity: "old_things".into(), field: "last_word".into() };
+    let unknown = Change::Field(unknown);
     assert_eq!(summary(&before, &unknown), "Removes the field `last_word` from old things.");
 }

@@ -6,7 +6,7 @@ mod conventions;
 use super::entity;
 use super::types;
 use super::words::{Names, article, capital, with_article};
-use crate::change::Change;
+use crate::change::{Change, ConstraintChange, EntityChange, FieldChange, ListChange};
 use crate::ir::{Entity, Field, Kind, OnDelete, Schema, words};
 
 /// Names of slots and what fills them.
@@ -39,70 +39,6 @@ pub(super) fn fill(template: &str, slots: &Slots) -> String {
 /// both are the same; what is new comes from the change itself.
 pub(super) fn slots(before: &Schema, after: &Schema, change: &Change) -> Slots {
     Facts { before: Names::new(before), after: Names::new(after), slots: Slots::new() }.fill_slots(change)
-}
-
-/// The entity that a change is about; none for analytics and conventions.
-pub(super) fn subject(change: &Change) -> Option<&str> {
-    match change {
-        Change::AddEntity { entity } => Some(&entity.key),
-        Change::RemoveEntity { entity }
-        | Change::RenameEntity { entity, .. }
-        | Change::AddField { entity, .. }
-        | Change::RemoveField { entity, .. }
-        | Change::RenameField { entity, .. }
-        | Change::RetypeField { entity, .. }
-        | Change::AddEnumValue { entity, .. }
-        | Change::RemoveEnumValue { entity, .. }
-        | Change::RenameEnumValue { entity, .. }
-        | Change::AddReference { entity, .. }
-        | Change::RemoveReference { entity, .. }
-        | Change::ChangeDeleteRule { entity, .. }
-        | Change::Nest { entity, .. }
-        | Change::Unnest { entity, .. }
-        | Change::AddAction { entity, .. }
-        | Change::RemoveAction { entity, .. }
-        | Change::RenameAction { entity, .. }
-        | Change::AddGuard { entity, .. }
-        | Change::RemoveGuard { entity, .. }
-        | Change::ChangeGuard { entity, .. }
-        | Change::AddEffect { entity, .. }
-        | Change::RemoveEffect { entity, .. }
-        | Change::ChangeEffect { entity, .. }
-        | Change::AddFilter { entity, .. }
-        | Change::RemoveFilter { entity, .. }
-        | Change::AddSort { entity, .. }
-        | Change::RemoveSort { entity, .. }
-        | Change::ChangeDefaultSort { entity, .. }
-        | Change::Tighten { entity, .. }
-        | Change::Loosen { entity, .. }
-        | Change::Require { entity, .. }
-        | Change::MakeOptional { entity, .. }
-        | Change::AllowNull { entity, .. }
-        | Change::ForbidNull { entity, .. }
-        | Change::ChangeDefault { entity, .. }
-        | Change::MakeUnique { entity, .. }
-        | Change::DropUnique { entity, .. }
-        | Change::MakeImmutable { entity, .. }
-        | Change::MakeMutable { entity, .. }
-        | Change::AddComputed { entity, .. }
-        | Change::ChangeComputed { entity, .. }
-        | Change::SetSoftDelete { entity, .. } => Some(entity),
-        Change::AddAnalytic { .. }
-        | Change::RemoveAnalytic { .. }
-        | Change::RenameAnalytic { .. }
-        | Change::ChangeMeasure { .. }
-        | Change::ChangeGrouping { .. }
-        | Change::ChangeRestriction { .. }
-        | Change::ChangeAnalyticFilter { .. }
-        | Change::ChangeErrorShape { .. }
-        | Change::ChangeErrorCode { .. }
-        | Change::ChangeStatus { .. }
-        | Change::ChangeListShape { .. }
-        | Change::ChangePagination { .. }
-        | Change::ChangeFieldCase { .. }
-        | Change::ChangePrefix { .. }
-        | Change::ChangeUnknownFields { .. } => None,
-    }
 }
 
 struct Facts<'a> {
@@ -160,48 +96,29 @@ impl<'a> Facts<'a> {
     }
 
     fn fill_slots(mut self, change: &Change) -> Slots {
-        if let Some(key) = subject(change)
-            && !matches!(change, Change::AddEntity { .. } | Change::RenameEntity { .. })
+        if let Some(key) = change.entity()
+            && !matches!(
+                change,
+                Change::Entity(EntityChange::AddEntity { .. } | EntityChange::RenameEntity { .. })
+            )
         {
             self.about(self.names(key), key);
         }
         match change {
-            Change::AddEntity { .. }
-            | Change::RemoveEntity { .. }
-            | Change::RenameEntity { .. }
-            | Change::SetSoftDelete { .. } => self.entities(change),
-            Change::AddAction { .. }
-            | Change::RemoveAction { .. }
-            | Change::RenameAction { .. }
-            | Change::AddGuard { .. }
-            | Change::RemoveGuard { .. }
-            | Change::ChangeGuard { .. }
-            | Change::AddEffect { .. }
-            | Change::RemoveEffect { .. }
-            | Change::ChangeEffect { .. } => self.actions(change),
-            Change::AddAnalytic { .. }
-            | Change::RemoveAnalytic { .. }
-            | Change::RenameAnalytic { .. }
-            | Change::ChangeMeasure { .. }
-            | Change::ChangeGrouping { .. }
-            | Change::ChangeRestriction { .. }
-            | Change::ChangeAnalyticFilter { .. } => self.analytics(change),
-            Change::ChangeErrorShape { .. }
-            | Change::ChangeErrorCode { .. }
-            | Change::ChangeStatus { .. }
-            | Change::ChangeListShape { .. }
-            | Change::ChangePagination { .. }
-            | Change::ChangeFieldCase { .. }
-            | Change::ChangePrefix { .. }
-            | Change::ChangeUnknownFields { .. } => self.conventions(change),
-            other => self.fields(other),
+            Change::Entity(change) => self.entities(change),
+            Change::Field(change) => self.fields(change),
+            Change::Constraint(change) => self.constraints(change),
+            Change::Action(change) => self.actions(change),
+            Change::Analytic(change) => self.analytics(change),
+            Change::List(change) => self.lists(change),
+            Change::Convention(change) => self.conventions(change),
         }
         self.slots
     }
 
-    fn entities(&mut self, change: &Change) {
+    fn entities(&mut self, change: &EntityChange) {
         match change {
-            Change::AddEntity { entity } => {
+            EntityChange::AddEntity { entity } => {
                 let entity =
                     self.after.schema.entity(&entity.key).map_or_else(|| entity.clone(), Clone::clone);
                 let one = words(&entity.name);
@@ -210,7 +127,7 @@ impl<'a> Facts<'a> {
                 self.put("one", one);
                 self.put("many", words(&entity.plural));
             }
-            Change::RenameEntity { entity, name, plural } => {
+            EntityChange::RenameEntity { entity, name, plural } => {
                 // The names that stand now, if another change of the turn gave others.
                 let now = self.after.schema.entity(entity);
                 let old = self.before.schema.entity(entity);
@@ -230,15 +147,15 @@ impl<'a> Facts<'a> {
                 let path = old.map(|old| self.before.schema.collection_path(old)).unwrap_or_default();
                 self.put("old_path", path);
             }
-            _ => {}
+            EntityChange::RemoveEntity { .. } | EntityChange::SetSoftDelete { .. } => {}
         }
     }
 
-    fn fields(&mut self, change: &Change) {
+    fn fields(&mut self, change: &FieldChange) {
         match change {
-            Change::AddField { entity, field }
-            | Change::AddReference { entity, field }
-            | Change::AddComputed { entity, field } => {
+            FieldChange::AddField { entity, field }
+            | FieldChange::AddReference { entity, field }
+            | FieldChange::AddComputed { entity, field } => {
                 let field = self.after.find(entity, &field.key).cloned().unwrap_or_else(|| field.clone());
                 self.put("f", self.after.json(&field.name));
                 self.put("type", field.kind.word());
@@ -250,14 +167,14 @@ impl<'a> Facts<'a> {
                     self.put("formula", entity::formula(self.after, owner, computed));
                 }
             }
-            Change::RenameField { entity, field, name } => {
+            FieldChange::RenameField { entity, field, name } => {
                 let old = self.before.find(entity, field).map_or(field, |field| &field.name);
                 let now = self.after.find(entity, field).filter(|now| now.name != *old);
                 let new = now.map_or(name, |now| &now.name);
                 self.put("old", self.before.json(old));
                 self.put("new", self.after.json(new));
             }
-            Change::RetypeField { entity, field, kind, .. } => {
+            FieldChange::RetypeField { entity, field, kind, .. } => {
                 self.put("f", self.named(entity, field));
                 let old = self.before.kind(entity, field).map_or("", Kind::word);
                 self.put("old_type", format!("{} {old}", article(old)));
@@ -266,17 +183,17 @@ impl<'a> Facts<'a> {
                 self.put("a_type", format!("{} {}", article(kind.word()), kind.word()));
                 self.put("kind", types::kind(self.after, kind));
             }
-            Change::AddEnumValue { entity, field, value }
-            | Change::RemoveEnumValue { entity, field, value } => {
+            FieldChange::AddEnumValue { entity, field, value }
+            | FieldChange::RemoveEnumValue { entity, field, value } => {
                 self.put("f", self.named(entity, field));
                 self.put("value", value);
             }
-            Change::RenameEnumValue { entity, field, value, to } => {
+            FieldChange::RenameEnumValue { entity, field, value, to } => {
                 self.put("f", self.named(entity, field));
                 self.put("value", value);
                 self.put("to", to);
             }
-            Change::ChangeDeleteRule { entity, field, on_delete } => {
+            FieldChange::ChangeDeleteRule { entity, field, on_delete } => {
                 let f = self.named(entity, field);
                 let target = self.target_of(entity, field);
                 self.target(target);
@@ -300,26 +217,74 @@ impl<'a> Facts<'a> {
                 );
                 self.put("f", f);
             }
-            Change::Nest { entity, field } | Change::Unnest { entity, field } => {
+            FieldChange::Nest { entity, field } | FieldChange::Unnest { entity, field } => {
                 self.put("f", self.named(entity, field));
                 let target = self.target_of(entity, field);
                 self.target(target);
-                let names = if matches!(change, Change::Nest { .. }) { self.after } else { self.before };
+                let names = if matches!(change, FieldChange::Nest { .. }) { self.after } else { self.before };
                 let plural = names.schema.entity(entity).map_or(entity.as_str(), |entity| &entity.plural);
                 self.put("path", names.nested_path(target, plural));
             }
-            Change::ChangeComputed { entity, field, computed } => {
+            FieldChange::ChangeComputed { entity, field, computed } => {
                 self.put("f", self.named(entity, field));
                 if let Some(owner) = self.entity(entity) {
                     self.put("formula", entity::formula(self.after, owner, computed));
                 }
             }
-            Change::AddFilter { entity, filter } | Change::RemoveFilter { entity, filter } => {
-                let names = if matches!(change, Change::AddFilter { .. }) { self.after } else { self.before };
+            FieldChange::RemoveReference { entity, field } => {
+                self.put("f", self.named(entity, field));
+                self.target(self.target_of(entity, field));
+            }
+            FieldChange::RemoveField { entity, field } => self.put("f", self.named(entity, field)),
+        }
+    }
+
+    fn constraints(&mut self, change: &ConstraintChange) {
+        let (entity, field) = change.keys();
+        self.put("f", self.named(entity, field));
+        match change {
+            ConstraintChange::Tighten { kind, .. } | ConstraintChange::Loosen { kind, .. } => {
+                let old = self.before.kind(entity, field).map(|old| types::kind(self.before, old));
+                self.put("old_kind", old.unwrap_or_default());
+                self.put("kind", types::kind(self.after, kind));
+            }
+            ConstraintChange::ChangeDefault { default, .. }
+            | ConstraintChange::MakeOptional { default, .. } => {
+                let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
+                let old = self.before.find(entity, field);
+                self.put("to", types::default(kind, default.as_ref()));
+                self.put(
+                    "from",
+                    types::default(old.map(|old| &old.kind), old.and_then(|old| old.default.as_ref())),
+                );
+            }
+            ConstraintChange::ForbidNull { default, .. } => {
+                let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
+                if default.is_some() {
+                    self.put(
+                        "with_default",
+                        format!(", with the default {}", types::default(kind, default.as_ref())),
+                    );
+                }
+            }
+            ConstraintChange::Require { .. }
+            | ConstraintChange::AllowNull { .. }
+            | ConstraintChange::MakeUnique { .. }
+            | ConstraintChange::DropUnique { .. }
+            | ConstraintChange::MakeImmutable { .. }
+            | ConstraintChange::MakeMutable { .. } => {}
+        }
+    }
+
+    fn lists(&mut self, change: &ListChange) {
+        match change {
+            ListChange::AddFilter { entity, filter } | ListChange::RemoveFilter { entity, filter } => {
+                let names =
+                    if matches!(change, ListChange::AddFilter { .. }) { self.after } else { self.before };
                 let name = names.find(entity, &filter.field).map_or(&filter.field, |field| &field.name);
                 self.put("param", names.schema.json_name(&filter.op.param(name)));
             }
-            Change::ChangeDefaultSort { entity, sort } => {
+            ListChange::ChangeDefaultSort { entity, sort } => {
                 let order = match sort {
                     None => "`id`, ascending".to_owned(),
                     Some(sort) => format!(
@@ -330,47 +295,9 @@ impl<'a> Facts<'a> {
                 };
                 self.put("order", order);
             }
-            Change::Tighten { entity, field, kind } | Change::Loosen { entity, field, kind } => {
+            ListChange::AddSort { entity, field } | ListChange::RemoveSort { entity, field } => {
                 self.put("f", self.named(entity, field));
-                let old = self.before.kind(entity, field).map(|old| types::kind(self.before, old));
-                self.put("old_kind", old.unwrap_or_default());
-                self.put("kind", types::kind(self.after, kind));
             }
-            Change::ChangeDefault { entity, field, default }
-            | Change::MakeOptional { entity, field, default } => {
-                self.put("f", self.named(entity, field));
-                let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
-                let old = self.before.find(entity, field);
-                self.put("to", types::default(kind, default.as_ref()));
-                self.put(
-                    "from",
-                    types::default(old.map(|old| &old.kind), old.and_then(|old| old.default.as_ref())),
-                );
-            }
-            Change::ForbidNull { entity, field, default } => {
-                self.put("f", self.named(entity, field));
-                let kind = self.after.kind(entity, field).or_else(|| self.before.kind(entity, field));
-                if default.is_some() {
-                    self.put(
-                        "with_default",
-                        format!(", with the default {}", types::default(kind, default.as_ref())),
-                    );
-                }
-            }
-            Change::RemoveReference { entity, field } => {
-                self.put("f", self.named(entity, field));
-                self.target(self.target_of(entity, field));
-            }
-            Change::RemoveField { entity, field }
-            | Change::AddSort { entity, field }
-            | Change::RemoveSort { entity, field }
-            | Change::Require { entity, field }
-            | Change::AllowNull { entity, field }
-            | Change::MakeUnique { entity, field }
-            | Change::DropUnique { entity, field }
-            | Change::MakeImmutable { entity, field }
-            | Change::MakeMutable { entity, field } => self.put("f", self.named(entity, field)),
-            _ => {}
         }
     }
 }

@@ -20,14 +20,13 @@ use self::expected::expected;
 use self::known::Known;
 use self::reader::read;
 use super::delta::is_rename;
-use super::facts::subject;
 use super::request::phrasing;
 use super::{change_request, specification, wording};
 use crate::Seed;
 use crate::change::tests::{change, good, second_turn};
-use crate::change::{Change, apply, next_turn};
+use crate::change::{Change, ChangeKind, apply, next_turn};
 use crate::ir::Schema;
-use crate::sample::{ChangeKind, Programmatic, Sampler as _, Touched, propose};
+use crate::sample::{Programmatic, Sampler as _, Touched, propose};
 
 /// The paragraph of the only change of a request, with the list below it.
 fn body(request: &str) -> &str {
@@ -100,8 +99,7 @@ fn sampled() -> Vec<(Seed, Schema, Change, Schema)> {
 #[test]
 fn more_than_two_hundred_sampled_changes_of_all_kinds_are_read_back_from_their_requests() {
     let sampled = sampled();
-    let kinds: BTreeSet<ChangeKind> =
-        sampled.iter().map(|(_, _, change, _)| ChangeKind::from_change(change)).collect();
+    let kinds: BTreeSet<ChangeKind> = sampled.iter().map(|(_, _, change, _)| change.kind()).collect();
     let missing: Vec<_> = ChangeKind::ALL.iter().filter(|kind| !kinds.contains(kind)).collect();
     assert!(sampled.len() > 200 && missing.is_empty(), "{} changes, without {missing:?}", sampled.len());
     let mut known: BTreeMap<String, Known> = BTreeMap::new();
@@ -155,7 +153,7 @@ fn the_changes_of_whole_turns_are_read_back_whatever_the_layout() {
         for _ in 0..12 {
             let turn = Programmatic.turn(seed, &before, 3).unwrap().made;
             // Renames change names that others of the turn use, and changes of one entity may share a clause.
-            let mut subjects: Vec<_> = turn.changes.iter().filter_map(subject).collect();
+            let mut subjects: Vec<_> = turn.changes.iter().filter_map(Change::entity).collect();
             subjects.sort_unstable();
             let count = subjects.len();
             subjects.dedup();

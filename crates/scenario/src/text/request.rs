@@ -8,14 +8,14 @@ use self::clauses::{clauses_of, removed_with};
 use super::delta::{Delta, is_rename};
 #[cfg(test)]
 use super::document;
-use super::facts::{Slots, fill, slots, subject};
+use super::facts::{Slots, fill, slots};
 use super::frame;
 use super::pieces::{Part, Piece};
 use super::void::is_void;
 use super::wording;
 use super::words::{Names, capital};
 use crate::Seed;
-use crate::change::Change;
+use crate::change::{ActionChange, AnalyticChange, Change, EntityChange, FieldChange, ListChange};
 use crate::draw::Draw;
 use crate::ir::{Schema, words};
 
@@ -97,13 +97,13 @@ fn layout(draw: &mut Draw, count: usize) -> Layout {
 fn group(order: &mut Vec<&Change>) {
     let mut subjects: Vec<Option<&str>> = Vec::new();
     for change in order.iter() {
-        let subject = subject(change);
+        let subject = change.entity();
         if subject.is_some() && !subjects.contains(&subject) {
             subjects.push(subject);
         }
     }
     subjects.push(None);
-    order.sort_by_key(|change| subjects.iter().position(|known| *known == subject(change)));
+    order.sort_by_key(|change| subjects.iter().position(|known| *known == change.entity()));
 }
 
 /// Words for a change, from the wordings of its kind.
@@ -178,7 +178,7 @@ fn phrased<'a>(
     }
     let least = listed.iter().map(|&at| depth(delta, at)).min().unwrap_or_default();
     let list = listed.iter().map(|&at| (depth(delta, at) - least, text_of(at))).collect();
-    Item { subject: subject(change), title: imperative(&title), text, list }
+    Item { subject: change.entity(), title: imperative(&title), text, list }
 }
 
 /// What a request with one change states in one phrasing, without the frame around it.
@@ -196,18 +196,16 @@ pub(super) fn phrasing(before: &Schema, change: &Change, after: &Schema, templat
 
 /// Whether a phrasing names the facts of a change only together with the clauses that follow it.
 fn states_by_clause(change: &Change) -> bool {
+    use EntityChange::{RemoveEntity, SetSoftDelete};
+    use FieldChange::{RemoveEnumValue, RemoveField, RemoveReference};
+    use ListChange::{AddSort, RemoveFilter, RemoveSort};
     !matches!(
         change,
-        Change::RemoveEntity { .. }
-            | Change::RemoveField { .. }
-            | Change::RemoveReference { .. }
-            | Change::RemoveEnumValue { .. }
-            | Change::RemoveAction { .. }
-            | Change::RemoveAnalytic { .. }
-            | Change::RemoveFilter { .. }
-            | Change::AddSort { .. }
-            | Change::RemoveSort { .. }
-            | Change::SetSoftDelete { .. }
+        Change::Entity(RemoveEntity { .. } | SetSoftDelete { .. })
+            | Change::Field(RemoveField { .. } | RemoveReference { .. } | RemoveEnumValue { .. })
+            | Change::Action(ActionChange::RemoveAction { .. })
+            | Change::Analytic(AnalyticChange::RemoveAnalytic { .. })
+            | Change::List(RemoveFilter { .. } | AddSort { .. } | RemoveSort { .. })
     )
 }
 

@@ -6,14 +6,15 @@ use super::delta::{literals, normal};
 use super::*;
 use crate::Seed;
 use crate::change::tests::{change, good, plausible, second_turn};
-use crate::change::{apply, next_turn};
+use crate::change::{ActionChange, EntityChange, FieldChange, apply, next_turn};
 use crate::ir::example;
 
 /// What a request leaves unstated: literals and sentences of clauses that are new or changed, and what was removed.
 pub(crate) fn unsaid(before: &Schema, changes: &[Change], after: &Schema, request: &str) -> Vec<String> {
     let old: BTreeMap<String, String> =
         clauses(before).into_iter().map(|clause| (clause.id, clause.text)).collect();
-    let renames = changes.iter().any(|change| matches!(change, Change::RenameEntity { .. }));
+    let renames =
+        changes.iter().any(|change| matches!(change, Change::Entity(EntityChange::RenameEntity { .. })));
     let mut out = Vec::new();
     for Clause { id, text } in clauses(after) {
         let was = old.get(&id).filter(|_| !id.starts_with("gone.")).map_or("", |was| was.as_str());
@@ -188,14 +189,18 @@ fn a_rename_says_how_far_it_reaches() {
     for json in good() {
         let (change, after) = one_turn(&before, &json);
         let limits = match &change {
-            Change::RenameEntity { .. } => "Names of fields and analytics stay as they are",
-            Change::RenameField { .. } => {
+            Change::Entity(EntityChange::RenameEntity { .. }) => {
+                "Names of fields and analytics stay as they are"
+            }
+            Change::Field(FieldChange::RenameField { .. }) => {
                 "Names of analytics, of other fields and of action parameters stay as they are"
             }
-            Change::RenameEnumValue { .. } => {
+            Change::Field(FieldChange::RenameEnumValue { .. }) => {
                 "Values of other fields and names of fields, actions and analytics stay as they are"
             }
-            Change::RenameAction { .. } => "Names of fields, enum values and analytics stay as they are",
+            Change::Action(ActionChange::RenameAction { .. }) => {
+                "Names of fields, enum values and analytics stay as they are"
+            }
             _ => continue,
         };
         kinds.insert(limits);
@@ -208,7 +213,7 @@ fn a_rename_says_how_far_it_reaches() {
             for phrase in sweeping {
                 assert!(!request.contains(phrase), "{phrase}: {request}");
             }
-            if let Change::RenameEntity { entity, .. } = &changes[0] {
+            if let Change::Entity(EntityChange::RenameEntity { entity, .. }) = &changes[0] {
                 let path = after.collection_path(after.entity(entity).unwrap());
                 assert!(
                     request.contains(&format!("(`{path}`, `{path}/{{id}}` and the paths below it)")),

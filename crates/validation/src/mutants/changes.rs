@@ -9,7 +9,7 @@ pub(super) fn find<'a>(before: &'a Schema, changes: &'a [Change], schema: &'a Sc
     for (index, change) in changes.iter().enumerate() {
         sites.0.push(Site {
             operator: Operator::ChangeLeftOut,
-            at: format!("changes.{index}.{}", kind(change)),
+            at: format!("changes.{index}.{}", change.kind().word()),
             mutation: Mutation::Without { before, changes, index },
         });
     }
@@ -75,12 +75,4 @@ pub(super) fn without(
         && schema.entities == after.entities
         && schema.analytics == after.analytics;
     (!same).then_some(schema)
-}
-
-/// The word of a change.
-fn kind(change: &Change) -> String {
-    serde_json::to_value(change)
-        .ok()
-        .and_then(|json| Some(json.get("change")?.as_str()?.to_owned()))
-        .unwrap_or_default()
 }

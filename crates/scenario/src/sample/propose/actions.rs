@@ -1,10 +1,9 @@
 //! Actions with their guards and effects.
 
 use super::Scene;
-use crate::change::Change;
+use crate::change::{ActionChange, ActionKind};
 use crate::draw::Draw;
 use crate::ir::{Action, Entity};
-use crate::sample::kind::ChangeKind;
 use crate::sample::{actions, guards};
 
 /// The most actions of an entity.
@@ -28,58 +27,58 @@ fn action<'a>(
     })
 }
 
-pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
+pub(super) fn propose(kind: ActionKind, draw: &mut Draw, scene: Scene<'_>) -> Option<ActionChange> {
     let schema = scene.schema;
-    if kind == ChangeKind::AddAction {
+    if kind == ActionKind::AddAction {
         return scene.search(draw, |draw, entity| {
             if entity.actions.len() >= MOST_ACTIONS {
                 return None;
             }
             let action = actions::action(draw, schema, entity)?;
-            Some(Change::AddAction { entity: entity.key.clone(), action })
+            Some(ActionChange::AddAction { entity: entity.key.clone(), action })
         });
     }
     let (home, chosen) = action(draw, scene, |action| match kind {
-        ChangeKind::AddGuard => action.guards.len() < MOST_GUARDS,
-        ChangeKind::RemoveGuard | ChangeKind::ChangeGuard => !action.guards.is_empty(),
-        ChangeKind::AddEffect => action.effects.len() < 4,
-        ChangeKind::RemoveEffect => action.effects.len() > 1,
+        ActionKind::AddGuard => action.guards.len() < MOST_GUARDS,
+        ActionKind::RemoveGuard | ActionKind::ChangeGuard => !action.guards.is_empty(),
+        ActionKind::AddEffect => action.effects.len() < 4,
+        ActionKind::RemoveEffect => action.effects.len() > 1,
         _ => true,
     })?;
     let (entity, action) = (home.key.clone(), chosen.key.clone());
     match kind {
-        ChangeKind::RemoveAction => Some(Change::RemoveAction { entity, action }),
-        ChangeKind::RenameAction => {
+        ActionKind::RemoveAction => Some(ActionChange::RemoveAction { entity, action }),
+        ActionKind::RenameAction => {
             let name = actions::other_name(draw, schema, home, chosen)?;
-            Some(Change::RenameAction { entity, action, name })
+            Some(ActionChange::RenameAction { entity, action, name })
         }
-        ChangeKind::AddGuard => {
+        ActionKind::AddGuard => {
             let condition = guards::condition(draw, schema, home, chosen)?;
             let guard = guards::named_guard(schema, home, chosen, condition)?;
-            Some(Change::AddGuard { entity, action, guard })
+            Some(ActionChange::AddGuard { entity, action, guard })
         }
-        ChangeKind::RemoveGuard => {
+        ActionKind::RemoveGuard => {
             let guard = draw.pick(&chosen.guards)?.key.clone();
-            Some(Change::RemoveGuard { entity, action, guard })
+            Some(ActionChange::RemoveGuard { entity, action, guard })
         }
-        ChangeKind::ChangeGuard => {
+        ActionKind::ChangeGuard => {
             let guard = draw.pick(&chosen.guards)?;
             let condition = guards::other_condition(draw, schema, home, chosen, guard)?;
-            Some(Change::ChangeGuard { entity, action, guard: guard.key.clone(), condition })
+            Some(ActionChange::ChangeGuard { entity, action, guard: guard.key.clone(), condition })
         }
-        ChangeKind::AddEffect => {
+        ActionKind::AddEffect => {
             let (effect, param) = actions::effect(draw, schema, home, chosen)?;
-            Some(Change::AddEffect { entity, action, effect, param })
+            Some(ActionChange::AddEffect { entity, action, effect, param })
         }
-        ChangeKind::RemoveEffect => {
+        ActionKind::RemoveEffect => {
             // The first is what the action is named after.
             let index = 1 + draw.below(chosen.effects.len() - 1);
-            Some(Change::RemoveEffect { entity, action, index })
+            Some(ActionChange::RemoveEffect { entity, action, index })
         }
         _ => {
             let index = draw.below(chosen.effects.len());
             let operand = actions::other_operand(draw, home, chosen, chosen.effects.get(index)?)?;
-            Some(Change::ChangeEffect { entity, action, index, operand })
+            Some(ActionChange::ChangeEffect { entity, action, index, operand })
         }
     }
 }

@@ -1,55 +1,58 @@
 //! Rules of fields: bounds, null, defaults, uniqueness.
 
 use super::Scene;
-use crate::change::Change;
 use crate::change::uses::{self, Use};
+use crate::change::{ConstraintChange, ConstraintKind};
 use crate::check::{can_be_unique, can_sort, values::fits};
 use crate::draw::Draw;
 use crate::ir::{Effect, Entity, Field, Kind, Operand, Schema};
 use crate::sample::fields::{is_created, value};
-use crate::sample::kind::ChangeKind;
 use crate::sample::names::word;
 use crate::vocabulary::Holds;
 
-pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
+pub(super) fn propose(kind: ConstraintKind, draw: &mut Draw, scene: Scene<'_>) -> Option<ConstraintChange> {
     let schema = scene.schema;
     let plain = |field: &Field| field.is_writable() && field.target().is_none();
     let (home, chosen) = match kind {
-        ChangeKind::Tighten => scene.field(draw, |home, field| {
+        ConstraintKind::Tighten => scene.field(draw, |home, field| {
             plain(field) && has_bounds(&field.kind) && !is_written_to(schema, home, field)
         }),
-        ChangeKind::Loosen => {
+        ConstraintKind::Loosen => {
             scene.field(draw, |home, field| plain(field) && is_bound(&field.kind) && !is_judged(home, field))
         }
-        ChangeKind::Require => scene.field(draw, |home, field| {
+        ConstraintKind::Require => scene.field(draw, |home, field| {
             field.is_writable()
                 && !field.required
                 && !is_created(schema, &home.key)
                 && field.target().is_none()
         }),
-        ChangeKind::MakeOptional => scene.field(draw, |_, field| field.required),
-        ChangeKind::AllowNull => scene
+        ConstraintKind::MakeOptional => scene.field(draw, |_, field| field.required),
+        ConstraintKind::AllowNull => scene
             .field(draw, |home, field| plain(field) && !field.nullable && !needs_values(schema, home, field)),
-        ChangeKind::ForbidNull => scene
+        ConstraintKind::ForbidNull => scene
             .field(draw, |home, field| plain(field) && field.nullable && !is_cleared(schema, home, field)),
-        ChangeKind::ChangeDefault => {
+        ConstraintKind::ChangeDefault => {
             scene.field(draw, |_, field| plain(field) && !field.required && !field.unique)
         }
-        ChangeKind::MakeUnique => scene.field(draw, |home, field| {
+        ConstraintKind::MakeUnique => scene.field(draw, |home, field| {
             plain(field) && !field.unique && field.default.is_none() && is_identifying(schema, home, field)
         }),
-        ChangeKind::DropUnique => scene.field(draw, |_, field| field.unique),
-        ChangeKind::MakeImmutable => {
+        ConstraintKind::DropUnique => scene.field(draw, |_, field| field.unique),
+        ConstraintKind::MakeImmutable => {
             scene.field(draw, |home, field| field.is_writable() && !field.immutable && !is_set(home, field))
         }
-        _ => scene.field(draw, |_, field| field.immutable),
+        ConstraintKind::MakeMutable => scene.field(draw, |_, field| field.immutable),
     }?;
     let (entity, field) = (home.key.clone(), chosen.key.clone());
     Some(match kind {
-        ChangeKind::Tighten => Change::Tighten { entity, field, kind: tighter(draw, schema, chosen)? },
-        ChangeKind::Loosen => Change::Loosen { entity, field, kind: looser(draw, &chosen.kind)? },
-        ChangeKind::Require => Change::Require { entity, field },
-        ChangeKind::MakeOptional => {
+        ConstraintKind::Tighten => {
+            ConstraintChange::Tighten { entity, field, kind: tighter(draw, schema, chosen)? }
+        }
+        ConstraintKind::Loosen => {
+            ConstraintChange::Loosen { entity, field, kind: looser(draw, &chosen.kind)? }
+        }
+        ConstraintKind::Require => ConstraintChange::Require { entity, field },
+        ConstraintKind::MakeOptional => {
             let default = if chosen.unique || (chosen.nullable && draw.chance(50)) {
                 None
             } else {
@@ -58,10 +61,10 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
             if default.is_none() && !chosen.nullable {
                 return None;
             }
-            Change::MakeOptional { entity, field, default }
+            ConstraintChange::MakeOptional { entity, field, default }
         }
-        ChangeKind::AllowNull => Change::AllowNull { entity, field },
-        ChangeKind::ForbidNull => {
+        ConstraintKind::AllowNull => ConstraintChange::AllowNull { entity, field },
+        ConstraintKind::ForbidNull => {
             let default = if chosen.required || chosen.default.is_some() {
                 None
             } else if chosen.unique {
@@ -69,9 +72,9 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
             } else {
                 Some(value(draw, &chosen.kind)?)
             };
-            Change::ForbidNull { entity, field, default }
+            ConstraintChange::ForbidNull { entity, field, default }
         }
-        ChangeKind::ChangeDefault => {
+        ConstraintKind::ChangeDefault => {
             let default = if chosen.nullable && chosen.default.is_some() && draw.chance(25) {
                 None
             } else {
@@ -80,12 +83,12 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
             if default == chosen.default {
                 return None;
             }
-            Change::ChangeDefault { entity, field, default }
+            ConstraintChange::ChangeDefault { entity, field, default }
         }
-        ChangeKind::MakeUnique => Change::MakeUnique { entity, field },
-        ChangeKind::DropUnique => Change::DropUnique { entity, field },
-        ChangeKind::MakeImmutable => Change::MakeImmutable { entity, field },
-        _ => Change::MakeMutable { entity, field },
+        ConstraintKind::MakeUnique => ConstraintChange::MakeUnique { entity, field },
+        ConstraintKind::DropUnique => ConstraintChange::DropUnique { entity, field },
+        ConstraintKind::MakeImmutable => ConstraintChange::MakeImmutable { entity, field },
+        ConstraintKind::MakeMutable => ConstraintChange::MakeMutable { entity, field },
     })
 }
 

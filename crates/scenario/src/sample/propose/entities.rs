@@ -1,27 +1,26 @@
 //! Whole entities.
 
 use super::Scene;
-use crate::change::Change;
+use crate::change::{EntityChange, EntityKind};
 use crate::draw::Draw;
 use crate::ir::{Effect, Entity, Schema};
 use crate::sample::entities;
-use crate::sample::kind::ChangeKind;
 
-pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
+pub(super) fn propose(kind: EntityKind, draw: &mut Draw, scene: Scene<'_>) -> Option<EntityChange> {
     let Scene { schema, touched } = scene;
     match kind {
-        ChangeKind::AddEntity => entities::new(draw, schema).map(|entity| Change::AddEntity { entity }),
-        ChangeKind::SetSoftDelete => scene.search(draw, |_, entity| {
+        EntityKind::AddEntity => entities::new(draw, schema).map(|entity| EntityChange::AddEntity { entity }),
+        EntityKind::SetSoftDelete => scene.search(draw, |_, entity| {
             (!touched.has_in(&entity.key, "soft_delete"))
-                .then(|| Change::SetSoftDelete { entity: entity.key.clone(), on: !entity.soft_delete })
+                .then(|| EntityChange::SetSoftDelete { entity: entity.key.clone(), on: !entity.soft_delete })
         }),
         _ => {
             let untouched: Vec<&Entity> =
                 schema.entities.iter().filter(|entity| !touched.has_any_in(&entity.key)).collect();
-            if kind == ChangeKind::RenameEntity {
+            if kind == EntityKind::RenameEntity {
                 let entity = *draw.pick(&untouched)?;
                 let (name, plural) = entities::other_name(draw, schema, entity)?;
-                return Some(Change::RenameEntity { entity: entity.key.clone(), name, plural });
+                return Some(EntityChange::RenameEntity { entity: entity.key.clone(), name, plural });
             }
             // What has been there for a while and little depends on goes before what others need.
             let weights: Vec<u32> = untouched
@@ -40,7 +39,7 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
                 })
                 .collect();
             let entity = untouched.get(draw.weighted(&weights)?)?;
-            Some(Change::RemoveEntity { entity: entity.key.clone() })
+            Some(EntityChange::RemoveEntity { entity: entity.key.clone() })
         }
     }
 }

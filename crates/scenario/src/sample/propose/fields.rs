@@ -3,11 +3,10 @@
 use serde_json::{Value, json};
 
 use super::Scene;
-use crate::change::{Change, uses};
+use crate::change::{FieldChange, FieldKind, uses};
 use crate::draw::Draw;
 use crate::ir::{Computed, Entity, Field, Kind, OnDelete, Schema};
 use crate::sample::fields;
-use crate::sample::kind::ChangeKind;
 use crate::sample::names::{noun, targets, value_word, word};
 use crate::vocabulary::{Holds, vocabulary};
 
@@ -18,45 +17,45 @@ const FEWEST_FIELDS: usize = 5;
 /// The most references of an entity.
 const MOST_REFERENCES: usize = 4;
 
-pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
+pub(super) fn propose(kind: FieldKind, draw: &mut Draw, scene: Scene<'_>) -> Option<FieldChange> {
     let schema = scene.schema;
     let key = |entity: &Entity, field: &Field| (entity.key.clone(), field.key.clone());
     match kind {
-        ChangeKind::AddField => {
+        FieldKind::AddField => {
             let entity = roomy(draw, scene)?;
             let word = fields::new_words(draw, schema, entity).into_iter().next()?;
             let optional = fields::is_created(schema, &entity.key);
             let field = fields::plain(draw, word, schema.turn, optional);
-            Some(Change::AddField { entity: entity.key.clone(), field })
+            Some(FieldChange::AddField { entity: entity.key.clone(), field })
         }
-        ChangeKind::RemoveField => {
+        FieldKind::RemoveField => {
             let (entity, field) = scene.field(draw, |entity, field| {
                 field.target().is_none()
                     && entity.fields.len() > FEWEST_FIELDS
                     && !uses::is_field_used(schema, &entity.key, &field.key)
             })?;
             let (entity, field) = key(entity, field);
-            Some(Change::RemoveField { entity, field })
+            Some(FieldChange::RemoveField { entity, field })
         }
-        ChangeKind::RenameField => {
+        FieldKind::RenameField => {
             let (home, field) = scene.field(draw, |_, _| true)?;
             let name = fields::other_name(draw, schema, home, field)?;
             let (entity, field) = key(home, field);
-            Some(Change::RenameField { entity, field, name })
+            Some(FieldChange::RenameField { entity, field, name })
         }
-        ChangeKind::RetypeField => retype(draw, scene),
-        ChangeKind::AddEnumValue | ChangeKind::RemoveEnumValue | ChangeKind::RenameEnumValue => {
+        FieldKind::RetypeField => retype(draw, scene),
+        FieldKind::AddEnumValue | FieldKind::RemoveEnumValue | FieldKind::RenameEnumValue => {
             enum_value(kind, draw, scene)
         }
-        ChangeKind::AddReference => reference(draw, scene),
-        ChangeKind::RemoveReference => {
+        FieldKind::AddReference => reference(draw, scene),
+        FieldKind::RemoveReference => {
             let (entity, field) = scene.field(draw, |entity, field| {
                 field.target().is_some() && !uses::is_field_used(schema, &entity.key, &field.key)
             })?;
             let (entity, field) = key(entity, field);
-            Some(Change::RemoveReference { entity, field })
+            Some(FieldChange::RemoveReference { entity, field })
         }
-        ChangeKind::ChangeDeleteRule => {
+        FieldKind::ChangeDeleteRule => {
             let (entity, field) = scene.field(draw, |_, field| field.target().is_some())?;
             let Kind::Reference { on_delete: old, .. } = field.kind else { return None };
             let others: Vec<OnDelete> = [OnDelete::Cascade, OnDelete::Restrict, OnDelete::SetNull]
@@ -65,35 +64,34 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
                 .collect();
             let on_delete = *draw.pick(&others)?;
             let (entity, field) = key(entity, field);
-            Some(Change::ChangeDeleteRule { entity, field, on_delete })
+            Some(FieldChange::ChangeDeleteRule { entity, field, on_delete })
         }
-        ChangeKind::Nest => {
+        FieldKind::Nest => {
             let (entity, field) = scene.field(draw, can_nest)?;
             let (entity, field) = key(entity, field);
-            Some(Change::Nest { entity, field })
+            Some(FieldChange::Nest { entity, field })
         }
-        ChangeKind::Unnest => {
+        FieldKind::Unnest => {
             let (entity, field) =
                 scene.field(draw, |_, field| matches!(field.kind, Kind::Reference { nested: true, .. }))?;
             let (entity, field) = key(entity, field);
-            Some(Change::Unnest { entity, field })
+            Some(FieldChange::Unnest { entity, field })
         }
-        ChangeKind::AddComputed => scene.search(draw, |draw, entity| {
+        FieldKind::AddComputed => scene.search(draw, |draw, entity| {
             if entity.fields.len() >= MOST_FIELDS {
                 return None;
             }
             let field = fields::computed(draw, schema, entity)?;
-            Some(Change::AddComputed { entity: entity.key.clone(), field })
+            Some(FieldChange::AddComputed { entity: entity.key.clone(), field })
         }),
-        ChangeKind::ChangeComputed => {
+        FieldKind::ChangeComputed => {
             let (home, field) = scene.field(draw, |_, field| {
                 matches!(field.computed, Some(Computed::Joined { .. } | Computed::AtLeast { .. }))
             })?;
             let computed = other_computed(draw, home, field)?;
             let (entity, field) = key(home, field);
-            Some(Change::ChangeComputed { entity, field, computed })
+            Some(FieldChange::ChangeComputed { entity, field, computed })
         }
-        _ => None,
     }
 }
 
@@ -113,7 +111,7 @@ fn can_nest(entity: &Entity, field: &Field) -> bool {
         .any(|other| matches!(&other.kind, Kind::Reference { entity, nested: true, .. } if entity == target))
 }
 
-fn reference(draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
+fn reference(draw: &mut Draw, scene: Scene<'_>) -> Option<FieldChange> {
     let schema = scene.schema;
     let entities = scene.entities();
     let weights: Vec<u32> = entities
@@ -142,20 +140,20 @@ fn reference(draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
     let target = if typical.is_empty() { *draw.pick(&possible)? } else { *draw.pick(&typical)? };
     let optional = fields::is_created(schema, &entity.key);
     let field = fields::reference(draw, schema, entity, target, optional)?;
-    Some(Change::AddReference { entity: entity.key.clone(), field })
+    Some(FieldChange::AddReference { entity: entity.key.clone(), field })
 }
 
 /// Values for an enum that no word is known for.
 const SPARE_VALUES: [&str; 5] = ["other", "unknown", "mixed", "custom", "not_applicable"];
 
-fn enum_value(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
+fn enum_value(kind: FieldKind, draw: &mut Draw, scene: Scene<'_>) -> Option<FieldChange> {
     let schema = scene.schema;
     let (home, field) = scene.field(draw, |_, field| matches!(field.kind, Kind::Enum { .. }))?;
     let Kind::Enum { values } = &field.kind else { return None };
     let word = word(schema, field);
     let (entity, key) = (home.key.clone(), field.key.clone());
     match kind {
-        ChangeKind::AddEnumValue => {
+        FieldKind::AddEnumValue => {
             let mut new: Vec<&str> = match word.map(|word| &word.holds) {
                 Some(Holds::Enum { values: all, .. }) => all
                     .iter()
@@ -170,9 +168,9 @@ fn enum_value(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Cha
                 new.extend(SPARE_VALUES.iter().filter(|spare| !values.iter().any(|value| value == *spare)));
             }
             let value = (*draw.pick(&new)?).to_owned();
-            Some(Change::AddEnumValue { entity, field: key, value })
+            Some(FieldChange::AddEnumValue { entity, field: key, value })
         }
-        ChangeKind::RemoveEnumValue => {
+        FieldKind::RemoveEnumValue => {
             let free: Vec<&String> = values
                 .iter()
                 .filter(|value| uses::of_enum_value(schema, &home.key, &field.key, value).is_empty())
@@ -181,7 +179,7 @@ fn enum_value(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Cha
                 return None;
             }
             let value = (*draw.pick(&free)?).clone();
-            Some(Change::RemoveEnumValue { entity, field: key, value })
+            Some(FieldChange::RemoveEnumValue { entity, field: key, value })
         }
         _ => {
             // Only from the first word to another: nothing is renamed back and forth.
@@ -194,12 +192,12 @@ fn enum_value(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Cha
                 .filter(|(_, other)| !values.iter().any(|value| value == other))
                 .collect();
             let (value, to) = *draw.pick(&possible)?;
-            Some(Change::RenameEnumValue { entity, field: key, value: value.clone(), to: to.to_owned() })
+            Some(FieldChange::RenameEnumValue { entity, field: key, value: value.clone(), to: to.to_owned() })
         }
     }
 }
 
-fn retype(draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
+fn retype(draw: &mut Draw, scene: Scene<'_>) -> Option<FieldChange> {
     let schema = scene.schema;
     let (home, field) = scene.field(draw, |home, field| {
         field.is_writable()
@@ -213,7 +211,7 @@ fn retype(draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
         None => None,
         Some(old) => Some(carried(draw, old, &kind)?),
     };
-    Some(Change::RetypeField { entity: home.key.clone(), field: field.key.clone(), kind, default })
+    Some(FieldChange::RetypeField { entity: home.key.clone(), field: field.key.clone(), kind, default })
 }
 
 fn other_type(draw: &mut Draw, schema: &Schema, field: &Field) -> Option<Kind> {

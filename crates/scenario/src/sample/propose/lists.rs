@@ -1,48 +1,47 @@
 //! Filters, sorts and the order of lists.
 
 use super::Scene;
-use crate::change::Change;
+use crate::change::{ListChange, ListKind};
 use crate::check::can_sort;
 use crate::draw::Draw;
 use crate::ir::{Filter, Sort};
 use crate::sample::entities::new_filter;
-use crate::sample::kind::ChangeKind;
 
 /// The most filters of an entity.
 const MOST_FILTERS: usize = 10;
 
-pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Option<Change> {
+pub(super) fn propose(kind: ListKind, draw: &mut Draw, scene: Scene<'_>) -> Option<ListChange> {
     let touched = scene.touched;
     match kind {
-        ChangeKind::AddFilter => scene.search(draw, |draw, home| {
+        ListKind::AddFilter => scene.search(draw, |draw, home| {
             if home.filters.len() >= MOST_FILTERS {
                 return None;
             }
             let filter = new_filter(draw, home).filter(|filter| !touched.has_in(&home.key, &filter.field))?;
-            Some(Change::AddFilter { entity: home.key.clone(), filter })
+            Some(ListChange::AddFilter { entity: home.key.clone(), filter })
         }),
-        ChangeKind::RemoveFilter => scene.search(draw, |draw, home| {
+        ListKind::RemoveFilter => scene.search(draw, |draw, home| {
             let all: Vec<&Filter> =
                 home.filters.iter().filter(|filter| !touched.has_in(&home.key, &filter.field)).collect();
             if all.len() < 2 {
                 return None;
             }
             let filter = (*draw.pick(&all)?).clone();
-            Some(Change::RemoveFilter { entity: home.key.clone(), filter })
+            Some(ListChange::RemoveFilter { entity: home.key.clone(), filter })
         }),
-        ChangeKind::AddSort => {
+        ListKind::AddSort => {
             let (home, field) =
                 scene.field(draw, |home, field| can_sort(field) && !home.sorts.contains(&field.key))?;
-            Some(Change::AddSort { entity: home.key.clone(), field: field.key.clone() })
+            Some(ListChange::AddSort { entity: home.key.clone(), field: field.key.clone() })
         }
-        ChangeKind::RemoveSort => {
+        ListKind::RemoveSort => {
             let (home, field) = scene.field(draw, |home, field| {
                 home.sorts.contains(&field.key)
                     && home.default_sort.as_ref().is_none_or(|sort| sort.field != field.key)
             })?;
-            Some(Change::RemoveSort { entity: home.key.clone(), field: field.key.clone() })
+            Some(ListChange::RemoveSort { entity: home.key.clone(), field: field.key.clone() })
         }
-        _ => scene.search(draw, |draw, home| {
+        ListKind::ChangeDefaultSort => scene.search(draw, |draw, home| {
             let free = |field: &&String| !touched.has_in(&home.key, field);
             let fields: Vec<&String> = home.sorts.iter().filter(free).collect();
             if touched.has_in(&home.key, "default_sort") {
@@ -57,7 +56,8 @@ pub(super) fn propose(kind: ChangeKind, draw: &mut Draw, scene: Scene<'_>) -> Op
                 }
                 _ => Some(Sort { field: (*draw.pick(&fields)?).clone(), descending: draw.chance(45) }),
             };
-            (sort != home.default_sort).then(|| Change::ChangeDefaultSort { entity: home.key.clone(), sort })
+            (sort != home.default_sort)
+                .then(|| ListChange::ChangeDefaultSort { entity: home.key.clone(), sort })
         }),
     }
 }

@@ -1,36 +1,25 @@
 //! Slots of changes of actions and analytics.
 
 use super::Facts;
-use crate::change::Change;
+use crate::change::{ActionChange, AnalyticChange};
 use crate::text::words::code;
 use crate::text::{action, analytic};
 
 impl Facts<'_> {
-    pub(super) fn actions(&mut self, change: &Change) {
-        let (key, verb) = match change {
-            Change::AddAction { entity, action } => (entity, &action.key),
-            Change::RemoveAction { entity, action }
-            | Change::RenameAction { entity, action, .. }
-            | Change::AddGuard { entity, action, .. }
-            | Change::RemoveGuard { entity, action, .. }
-            | Change::ChangeGuard { entity, action, .. }
-            | Change::AddEffect { entity, action, .. }
-            | Change::RemoveEffect { entity, action, .. }
-            | Change::ChangeEffect { entity, action, .. } => (entity, action),
-            _ => return,
-        };
+    pub(super) fn actions(&mut self, change: &ActionChange) {
+        let (key, verb) = change.keys();
         let Some(owner) = self.entity(key) else { return };
         let was = self.before.schema.entity(key).and_then(|owner| owner.action(verb));
         let now = self.after.schema.entity(key).and_then(|owner| owner.action(verb));
         let there = now.or(was);
         let names = if now.is_some() { self.after } else { self.before };
         match change {
-            Change::AddAction { action, .. } => {
+            ActionChange::AddAction { action, .. } => {
                 let action = there.unwrap_or(action);
                 self.put("verb", code(&self.after.schema.path_name(&action.name)));
                 self.put("path", self.after.action_path(owner, action));
             }
-            Change::RenameAction { name, .. } => {
+            ActionChange::RenameAction { name, .. } => {
                 let renamed = now.filter(|now| was.is_none_or(|was| was.name != now.name));
                 let new = self.after.schema.path_name(renamed.map_or(name, |now| &now.name));
                 self.put("old", self.before.verb(key, verb));
@@ -41,33 +30,33 @@ impl Facts<'_> {
         }
         let before = self.before.schema.entity(key).unwrap_or(owner);
         match change {
-            Change::AddGuard { guard, .. } => {
+            ActionChange::AddGuard { guard, .. } => {
                 self.put("cond", action::condition(self.after, owner, &guard.condition));
             }
-            Change::RemoveGuard { guard, .. } => {
+            ActionChange::RemoveGuard { guard, .. } => {
                 let old = was.and_then(|was| was.guards.iter().find(|old| old.key == *guard));
                 if let Some(old) = old {
                     self.put("cond", action::condition(self.before, before, &old.condition));
                 }
             }
-            Change::ChangeGuard { guard, condition, .. } => {
+            ActionChange::ChangeGuard { guard, condition, .. } => {
                 let old = was.and_then(|was| was.guards.iter().find(|old| old.key == *guard));
                 self.put("cond", action::condition(self.after, owner, condition));
                 if let Some(old) = old {
                     self.put("old_cond", action::condition(self.before, before, &old.condition));
                 }
             }
-            Change::AddEffect { effect, .. } => {
+            ActionChange::AddEffect { effect, .. } => {
                 if let Some(there) = there {
                     self.put("effect", action::effect(self.after, owner, there, effect));
                 }
             }
-            Change::RemoveEffect { index, .. } => {
+            ActionChange::RemoveEffect { index, .. } => {
                 if let Some((was, effect)) = was.and_then(|was| Some((was, was.effects.get(*index)?))) {
                     self.put("effect", action::infinitive(&action::effect(self.before, before, was, effect)));
                 }
             }
-            Change::ChangeEffect { index, operand, .. } => {
+            ActionChange::ChangeEffect { index, operand, .. } => {
                 if let Some((was, mut effect)) =
                     was.and_then(|was| Some((was, was.effects.get(*index)?.clone())))
                 {
@@ -86,21 +75,12 @@ impl Facts<'_> {
         }
     }
 
-    pub(super) fn analytics(&mut self, change: &Change) {
-        let key = match change {
-            Change::AddAnalytic { analytic } => &analytic.key,
-            Change::RemoveAnalytic { analytic }
-            | Change::RenameAnalytic { analytic, .. }
-            | Change::ChangeMeasure { analytic, .. }
-            | Change::ChangeGrouping { analytic, .. }
-            | Change::ChangeRestriction { analytic, .. }
-            | Change::ChangeAnalyticFilter { analytic, .. } => analytic,
-            _ => return,
-        };
+    pub(super) fn analytics(&mut self, change: &AnalyticChange) {
+        let key = change.analytic();
         let was = self.before.schema.analytic(key);
         let now = self.after.schema.analytic(key);
         let there = match change {
-            Change::AddAnalytic { analytic } => now.cloned().or_else(|| Some(analytic.clone())),
+            AnalyticChange::AddAnalytic { analytic } => now.cloned().or_else(|| Some(analytic.clone())),
             _ => now.or(was).cloned(),
         };
         let Some(there) = there else { return };
@@ -108,7 +88,7 @@ impl Facts<'_> {
         let names = self.names(&there.entity);
         self.about(names, &there.entity);
         match change {
-            Change::RenameAnalytic { name, .. } => {
+            AnalyticChange::RenameAnalytic { name, .. } => {
                 let old = was.map(|was| self.before.schema.analytic_path(was)).unwrap_or_default();
                 let renamed = now.filter(|now| was.is_none_or(|was| was.name != now.name));
                 let new = renamed.map_or(name, |now| &now.name);
@@ -119,18 +99,18 @@ impl Facts<'_> {
             _ => self.put("path", schema.analytic_path(&there)),
         }
         match change {
-            Change::AddAnalytic { .. } => self.put("about", analytic::about(names, &there)),
-            Change::ChangeMeasure { measure, .. } => {
+            AnalyticChange::AddAnalytic { .. } => self.put("about", analytic::about(names, &there)),
+            AnalyticChange::ChangeMeasure { measure, .. } => {
                 self.put("measure", analytic::measure(names, &there.entity, measure));
             }
-            Change::ChangeGrouping { group_by, .. } => {
+            AnalyticChange::ChangeGrouping { group_by, .. } => {
                 let grouping = group_by.as_ref().map_or_else(
                     || "not grouped, but a single value".to_owned(),
                     |field| format!("grouped by {}", self.named(&there.entity, field)),
                 );
                 self.put("grouping", grouping);
             }
-            Change::ChangeRestriction { only, .. } => {
+            AnalyticChange::ChangeRestriction { only, .. } => {
                 let many = names.many(&there.entity);
                 let restriction = only.as_ref().map_or_else(
                     || format!("all {many}"),
@@ -138,7 +118,7 @@ impl Facts<'_> {
                 );
                 self.put("restriction", restriction);
             }
-            Change::ChangeAnalyticFilter { by, .. } => {
+            AnalyticChange::ChangeAnalyticFilter { by, .. } => {
                 let old = was.and_then(|was| was.by.as_ref());
                 if let Some(by) = by {
                     self.put("parameter", self.named(&there.entity, by));

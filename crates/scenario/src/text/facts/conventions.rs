@@ -1,15 +1,15 @@
 //! Slots of changes of what holds for all routes.
 
 use super::Facts;
-use crate::change::{Change, ErrorKind, StatusKind};
+use crate::change::{ConventionChange, ErrorKind, StatusKind};
 use crate::ir::{Case, ErrorShape, UnknownFields, words};
 use crate::text::words::{all_of, code};
 
 impl Facts<'_> {
-    pub(super) fn conventions(&mut self, change: &Change) {
+    pub(super) fn conventions(&mut self, change: &ConventionChange) {
         let old = &self.before.schema.conventions;
         match change {
-            Change::ChangeErrorShape { error } => {
+            ConventionChange::ChangeErrorShape { error } => {
                 let shape = match error {
                     ErrorShape::Flat { code, message } => format!("`{{\"{code}\": …, \"{message}\": …}}`"),
                     ErrorShape::Nested { key, code, message } => {
@@ -18,7 +18,7 @@ impl Facts<'_> {
                 };
                 self.put("shape", shape);
             }
-            Change::ChangeErrorCode { which, code } => {
+            ConventionChange::ChangeErrorCode { which, code } => {
                 let (which, old) = match which {
                     ErrorKind::Invalid => ("invalid", &old.codes.invalid),
                     ErrorKind::NotFound => ("not found", &old.codes.not_found),
@@ -29,7 +29,7 @@ impl Facts<'_> {
                 self.put("old", old);
                 self.put("new", code);
             }
-            Change::ChangeStatus { which, status } => {
+            ConventionChange::ChangeStatus { which, status } => {
                 let (which, old) = match which {
                     StatusKind::Created => ("a successful create", old.status.created),
                     StatusKind::Deleted => ("a successful deletion", old.status.deleted),
@@ -41,7 +41,7 @@ impl Facts<'_> {
                 self.put("old", old.to_string());
                 self.put("new", status.to_string());
             }
-            Change::ChangeListShape { list } => {
+            ConventionChange::ChangeListShape { list } => {
                 let pairs = [(&old.list.items, &list.items), (&old.list.total, &list.total)];
                 let keys: Vec<String> = pairs
                     .iter()
@@ -50,20 +50,20 @@ impl Facts<'_> {
                     .collect();
                 self.put("keys", all_of(&keys));
             }
-            Change::ChangePagination { pagination } => {
+            ConventionChange::ChangePagination { pagination } => {
                 let (page, size) = pagination.style.params();
                 self.put("page", self.after.schema.json_name(page));
                 self.put("size", self.after.schema.json_name(size));
                 self.put("default", pagination.default_size.to_string());
                 self.put("most", pagination.max_size.to_string());
             }
-            Change::ChangeFieldCase { case } => {
+            ConventionChange::ChangeFieldCase { case } => {
                 let word = |case: Case| if case == Case::Camel { "`camelCase`" } else { "`snake_case`" };
                 self.put("old_case", word(old.field_case));
                 self.put("case", word(*case));
                 self.put("examples", self.examples(*case));
             }
-            Change::ChangePrefix { prefix } => {
+            ConventionChange::ChangePrefix { prefix } => {
                 let word =
                     |prefix: &str| if prefix.is_empty() { "no prefix".to_owned() } else { code(prefix) };
                 self.put("old", word(&old.prefix));
@@ -73,7 +73,7 @@ impl Facts<'_> {
                     self.put("example", format!("{prefix}/{}", self.after.schema.path_name(&entity.plural)));
                 }
             }
-            Change::ChangeUnknownFields { unknown_fields } => {
+            ConventionChange::ChangeUnknownFields { unknown_fields } => {
                 self.put(
                     "treatment",
                     match unknown_fields {
@@ -82,7 +82,6 @@ impl Facts<'_> {
                     },
                 );
             }
-            _ => {}
         }
     }
 

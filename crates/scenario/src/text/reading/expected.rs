@@ -3,17 +3,35 @@
 use serde_json::{Value, json};
 
 use super::schema::Of;
-use crate::change::{Change, ErrorKind, StatusKind};
+use crate::change::{
+    ActionChange, AnalyticChange, Change, ConstraintChange, ConventionChange, EntityChange, ErrorKind,
+    FieldChange, ListChange, StatusKind,
+};
 use crate::ir::{Case, Condition, Effect, ErrorShape, Schema, UnknownFields};
 
 /// What a reader of the request must find.
 pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Value {
     let (old, new) = (Of(before), Of(after));
+    let mut out = match change {
+        Change::Entity(change) => entity(before, after, &old, &new, change),
+        Change::Field(change) => field(&old, &new, change),
+        Change::Constraint(change) => constraint(&old, &new, change),
+        Change::Action(change) => action(&old, &new, change),
+        Change::Analytic(change) => analytic(before, after, &new, change),
+        Change::List(change) => list(&old, &new, change),
+        Change::Convention(change) => convention(before, after, change),
+    };
+    if out.get("change").is_none() {
+        out["change"] = json!(change.kind().word());
+    }
+    out
+}
+
+fn entity(before: &Schema, after: &Schema, old: &Of<'_>, new: &Of<'_>, change: &EntityChange) -> Value {
     match change {
-        Change::AddEntity { entity } => {
+        EntityChange::AddEntity { entity } => {
             let key = &entity.key;
             let mut out = json!({
-                "change": "add_entity",
                 "entity": new.many(key),
                 "one": new.one(key),
                 "about": entity.about,
@@ -28,106 +46,117 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
             }
             out
         }
-        Change::RemoveEntity { entity } => json!({"change": "remove_entity", "entity": old.many(entity)}),
-        Change::RenameEntity { entity, .. } => json!({
-            "change": "rename_entity",
+        EntityChange::RemoveEntity { entity } => json!({"entity": old.many(entity)}),
+        EntityChange::RenameEntity { entity, .. } => json!({
             "entity": old.many(entity),
             "one": new.one(entity),
             "many": new.many(entity),
             "old": before.collection_path(old.entity(entity)),
             "new": after.collection_path(new.entity(entity)),
         }),
-        Change::AddField { entity, field } => in_field(&new, "add_field", entity, &field.key),
-        Change::AddReference { entity, field } => in_field(&new, "add_reference", entity, &field.key),
-        Change::AddComputed { entity, field } => in_field(&new, "add_computed", entity, &field.key),
-        Change::ChangeComputed { entity, field, .. } => in_field(&new, "change_computed", entity, field),
-        Change::RemoveField { entity, field } => {
-            json!({"change": "remove_field", "entity": old.many(entity), "field": old.name(entity, field)})
+        EntityChange::SetSoftDelete { entity, on } => {
+            let kind = if *on { "soft_delete_on" } else { "soft_delete_off" };
+            json!({"change": kind, "entity": new.many(entity)})
         }
-        Change::RemoveReference { entity, field } => {
-            json!({"change": "remove_reference", "entity": old.many(entity), "field": old.name(entity, field)})
+    }
+}
+
+fn field(old: &Of<'_>, new: &Of<'_>, change: &FieldChange) -> Value {
+    match change {
+        FieldChange::AddField { .. }
+        | FieldChange::AddReference { .. }
+        | FieldChange::AddComputed { .. }
+        | FieldChange::ChangeComputed { .. } => in_field(new, change.keys()),
+        FieldChange::RemoveField { entity, field } | FieldChange::RemoveReference { entity, field } => {
+            json!({"entity": old.many(entity), "field": old.name(entity, field)})
         }
-        Change::RenameField { entity, field, .. } => json!({
-            "change": "rename_field",
+        FieldChange::RenameField { entity, field, .. } => json!({
             "entity": old.many(entity),
             "old": old.name(entity, field),
             "new": new.name(entity, field),
         }),
-        Change::RetypeField { entity, field, .. } => {
-            let mut out = in_field(&new, "retype_field", entity, field);
+        FieldChange::RetypeField { entity, field, .. } => {
+            let mut out = in_field(new, change.keys());
             out["old"] = json!(old.field_of(entity, field).kind.word());
             out
         }
-        Change::AddEnumValue { entity, field, value } => {
-            let mut out = in_field(&new, "add_enum_value", entity, field);
+        FieldChange::AddEnumValue { value, .. } | FieldChange::RemoveEnumValue { value, .. } => {
+            let mut out = in_field(new, change.keys());
             out["value"] = json!(value);
             out
         }
-        Change::RemoveEnumValue { entity, field, value } => {
-            let mut out = in_field(&new, "remove_enum_value", entity, field);
-            out["value"] = json!(value);
-            out
-        }
-        Change::RenameEnumValue { entity, field, value, to } => json!({
-            "change": "rename_enum_value",
+        FieldChange::RenameEnumValue { entity, field, value, to } => json!({
             "entity": new.many(entity),
             "field": new.name(entity, field),
             "old": value,
             "new": to,
         }),
-        Change::ChangeDeleteRule { entity, field, on_delete } => {
+        FieldChange::ChangeDeleteRule { entity, field, on_delete } => {
             let target = new.field_of(entity, field).target().unwrap();
             json!({
-                "change": "change_delete_rule",
                 "field": new.field(entity, field),
                 "rule": new.rule(entity, field, target, *on_delete),
             })
         }
-        Change::Nest { entity, field } => {
-            json!({"change": "nest", "field": new.field(entity, field), "path": new.path(entity, field)})
+        FieldChange::Nest { entity, field } => {
+            json!({"field": new.field(entity, field), "path": new.path(entity, field)})
         }
-        Change::Unnest { entity, field } => {
-            json!({"change": "unnest", "field": new.field(entity, field), "path": old.path(entity, field)})
+        FieldChange::Unnest { entity, field } => {
+            json!({"field": new.field(entity, field), "path": old.path(entity, field)})
         }
-        Change::AddAction { entity, action } => json!({
-            "change": "add_action",
+    }
+}
+
+fn constraint(old: &Of<'_>, new: &Of<'_>, change: &ConstraintChange) -> Value {
+    let (entity, field) = change.keys();
+    let mut out = in_field(new, (entity, field));
+    match change {
+        ConstraintChange::Tighten { .. } | ConstraintChange::Loosen { .. } => {
+            out["old"] = old.kind(&old.field_of(entity, field).kind);
+        }
+        ConstraintChange::ChangeDefault { .. } => {
+            out["old"] = old.field(entity, field)["default"].clone();
+        }
+        _ => {}
+    }
+    out
+}
+
+fn action(old: &Of<'_>, new: &Of<'_>, change: &ActionChange) -> Value {
+    match change {
+        ActionChange::AddAction { entity, action } => json!({
             "entity": new.many(entity),
             "verb": new.verb(entity, &action.key),
             "action": new.action(entity, new.action_of(entity, &action.key)),
         }),
-        Change::RemoveAction { entity, action } => {
-            json!({"change": "remove_action", "entity": old.many(entity), "verb": old.verb(entity, action)})
+        ActionChange::RemoveAction { entity, action } => {
+            json!({"entity": old.many(entity), "verb": old.verb(entity, action)})
         }
-        Change::RenameAction { entity, action, .. } => json!({
-            "change": "rename_action",
+        ActionChange::RenameAction { entity, action, .. } => json!({
             "entity": old.many(entity),
             "old": old.verb(entity, action),
             "new": new.verb(entity, action),
             "path": new.route(entity, new.action_of(entity, action))["path"],
         }),
-        Change::AddGuard { entity, action, guard } => json!({
-            "change": "add_guard",
+        ActionChange::AddGuard { entity, action, guard } => json!({
             "entity": new.many(entity),
             "verb": new.verb(entity, action),
             "condition": new.condition(entity, &guard.condition),
         }),
-        Change::RemoveGuard { entity, action, guard } => json!({
-            "change": "remove_guard",
+        ActionChange::RemoveGuard { entity, action, guard } => json!({
             "entity": new.many(entity),
             "verb": new.verb(entity, action),
-            "condition": old.condition(entity, guard_of(&old, entity, action, guard)),
+            "condition": old.condition(entity, guard_of(old, entity, action, guard)),
         }),
-        Change::ChangeGuard { entity, action, guard, condition } => json!({
-            "change": "change_guard",
+        ActionChange::ChangeGuard { entity, action, guard, condition } => json!({
             "entity": new.many(entity),
             "verb": new.verb(entity, action),
             "condition": new.condition(entity, condition),
-            "old": old.condition(entity, guard_of(&old, entity, action, guard)),
+            "old": old.condition(entity, guard_of(old, entity, action, guard)),
         }),
-        Change::AddEffect { entity, action, effect, param } => {
+        ActionChange::AddEffect { entity, action, effect, param } => {
             let there = new.action_of(entity, action);
             let mut out = json!({
-                "change": "add_effect",
                 "entity": new.many(entity),
                 "verb": new.verb(entity, action),
                 "effect": new.effect(entity, there, effect),
@@ -137,7 +166,7 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
             }
             out
         }
-        Change::RemoveEffect { entity, action, index } => {
+        ActionChange::RemoveEffect { entity, action, index } => {
             let effect = match &old.action_of(entity, action).effects[*index] {
                 Effect::Set { field, .. } | Effect::Increment { field, .. } => {
                     format!("changes `{}`", old.name(entity, field))
@@ -147,12 +176,11 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
                 }
             };
             let verb = new.verb(entity, action);
-            json!({"change": "remove_effect", "entity": new.many(entity), "verb": verb, "effect": effect})
+            json!({"entity": new.many(entity), "verb": verb, "effect": effect})
         }
-        Change::ChangeEffect { entity, action, index, .. } => {
+        ActionChange::ChangeEffect { entity, action, index, .. } => {
             let (was, is) = (old.action_of(entity, action), new.action_of(entity, action));
             let mut out = json!({
-                "change": "change_effect",
                 "entity": new.many(entity),
                 "verb": new.verb(entity, action),
                 "effect": new.effect(entity, is, &is.effects[*index]),
@@ -163,30 +191,28 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
             }
             out
         }
-        Change::AddAnalytic { analytic } => {
-            json!({"change": "add_analytic", "analytic": new.analytic(&analytic.key)})
-        }
-        Change::RemoveAnalytic { analytic } => {
+    }
+}
+
+fn analytic(before: &Schema, after: &Schema, new: &Of<'_>, change: &AnalyticChange) -> Value {
+    match change {
+        AnalyticChange::AddAnalytic { .. }
+        | AnalyticChange::ChangeMeasure { .. }
+        | AnalyticChange::ChangeRestriction { .. } => json!({"analytic": new.analytic(change.analytic())}),
+        AnalyticChange::RemoveAnalytic { analytic } => {
             let path = before.analytic_path(before.analytic(analytic).unwrap());
-            json!({"change": "remove_analytic", "path": path})
+            json!({"path": path})
         }
-        Change::RenameAnalytic { analytic, .. } => json!({
-            "change": "rename_analytic",
+        AnalyticChange::RenameAnalytic { analytic, .. } => json!({
             "old": before.analytic_path(before.analytic(analytic).unwrap()),
             "new": after.analytic_path(after.analytic(analytic).unwrap()),
         }),
-        Change::ChangeMeasure { analytic, .. } => {
-            json!({"change": "change_measure", "analytic": new.analytic(analytic)})
-        }
-        Change::ChangeGrouping { analytic, group_by } => {
+        AnalyticChange::ChangeGrouping { analytic, group_by } => {
             let entity = &after.analytic(analytic).unwrap().entity;
             let grouped = group_by.as_ref().map_or(json!(false), |field| json!(new.name(entity, field)));
-            json!({"change": "change_grouping", "analytic": new.analytic(analytic), "grouped": grouped})
+            json!({"analytic": new.analytic(analytic), "grouped": grouped})
         }
-        Change::ChangeRestriction { analytic, .. } => {
-            json!({"change": "change_restriction", "analytic": new.analytic(analytic)})
-        }
-        Change::ChangeAnalyticFilter { analytic, by } => {
+        AnalyticChange::ChangeAnalyticFilter { analytic, by } => {
             let is = after.analytic(analytic).unwrap();
             let name = |field: &Option<String>| field.as_ref().map(|field| new.name(&is.entity, field));
             let mut out = json!({"analytic": new.analytic(analytic)});
@@ -198,47 +224,40 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
             }
             out
         }
-        Change::AddFilter { entity, filter } => {
-            json!({"change": "add_filter", "entity": new.many(entity), "filter": new.filter(entity, filter)})
+    }
+}
+
+fn list(old: &Of<'_>, new: &Of<'_>, change: &ListChange) -> Value {
+    match change {
+        ListChange::AddFilter { entity, filter } => {
+            json!({"entity": new.many(entity), "filter": new.filter(entity, filter)})
         }
-        Change::RemoveFilter { entity, filter } => {
-            json!({"change": "remove_filter", "entity": old.many(entity), "param": old.param(entity, filter)})
+        ListChange::RemoveFilter { entity, filter } => {
+            json!({"entity": old.many(entity), "param": old.param(entity, filter)})
         }
-        Change::AddSort { entity, field } => sort(&new, "add_sort", entity, field),
-        Change::RemoveSort { entity, field } => sort(&new, "remove_sort", entity, field),
-        Change::ChangeDefaultSort { entity, .. } => json!({
-            "change": "change_default_sort",
+        ListChange::AddSort { entity, field } | ListChange::RemoveSort { entity, field } => json!({
+            "entity": new.many(entity),
+            "field": new.name(entity, field),
+            "lists": new.lists(entity),
+        }),
+        ListChange::ChangeDefaultSort { entity, .. } => json!({
             "entity": new.many(entity),
             "lists": new.lists(entity),
             "order": new.order(entity),
         }),
-        Change::Tighten { entity, field, .. } => with_old_kind(&old, &new, "tighten", entity, field),
-        Change::Loosen { entity, field, .. } => with_old_kind(&old, &new, "loosen", entity, field),
-        Change::Require { entity, field } => in_field(&new, "require", entity, field),
-        Change::MakeOptional { entity, field, .. } => in_field(&new, "make_optional", entity, field),
-        Change::AllowNull { entity, field } => in_field(&new, "allow_null", entity, field),
-        Change::ForbidNull { entity, field, .. } => in_field(&new, "forbid_null", entity, field),
-        Change::ChangeDefault { entity, field, .. } => {
-            let mut out = in_field(&new, "change_default", entity, field);
-            out["old"] = old.field(entity, field)["default"].clone();
-            out
-        }
-        Change::MakeUnique { entity, field } => in_field(&new, "make_unique", entity, field),
-        Change::DropUnique { entity, field } => in_field(&new, "drop_unique", entity, field),
-        Change::MakeImmutable { entity, field } => in_field(&new, "make_immutable", entity, field),
-        Change::MakeMutable { entity, field } => in_field(&new, "make_mutable", entity, field),
-        Change::SetSoftDelete { entity, on } => {
-            let kind = if *on { "soft_delete_on" } else { "soft_delete_off" };
-            json!({"change": kind, "entity": new.many(entity)})
-        }
-        Change::ChangeErrorShape { error } => {
+    }
+}
+
+fn convention(before: &Schema, after: &Schema, change: &ConventionChange) -> Value {
+    match change {
+        ConventionChange::ChangeErrorShape { error } => {
             let keys = match error {
                 ErrorShape::Flat { code, message } => json!([null, code, message]),
                 ErrorShape::Nested { key, code, message } => json!([key, code, message]),
             };
-            json!({"change": "change_error_shape", "keys": keys})
+            json!({"keys": keys})
         }
-        Change::ChangeErrorCode { which, code } => {
+        ConventionChange::ChangeErrorCode { which, code } => {
             let codes = &before.conventions.codes;
             let (which_part, old) = match which {
                 ErrorKind::Invalid => ("invalid", &codes.invalid),
@@ -246,9 +265,9 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
                 ErrorKind::Conflict => ("conflict", &codes.conflict),
                 ErrorKind::Refused => ("refused", &codes.refused),
             };
-            json!({"change": "change_error_code", "of": which_part, "old": old, "new": code})
+            json!({"of": which_part, "old": old, "new": code})
         }
-        Change::ChangeStatus { which, status } => {
+        ConventionChange::ChangeStatus { which, status } => {
             let statuses = before.conventions.status;
             let (which_part, old) = match which {
                 StatusKind::Created => ("successful create", statuses.created),
@@ -257,12 +276,12 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
                 StatusKind::Conflict => ("conflict", statuses.conflict),
                 StatusKind::Refused => ("refused", statuses.refused),
             };
-            json!({"change": "change_status", "of": which_part, "old": old.to_string(), "new": status.to_string()})
+            json!({"of": which_part, "old": old.to_string(), "new": status.to_string()})
         }
-        Change::ChangeListShape { list } => {
-            json!({"change": "change_list_shape", "keys": [list.items, list.total]})
+        ConventionChange::ChangeListShape { list } => {
+            json!({"keys": [list.items, list.total]})
         }
-        Change::ChangePagination { pagination } => {
+        ConventionChange::ChangePagination { pagination } => {
             let (which, size) = pagination.style.params();
             let pages = json!([
                 after.json_name(which),
@@ -270,42 +289,27 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
                 pagination.max_size.to_string(),
                 pagination.default_size.to_string(),
             ]);
-            json!({"change": "change_pagination", "pages": pages})
+            json!({"pages": pages})
         }
-        Change::ChangeFieldCase { case } => {
+        ConventionChange::ChangeFieldCase { case } => {
             let case = if *case == Case::Camel { "camelCase" } else { "snake_case" };
-            json!({"change": "change_field_case", "case": case})
+            json!({"case": case})
         }
-        Change::ChangePrefix { prefix } => {
-            json!({"change": "change_prefix", "old": before.conventions.prefix, "new": prefix})
+        ConventionChange::ChangePrefix { prefix } => {
+            json!({"old": before.conventions.prefix, "new": prefix})
         }
-        Change::ChangeUnknownFields { unknown_fields } => {
+        ConventionChange::ChangeUnknownFields { unknown_fields } => {
             let treatment = match unknown_fields {
                 UnknownFields::Reject => "invalid",
                 UnknownFields::Ignore => "ignored",
             };
-            json!({"change": "change_unknown_fields", "treatment": treatment})
+            json!({"treatment": treatment})
         }
     }
 }
 
-fn in_field(new: &Of<'_>, kind: &str, entity: &str, field: &str) -> Value {
-    json!({"change": kind, "entity": new.many(entity), "field": new.field(entity, field)})
-}
-
-fn with_old_kind(old: &Of<'_>, new: &Of<'_>, kind: &str, entity: &str, field: &str) -> Value {
-    let mut out = in_field(new, kind, entity, field);
-    out["old"] = old.kind(&old.field_of(entity, field).kind);
-    out
-}
-
-fn sort(new: &Of<'_>, kind: &str, entity: &str, field: &str) -> Value {
-    json!({
-        "change": kind,
-        "entity": new.many(entity),
-        "field": new.name(entity, field),
-        "lists": new.lists(entity),
-    })
+fn in_field(new: &Of<'_>, (entity, field): (&str, &str)) -> Value {
+    json!({"entity": new.many(entity), "field": new.field(entity, field)})
 }
 
 fn guard_of<'a>(old: &Of<'a>, entity: &str, action: &str, guard: &str) -> &'a Condition {

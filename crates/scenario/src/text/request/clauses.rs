@@ -1,136 +1,152 @@
 //! Which clauses belong to a change: those that it writes, and those of what went with it.
 
-use crate::change::Change;
+use crate::change::{
+    ActionChange, AnalyticChange, Change, ConstraintChange, ConventionChange, EntityChange, FieldChange,
+    ListChange,
+};
 use crate::ir::{Effect, Removed, Schema};
 use crate::text::delta::Delta;
 use crate::text::pieces::Part;
 
 /// The clauses that a change writes, most telling first.
 pub(super) fn clauses_of(after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
-    let mut out = Vec::new();
-    let mut add = |id: &str| out.extend(delta.at.get(id));
     match change {
-        Change::AddEntity { entity } => {
-            let Some(index) = after.entities.iter().position(|each| each.key == entity.key) else {
-                return out;
-            };
-            out.extend((0..delta.pieces.len()).filter(|&at| match delta.pieces[at].part {
-                Part::Entity(position)
-                | Part::Field(position)
-                | Part::List(position)
-                | Part::Action(position)
-                | Part::Rule(position) => position == index,
-                _ => false,
-            }));
+        Change::Entity(change) => of_entity(after, delta, change),
+        Change::Field(change) => with_ids(delta, &of_field(change)),
+        Change::Constraint(change) => with_ids(delta, &of_constraint(change)),
+        Change::Action(change) => of_action(delta, change),
+        Change::Analytic(change) => with_ids(delta, &of_analytic(change)),
+        Change::List(change) => with_ids(delta, &of_list(change)),
+        Change::Convention(change) => with_ids(delta, of_convention(change)),
+    }
+}
+
+fn with_ids(delta: &Delta, ids: &[impl AsRef<str>]) -> Vec<usize> {
+    ids.iter().filter_map(|id| delta.at.get(id.as_ref())).copied().collect()
+}
+
+fn of_entity(after: &Schema, delta: &Delta, change: &EntityChange) -> Vec<usize> {
+    match change {
+        EntityChange::AddEntity { entity } => {
+            let index = after.entities.iter().position(|each| each.key == entity.key);
+            (0..delta.pieces.len())
+                .filter(|&at| match delta.pieces[at].part {
+                    Part::Entity(position)
+                    | Part::Field(position)
+                    | Part::List(position)
+                    | Part::Action(position)
+                    | Part::Rule(position) => Some(position) == index,
+                    _ => false,
+                })
+                .collect()
         }
-        Change::AddField { entity, field }
-        | Change::AddReference { entity, field }
-        | Change::AddComputed { entity, field } => add(&format!("{entity}.{}", field.key)),
-        Change::RetypeField { entity, field, .. } => {
-            add(&format!("{entity}.{field}"));
-            for op in ["equals", "at_least", "at_most", "contains"] {
-                add(&format!("{entity}.filter.{field}.{op}"));
-            }
+        EntityChange::SetSoftDelete { entity, on: true } => {
+            with_ids(delta, &[format!("{entity}.soft_delete").as_str(), "soft_delete"])
         }
-        Change::AddEnumValue { entity, field, .. }
-        | Change::RemoveEnumValue { entity, field, .. }
-        | Change::ChangeDeleteRule { entity, field, .. }
-        | Change::Nest { entity, field }
-        | Change::Unnest { entity, field }
-        | Change::Tighten { entity, field, .. }
-        | Change::Loosen { entity, field, .. }
-        | Change::Require { entity, field }
-        | Change::MakeOptional { entity, field, .. }
-        | Change::AllowNull { entity, field }
-        | Change::ForbidNull { entity, field, .. }
-        | Change::ChangeDefault { entity, field, .. }
-        | Change::ChangeComputed { entity, field, .. } => add(&format!("{entity}.{field}")),
-        Change::MakeUnique { entity, field } | Change::DropUnique { entity, field } => {
-            add(&format!("{entity}.{field}"));
-            add("unique");
+        EntityChange::RemoveEntity { .. }
+        | EntityChange::RenameEntity { .. }
+        | EntityChange::SetSoftDelete { on: false, .. } => Vec::new(),
+    }
+}
+
+fn of_field(change: &FieldChange) -> Vec<String> {
+    let (entity, field) = change.keys();
+    let mut ids = vec![format!("{entity}.{field}")];
+    match change {
+        FieldChange::RetypeField { .. } => {
+            let ops = ["equals", "at_least", "at_most", "contains"];
+            ids.extend(ops.map(|op| format!("{entity}.filter.{field}.{op}")));
         }
-        Change::MakeImmutable { entity, field } | Change::MakeMutable { entity, field } => {
-            add(&format!("{entity}.{field}"));
-            add("bodies.immutable");
-        }
-        Change::AddAction { entity, action } => {
-            let id = format!("{entity}.{}", action.key);
-            add(&id);
-            let parts = [format!("{id}.guard."), format!("{id}.effect.")];
+        FieldChange::RemoveField { .. }
+        | FieldChange::RenameField { .. }
+        | FieldChange::RenameEnumValue { .. }
+        | FieldChange::RemoveReference { .. } => ids.clear(),
+        _ => {}
+    }
+    ids
+}
+
+fn of_constraint(change: &ConstraintChange) -> Vec<String> {
+    use ConstraintChange::{DropUnique, MakeImmutable, MakeMutable, MakeUnique};
+    let (entity, field) = change.keys();
+    let mut ids = vec![format!("{entity}.{field}")];
+    match change {
+        MakeUnique { .. } | DropUnique { .. } => ids.push("unique".to_owned()),
+        MakeImmutable { .. } | MakeMutable { .. } => ids.push("bodies.immutable".to_owned()),
+        _ => {}
+    }
+    ids
+}
+
+fn of_action(delta: &Delta, change: &ActionChange) -> Vec<usize> {
+    let (entity, key) = change.keys();
+    let action = format!("{entity}.{key}");
+    match change {
+        ActionChange::AddAction { .. } => {
+            let parts = [format!("{action}.guard."), format!("{action}.effect.")];
+            let mut out = with_ids(delta, &[action]);
             out.extend((0..delta.pieces.len()).filter(|&at| {
                 let piece = &delta.pieces[at];
                 matches!(piece.part, Part::Rule(_))
                     && parts.iter().any(|part| piece.clause.id.starts_with(part))
             }));
+            out
         }
-        Change::AddGuard { entity, action, guard } => add(&format!("{entity}.{action}.guard.{}", guard.key)),
-        Change::ChangeGuard { entity, action, guard, .. } => add(&format!("{entity}.{action}.guard.{guard}")),
-        Change::AddEffect { entity, action, effect, .. } => {
-            add(&effect_id(entity, action, effect));
-            add(&format!("{entity}.{action}"));
-        }
-        Change::ChangeEffect { entity, action, .. } => {
+        ActionChange::AddGuard { guard, .. } => with_ids(delta, &[format!("{action}.guard.{}", guard.key)]),
+        ActionChange::ChangeGuard { guard, .. } => with_ids(delta, &[format!("{action}.guard.{guard}")]),
+        ActionChange::AddEffect { effect, .. } => with_ids(delta, &[effect_id(&action, effect), action]),
+        ActionChange::ChangeEffect { .. } => {
             // Effects have no keys: those of this action that read differently now.
-            let id = format!("{entity}.{action}.effect.");
-            out.extend(
-                (0..delta.pieces.len())
-                    .filter(|&at| delta.changed[at] && delta.pieces[at].clause.id.starts_with(&id)),
-            );
-            out.extend(delta.at.get(&format!("{entity}.{action}")));
+            let effects = format!("{action}.effect.");
+            let reads_differently =
+                |&at: &usize| delta.changed[at] && delta.pieces[at].clause.id.starts_with(&effects);
+            let mut out: Vec<usize> = (0..delta.pieces.len()).filter(reads_differently).collect();
+            out.extend(with_ids(delta, &[action]));
+            out
         }
-        Change::RemoveEffect { entity, action, .. } => add(&format!("{entity}.{action}")),
-        Change::AddAnalytic { analytic } => add(&format!("analytics.{}", analytic.key)),
-        Change::ChangeMeasure { analytic, .. }
-        | Change::ChangeGrouping { analytic, .. }
-        | Change::ChangeRestriction { analytic, .. }
-        | Change::ChangeAnalyticFilter { analytic, .. } => add(&format!("analytics.{analytic}")),
-        Change::AddFilter { entity, filter } => {
-            add(&format!("{entity}.filter.{}.{}", filter.field, filter.op.key()));
-        }
-        Change::AddSort { entity, .. }
-        | Change::RemoveSort { entity, .. }
-        | Change::ChangeDefaultSort { entity, .. } => add(&format!("{entity}.sort")),
-        Change::SetSoftDelete { entity, on: true } => {
-            add(&format!("{entity}.soft_delete"));
-            add("soft_delete");
-        }
-        Change::ChangeErrorShape { .. } => add("errors.body"),
-        Change::ChangeErrorCode { .. } => {
-            add("errors.status");
-            add("errors.body");
-        }
-        Change::ChangeStatus { .. } => {
-            add("errors.status");
-            add("operations");
-        }
-        Change::ChangeListShape { .. } => add("lists.body"),
-        Change::ChangePagination { .. } => add("lists.pages"),
-        Change::ChangeFieldCase { .. } => add("server.names"),
-        Change::ChangePrefix { .. } => add("server.routes"),
-        Change::ChangeUnknownFields { .. } => add("bodies.unknown"),
-        Change::RemoveEntity { .. }
-        | Change::RenameEntity { .. }
-        | Change::RemoveField { .. }
-        | Change::RenameField { .. }
-        | Change::RenameEnumValue { .. }
-        | Change::RemoveReference { .. }
-        | Change::RemoveAction { .. }
-        | Change::RenameAction { .. }
-        | Change::RemoveGuard { .. }
-        | Change::RemoveAnalytic { .. }
-        | Change::RenameAnalytic { .. }
-        | Change::RemoveFilter { .. }
-        | Change::SetSoftDelete { on: false, .. } => {}
+        ActionChange::RemoveEffect { .. } => with_ids(delta, &[action]),
+        ActionChange::RemoveAction { .. }
+        | ActionChange::RenameAction { .. }
+        | ActionChange::RemoveGuard { .. } => Vec::new(),
     }
-    out
 }
 
-fn effect_id(entity: &str, action: &str, effect: &Effect) -> String {
+fn effect_id(action: &str, effect: &Effect) -> String {
     match effect {
-        Effect::Set { field, .. } | Effect::Increment { field, .. } => {
-            format!("{entity}.{action}.effect.{field}")
+        Effect::Set { field, .. } | Effect::Increment { field, .. } => format!("{action}.effect.{field}"),
+        Effect::Create { entity: other, .. } => format!("{action}.effect.create_{other}"),
+    }
+}
+
+fn of_analytic(change: &AnalyticChange) -> Vec<String> {
+    match change {
+        AnalyticChange::RemoveAnalytic { .. } | AnalyticChange::RenameAnalytic { .. } => Vec::new(),
+        _ => vec![format!("analytics.{}", change.analytic())],
+    }
+}
+
+fn of_list(change: &ListChange) -> Vec<String> {
+    match change {
+        ListChange::AddFilter { entity, filter } => {
+            vec![format!("{entity}.filter.{}.{}", filter.field, filter.op.key())]
         }
-        Effect::Create { entity: other, .. } => format!("{entity}.{action}.effect.create_{other}"),
+        ListChange::RemoveFilter { .. } => Vec::new(),
+        ListChange::AddSort { entity, .. }
+        | ListChange::RemoveSort { entity, .. }
+        | ListChange::ChangeDefaultSort { entity, .. } => vec![format!("{entity}.sort")],
+    }
+}
+
+fn of_convention(change: &ConventionChange) -> &'static [&'static str] {
+    match change {
+        ConventionChange::ChangeErrorShape { .. } => &["errors.body"],
+        ConventionChange::ChangeErrorCode { .. } => &["errors.status", "errors.body"],
+        ConventionChange::ChangeStatus { .. } => &["errors.status", "operations"],
+        ConventionChange::ChangeListShape { .. } => &["lists.body"],
+        ConventionChange::ChangePagination { .. } => &["lists.pages"],
+        ConventionChange::ChangeFieldCase { .. } => &["server.names"],
+        ConventionChange::ChangePrefix { .. } => &["server.routes"],
+        ConventionChange::ChangeUnknownFields { .. } => &["bodies.unknown"],
     }
 }
 
@@ -143,33 +159,45 @@ pub(super) fn removed_with(before: &Schema, after: &Schema, delta: &Delta, chang
 }
 
 fn goes(before: &Schema, change: &Change, removed: &Removed) -> bool {
+    use ActionChange::{ChangeGuard, RemoveAction, RemoveEffect, RemoveGuard, RenameAction};
+    use AnalyticChange::{ChangeAnalyticFilter, ChangeRestriction, RemoveAnalytic, RenameAnalytic};
+    use ConstraintChange::{AllowNull, DropUnique, Loosen, MakeMutable, MakeOptional};
+    use ConventionChange::ChangePrefix;
+    use EntityChange::{RemoveEntity, RenameEntity, SetSoftDelete};
+    use FieldChange::{
+        RemoveEnumValue, RemoveField, RemoveReference, RenameEnumValue, RenameField, RetypeField, Unnest,
+    };
+    use ListChange::{RemoveFilter, RemoveSort};
     let named = |entity: &str, field: &str, name: &str| {
         before.entity(entity).and_then(|entity| entity.field(field)).is_some_and(|field| field.name == name)
     };
     match (change, removed) {
         (
-            Change::RemoveEntity { entity } | Change::RenameEntity { entity, .. },
+            Change::Entity(RemoveEntity { entity } | RenameEntity { entity, .. }),
             Removed::Collection { plural } | Removed::Nested { plural, .. },
         ) => before.entity(entity).is_some_and(|entity| entity.plural == *plural),
         (
-            Change::RemoveField { entity, field }
-            | Change::RemoveReference { entity, field }
-            | Change::RenameField { entity, field, .. },
+            Change::Field(
+                RemoveField { entity, field }
+                | RemoveReference { entity, field }
+                | RenameField { entity, field, .. },
+            ),
             Removed::Field { entity: owner, name },
         ) => entity == owner && named(entity, field, name),
         (
-            Change::RemoveReference { entity, field } | Change::Unnest { entity, field },
+            Change::Field(RemoveReference { entity, field } | Unnest { entity, field }),
             Removed::Nested { parent, plural },
         ) => before.entity(entity).is_some_and(|owner| {
             owner.plural == *plural && owner.field(field).and_then(|field| field.target()) == Some(parent)
         }),
         (
-            Change::RemoveEnumValue { entity, field, value }
-            | Change::RenameEnumValue { entity, field, value, .. },
+            Change::Field(
+                RemoveEnumValue { entity, field, value } | RenameEnumValue { entity, field, value, .. },
+            ),
             Removed::EnumValue { entity: owner, field: in_field, value: old },
         ) => entity == owner && field == in_field && value == old,
         (
-            Change::RemoveAction { entity, action } | Change::RenameAction { entity, action, .. },
+            Change::Action(RemoveAction { entity, action } | RenameAction { entity, action, .. }),
             Removed::Action { entity: owner, name },
         ) => {
             entity == owner
@@ -179,45 +207,58 @@ fn goes(before: &Schema, change: &Change, removed: &Removed) -> bool {
                     .is_some_and(|action| action.name == *name)
         }
         (
-            Change::RemoveAnalytic { analytic } | Change::RenameAnalytic { analytic, .. },
+            Change::Analytic(RemoveAnalytic { analytic } | RenameAnalytic { analytic, .. }),
             Removed::Analytic { name },
         ) => before.analytic(analytic).is_some_and(|analytic| analytic.name == *name),
-        (Change::ChangeAnalyticFilter { analytic, .. }, Removed::AnalyticFilter { analytic: owner, .. })
+        (
+            Change::Analytic(ChangeAnalyticFilter { analytic, .. }),
+            Removed::AnalyticFilter { analytic: owner, .. },
+        )
         | (
-            Change::ChangeRestriction { analytic, .. },
+            Change::Analytic(ChangeRestriction { analytic, .. }),
             Removed::AnalyticRestriction { analytic: owner, .. },
         ) => analytic == owner,
-        (Change::RemoveFilter { entity, filter }, Removed::Filter { entity: owner, field, op }) => {
+        (Change::List(RemoveFilter { entity, filter }), Removed::Filter { entity: owner, field, op }) => {
             entity == owner && filter.field == *field && filter.op == *op
         }
         (
-            Change::RetypeField { entity, field, .. },
+            Change::Field(RetypeField { entity, field, .. }),
             Removed::Filter { entity: owner, field: owner_field, .. }
             | Removed::Sort { entity: owner, field: owner_field }
             | Removed::Constraint { entity: owner, field: owner_field, .. }
             | Removed::Unique { entity: owner, field: owner_field }
             | Removed::EnumValue { entity: owner, field: owner_field, .. },
         )
-        | (Change::RemoveSort { entity, field }, Removed::Sort { entity: owner, field: owner_field })
-        | (Change::DropUnique { entity, field }, Removed::Unique { entity: owner, field: owner_field })
-        | (Change::MakeMutable { entity, field }, Removed::Immutable { entity: owner, field: owner_field })
+        | (Change::List(RemoveSort { entity, field }), Removed::Sort { entity: owner, field: owner_field })
         | (
-            Change::Loosen { entity, field, .. }
-            | Change::MakeOptional { entity, field, .. }
-            | Change::AllowNull { entity, field },
+            Change::Constraint(DropUnique { entity, field }),
+            Removed::Unique { entity: owner, field: owner_field },
+        )
+        | (
+            Change::Constraint(MakeMutable { entity, field }),
+            Removed::Immutable { entity: owner, field: owner_field },
+        )
+        | (
+            Change::Constraint(
+                Loosen { entity, field, .. }
+                | MakeOptional { entity, field, .. }
+                | AllowNull { entity, field },
+            ),
             Removed::Constraint { entity: owner, field: owner_field, .. },
         ) => entity == owner && field == owner_field,
         (
-            Change::RemoveGuard { entity, action, .. } | Change::ChangeGuard { entity, action, .. },
+            Change::Action(RemoveGuard { entity, action, .. } | ChangeGuard { entity, action, .. }),
             Removed::Guard { entity: owner, action: owner_action, .. },
         )
         | (
-            Change::RemoveEffect { entity, action, .. },
+            Change::Action(RemoveEffect { entity, action, .. }),
             Removed::Effect { entity: owner, action: owner_action, .. }
             | Removed::Created { entity: owner, action: owner_action, .. },
         ) => entity == owner && action == owner_action,
-        (Change::SetSoftDelete { entity, .. }, Removed::SoftDelete { entity: owner }) => entity == owner,
-        (Change::ChangePrefix { .. }, Removed::Prefix { .. }) => true,
+        (Change::Entity(SetSoftDelete { entity, .. }), Removed::SoftDelete { entity: owner }) => {
+            entity == owner
+        }
+        (Change::Convention(ChangePrefix { .. }), Removed::Prefix { .. }) => true,
         _ => false,
     }
 }

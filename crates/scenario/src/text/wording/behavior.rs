@@ -1,6 +1,36 @@
 //! Words for changes of actions and analytics.
 
 use super::Wording;
+use crate::change::{ActionChange, AnalyticChange};
+
+/// The words for a change of an action.
+pub(super) fn for_action(change: &ActionChange) -> &'static Wording {
+    match change {
+        ActionChange::AddAction { .. } => &ADD_ACTION,
+        ActionChange::RemoveAction { .. } => &REMOVE_ACTION,
+        ActionChange::RenameAction { .. } => &RENAME_ACTION,
+        ActionChange::AddGuard { .. } => &ADD_GUARD,
+        ActionChange::RemoveGuard { .. } => &REMOVE_GUARD,
+        ActionChange::ChangeGuard { .. } => &CHANGE_GUARD,
+        ActionChange::AddEffect { .. } => &ADD_EFFECT,
+        ActionChange::RemoveEffect { .. } => &REMOVE_EFFECT,
+        ActionChange::ChangeEffect { .. } => &CHANGE_EFFECT,
+    }
+}
+
+/// The words for a change of an analytic.
+pub(super) fn for_analytic(change: &AnalyticChange) -> &'static Wording {
+    match change {
+        AnalyticChange::AddAnalytic { .. } => &ADD_ANALYTIC,
+        AnalyticChange::RemoveAnalytic { .. } => &REMOVE_ANALYTIC,
+        AnalyticChange::RenameAnalytic { .. } => &RENAME_ANALYTIC,
+        AnalyticChange::ChangeMeasure { .. } => &CHANGE_MEASURE,
+        AnalyticChange::ChangeGrouping { .. } => &CHANGE_GROUPING,
+        AnalyticChange::ChangeRestriction { .. } => &CHANGE_RESTRICTION,
+        AnalyticChange::ChangeAnalyticFilter { by: Some(_), .. } => &SET_ANALYTIC_FILTER,
+        AnalyticChange::ChangeAnalyticFilter { by: None, .. } => &DROP_ANALYTIC_FILTER,
+    }
+}
 
 const PROCESS: &[&str] = &[
     "That is how the work is really done.",
@@ -29,7 +59,7 @@ const FIGURES: &[&str] = &[
     "The numbers in the last presentation did not add up.",
 ];
 
-pub(super) const ADD_ACTION: Wording = Wording {
+const ADD_ACTION: Wording = Wording {
     summary: "Adds the action {verb} to {many}, at `POST {path}`.",
     requests: &[
         "Add the action {verb} to {many}.",
@@ -42,7 +72,7 @@ pub(super) const ADD_ACTION: Wording = Wording {
     reasons: PROCESS,
 };
 
-pub(super) const REMOVE_ACTION: Wording = Wording {
+const REMOVE_ACTION: Wording = Wording {
     summary: "Removes the action {verb} from {many}.",
     requests: &[
         "Remove the action {verb} from {many}.",
@@ -55,7 +85,7 @@ pub(super) const REMOVE_ACTION: Wording = Wording {
     reasons: DROPPED,
 };
 
-pub(super) const RENAME_ACTION: Wording = Wording {
+const RENAME_ACTION: Wording = Wording {
     summary: "Renames the action {old} of {many} to {new}: `POST {path}`.",
     requests: &[
         "Rename the action {old} of {many} to {new}. Its route is then `POST {path}`.",
@@ -76,7 +106,7 @@ pub(super) const RENAME_ACTION: Wording = Wording {
 /// What the rename of an action reaches.
 pub(super) const REACH_OF_ACTION: &str = "Names of fields, enum values and analytics stay as they are.";
 
-pub(super) const ADD_GUARD: Wording = Wording {
+const ADD_GUARD: Wording = Wording {
     summary: "Adds a condition to the action {verb} of {many}: {cond}.",
     requests: &[
         "Add a condition to the action {verb} of {many}.{why} {clause}",
@@ -89,7 +119,7 @@ pub(super) const ADD_GUARD: Wording = Wording {
     reasons: PROCESS,
 };
 
-pub(super) const REMOVE_GUARD: Wording = Wording {
+const REMOVE_GUARD: Wording = Wording {
     summary: "Removes a condition of the action {verb} of {many}: {cond}.",
     requests: &[
         "Remove one condition from the action {verb} of {many}.",
@@ -101,7 +131,7 @@ pub(super) const REMOVE_GUARD: Wording = Wording {
     reasons: DROPPED,
 };
 
-pub(super) const CHANGE_GUARD: Wording = Wording {
+const CHANGE_GUARD: Wording = Wording {
     summary: "Replaces a condition of the action {verb} of {many}: not “{old_cond}” any more, but “{cond}”.",
     requests: &[
         "Replace a condition of the action {verb} of {many}. Until now it was: {old_cond}.{why} From now on: {clause}",
@@ -115,7 +145,7 @@ pub(super) const CHANGE_GUARD: Wording = Wording {
     reasons: PROCESS,
 };
 
-pub(super) const ADD_EFFECT: Wording = Wording {
+const ADD_EFFECT: Wording = Wording {
     summary: "Adds an effect to the action {verb} of {many}: it {effect}.",
     requests: &[
         "Add an effect to the action {verb} of {many}, after its other effects.{why} {clause}",
@@ -127,7 +157,7 @@ pub(super) const ADD_EFFECT: Wording = Wording {
     reasons: PROCESS,
 };
 
-pub(super) const REMOVE_EFFECT: Wording = Wording {
+const REMOVE_EFFECT: Wording = Wording {
     summary: "Removes an effect of the action {verb} of {many}: it no longer {effect}.",
     requests: &[
         "Remove one effect from the action {verb} of {many}.",
@@ -139,7 +169,7 @@ pub(super) const REMOVE_EFFECT: Wording = Wording {
     reasons: DROPPED,
 };
 
-pub(super) const CHANGE_EFFECT: Wording = Wording {
+const CHANGE_EFFECT: Wording = Wording {
     summary: "Changes an effect of the action {verb} of {many}: it {effect} (until now it {old_effect}).",
     requests: &[
         "Change an effect of the action {verb} of {many}: until now it {old_effect}.{why} From now on: {clause}",
@@ -151,7 +181,7 @@ pub(super) const CHANGE_EFFECT: Wording = Wording {
     reasons: PROCESS,
 };
 
-pub(super) const ADD_ANALYTIC: Wording = Wording {
+const ADD_ANALYTIC: Wording = Wording {
     summary: "Adds the analytic `{path}`: {about}.",
     requests: &[
         "Add an analytic about {many}.{why} {clause}",
@@ -164,7 +194,7 @@ pub(super) const ADD_ANALYTIC: Wording = Wording {
     reasons: FIGURES,
 };
 
-pub(super) const REMOVE_ANALYTIC: Wording = Wording {
+const REMOVE_ANALYTIC: Wording = Wording {
     summary: "Removes the analytic `{path}`.",
     requests: &[
         "Remove the analytic `{path}`.",
@@ -176,7 +206,7 @@ pub(super) const REMOVE_ANALYTIC: Wording = Wording {
     reasons: DROPPED,
 };
 
-pub(super) const RENAME_ANALYTIC: Wording = Wording {
+const RENAME_ANALYTIC: Wording = Wording {
     summary: "Renames the analytic `{old_path}` to `{path}`.",
     requests: &[
         "Rename the analytic `{old_path}` to `{path}`.",
@@ -189,7 +219,7 @@ pub(super) const RENAME_ANALYTIC: Wording = Wording {
     reasons: FIGURES,
 };
 
-pub(super) const CHANGE_MEASURE: Wording = Wording {
+const CHANGE_MEASURE: Wording = Wording {
     summary: "Changes what the analytic `{path}` computes: {measure}.",
     requests: &[
         "Change what the analytic `{path}` computes.{why} {clause}",
@@ -201,7 +231,7 @@ pub(super) const CHANGE_MEASURE: Wording = Wording {
     reasons: FIGURES,
 };
 
-pub(super) const CHANGE_GROUPING: Wording = Wording {
+const CHANGE_GROUPING: Wording = Wording {
     summary: "Changes the grouping of the analytic `{path}`: {grouping}.",
     requests: &[
         "Change the grouping of the analytic `{path}`: {grouping}.{why} {clause}",
@@ -213,7 +243,7 @@ pub(super) const CHANGE_GROUPING: Wording = Wording {
     reasons: FIGURES,
 };
 
-pub(super) const CHANGE_RESTRICTION: Wording = Wording {
+const CHANGE_RESTRICTION: Wording = Wording {
     summary: "Changes which {many} the analytic `{path}` includes: {restriction}.",
     requests: &[
         "Change which {many} the analytic `{path}` includes: {restriction}.{why} {clause}",
@@ -225,7 +255,7 @@ pub(super) const CHANGE_RESTRICTION: Wording = Wording {
     reasons: FIGURES,
 };
 
-pub(super) const SET_ANALYTIC_FILTER: Wording = Wording {
+const SET_ANALYTIC_FILTER: Wording = Wording {
     summary: "Gives the analytic `{path}` the query parameter {parameter}.",
     requests: &[
         "The analytic `{path}` takes the query parameter {parameter} from now on.{why} {clause}",
@@ -238,7 +268,7 @@ pub(super) const SET_ANALYTIC_FILTER: Wording = Wording {
     reasons: FIGURES,
 };
 
-pub(super) const DROP_ANALYTIC_FILTER: Wording = Wording {
+const DROP_ANALYTIC_FILTER: Wording = Wording {
     summary: "Removes the query parameter {old_parameter} from the analytic `{path}`.",
     requests: &[
         "Remove the query parameter {old_parameter} from the analytic `{path}`.{why} {clause}",

@@ -1,6 +1,21 @@
 //! Words for changes of soft delete and of what holds for all routes.
 
 use super::Wording;
+use crate::change::ConventionChange;
+
+/// The words for a change of what holds for all routes.
+pub(super) fn for_convention(change: &ConventionChange) -> &'static Wording {
+    match change {
+        ConventionChange::ChangeErrorShape { .. } => &CHANGE_ERROR_SHAPE,
+        ConventionChange::ChangeErrorCode { .. } => &CHANGE_ERROR_CODE,
+        ConventionChange::ChangeStatus { .. } => &CHANGE_STATUS,
+        ConventionChange::ChangeListShape { .. } => &CHANGE_LIST_SHAPE,
+        ConventionChange::ChangePagination { .. } => &CHANGE_PAGINATION,
+        ConventionChange::ChangeFieldCase { .. } => &CHANGE_FIELD_CASE,
+        ConventionChange::ChangePrefix { .. } => &CHANGE_PREFIX,
+        ConventionChange::ChangeUnknownFields { .. } => &CHANGE_UNKNOWN_FIELDS,
+    }
+}
 
 const ALIGNED: &[&str] = &[
     "All our APIs are to work alike.",
@@ -52,7 +67,7 @@ pub(super) const SOFT_DELETE_OFF: Wording = Wording {
     reasons: RECORDS_REMOVED,
 };
 
-pub(super) const CHANGE_ERROR_SHAPE: Wording = Wording {
+const CHANGE_ERROR_SHAPE: Wording = Wording {
     summary: "Changes the body of errors to {shape}.",
     requests: &[
         "Change the error body on all routes to {shape}.{why} {clause}",
@@ -64,7 +79,7 @@ pub(super) const CHANGE_ERROR_SHAPE: Wording = Wording {
     reasons: ALIGNED,
 };
 
-pub(super) const CHANGE_ERROR_CODE: Wording = Wording {
+const CHANGE_ERROR_CODE: Wording = Wording {
     summary: "Changes the error code for *{which}* from `{old}` to `{new}`.",
     requests: &[
         "Change the error code for *{which}* from `{old}` to `{new}`.",
@@ -76,7 +91,7 @@ pub(super) const CHANGE_ERROR_CODE: Wording = Wording {
     reasons: ALIGNED,
 };
 
-pub(super) const CHANGE_STATUS: Wording = Wording {
+const CHANGE_STATUS: Wording = Wording {
     summary: "Changes the status code of {which} from `{old}` to `{new}`.",
     requests: &[
         "Change the status code of {which} from `{old}` to `{new}`.",
@@ -88,7 +103,7 @@ pub(super) const CHANGE_STATUS: Wording = Wording {
     reasons: ALIGNED,
 };
 
-pub(super) const CHANGE_LIST_SHAPE: Wording = Wording {
+const CHANGE_LIST_SHAPE: Wording = Wording {
     summary: "Changes the keys of list bodies: {keys}.",
     requests: &[
         "Change the keys of list bodies: {keys}.{why} {clause}",
@@ -100,7 +115,7 @@ pub(super) const CHANGE_LIST_SHAPE: Wording = Wording {
     reasons: ALIGNED,
 };
 
-pub(super) const CHANGE_PAGINATION: Wording = Wording {
+const CHANGE_PAGINATION: Wording = Wording {
     summary: "Changes the pagination of lists: `{page}` and `{size}`, by default `{default}` records, at most `{most}`.",
     requests: &[
         "Change the pagination of all lists.{why} {clause}",
@@ -112,7 +127,7 @@ pub(super) const CHANGE_PAGINATION: Wording = Wording {
     reasons: ALIGNED,
 };
 
-pub(super) const CHANGE_FIELD_CASE: Wording = Wording {
+const CHANGE_FIELD_CASE: Wording = Wording {
     summary: "Writes fields and parameters in {case} instead of {old_case}: {examples}.",
     requests: &[
         "Write all JSON fields, action parameters and query parameters in {case} instead of {old_case}. For example: \
@@ -128,7 +143,7 @@ pub(super) const CHANGE_FIELD_CASE: Wording = Wording {
     reasons: ALIGNED,
 };
 
-pub(super) const CHANGE_PREFIX: Wording = Wording {
+const CHANGE_PREFIX: Wording = Wording {
     summary: "Changes the prefix of all paths from {old} to {new}.",
     requests: &[
         "Change the prefix of all paths from {old} to {new}; only `/reset` stays where it is. The collection of {many}, for \
@@ -142,7 +157,7 @@ pub(super) const CHANGE_PREFIX: Wording = Wording {
     reasons: ALIGNED,
 };
 
-pub(super) const CHANGE_UNKNOWN_FIELDS: Wording = Wording {
+const CHANGE_UNKNOWN_FIELDS: Wording = Wording {
     summary: "Changes what happens with unknown keys in request bodies: {treatment}.",
     requests: &[
         "Change what happens with unknown keys in request bodies: {treatment}.{why} {clause}",

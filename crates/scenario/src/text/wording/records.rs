@@ -1,6 +1,38 @@
 //! Words for changes of entities, fields and references.
 
-use super::Wording;
+use super::{Wording, conventions};
+use crate::change::{EntityChange, FieldChange};
+
+/// The words for a change of an entity.
+pub(super) fn for_entity(change: &EntityChange) -> &'static Wording {
+    match change {
+        EntityChange::AddEntity { .. } => &ADD_ENTITY,
+        EntityChange::RemoveEntity { .. } => &REMOVE_ENTITY,
+        EntityChange::RenameEntity { .. } => &RENAME_ENTITY,
+        EntityChange::SetSoftDelete { on: true, .. } => &conventions::SOFT_DELETE_ON,
+        EntityChange::SetSoftDelete { on: false, .. } => &conventions::SOFT_DELETE_OFF,
+    }
+}
+
+/// The words for a change of a field.
+pub(super) fn for_field(change: &FieldChange) -> &'static Wording {
+    match change {
+        FieldChange::AddField { .. } => &ADD_FIELD,
+        FieldChange::RemoveField { .. } => &REMOVE_FIELD,
+        FieldChange::RenameField { .. } => &RENAME_FIELD,
+        FieldChange::RetypeField { .. } => &RETYPE_FIELD,
+        FieldChange::AddEnumValue { .. } => &ADD_ENUM_VALUE,
+        FieldChange::RemoveEnumValue { .. } => &REMOVE_ENUM_VALUE,
+        FieldChange::RenameEnumValue { .. } => &RENAME_ENUM_VALUE,
+        FieldChange::AddReference { .. } => &ADD_REFERENCE,
+        FieldChange::RemoveReference { .. } => &REMOVE_REFERENCE,
+        FieldChange::ChangeDeleteRule { .. } => &CHANGE_DELETE_RULE,
+        FieldChange::Nest { .. } => &NEST,
+        FieldChange::Unnest { .. } => &UNNEST,
+        FieldChange::AddComputed { .. } => &ADD_COMPUTED,
+        FieldChange::ChangeComputed { .. } => &CHANGE_COMPUTED,
+    }
+}
 
 const WANTED: &[&str] = &[
     "The people who work with it every day have asked for this.",
@@ -41,7 +73,7 @@ const SHAPES: &[&str] = &[
     "It makes the form on the website much simpler.",
 ];
 
-pub(super) const ADD_ENTITY: Wording = Wording {
+const ADD_ENTITY: Wording = Wording {
     summary: "Adds the entity {one} ({many}) at `{path}`.",
     requests: &[
         "Please add a new entity, {many}, at `{path}`, with the standard routes of every entity.{why} It is defined as \
@@ -56,7 +88,7 @@ pub(super) const ADD_ENTITY: Wording = Wording {
     reasons: WANTED,
 };
 
-pub(super) const REMOVE_ENTITY: Wording = Wording {
+const REMOVE_ENTITY: Wording = Wording {
     summary: "Removes the entity {one} ({many}).",
     requests: &[
         "Please remove the entity {one} ({many}) with all its routes.",
@@ -69,7 +101,7 @@ pub(super) const REMOVE_ENTITY: Wording = Wording {
     reasons: UNUSED,
 };
 
-pub(super) const RENAME_ENTITY: Wording = Wording {
+const RENAME_ENTITY: Wording = Wording {
     summary: "Renames the entity {old_many} to {many} (singular {one}): `{old_path}` becomes `{path}`.",
     requests: &[
         "Rename the entity {old_one} to {one} ({old_many} become {many}): `{old_path}` becomes `{path}`.",
@@ -88,7 +120,7 @@ pub(super) const RENAME_ENTITY: Wording = Wording {
 pub(super) const REACH_OF_ENTITY: &str = "This applies to all paths of the collection (`{path}`, `{path_of_one}` and the paths below it) and to nested routes \
      for these records. Names of fields and analytics stay as they are, even if they contain the old name.";
 
-pub(super) const ADD_FIELD: Wording = Wording {
+const ADD_FIELD: Wording = Wording {
     summary: "Adds the field {f} to {many}: {kind}.",
     requests: &[
         "Add the field {f} to {many}.",
@@ -102,7 +134,7 @@ pub(super) const ADD_FIELD: Wording = Wording {
     reasons: WANTED,
 };
 
-pub(super) const REMOVE_FIELD: Wording = Wording {
+const REMOVE_FIELD: Wording = Wording {
     summary: "Removes the field {f} from {many}.",
     requests: &[
         "Remove the field {f} from {many}.",
@@ -115,7 +147,7 @@ pub(super) const REMOVE_FIELD: Wording = Wording {
     reasons: UNUSED,
 };
 
-pub(super) const RENAME_FIELD: Wording = Wording {
+const RENAME_FIELD: Wording = Wording {
     summary: "Renames the field {old} of {many} to {new}.",
     requests: &[
         "Rename the field {old} of {many} to {new}.",
@@ -132,7 +164,7 @@ pub(super) const RENAME_FIELD: Wording = Wording {
 pub(super) const REACH_OF_FIELD: &str = "The new name applies to request bodies, responses and query parameters. Names of analytics, of other fields and of \
      action parameters stay as they are, even if they contain the old name.";
 
-pub(super) const RETYPE_FIELD: Wording = Wording {
+const RETYPE_FIELD: Wording = Wording {
     summary: "Changes the type of {f} of {many} from {old_word} to this: {kind}.",
     requests: &[
         "Change the type of {f} of {many} from {old_word} to {type}.",
@@ -145,7 +177,7 @@ pub(super) const RETYPE_FIELD: Wording = Wording {
     reasons: SHAPES,
 };
 
-pub(super) const ADD_ENUM_VALUE: Wording = Wording {
+const ADD_ENUM_VALUE: Wording = Wording {
     summary: "Adds the value `{value}` to {f} of {many}.",
     requests: &[
         "Allow `{value}` as another value of {f} of {many}.",
@@ -159,7 +191,7 @@ pub(super) const ADD_ENUM_VALUE: Wording = Wording {
     reasons: WANTED,
 };
 
-pub(super) const REMOVE_ENUM_VALUE: Wording = Wording {
+const REMOVE_ENUM_VALUE: Wording = Wording {
     summary: "Removes the value `{value}` from {f} of {many}.",
     requests: &[
         "Remove the value `{value}` from {f} of {many}.",
@@ -172,7 +204,7 @@ pub(super) const REMOVE_ENUM_VALUE: Wording = Wording {
     reasons: UNUSED,
 };
 
-pub(super) const RENAME_ENUM_VALUE: Wording = Wording {
+const RENAME_ENUM_VALUE: Wording = Wording {
     summary: "Renames the value `{value}` of {f} of {many} to `{to}`.",
     requests: &[
         "Rename the value `{value}` of {f} of {many} to `{to}`.",
@@ -189,7 +221,7 @@ pub(super) const RENAME_ENUM_VALUE: Wording = Wording {
 pub(super) const REACH_OF_ENUM_VALUE: &str = "Defaults, conditions, effects and analytics that use this value use the new word, too. Values of other fields and \
      names of fields, actions and analytics stay as they are.";
 
-pub(super) const ADD_REFERENCE: Wording = Wording {
+const ADD_REFERENCE: Wording = Wording {
     summary: "Adds the reference {f} from {many} to {target_many}.",
     requests: &[
         "Add the reference field {f} to {many}; it refers to {a_target}.",
@@ -202,7 +234,7 @@ pub(super) const ADD_REFERENCE: Wording = Wording {
     reasons: WANTED,
 };
 
-pub(super) const REMOVE_REFERENCE: Wording = Wording {
+const REMOVE_REFERENCE: Wording = Wording {
     summary: "Removes the reference {f} from {many}.",
     requests: &[
         "Remove the reference {f} from {many}.",
@@ -215,7 +247,7 @@ pub(super) const REMOVE_REFERENCE: Wording = Wording {
     reasons: UNUSED,
 };
 
-pub(super) const CHANGE_DELETE_RULE: Wording = Wording {
+const CHANGE_DELETE_RULE: Wording = Wording {
     summary: "Changes the delete rule of {f} of {many}: {rule}.",
     requests: &[
         "Change the delete rule of {f} of {many}: {rule}.",
@@ -234,7 +266,7 @@ pub(super) const CHANGE_DELETE_RULE: Wording = Wording {
     ],
 };
 
-pub(super) const NEST: Wording = Wording {
+const NEST: Wording = Wording {
     summary: "Adds the nested routes `{path}` for {many}.",
     requests: &[
         "Add nested routes for {many} at `{path}`.",
@@ -248,7 +280,7 @@ pub(super) const NEST: Wording = Wording {
     reasons: WANTED,
 };
 
-pub(super) const UNNEST: Wording = Wording {
+const UNNEST: Wording = Wording {
     summary: "Removes the nested routes `{path}` for {many}; the field {f} stays.",
     requests: &[
         "Remove the nested routes at `{path}`; {many} keep their own collection and the field {f}.",
@@ -260,7 +292,7 @@ pub(super) const UNNEST: Wording = Wording {
     reasons: UNUSED,
 };
 
-pub(super) const ADD_COMPUTED: Wording = Wording {
+const ADD_COMPUTED: Wording = Wording {
     summary: "Adds the computed field {f} to {many}: {formula}.",
     requests: &[
         "Add the computed field {f} to {many}.",
@@ -273,7 +305,7 @@ pub(super) const ADD_COMPUTED: Wording = Wording {
     reasons: WANTED,
 };
 
-pub(super) const CHANGE_COMPUTED: Wording = Wording {
+const CHANGE_COMPUTED: Wording = Wording {
     summary: "Changes the formula of the computed field {f} of {many}: {formula}.",
     requests: &[
         "Change the formula of the computed field {f} of {many}.",

@@ -1,6 +1,35 @@
 //! Words for changes of filters, sorts and the rules of fields.
 
 use super::Wording;
+use crate::change::{ConstraintChange, ListChange};
+
+/// The words for a change of a list.
+pub(super) fn for_list(change: &ListChange) -> &'static Wording {
+    match change {
+        ListChange::AddFilter { .. } => &ADD_FILTER,
+        ListChange::RemoveFilter { .. } => &REMOVE_FILTER,
+        ListChange::AddSort { .. } => &ADD_SORT,
+        ListChange::RemoveSort { .. } => &REMOVE_SORT,
+        ListChange::ChangeDefaultSort { .. } => &CHANGE_DEFAULT_SORT,
+    }
+}
+
+/// The words for a change of a rule of a field.
+pub(super) fn for_constraint(change: &ConstraintChange) -> &'static Wording {
+    match change {
+        ConstraintChange::Tighten { .. } => &TIGHTEN,
+        ConstraintChange::Loosen { .. } => &LOOSEN,
+        ConstraintChange::Require { .. } => &REQUIRE,
+        ConstraintChange::MakeOptional { .. } => &MAKE_OPTIONAL,
+        ConstraintChange::AllowNull { .. } => &ALLOW_NULL,
+        ConstraintChange::ForbidNull { .. } => &FORBID_NULL,
+        ConstraintChange::ChangeDefault { .. } => &CHANGE_DEFAULT,
+        ConstraintChange::MakeUnique { .. } => &MAKE_UNIQUE,
+        ConstraintChange::DropUnique { .. } => &DROP_UNIQUE,
+        ConstraintChange::MakeImmutable { .. } => &MAKE_IMMUTABLE,
+        ConstraintChange::MakeMutable { .. } => &MAKE_MUTABLE,
+    }
+}
 
 const SEARCH: &[&str] = &[
     "The lists have grown long.",
@@ -36,7 +65,7 @@ const LAX: &[&str] = &[
     "There are honest exceptions.",
 ];
 
-pub(super) const ADD_FILTER: Wording = Wording {
+const ADD_FILTER: Wording = Wording {
     summary: "Adds the filter `{param}` to the list of {many}.",
     requests: &[
         "Add the filter `{param}` to the list of {many}.",
@@ -49,7 +78,7 @@ pub(super) const ADD_FILTER: Wording = Wording {
     reasons: SEARCH,
 };
 
-pub(super) const REMOVE_FILTER: Wording = Wording {
+const REMOVE_FILTER: Wording = Wording {
     summary: "Removes the filter `{param}` from the list of {many}.",
     requests: &[
         "Remove the filter `{param}` from the list of {many}.",
@@ -61,7 +90,7 @@ pub(super) const REMOVE_FILTER: Wording = Wording {
     reasons: UNSEARCHED,
 };
 
-pub(super) const ADD_SORT: Wording = Wording {
+const ADD_SORT: Wording = Wording {
     summary: "Allows sorting {many} by {f}.",
     requests: &[
         "Allow sorting {many} by {f}.",
@@ -74,7 +103,7 @@ pub(super) const ADD_SORT: Wording = Wording {
     reasons: SEARCH,
 };
 
-pub(super) const REMOVE_SORT: Wording = Wording {
+const REMOVE_SORT: Wording = Wording {
     summary: "Removes {f} from the fields that {many} can be sorted by.",
     requests: &[
         "Remove {f} from the fields that {many} can be sorted by.",
@@ -86,7 +115,7 @@ pub(super) const REMOVE_SORT: Wording = Wording {
     reasons: UNSEARCHED,
 };
 
-pub(super) const CHANGE_DEFAULT_SORT: Wording = Wording {
+const CHANGE_DEFAULT_SORT: Wording = Wording {
     summary: "Changes the default order of {many}: by {order}.",
     requests: &[
         "Change the default order of {many}: by {order}.",
@@ -99,7 +128,7 @@ pub(super) const CHANGE_DEFAULT_SORT: Wording = Wording {
     reasons: SEARCH,
 };
 
-pub(super) const TIGHTEN: Wording = Wording {
+const TIGHTEN: Wording = Wording {
     summary: "Makes {f} of {many} stricter: {kind} (until now: {old_kind}).",
     requests: &[
         "Tighten the rule for {f} of {many}: {kind} instead of {old_kind}.",
@@ -112,7 +141,7 @@ pub(super) const TIGHTEN: Wording = Wording {
     reasons: STRICT,
 };
 
-pub(super) const LOOSEN: Wording = Wording {
+const LOOSEN: Wording = Wording {
     summary: "Makes {f} of {many} less strict: {kind} (until now: {old_kind}).",
     requests: &[
         "Relax the rule for {f} of {many}: {kind} instead of {old_kind}.",
@@ -125,7 +154,7 @@ pub(super) const LOOSEN: Wording = Wording {
     reasons: LAX,
 };
 
-pub(super) const REQUIRE: Wording = Wording {
+const REQUIRE: Wording = Wording {
     summary: "Makes {f} of {many} required.",
     requests: &[
         "Make {f} of {many} required.",
@@ -138,7 +167,7 @@ pub(super) const REQUIRE: Wording = Wording {
     reasons: STRICT,
 };
 
-pub(super) const MAKE_OPTIONAL: Wording = Wording {
+const MAKE_OPTIONAL: Wording = Wording {
     summary: "Makes {f} of {many} optional, with the default {to}.",
     requests: &[
         "Make {f} of {many} optional, with the default {to}.",
@@ -151,7 +180,7 @@ pub(super) const MAKE_OPTIONAL: Wording = Wording {
     reasons: LAX,
 };
 
-pub(super) const ALLOW_NULL: Wording = Wording {
+const ALLOW_NULL: Wording = Wording {
     summary: "Allows null for {f} of {many}.",
     requests: &[
         "Allow null for {f} of {many}.",
@@ -164,7 +193,7 @@ pub(super) const ALLOW_NULL: Wording = Wording {
     reasons: LAX,
 };
 
-pub(super) const FORBID_NULL: Wording = Wording {
+const FORBID_NULL: Wording = Wording {
     summary: "Forbids null for {f} of {many}{with_default}.",
     requests: &[
         "Forbid null for {f} of {many}.",
@@ -177,7 +206,7 @@ pub(super) const FORBID_NULL: Wording = Wording {
     reasons: STRICT,
 };
 
-pub(super) const CHANGE_DEFAULT: Wording = Wording {
+const CHANGE_DEFAULT: Wording = Wording {
     summary: "Changes the default of {f} of {many} from {from} to {to}.",
     requests: &[
         "Change the default of {f} of {many} from {from} to {to}.",
@@ -196,7 +225,7 @@ pub(super) const CHANGE_DEFAULT: Wording = Wording {
     ],
 };
 
-pub(super) const MAKE_UNIQUE: Wording = Wording {
+const MAKE_UNIQUE: Wording = Wording {
     summary: "Makes {f} of {many} unique.",
     requests: &[
         "Make {f} of {many} unique.",
@@ -209,7 +238,7 @@ pub(super) const MAKE_UNIQUE: Wording = Wording {
     reasons: STRICT,
 };
 
-pub(super) const DROP_UNIQUE: Wording = Wording {
+const DROP_UNIQUE: Wording = Wording {
     summary: "Makes {f} of {many} no longer unique.",
     requests: &[
         "{f} of {many} no longer has to be unique.",
@@ -221,7 +250,7 @@ pub(super) const DROP_UNIQUE: Wording = Wording {
     reasons: LAX,
 };
 
-pub(super) const MAKE_IMMUTABLE: Wording = Wording {
+const MAKE_IMMUTABLE: Wording = Wording {
     summary: "Makes {f} of {many} immutable.",
     requests: &[
         "Make {f} of {many} immutable.",
@@ -234,7 +263,7 @@ pub(super) const MAKE_IMMUTABLE: Wording = Wording {
     reasons: STRICT,
 };
 
-pub(super) const MAKE_MUTABLE: Wording = Wording {
+const MAKE_MUTABLE: Wording = Wording {
     summary: "Makes {f} of {many} no longer immutable.",
     requests: &[
         "{f} of {many} is no longer immutable.",
