@@ -76,7 +76,9 @@ impl FieldChange {
 
     pub(super) fn perform(&self, schema: &mut Schema) -> Result<(), Refusal> {
         match self {
-            Self::AddField { entity, field } => add(schema, entity, field, Sort::Plain),
+            Self::AddField { entity, field }
+            | Self::AddReference { entity, field }
+            | Self::AddComputed { entity, field } => add(schema, entity, field, self.into()),
             Self::RemoveField { entity, field } => remove(schema, entity, field, false),
             Self::RenameField { entity, field, name } => rename(schema, entity, field, name),
             Self::RetypeField { entity, field, kind, default } => {
@@ -87,7 +89,6 @@ impl FieldChange {
             Self::RenameEnumValue { entity, field, value, to } => {
                 enums::rename(schema, entity, field, value, to)
             }
-            Self::AddReference { entity, field } => add(schema, entity, field, Sort::Reference),
             Self::RemoveReference { entity, field } => remove(schema, entity, field, true),
             Self::ChangeDeleteRule { entity, field: key, on_delete: rule } => {
                 match &mut field(schema, entity, key)?.kind {
@@ -98,7 +99,6 @@ impl FieldChange {
             }
             Self::Nest { entity, field } => nest(schema, entity, field, true),
             Self::Unnest { entity, field } => nest(schema, entity, field, false),
-            Self::AddComputed { entity, field } => add(schema, entity, field, Sort::Computed),
             Self::ChangeComputed { entity, field: key, computed: new } => {
                 match &mut field(schema, entity, key)?.computed {
                     Some(computed) => computed.clone_from(new),
@@ -110,25 +110,17 @@ impl FieldChange {
     }
 }
 
-/// What a new field is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
-    Plain,
-    Reference,
-    Computed,
-}
-
-fn add(schema: &mut Schema, entity_key: &str, new: &Field, sort: Sort) -> Result<(), Refusal> {
-    let is = match (&new.computed, &new.kind) {
-        (Some(_), _) => Sort::Computed,
-        (None, Kind::Reference { .. }) => Sort::Reference,
-        _ => Sort::Plain,
+fn add(schema: &mut Schema, entity_key: &str, new: &Field, kind: FieldKind) -> Result<(), Refusal> {
+    let fitting = match (&new.computed, &new.kind) {
+        (Some(_), _) => FieldKind::AddComputed,
+        (None, Kind::Reference { .. }) => FieldKind::AddReference,
+        (None, _) => FieldKind::AddField,
     };
-    if is != sort {
-        return refuse(match sort {
-            Sort::Plain => "a field that is added is no reference and not computed",
-            Sort::Reference => "a reference that is added is a reference field",
-            Sort::Computed => "a computed field says how it is computed",
+    if kind != fitting {
+        return refuse(match kind {
+            FieldKind::AddComputed => "a computed field says how it is computed",
+            FieldKind::AddReference => "a reference that is added is a reference field",
+            _ => "a field that is added is no reference and not computed",
         });
     }
     claim_part(schema, entity_key, &new.key)?;

@@ -51,31 +51,30 @@ fn of_entity(after: &Schema, delta: &Delta, change: &EntityChange) -> Vec<usize>
 
 fn of_field(change: &FieldChange) -> Vec<String> {
     let (entity, field) = change.keys();
-    let mut ids = vec![format!("{entity}.{field}")];
+    let own = format!("{entity}.{field}");
     match change {
         FieldChange::RetypeField { .. } => {
-            let ops = ["equals", "at_least", "at_most", "contains"];
-            ids.extend(ops.map(|op| format!("{entity}.filter.{field}.{op}")));
+            let filters = ["equals", "at_least", "at_most", "contains"]
+                .map(|op| format!("{entity}.filter.{field}.{op}"));
+            [own].into_iter().chain(filters).collect()
         }
         FieldChange::RemoveField { .. }
         | FieldChange::RenameField { .. }
         | FieldChange::RenameEnumValue { .. }
-        | FieldChange::RemoveReference { .. } => ids.clear(),
-        _ => {}
+        | FieldChange::RemoveReference { .. } => Vec::new(),
+        _ => vec![own],
     }
-    ids
 }
 
 fn of_constraint(change: &ConstraintChange) -> Vec<String> {
     use ConstraintChange::{DropUnique, MakeImmutable, MakeMutable, MakeUnique};
     let (entity, field) = change.keys();
-    let mut ids = vec![format!("{entity}.{field}")];
+    let own = format!("{entity}.{field}");
     match change {
-        MakeUnique { .. } | DropUnique { .. } => ids.push("unique".to_owned()),
-        MakeImmutable { .. } | MakeMutable { .. } => ids.push("bodies.immutable".to_owned()),
-        _ => {}
+        MakeUnique { .. } | DropUnique { .. } => vec![own, "unique".to_owned()],
+        MakeImmutable { .. } | MakeMutable { .. } => vec![own, "bodies.immutable".to_owned()],
+        _ => vec![own],
     }
-    ids
 }
 
 fn of_action(delta: &Delta, change: &ActionChange) -> Vec<usize> {
