@@ -160,10 +160,14 @@ fn a_change_of_any_kind_is_noticed_alone() {
             }
             let old = suite(seed, &before, None);
             for kind in ChangeKind::ALL {
-                let mut draw = seed.draw(999 + turn, &format!("{kind:?} 0"));
                 let next = next_turn(&before);
-                let Some(change) = propose(kind, &mut draw, &next, &Touched::default()) else { continue };
-                let Ok(after) = apply(&next, &change) else { continue };
+                // A draw may find nothing of this kind to change.
+                let drawn = (0..4).find_map(|number| {
+                    let mut draw = seed.draw(999 + turn, &format!("{kind:?} {number}"));
+                    let change = propose(kind, &mut draw, &next, &Touched::default())?;
+                    Some((apply(&next, &change).ok()?, change))
+                });
+                let Some((after, change)) = drawn else { continue };
                 let suite = suite(seed, &after, Some(&old));
                 let mut failed = 0;
                 run_in_process(&mut World::new(Arc::new(before.clone())), &suite, &mut |_, result| {
