@@ -1,7 +1,7 @@
 // A Stamina Lab of its own for a test: a temporary folder, a library in it, the command line, and its HTTP host.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -29,6 +29,8 @@ export interface Served {
 export class Lab {
   readonly folder = mkdtempSync(path.join(tmpdir(), "stamina-e2e-"));
   readonly db = path.join(this.folder, "library.db");
+  /** The home of who uses it: results of runs go there unless a form says otherwise, and tests beside each other would share a folder. */
+  readonly home = path.join(this.folder, "home");
   readonly #running = new Set<ChildProcess>();
 
   /** A path inside the temporary folder. */
@@ -62,9 +64,10 @@ export class Lab {
 
   /** Starts `stamina serve` on a free port; `env` changes its environment. */
   async serve(env: Readonly<Record<string, string>> = {}): Promise<Served> {
+    mkdirSync(this.home, { recursive: true });
     const child = spawn(path.join(target, "stamina"), ["--db", this.db, "--json", "serve", "--port", "0", "--ui", path.join(root, "ui/dist")], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, ...env },
+      env: { ...process.env, HOME: this.home, ...env },
     });
     this.#running.add(child);
     let complaints = "";

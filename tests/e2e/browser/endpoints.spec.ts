@@ -62,7 +62,7 @@ test("a start that finds a warning of the endpoint shows it, and pressing again 
   await page.getByLabel("Episodes", { exact: true }).fill("1");
   await page.getByLabel("Turns", { exact: true }).fill("1");
   const start = page.getByRole("region", { name: "Start", exact: true });
-  // A busy machine takes its time for what a start looks at first; whatever keeps it from starting is not what this test is about.
+  // A busy machine takes its time for what a start looks at first.
   const answered = page.waitForResponse((response) => response.url().endsWith("/rpc/preflight_run") && (response.request().postDataJSON() as { call: boolean }).call, { timeout: 180_000 });
   await start.getByRole("button", { name: "Start run" }).click();
   const found = (await (await answered).json()) as { can_start: boolean; checks: object[] };
