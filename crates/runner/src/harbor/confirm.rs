@@ -118,8 +118,9 @@ impl Trial<'_> {
         let early = Box::pin(self.verified_beside(step, image, first)).await?;
         self.verify(step, played).await?;
         let mut decides = seconds.add(first, early, played);
-        // Without a verdict there is none to confirm.
-        if played.rewards.is_none() && decides.is_none() {
+        // Without a verdict there is none to confirm. One out of reach counts: processes may make the first unreadable.
+        let has_verdict = |played: &Played| played.rewards.is_some();
+        if !has_verdict(played) && decides.is_none() && !seconds.best.as_ref().is_some_and(has_verdict) {
             return Ok(());
         }
         for shares in [Shares::Network, Shares::Nothing].into_iter().filter(|shares| *shares != first) {
