@@ -73,7 +73,7 @@ async fn the_verdict_is_not_that_of_a_process_that_rewrites_it() {
     let tasks = room.path().join("rewritten");
     // It waits for a verifier to begin and then writes until it is ended.
     let rewriter = "while :; do for at in /proc/[0-9]*/root; do \
-                    [ ! -e $at/logs/verifier/began ] || echo 1 > $at/logs/verifier/reward.txt; done; sleep 0.02; done 2>/dev/null";
+                    [ ! -e $at/logs/verifier/began ] || { echo 1 > $at/tmp/forged; mv $at/tmp/forged $at/logs/verifier/reward.txt; }; done; sleep 0.02; done 2>/dev/null";
     let leave =
         format!("echo '{rewriter}' > /app/rewriter.sh; nohup bash /app/rewriter.sh >/dev/null 2>&1 & true");
     // Where the process runs, the verifier waits until it has written: what is read then is not by chance.
