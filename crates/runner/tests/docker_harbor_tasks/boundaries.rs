@@ -71,15 +71,16 @@ async fn what_an_agent_plants_is_not_graded() {
 async fn the_verdict_is_not_that_of_a_process_that_rewrites_it() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("rewritten");
-    // It waits for a verifier to begin and then writes until it is ended.
+    // It waits for a verifier to begin and then writes until the one beside it has read that: writing while the folders of the next
+    // step are emptied is another fault, whose time nobody knows.
     let rewriter = "while :; do for at in /proc/[0-9]*/root; do \
-                    [ ! -e $at/logs/verifier/began ] || { echo 1 > $at/tmp/forged; mv $at/tmp/forged $at/logs/verifier/reward.txt; }; done; sleep 0.02; done 2>/dev/null";
+                    [ -e /app/read ] || [ ! -e $at/logs/verifier/began ] || { echo 1 > $at/logs/verifier/forged; mv $at/logs/verifier/forged $at/logs/verifier/reward.txt; }; done; sleep 0.02; done 2>/dev/null";
     let leave =
         format!("echo '{rewriter}' > /app/rewriter.sh; nohup bash /app/rewriter.sh >/dev/null 2>&1 & true");
     // Where the process runs, the verifier waits until it has written: what is read then is not by chance.
     let alive = "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -q '^bash /app/rewriter.sh' && echo alive; done";
     let judge = format!(
-        "echo 0 {REWARD}; touch /logs/verifier/began; if [ -n \"$({alive})\" ]; then for i in $(seq 250); do grep -q 1 /logs/verifier/reward.txt && break; sleep 0.02; done; fi"
+        "echo 0 {REWARD}; touch /logs/verifier/began; if [ -n \"$({alive})\" ]; then for i in $(seq 250); do grep -q 1 /logs/verifier/reward.txt && break; sleep 0.02; done; touch /app/read; fi"
     );
     let files_stay = format!("[ -e /app/rewriter.sh ] && echo 1 {REWARD} || echo 0 {REWARD}");
     task(&tasks, "whole", "", &[(&leave, &judge), ("true", &files_stay)]);
@@ -96,7 +97,8 @@ async fn the_verdict_is_not_that_of_a_process_that_rewrites_it() {
         assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
         let episode = episodes(&folder).remove(0);
         let verdicts: Vec<Verdict> = episode.turns.iter().map(|turn| turn.attempts[0].verdict).collect();
-        assert_eq!(verdicts, [first, Verdict::Passed], "{background}");
+        let why: Vec<_> = episode.turns.iter().map(|turn| &turn.attempts[0].exception).collect();
+        assert_eq!(verdicts, [first, Verdict::Passed], "{background}: {why:?}");
         let config = fs::read_to_string(folder.join("config.yaml")).unwrap();
         assert!(config.contains(&format!("background: {background}")), "{config}");
         let second: Vec<Option<&str>> = episode
