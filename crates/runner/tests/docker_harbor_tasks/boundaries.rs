@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 use model::{EndReason, Episode, Turn, Verdict};
 use runner::Finish;
@@ -65,25 +66,53 @@ async fn what_an_agent_plants_is_not_graded() {
     assert_eq!(verdicts["d_links"], [none]);
 }
 
+/// A task whose player leaves a process that writes this word as the reward of every verifier that it reaches, and says 0 without it.
+fn rewritten(tasks: &Path, forged: &str) {
+    // It waits for a verifier to begin and then writes until the one beside it has read that: writing while the folders of the next
+    // step are emptied is another fault, whose time nobody knows.
+    let rewriter = format!(
+        "while :; do for at in /proc/[0-9]*/root; do \
+         [ -e /app/read ] || [ ! -e $at/logs/verifier/began ] || {{ echo {forged} > $at/logs/verifier/forged; mv $at/logs/verifier/forged $at/logs/verifier/reward.txt; }}; \
+         done; sleep 0.02; done 2>/dev/null"
+    );
+    let leave =
+        format!("echo '{rewriter}' > /app/rewriter.sh; nohup bash /app/rewriter.sh >/dev/null 2>&1 & true");
+    // Where the process runs, the verifier waits until it has written: what is read then is not by chance.
+    let alive = "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -q '^bash /app/rewriter.sh' && echo alive; done";
+    let judge = format!(
+        "echo 0 {REWARD}; touch /logs/verifier/began; if [ -n \"$({alive})\" ]; then for i in $(seq 250); do grep -q {forged} /logs/verifier/reward.txt && break; sleep 0.02; done; touch /app/read; fi"
+    );
+    let files_stay = format!("[ -e /app/rewriter.sh ] && echo 1 {REWARD} || echo 0 {REWARD}");
+    task(tasks, "whole", "", &[(&leave, &judge), ("true", &files_stay)]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs a container engine"]
+// docs/security.md: Tasks of Harbor
+async fn a_reward_that_a_process_makes_unreadable_is_not_the_end_of_the_verdict() {
+    let room = tempfile::tempdir().unwrap();
+    let (tasks, folder) = (room.path().join("unreadable"), room.path().join("run"));
+    rewritten(&tasks, "none");
+    let (on_event, _) = keep();
+    let finish = runner::run(settings(&folder, &tasks, &["agent=ORACLE"]), on_event).await.unwrap();
+    assert_eq!(finish, Finish::Finished);
+    let attempt = &episodes(&folder)[0].turns[0].attempts[0];
+    assert_eq!(
+        (attempt.verdict, attempt.end_reason),
+        (Verdict::Failed, Some(EndReason::TestsFailed)),
+        "{:?}",
+        attempt.exception
+    );
+    assert_eq!(attempt.extra["processes_left"], "other_verdict");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
 // docs/security.md: Tasks of Harbor
 async fn the_verdict_is_not_that_of_a_process_that_rewrites_it() {
     let room = tempfile::tempdir().unwrap();
     let tasks = room.path().join("rewritten");
-    // It waits for a verifier to begin and then writes until the one beside it has read that: writing while the folders of the next
-    // step are emptied is another fault, whose time nobody knows.
-    let rewriter = "while :; do for at in /proc/[0-9]*/root; do \
-                    [ -e /app/read ] || [ ! -e $at/logs/verifier/began ] || { echo 1 > $at/logs/verifier/forged; mv $at/logs/verifier/forged $at/logs/verifier/reward.txt; }; done; sleep 0.02; done 2>/dev/null";
-    let leave =
-        format!("echo '{rewriter}' > /app/rewriter.sh; nohup bash /app/rewriter.sh >/dev/null 2>&1 & true");
-    // Where the process runs, the verifier waits until it has written: what is read then is not by chance.
-    let alive = "for p in /proc/[0-9]*; do tr '\\0' ' ' < $p/cmdline 2>/dev/null | grep -q '^bash /app/rewriter.sh' && echo alive; done";
-    let judge = format!(
-        "echo 0 {REWARD}; touch /logs/verifier/began; if [ -n \"$({alive})\" ]; then for i in $(seq 250); do grep -q 1 /logs/verifier/reward.txt && break; sleep 0.02; done; touch /app/read; fi"
-    );
-    let files_stay = format!("[ -e /app/rewriter.sh ] && echo 1 {REWARD} || echo 0 {REWARD}");
-    task(&tasks, "whole", "", &[(&leave, &judge), ("true", &files_stay)]);
+    rewritten(&tasks, "1");
     let cases = [
         ("check", None, Verdict::Failed),
         ("end", Some("harbor.background=end"), Verdict::Failed),
