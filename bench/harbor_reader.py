@@ -125,9 +125,10 @@ def transcript(folder):
 
     def is_call(e, metrics):  # of the model; some entries only hold what a tool gave
         given = (e.get("observation") or {}).get("results") or []
-        spoke = e.get("tool_calls") or e.get("reasoning_content") or metrics.get("completion_tokens") or not given
+        spoke = e.get("tool_calls") or e.get("reasoning_content") or count(metrics.get("completion_tokens")) or not given
         more = e.get("message") and [r.get("content") for r in given] != [e["message"]] and not all(r.get("source_call_id") for r in given)
-        return bool(spoke or more) if e.get("llm_call_count") is None else e["llm_call_count"] > 0
+        called = count(e.get("llm_call_count"))
+        return bool(spoke or more) if called is None else called > 0
 
     each = [[count(m.get(k)) for k in ("prompt_tokens", "cached_tokens", "completion_tokens")] for _, m in entries]
     stated_tokens = [count(stated.get(k)) for k in ("total_prompt_tokens", "total_cached_tokens", "total_completion_tokens")]

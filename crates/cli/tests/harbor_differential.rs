@@ -113,7 +113,7 @@ const SENTENCES: &[(&str, &str)] = &[
 ];
 
 /// What a reader says of a fixture, by field: `job/events`, `job/task 1/turn 2/reward`.
-type Facts = BTreeMap<String, Value>;
+pub(crate) type Facts = BTreeMap<String, Value>;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("the repository").into()
@@ -145,7 +145,7 @@ const SUMS: [&str; 4] = ["tokens input", "tokens cached", "tokens output", "cost
 const OF_TURN: [&str; 5] = ["reward", "steps", "tool_calls", "agent_seconds", "test_seconds"];
 
 /// What the other reader says, by fixture: the folder below `folder` that a job lies in, or `folder` itself.
-fn theirs(folder: &Path, by_folder: bool) -> BTreeMap<String, Facts> {
+pub(crate) fn theirs(folder: &Path, by_folder: bool) -> BTreeMap<String, Facts> {
     let script = repository().join("bench/harbor_reader.py");
     let found = output(Command::new("python3").arg("-B").args([&script, folder]));
     let mut fixtures: BTreeMap<String, Facts> = BTreeMap::new();
@@ -254,7 +254,7 @@ fn another_reader_says_the_same_of_every_harbor_job() {
 }
 
 /// Compares both readers about these fields of the fixtures; gives how many there are.
-fn compare(
+pub(crate) fn compare(
     all: &BTreeMap<String, Facts>,
     sources: &[PathBuf],
     folder: &Path,

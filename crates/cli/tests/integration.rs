@@ -25,6 +25,7 @@ mod exports;
 mod failing_tests;
 mod folders;
 mod harbor_differential;
+mod harbor_odd_counts;
 #[path = "hostile_kit/main.rs"]
 mod hostile_kit;
 mod jobs_in_part;
