@@ -26,7 +26,7 @@ use crate::lines::{count_at, objects, plain_tail, status_at, text_at};
 use crate::readers::{chat, codex, opencode, openhands, pi, stream, vibe};
 use crate::record::Record;
 use crate::shell::Command;
-use crate::usage::Meter;
+use crate::usage::{Meter, of_answers};
 use crate::{
     AMBIGUOUS, Api, Call, Ended, Harness, HarnessError, Invocation, Needs, Outcome, Session,
     keep_session_file, next_session, text,
@@ -203,7 +203,7 @@ impl Harness for HarnessFile {
         let filled = Filled::new(call, id.as_deref(), self.session_file(call), used.model);
         let mut left = Left { ended, session: &mut session, filled: &filled, too_large: BTreeSet::new() };
         let (record, new) = self.transcript(&mut left);
-        let (usage, cost_usd) = self.usage(&mut left, &record, new.as_deref());
+        let bill = self.usage(&mut left, &record, new.as_deref());
         let end_lines = new.as_deref().filter(|_| description.transcript.has_end).unwrap_or(ended.stdout);
         let mut signs = Signs { finished: self.succeeded(&mut left, end_lines), ..Signs::default() };
         // Also if it is not needed: its present state belongs to this call and not to a later one.
@@ -215,6 +215,7 @@ impl Harness for HarnessFile {
         let transcript = description.transcript.file.as_ref().map(|path| filled.plain(path));
         let unread = description.transcript.reader == Reader::None
             || transcript.is_some_and(|path| record.is_empty() && too_large.contains(&path));
+        let (usage, cost_usd) = of_answers(bill, signs.finished || unread || record.is_answered());
         let (end, message) = if unread && signs.finished {
             // Without a transcript it is unknown whether it called a tool.
             match decide(ended, &record, signs) {

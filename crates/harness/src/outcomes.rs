@@ -11,8 +11,10 @@ mod openhands;
 mod qwen_code;
 mod vibe;
 
+use model::StepKind;
 use serde::Deserialize;
 
+use crate::usage::of_answers;
 use crate::{Call, Ended, Outcome};
 
 /// A program with code for its outcome.
@@ -33,6 +35,14 @@ pub(crate) enum Program {
 impl Program {
     /// The outcome of a call.
     pub(crate) fn outcome(self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+        let mut outcome = self.outcome_as_told(call, ended);
+        let is_answered = outcome.end.is_none() || outcome.steps.iter().any(|s| s.kind == StepKind::Agent);
+        (outcome.usage, outcome.cost_usd) = of_answers((outcome.usage, outcome.cost_usd), is_answered);
+        outcome
+    }
+
+    /// The outcome with the counts that the program wrote.
+    fn outcome_as_told(self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
         match self {
             Self::ClaudeCode => claude_code::outcome(call, ended),
             Self::Codex => codex::outcome(call, ended),

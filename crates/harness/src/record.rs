@@ -6,6 +6,7 @@ use model::{Step, StepKind, Tokens, ToolCall};
 use serde_json::Value;
 
 use crate::text::{TEXT_CAP, append, cut, summary};
+use crate::usage::is_nothing;
 
 /// How many steps of one call are kept. Later steps are only read to decide the end.
 const STEP_CAP: usize = 5_000;
@@ -246,8 +247,11 @@ impl Record {
         self.steps.is_empty()
     }
 
-    /// The steps.
-    pub(crate) fn into_steps(self) -> Vec<Step> {
+    /// The steps. What an answer took that told only zeros is unknown.
+    pub(crate) fn into_steps(mut self) -> Vec<Step> {
+        for step in &mut self.steps {
+            step.tokens = step.tokens.filter(|tokens| !is_nothing(*tokens));
+        }
         self.steps
     }
 }

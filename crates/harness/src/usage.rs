@@ -46,10 +46,23 @@ impl<'a> Meter<'a> {
     }
 }
 
-/// The counts of a call. All zeros are unknown where the model answered: programs write them where its answers told no usage.
-pub(crate) fn of_answers(tokens: Tokens, is_answered: bool) -> Tokens {
-    let is_nothing = [tokens.input, tokens.cached, tokens.output].iter().all(|n| n.unwrap_or(0) == 0);
-    if is_answered && is_nothing { Tokens::default() } else { tokens }
+/// Tokens and cost of a call, without what nobody told it.
+///
+/// All zeros are unknown where the model answered, and so is what they cost: programs write them where its answers told no
+/// usage. A cost of 0 is that of a model whose price the program does not know.
+pub(crate) fn of_answers(
+    (tokens, cost_usd): (Tokens, Option<f64>),
+    is_answered: bool,
+) -> (Tokens, Option<f64>) {
+    if is_answered && !tokens.is_unknown() && is_nothing(tokens) {
+        return (Tokens::default(), None);
+    }
+    (tokens, cost_usd.filter(|usd| *usd > 0.0))
+}
+
+/// Whether no count is above 0.
+pub(crate) fn is_nothing(tokens: Tokens) -> bool {
+    [tokens.input, tokens.cached, tokens.output].iter().all(|n| n.unwrap_or(0) == 0)
 }
 
 fn less(now: u64, before: u64) -> u64 {

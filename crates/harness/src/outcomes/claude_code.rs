@@ -10,7 +10,6 @@ use crate::call_end::{Signs, decide, fault};
 use crate::lines::{count_at, message_text, text_at};
 use crate::readers::stream::{self, Input};
 use crate::shell::is_id;
-use crate::usage::of_answers;
 use crate::{Call, Ended, Outcome};
 
 /// The outcome of a call.
@@ -20,10 +19,8 @@ pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
     let mut usage = read.record.tokens();
     let mut cost_usd = None;
     if let Some(result) = &read.result {
-        let counts = result.get("usage").map_or(usage, whole_usage);
-        usage = of_answers(counts, read.record.is_answered());
-        // What zeros cost is as unknown as they are.
-        cost_usd = cost(result).filter(|_| usage == counts);
+        usage = result.get("usage").map_or(usage, whole_usage);
+        cost_usd = cost(result);
         let is_error = result.get("is_error").and_then(Value::as_bool) != Some(false);
         if !is_error && text_at(result, &["subtype"]) == Some("success") {
             signs.finished = true;

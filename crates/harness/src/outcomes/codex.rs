@@ -9,7 +9,7 @@ use crate::call_end::{Signs, decide, fault};
 use crate::lines::{at, message_text, objects, text_at};
 use crate::readers::codex::{read, usage_of};
 use crate::shell::is_uuid;
-use crate::usage::{Meter, of_answers};
+use crate::usage::Meter;
 use crate::{Call, Ended, Outcome};
 
 const SESSIONS: &str = ".codex/sessions";
@@ -55,8 +55,6 @@ pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
     let total = read.total.or(rollout.total);
     let mut session = crate::next_session(call.session, id);
     let usage = Meter::new(&mut session).tokens(total.unwrap_or_default());
-    // A thread whose counts stand still while the model answers is not told them.
-    let usage = of_answers(usage, signs.finished || read.record.is_answered());
     let (end, message) = decide(ended, &read.record, signs);
     Outcome { session: Some(session), steps: read.record.into_steps(), usage, cost_usd: None, end, message }
 }
