@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
-import { attemptTime, graderPlacesInWords, leftOutInWords, leftOutOf, processesLeftInWords, repeatsOf } from "./attempt";
+import { attemptTime, graderPlacesInWords, leftOutInWords, leftOutOf, processesLeftInWords, repeatsOf, tokensInInWords } from "./attempt";
 
 const attempt = (extra: Record<string, unknown>): AttemptDetail => ({ number: 1, timing: { started_at: null, finished_at: null, agent_seconds: 60, test_seconds: null }, end_reason: null, exception: null, passed: 3, extra }) as unknown as AttemptDetail;
 
@@ -10,6 +10,12 @@ test("an attempt that was repeated says so", () => {
   expect(attemptTime(attempt({ repeats: 0 }), null, 1)).not.toContain("retried");
   // What somebody else's source calls so is not taken for it.
   expect([repeatsOf({}), repeatsOf({ repeats: "3" }), repeatsOf({ repeats: -1 }), repeatsOf({ repeats: 1.5 })]).toEqual([0, 0, 0, 0]);
+});
+
+test("input tokens that nobody counted are unknown, said once", () => {
+  expect(tokensInInWords({ input: null, cached: null })).toBe("unknown");
+  expect(tokensInInWords({ input: 4200, cached: null })).toBe("4,200, of that cached unknown");
+  expect(tokensInInWords({ input: 4200, cached: 0 })).toBe("4,200, of that cached 0");
 });
 
 test("what of a workspace was not kept is named, and unknown where the source does not say", () => {

@@ -1,6 +1,7 @@
 // An attempt in few words, wherever attempts stand side by side. Pure.
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
 import type { GraderPlace } from "../host/bindings/GraderPlace";
+import type { Tokens } from "../host/bindings/Tokens";
 import { UNKNOWN, count, counted, duration, endReasonLabels } from "../parts/format";
 
 /** `34 / 47`; the end or the verdict where tests are not counted. */
@@ -9,6 +10,13 @@ export function attemptResult(a: AttemptDetail): string {
   if (a.verdict === "error" || a.verdict === "unfinished") return a.end_reason ? endReasonLabels[a.end_reason] : a.verdict;
   if (a.verdict === "not_tested") return "not tested";
   return a.reward === null ? a.verdict : `${a.verdict}, reward ${String(a.reward)}`;
+}
+
+/** `4,200, of that cached 1,000`; `unknown` once where neither is known. */
+export function tokensInInWords({ input, cached }: Pick<Tokens, "input" | "cached">): string {
+  if (input === null && cached === null) return UNKNOWN;
+  const amount = (value: number | null): string => (value === null ? UNKNOWN : count(value));
+  return `${amount(input)}, of that cached ${amount(cached)}`;
 }
 
 /** How often something outside its agent ended an attempt before, so that it was retried; 0 where its source says nothing of it. */
