@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
+use model::counted;
 use runner::live;
 use runner::{Event, Finish, OnEvent, RunError};
 use serde_json::json;
@@ -282,11 +283,7 @@ where
         Finish::Finished if !as_json => {
             let left = resumable_episodes(folder);
             if left > 0 {
-                note(&format!(
-                    "{left} of the episodes were ended from outside (the endpoint, the containers, a budget), not by the agent; \
-                     continue them with: {}",
-                    resume_command(folder)
-                ));
+                note(&resumable_note(left, &resume_command(folder)));
             }
         }
         Finish::Stopped | Finish::Budget if !as_json => {
@@ -300,6 +297,16 @@ where
 /// What resumes the run in a folder, to copy.
 fn resume_command(folder: &Path) -> String {
     format!("stamina resume {}", model::shell_word(&folder.display().to_string()))
+}
+
+/// What a finished run says of the episodes that a resume continues.
+fn resumable_note(episodes: usize, command: &str) -> String {
+    let (were, them) = if episodes == 1 { ("was", "it") } else { ("were", "them") };
+    format!(
+        "{} {were} ended from outside (the endpoint, the containers, a budget), not by the agent; continue {them} with: \
+         {command}",
+        counted(episodes as u64, "episode")
+    )
 }
 
 /// The number of episodes of a finished run that a resume continues.
@@ -334,6 +341,16 @@ mod tests {
             let words = model::shell_words(&resume_command(Path::new(folder))).unwrap();
             assert_eq!(words, ["stamina", "resume", folder]);
         }
+    }
+
+    #[test]
+    fn what_a_resume_continues_is_counted_in_words() {
+        let end = "ended from outside (the endpoint, the containers, a budget), not by the agent; continue";
+        assert_eq!(resumable_note(1, "stamina resume r"), format!("1 episode was {end} it with: stamina resume r"));
+        assert_eq!(
+            resumable_note(3, "stamina resume r"),
+            format!("3 episodes were {end} them with: stamina resume r")
+        );
     }
 
     #[test]

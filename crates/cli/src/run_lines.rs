@@ -305,4 +305,57 @@ mod tests {
         assert_eq!(line(&event, false).unwrap(), format!("{start}, cost unknown"));
         assert_eq!(line(&event, true).unwrap(), format!("{start}, no cost (simulated)"));
     }
+
+    #[test]
+    fn the_last_line_says_how_a_run_ended_and_what_it_cost() {
+        let at_endpoint = |retried, lost| Some(runner::EndpointAttempts { retried, lost });
+        let failed = || Finish::Failed { message: "the disk is full".to_owned() };
+        for (how, episodes, average_score, cost_usd, simulated, endpoint, expected) in [
+            (
+                Finish::Finished,
+                3,
+                Some(0.625),
+                Some(4.5),
+                false,
+                at_endpoint(0, 0),
+                "finished: 3 episodes over, average score 62.5 %, cost $4.50",
+            ),
+            // Nothing was scored and no price is known; an older version counted nothing of the endpoint.
+            (
+                Finish::Stopped,
+                0,
+                None,
+                None,
+                false,
+                None,
+                "stopped: 0 episodes over, average score unknown, cost unknown",
+            ),
+            (
+                Finish::Budget,
+                1,
+                Some(0.99999),
+                Some(0.0),
+                false,
+                at_endpoint(2, 1),
+                "stopped: the budget is spent: 1 episode over, average score > 99.9 %, cost $0.00; 2 attempts retried for the \
+                 endpoint, 1 attempt lost to it",
+            ),
+            // What a simulated model would have cost is no cost.
+            (
+                failed(),
+                2,
+                Some(1.0),
+                Some(7.0),
+                true,
+                at_endpoint(0, 3),
+                "failed: the disk is full: 2 episodes over, average score 100.0 %, no cost (simulated); 3 attempts lost to the \
+                 endpoint",
+            ),
+        ] {
+            let spent = gateway::Spent { cost_usd, ..gateway::Spent::default() };
+            let at = String::new();
+            let event = Event::Finished { at, how, episodes, average_score, spent, endpoint };
+            assert_eq!(line(&event, simulated).unwrap(), expected);
+        }
+    }
 }
