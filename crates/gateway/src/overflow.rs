@@ -3,7 +3,7 @@
 //! There is no common code for it. The phrases below come from the documentation of the providers and from common servers. They
 //! are searched in answers with status 400, 413 and 422 and in error events, in lower case.
 
-const PHRASES: [&str; 24] = [
+const PHRASES: [&str; 29] = [
     // OpenAI and compatible servers: the code, chat completions, responses.
     "context_length_exceeded",
     "maximum context length",
@@ -39,6 +39,15 @@ const PHRASES: [&str; 24] = [
     // llama.cpp.
     "exceed_context_size_error",
     "exceeds the available context size",
+    // llama.cpp and LM Studio, where it fills up in the middle of an answer.
+    "context size has been exceeded",
+    // LM Studio, of a request.
+    "to keep from the initial prompt is greater than the context length",
+    "the model is loaded with context length of only",
+    // Ollama.
+    "input length exceeds the context length",
+    // SGLang and Together.
+    "longer than the model's context length",
     // Text Generation Inference.
     "`max_new_tokens` must be",
 ];
@@ -60,6 +69,11 @@ mod tests {
             r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}"#,
             r"Your input exceeds the context window of this model. Please adjust your input and try again.",
             r"the request exceeds the available context size, try increasing it",
+            r#"{"error":{"code":500,"message":"Context size has been exceeded.","type":"server_error"}}"#,
+            r#"{"error":"The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length, or provide a shorter input"}"#,
+            r#"{"error":"Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens, which is not enough."}"#,
+            r#"{"error":{"message":"the input length exceeds the context length","type":"invalid_request_error"}}"#,
+            r#"{"object":"error","message":"The input (9000 tokens) is longer than the model's context length (8192 tokens).","type":"BadRequestError","code":400}"#,
             r"Invalid request: Your request exceeded model token limit: 262144",
             r"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
         ] {
