@@ -346,7 +346,10 @@ mod tests {
     #[test]
     fn what_a_resume_continues_is_counted_in_words() {
         let end = "ended from outside (the endpoint, the containers, a budget), not by the agent; continue";
-        assert_eq!(resumable_note(1, "stamina resume r"), format!("1 episode was {end} it with: stamina resume r"));
+        assert_eq!(
+            resumable_note(1, "stamina resume r"),
+            format!("1 episode was {end} it with: stamina resume r")
+        );
         assert_eq!(
             resumable_note(3, "stamina resume r"),
             format!("3 episodes were {end} them with: stamina resume r")
