@@ -25,10 +25,19 @@ pub struct Call<'a> {
     pub function: &'a str,
     /// The first of the parameters `path`, `target_file`, `file_path` that is not empty.
     pub path: Option<&'a str>,
-    /// Whether that parameter is a list or an object, which no set of Python can hold. Then `path` is `None`.
-    pub has_compound_path: bool,
+    /// What that parameter is, where it is no text. Then `path` is `None`.
+    pub other_path: Option<OtherPath>,
     /// Whether its response reports success; `None` = it has no response. Only [`corrected`] uses it.
     pub succeeded: Option<bool>,
+}
+
+/// What stands in the place of a path and is no text. It names no modified file, and has its place among the reads or writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherPath {
+    /// A number or a truth value.
+    Single,
+    /// A list or an object, which no set of Python can hold.
+    Compound,
 }
 
 /// A message of the conversation.

@@ -27,8 +27,8 @@ fn calls(session: &Value) -> Vec<Call<'_>> {
             tool: call["tool_name"].as_str().unwrap_or_default(),
             function: call["function_name"].as_str().unwrap(),
             path,
-            // No vector and no recorded session has a list of paths.
-            has_compound_path: false,
+            // In no vector and no recorded session a path is something else than a text.
+            other_path: None,
             succeeded: call["call_id"].as_str().and_then(|id| outcomes.get(id).copied()),
         }
     })

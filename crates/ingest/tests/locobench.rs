@@ -359,13 +359,14 @@ fn the_files_of_a_transcript_have_the_text_that_the_program_takes() {
     assert_ne!(compat_of(r#""content": ["x"]"#), empty, "a list is no text");
 }
 
-/// The program puts the paths of reads into a set, which a list cannot be put into: its fixed value of M8 stands then.
+/// The program puts the paths of reads into a set, which a list cannot be put into: its fixed value of M8 stands then. Whatever
+/// stands for a path has a place in the list of reads that M9 looks into.
 #[test]
 fn a_read_of_a_list_of_paths_has_the_fixed_coverage_of_the_program() {
     let folder = tempfile::tempdir().unwrap();
     let conversations = folder.path().join("conversations_a-b");
     fs::create_dir(&conversations).unwrap();
-    let coverage_of = |read_parameters: &str| {
+    let both_of = |read_parameters: &str| {
         let info = r#"{"agent_name": "a-b", "scenario_id": "s", "session_id": "i", "total_turns": 1}"#;
         let call = |function: &str, parameters: &str| {
             format!(
@@ -373,9 +374,10 @@ fn a_read_of_a_list_of_paths_has_the_fixed_coverage_of_the_program() {
             )
         };
         let log = [
-            call("write_file", r#"{"path": "a.py", "content": "x = 1"}"#),
-            call("read_file", r#"{"path": "a.py"}"#),
             call("read_file", read_parameters),
+            call("read_file", r#"{"path": "a.py"}"#),
+            call("edit_file", r#"{"path": "c.py"}"#),
+            call("write_file", r#"{"path": "a.py", "content": "x = 1"}"#),
         ];
         let text = format!(
             r#"{{"evaluation_info": {info}, "scenario_context": {{}}, "conversation_history": [], "session_data": {{"tool_usage_log": [{}]}}}}"#,
@@ -383,17 +385,22 @@ fn a_read_of_a_list_of_paths_has_the_fixed_coverage_of_the_program() {
         );
         fs::write(conversations.join("a-b_s_20260101_000000.json"), text).unwrap();
         let compat = figures(&read(folder.path()).episodes["a-b"][0]).compat.unwrap();
-        compat[LOCOBENCH_METRICS.iter().position(|name| *name == "information_coverage").unwrap()]
+        ["information_coverage", "long_range_dependency_resolution"]
+            .map(|name| compat[LOCOBENCH_METRICS.iter().position(|metric| *metric == name).unwrap()])
     };
     for (parameters, expected) in [
-        (r#"{"path": "b.py"}"#, 0.9),
-        (r#"{"path": ["a.py", "b.py"]}"#, 0.65),
-        (r#"{"path": "", "file_path": {"name": "b.py"}}"#, 0.65),
+        (r#"{"path": "b.py"}"#, [0.9, 0.4]),
+        (r#"{"path": ["a.py", "b.py"]}"#, [0.65, 0.4]),
+        (r#"{"path": "", "file_path": {"name": "b.py"}}"#, [0.65, 0.4]),
         // An empty list says nothing, and a number can be put into a set.
-        (r#"{"path": [], "file_path": "b.py"}"#, 0.9),
-        (r#"{"path": 7}"#, 0.9),
+        (r#"{"path": [], "file_path": "b.py"}"#, [0.9, 0.4]),
+        (r#"{"path": []}"#, [0.9, 0.9]),
+        (r#"{"path": 7}"#, [0.9, 0.4]),
+        (r#"{"path": 0}"#, [0.9, 0.9]),
     ] {
-        assert!((coverage_of(parameters) - expected).abs() < 1e-9, "{parameters}");
+        let found = both_of(parameters);
+        let is_near = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-9);
+        assert!(is_near, "{parameters}: {found:?}");
     }
 }
 

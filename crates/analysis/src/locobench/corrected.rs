@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     fn call<'a>(function: &'a str, path: &'a str, succeeded: Option<bool>) -> Call<'a> {
-        Call { tool: "file_system", function, path: Some(path), has_compound_path: false, succeeded }
+        Call { tool: "file_system", function, path: Some(path), other_path: None, succeeded }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::python::words;
-use super::{Call, Message, Session, rescaled};
+use super::{Call, Message, OtherPath, Session, rescaled};
 
 /// Phrases that count as a look back, at any place, also inside words.
 const LOOKS_BACK: [&str; 9] = [
@@ -110,7 +110,7 @@ pub(super) fn information_coverage(session: &Session<'_>) -> f64 {
     if session.files.is_empty() {
         return NO_FILES;
     }
-    if session.calls.iter().any(|call| call.has_compound_path && reads(call)) {
+    if session.calls.iter().any(|call| call.other_path == Some(OtherPath::Compound) && reads(call)) {
         return NOT_COMPUTED;
     }
     let read: HashSet<&str> = session.calls.iter().filter(|call| reads(call)).filter_map(place).collect();
@@ -119,7 +119,8 @@ pub(super) fn information_coverage(session: &Session<'_>) -> f64 {
 }
 
 /// M9: the share of modified files whose index among the reads is smaller than their index among the writes. These are two
-/// lists, so a file that was written first may count, and a file that was read first may not.
+/// lists, so a file that was written first may count, and a file that was read first may not. A path that is no text has a
+/// place in them as well.
 pub(super) fn long_range_dependency_resolution(session: &Session<'_>) -> f64 {
     if session.files.is_empty() {
         return NO_FILES;
@@ -127,14 +128,18 @@ pub(super) fn long_range_dependency_resolution(session: &Session<'_>) -> f64 {
     let (mut first_read, mut first_write) = (HashMap::new(), HashMap::new());
     let (mut read, mut written) = (0_usize, 0_usize);
     for call in session.calls {
-        let Some(path) = place(call) else { continue };
-        if reads(call) {
-            first_read.entry(path).or_insert(read);
-            read += 1;
-        } else if writes(call) {
-            first_write.entry(path).or_insert(written);
-            written += 1;
+        let path = place(call);
+        let list = match (reads(call), writes(call)) {
+            (true, _) => Some((&mut first_read, &mut read)),
+            (false, true) => Some((&mut first_write, &mut written)),
+            (false, false) => None,
+        };
+        let is_listed = path.is_some() || call.other_path.is_some();
+        let Some((first, places)) = list.filter(|_| is_listed) else { continue };
+        if let Some(path) = path {
+            first.entry(path).or_insert(*places);
         }
+        *places += 1;
     }
     let proper = session.files.iter().filter(|(path, _)| {
         first_read.get(path).zip(first_write.get(path)).is_some_and(|(read, write)| read < write)
@@ -150,7 +155,7 @@ mod tests {
     #[test]
     fn a_read_of_a_list_of_paths_is_not_computed() {
         let read = Call { function: "read_file", path: Some("a"), ..Call::default() };
-        let of_list = |function| Call { function, has_compound_path: true, ..Call::default() };
+        let of_list = |function| Call { function, other_path: Some(OtherPath::Compound), ..Call::default() };
         let coverage = |calls: &[Call<'_>]| {
             information_coverage(&Session { calls, files: &[("a", Some("x"))], ..Session::default() })
         };
@@ -158,6 +163,29 @@ mod tests {
         assert!(near(coverage(&[read]), 0.9));
         assert!(near(coverage(&[read, of_list("grep")]), 0.65));
         assert!(near(coverage(&[read, of_list("write_file")]), 0.9), "only reads enter");
+    }
+
+    /// As the original computes it.
+    #[test]
+    fn a_path_that_is_no_text_has_a_place_among_reads_and_writes() {
+        let of = |function, path| Call { function, path: Some(path), ..Call::default() };
+        let value = |calls: &[Call<'_>]| {
+            long_range_dependency_resolution(&Session {
+                calls,
+                files: &[("a", Some("x"))],
+                ..Session::default()
+            })
+        };
+        for (other_path, after_read, after_write) in
+            [(None, 0.9, 0.4), (Some(OtherPath::Single), 0.4, 0.9), (Some(OtherPath::Compound), 0.4, 0.9)]
+        {
+            let other = |function| Call { function, other_path, ..Call::default() };
+            let read = [other("grep"), of("read_file", "a"), of("write_file", "b"), of("write_file", "a")];
+            let written = [of("read_file", "a"), other("write_file"), of("write_file", "a")];
+            let found = (value(&read), value(&written));
+            let near = |value: f64, expected: f64| (value - expected).abs() < 1e-9;
+            assert!(near(found.0, after_read) && near(found.1, after_write), "{other_path:?}: {found:?}");
+        }
     }
 
     #[test]

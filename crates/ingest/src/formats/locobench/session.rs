@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use analysis::locobench::{Call, Message, Session, compat, corrected};
+use analysis::locobench::{Call, Message, OtherPath, Session, compat, corrected};
 use model::{
     Artifact, ArtifactKind, Attempt, CorrectedFigures, Episode, Extra, ImportedFigures, LOCOBENCH_METRICS,
     Request, SessionFigures, Turn, Verdict,
@@ -125,7 +125,11 @@ fn calls<'a>(log: &'a [Node], messages: &'a [Node]) -> Vec<Call<'a>> {
                 tool: text("tool_name"),
                 function: text("function_name"),
                 path: path.and_then(Node::text),
-                has_compound_path: matches!(path, Some(Node::List(_) | Node::Map(_))),
+                other_path: match path {
+                    Some(Node::List(_) | Node::Map(_)) => Some(OtherPath::Compound),
+                    Some(Node::Number(_) | Node::Bool(_)) => Some(OtherPath::Single),
+                    Some(Node::Null | Node::Text(..)) | None => None,
+                },
                 succeeded: id.and_then(|id| outcomes.get_mut(id)?.pop_front()),
             }
         })
