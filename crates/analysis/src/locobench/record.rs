@@ -168,7 +168,7 @@ mod tests {
     /// As the original computes it.
     #[test]
     fn a_path_that_is_no_text_has_a_place_among_reads_and_writes() {
-        let of = |function, path| Call { function, path: Some(path), ..Call::default() };
+        let named = |function, path| Call { function, path: Some(path), ..Call::default() };
         let value = |calls: &[Call<'_>]| {
             long_range_dependency_resolution(&Session {
                 calls,
@@ -179,9 +179,14 @@ mod tests {
         for (other_path, after_read, after_write) in
             [(None, 0.9, 0.4), (Some(OtherPath::Single), 0.4, 0.9), (Some(OtherPath::Compound), 0.4, 0.9)]
         {
-            let other = |function| Call { function, other_path, ..Call::default() };
-            let read = [other("grep"), of("read_file", "a"), of("write_file", "b"), of("write_file", "a")];
-            let written = [of("read_file", "a"), other("write_file"), of("write_file", "a")];
+            let unnamed = |function| Call { function, other_path, ..Call::default() };
+            let read = [
+                unnamed("grep"),
+                named("read_file", "a"),
+                named("write_file", "b"),
+                named("write_file", "a"),
+            ];
+            let written = [named("read_file", "a"), unnamed("write_file"), named("write_file", "a")];
             let found = (value(&read), value(&written));
             let near = |value: f64, expected: f64| (value - expected).abs() < 1e-9;
             assert!(near(found.0, after_read) && near(found.1, after_write), "{other_path:?}: {found:?}");
