@@ -24,8 +24,11 @@ const NODE = [
 const PACKAGES = {
   app: ["build-essential", "pkg-config", "libwebkit2gtk-4.1-dev"],
   // poppler-utils and TeX: what is exported for papers is looked at as papers look at it.
-  test: ["chromium", "dbus-daemon", "fonts-dejavu-core", "fonts-wqy-microhei", "poppler-utils", "python3-venv", "texlive-latex-base", "texlive-latex-recommended", "texlive-pictures", "webkit2gtk-driver", "xclip", "xvfb"],
+  test: ["chromium-headless-shell", "dbus-daemon", "fonts-dejavu-core", "fonts-wqy-microhei", "poppler-utils", "python3-venv", "texlive-latex-base", "texlive-latex-recommended", "texlive-pictures", "webkit2gtk-driver", "xclip", "xvfb"],
 };
+
+/** What does as well, where apt has no such package or it cannot be had: the whole browser, which draws windows that nobody sees. */
+const OTHERWISE = { "chromium-headless-shell": "chromium" };
 
 /** Makes sure of everything that the app, and with `tests` its tests, need. */
 export function setup({ tests = false } = {}) {
@@ -73,21 +76,42 @@ function systemPackages(packages) {
     return;
   }
   const missing = packages.filter((name) => !installed(name));
-  if (missing.length === 0) return;
-  const command = ["apt-get", "install", "-y", "--no-install-recommends", ...missing];
+  const needed = missing.filter((name) => !hasOther(name));
+  // Without these everything works, but slower.
+  const wished = missing.filter((name) => hasOther(name) && isKnown(name));
+  if (needed.length + wished.length === 0) return;
+  const install = (names) => ["apt-get", "install", "-y", "--no-install-recommends", ...names];
+  // Asked once the lists are there.
+  const byKnownNames = () => install(needed.map((name) => (name in OTHERWISE && !isKnown(name) ? OTHERWISE[name] : name)));
   const asRoot = process.getuid() === 0 ? [] : spawnSync("sudo", ["-n", "true"], { stdio: "ignore" }).status === 0 ? ["sudo", "-n"] : null;
   if (asRoot === null) {
-    stop(`System packages are missing. Install them and try again:\n\n  sudo apt-get update && sudo ${command.join(" ")}\n`);
+    if (needed.length === 0) return;
+    stop(`System packages are missing. Install them and try again:\n\n  sudo apt-get update && sudo ${byKnownNames().join(" ")}\n`);
   }
-  process.stdout.write(`Installing system packages: ${missing.join(" ")}\n`);
-  const apt = (args) => {
+  process.stdout.write(`Installing system packages: ${[...needed, ...wished].join(" ")}\n`);
+  const apt = (args, tries = 3) => {
     const [program, ...rest] = [...asRoot, "env", "DEBIAN_FRONTEND=noninteractive", ...args];
-    return runWithTries(program, rest, { stdio: ["ignore", "ignore", "inherit"], tries: 3 });
+    return runWithTries(program, rest, { stdio: ["ignore", "ignore", "inherit"], tries });
   };
-  // The package lists of a fresh machine are empty or old, so they are fetched first.
-  if (!apt(["apt-get", "update", "-q"])) process.stderr.write("apt-get update failed; trying with the lists that are there.\n");
-  if (!apt(command)) stop(`System packages could not be installed. Try by hand and look at what it says:\n\n  ${command.join(" ")}\n`);
+  if (needed.length > 0) {
+    // The package lists of a fresh machine are empty or old, so they are fetched first.
+    if (!apt(["apt-get", "update", "-q"])) process.stderr.write("apt-get update failed; trying with the lists that are there.\n");
+    const command = byKnownNames();
+    if (!apt(command)) stop(`System packages could not be installed. Try by hand and look at what it says:\n\n  ${command.join(" ")}\n`);
+  }
+  // A machine without a network goes on with what it has, and is not kept waiting.
+  const quick = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10"];
+  const had = (name) => apt([...install([name]), ...quick], 1) || (apt(["apt-get", "update", "-q", ...quick], 1) && apt([...install([name]), ...quick], 1));
+  for (const name of wished) {
+    if (!had(name)) process.stdout.write(`${name} could not be installed; ${OTHERWISE[name]}, which is there, is used instead.\n`);
+  }
 }
+
+/** Whether something is there that does as well. */
+const hasOther = (name) => name in OTHERWISE && installed(OTHERWISE[name]);
+
+/** Whether apt can install a package, by the lists that are there. */
+const isKnown = (name) => output("apt-cache", ["show", name]) !== null;
 
 function installed(name) {
   return output("dpkg-query", ["-W", "-f=${Status}", name])?.endsWith(" installed") ?? false;
