@@ -16,12 +16,12 @@ use crate::app::{TestHome, path_with, text};
 
 /// Beginnings of lines that are not run here, and why.
 const ELSEWHERE: [(&str, &str); 8] = [
-    ("stamina images build ", "builds an image with a container engine and the network"),
+    ("stamina images build ", "docker_readme.rs runs it"),
     (
         "stamina run --values agent=MINI_SWE output_dir=results/try quick_debug=true",
         "docker_readme.rs runs it",
     ),
-    ("stamina run --values benchmark=HARBOR ", "needs a container engine and images of tasks"),
+    ("stamina run --values benchmark=HARBOR ", "docker_readme.rs runs it"),
     ("stamina endpoints http://", "asks a server in a network"),
     ("stamina preflight --values agent=MINI_SWE ", "asks a server with a model"),
     ("stamina run --values agent=MINI_SWE mini_swe.model_id=", "asks a server with a model"),
@@ -95,12 +95,12 @@ fn elsewhere(line: &str) -> Option<&'static str> {
 }
 
 /// A folder with the program on its PATH, and with the files that lines name as `data/…`.
-struct Shell {
+pub(crate) struct Shell {
     home: TestHome,
 }
 
 impl Shell {
-    fn new(lines: &[String]) -> Self {
+    pub(crate) fn new(lines: &[String]) -> Self {
         let home = TestHome::new();
         fs::create_dir_all(home.path("bin")).expect("a folder");
         // Where a package puts it, with a UI where a package has it: a link would lead to the folder that it was built in.
@@ -121,11 +121,11 @@ impl Shell {
         Self { home }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.home.path(name)
     }
 
-    fn command(&self, script: &str) -> Command {
+    pub(crate) fn command(&self, script: &str) -> Command {
         let mut command = Command::new("sh");
         command
             .args(["-c", script])
@@ -139,7 +139,7 @@ impl Shell {
         command
     }
 
-    fn run(&self, page: &str, line: &str) {
+    pub(crate) fn run(&self, page: &str, line: &str) {
         if let Some((_, awaited)) = UNTIL.iter().find(|(begin, _)| line.starts_with(begin)) {
             self.run_until(page, line, awaited);
             return;
@@ -176,7 +176,7 @@ impl Shell {
 }
 
 /// The lines of one page.
-fn lines_of(page: &str) -> Vec<String> {
+pub(crate) fn lines_of(page: &str) -> Vec<String> {
     let (_, text) = pages().into_iter().find(|(name, _)| name == page).expect("the page");
     lines(&text)
 }
