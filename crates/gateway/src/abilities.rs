@@ -21,6 +21,17 @@ use crate::usage::Meter;
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Most tokens of an answer: enough for a call of a tool after a few words.
 const MOST_TOKENS: u32 = 128;
+/// Most tokens of a second answer, where the first one was cut off while the model thought.
+const MOST_THINKING_TOKENS: u32 = 1024;
+/// How long that one may take.
+const THINKING_PATIENCE: Duration = Duration::from_mins(2);
+/// What a stream is asked for. It is longer than the pieces in which programs keep prompts (16 tokens of vLLM, 64 of others), so
+/// that a second request finds it in the cache.
+const STREAM_PROMPT: &str = "This text is only here to be longer than a piece of a cache of prompts. It says nothing, and you \
+    need not answer it. A program that keeps the beginning of a prompt keeps it in pieces of some tokens, and a prompt that is \
+    shorter than one piece is not kept at all. Where it is kept, the same prompt is read faster when it comes again, and the \
+    program may tell how many of its tokens were there already. Many programs tell this number only where it is not zero, which \
+    is why the same text may come twice. Nothing else is asked of you than what follows now. Answer with the word yes.";
 /// The tool that is offered.
 const TOOL: &str = "report";
 /// Words of an error about a part of a request that the endpoint does not take.
@@ -89,7 +100,11 @@ pub async fn abilities(
     let asked = Asked { endpoint, route, model: own_model.as_deref().unwrap_or(model) };
     let mut found = known;
     if [found.streams, found.usage_in_stream, found.cached].iter().any(|known| *known != Some(true)) {
-        let Stream { streams, usage, cached } = asked.stream().await;
+        let Stream { streams, usage, mut cached } = asked.stream().await;
+        if cached == Some(false) && found.cached != Some(true) {
+            // vLLM and SGLang tell cached tokens where there are some, as of a prompt that comes again.
+            cached = asked.stream().await.cached;
+        }
         found.streams = merged(found.streams, streams);
         found.usage_in_stream = merged(found.usage_in_stream, usage);
         found.cached = merged(found.cached, cached);
@@ -141,11 +156,32 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// `None` = no answer, which says nothing.
-    async fn ask(&self, prompt: &str, fields: Value) -> Option<Answer> {
+    async fn ask(&self, prompt: &str, fields: &Value) -> Option<Answer> {
+        self.ask_for(prompt, fields, MOST_TOKENS, PATIENCE).await
+    }
+
+    async fn ask_for(
+        &self,
+        prompt: &str,
+        fields: &Value,
+        most_tokens: u32,
+        patience: Duration,
+    ) -> Option<Answer> {
         let Value::Object(fields) = fields else { return None };
-        let question = Question { prompt, most_tokens: MOST_TOKENS, fields };
+        let question = Question { prompt, most_tokens, fields: fields.clone() };
         let sending = small_request::ask(&self.endpoint, self.route, self.model, &question);
-        tokio::time::timeout(PATIENCE, sending).await.ok()?.ok()
+        tokio::time::timeout(patience, sending).await.ok()?.ok()
+    }
+
+    /// Asks again, for more tokens, where the answer was cut off while the model thought.
+    async fn ask_with_thoughts(&self, prompt: &str, fields: &Value) -> Option<Answer> {
+        let first = self.ask(prompt, fields).await?;
+        let is_thinking = first.status.is_success()
+            && answer(self.route, &first.text).is_some_and(|said| said.is_thinking());
+        if !is_thinking {
+            return Some(first);
+        }
+        self.ask_for(prompt, fields, MOST_THINKING_TOKENS, THINKING_PATIENCE).await
     }
 
     /// Whether it streams, tells usage in a stream, and tells what was cached.
@@ -154,8 +190,7 @@ impl Asked<'_> {
         if self.route == Route::ChatCompletions {
             fields["stream_options"] = json!({ "include_usage": true });
         }
-        let Some(Answer { status, text, is_whole }) = self.ask("Answer with the word yes.", fields).await
-        else {
+        let Some(Answer { status, text, is_whole }) = self.ask(STREAM_PROMPT, &fields).await else {
             return Stream::default();
         };
         if !status.is_success() {
@@ -200,7 +235,8 @@ impl Asked<'_> {
             Route::Messages => json!({ "name": TOOL, "description": about, "input_schema": schema }),
         };
         let prompt = "Call the tool report with the answer yes. Do not write any text.";
-        let Some(Answer { status, text, .. }) = self.ask(prompt, json!({ "tools": [tool] })).await else {
+        let fields = json!({ "tools": [tool] });
+        let Some(Answer { status, text, .. }) = self.ask_with_thoughts(prompt, &fields).await else {
             return Tools::Unknown;
         };
         if !status.is_success() {
@@ -212,7 +248,7 @@ impl Asked<'_> {
         }
         match answer(self.route, &text) {
             Some(answer) if answer.calls => Tools::Called,
-            // A model that thinks first may have called it after its limit.
+            // It may have called it after its limit.
             Some(answer) if !answer.is_cut => Tools::Uncalled,
             _ => Tools::Unknown,
         }
@@ -232,7 +268,8 @@ impl Asked<'_> {
             Route::Messages => return None,
         };
         // The request does not name JSON: whoever answers in JSON was made to.
-        let Answer { status, text, .. } = self.ask("Answer with the word yes.", fields).await?;
+        let prompt = "Answer with the word yes.";
+        let Answer { status, text, .. } = self.ask_with_thoughts(prompt, &fields).await?;
         if !status.is_success() {
             return is_refusal(status, &text, &SCHEMA_WORDS).then_some(false);
         }
@@ -280,6 +317,16 @@ struct Said {
     is_cut: bool,
 }
 
+impl Said {
+    /// Whether it was cut off before it said anything but thoughts. Where the endpoint does not tell them apart, they stand in a
+    /// `<think>` that is open.
+    fn is_thinking(&self) -> bool {
+        let text = self.text.trim();
+        let is_open = text.starts_with("<think>") && !text.contains("</think>");
+        self.is_cut && !self.calls && (text.is_empty() || is_open)
+    }
+}
+
 /// `None` = it is no answer of this API.
 fn answer(route: Route, body: &str) -> Option<Said> {
     let body: Map<String, Value> = serde_json::from_str(body).ok()?;
@@ -302,6 +349,7 @@ fn answer(route: Route, body: &str) -> Option<Said> {
             Some(Said {
                 text: output
                     .iter()
+                    .filter(|item| !is_type(item, "reasoning"))
                     .flat_map(|item| list(item.get("content")))
                     .filter_map(|part| text_at(&part, "/text"))
                     .collect(),

@@ -1,5 +1,6 @@
 //! What an endpoint can do, by stand-ins that answer as real programs do.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -226,6 +227,72 @@ async fn a_tool_is_not_called_only_where_an_answer_came_to_its_end() {
 }
 
 #[tokio::test]
+async fn a_model_that_thinks_first_is_asked_again_for_more_tokens() {
+    // llama.cpp and Ollama tell thoughts apart, vLLM without a --reasoning-parser does not.
+    let thinks: Says = |body| {
+        if is_stream(body) || body["max_tokens"].as_u64().unwrap() > 128 {
+            whole(body)
+        } else if body.get("tools").is_some() {
+            chat(&json!({ "role": "assistant", "content": null, "reasoning_content": "The user" }), "length")
+        } else {
+            chat(&json!({ "role": "assistant", "content": "<think>\nThe user" }), "length")
+        }
+    };
+    let (upstream, got) = stand_in(thinks).await;
+    let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
+    assert_eq!((can.tools, can.tools_uncalled, can.json_schema), (Some(true), false, Some(true)));
+    let most: Vec<u64> =
+        got.lock().unwrap().iter().map(|body| body["max_tokens"].as_u64().unwrap()).collect();
+    assert_eq!(most, [128, 128, 1024, 128, 1024]);
+
+    // One that only talks would talk on.
+    let (upstream, got) = stand_in(|body| match body.get("tools") {
+        Some(_) => chat(&json!({ "role": "assistant", "content": "I would report" }), "length"),
+        None => whole(body),
+    })
+    .await;
+    let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
+    assert_eq!((can.tools, got.lock().unwrap().len()), (None, 3));
+}
+
+#[tokio::test]
+async fn cached_tokens_that_are_told_where_there_are_some_are_asked_for_twice() {
+    fn untold(body: &Value) -> (u16, String) {
+        let (status, text) = whole(body);
+        (status, text.replace("prompt_tokens_details", "other_details"))
+    }
+    static STREAMS: AtomicUsize = AtomicUsize::new(0);
+    static TRIES: AtomicUsize = AtomicUsize::new(0);
+    // vLLM with --enable-prompt-tokens-details, SGLang with --enable-cache-report.
+    let (upstream, got) = stand_in(|body| {
+        let is_first = is_stream(body) && STREAMS.fetch_add(1, Ordering::Relaxed) == 0;
+        if is_first { untold(body) } else { whole(body) }
+    })
+    .await;
+    let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
+    assert_eq!((can.cached, can.usage_in_stream), (Some(true), Some(true)));
+    let bodies = got.lock().unwrap().clone();
+    assert_eq!((bodies.len(), &bodies[0]), (4, &bodies[1]), "the same prompt");
+    assert!(
+        bodies[0]["messages"][0]["content"].as_str().unwrap().len() > 4 * 64,
+        "more than a piece of a cache"
+    );
+
+    // Without these options, and where the second request fails.
+    let (upstream, got) = stand_in(untold).await;
+    let can = abilities(&upstream, Route::ChatCompletions, "m", Abilities::default()).await.unwrap();
+    assert_eq!((can.cached, got.lock().unwrap().len()), (Some(false), 4));
+    let can = found(Route::ChatCompletions, |body| {
+        if is_stream(body) && TRIES.fetch_add(1, Ordering::Relaxed) > 0 {
+            return (429, r#"{"error":{"message":"slow down"}}"#.to_owned());
+        }
+        untold(body)
+    })
+    .await;
+    assert_eq!((can.cached, can.usage_in_stream), (None, Some(true)));
+}
+
+#[tokio::test]
 async fn an_error_for_another_reason_refuses_nothing() {
     let can = found(Route::ChatCompletions, |body| {
         if is_stream(body) {
@@ -328,7 +395,7 @@ async fn the_other_apis_are_asked_in_their_own_form() {
         }
         let kind = &body["text"]["format"]["type"];
         assert_eq!(kind, "json_schema");
-        (200, r#"{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"{\"answer\":\"no\"}"}]}]}"#.to_owned())
+        (200, r#"{"status":"completed","output":[{"type":"reasoning","content":[{"type":"reasoning_text","text":"No is a word."}]},{"type":"message","content":[{"type":"output_text","text":"{\"answer\":\"no\"}"}]}]}"#.to_owned())
     })
     .await;
     assert_eq!(

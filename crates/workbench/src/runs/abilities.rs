@@ -458,10 +458,10 @@ impl Said {
         if found.abilities.cached != Some(false) {
             return;
         }
-        let remedy = if found.server == Some(ServerKind::Vllm) {
-            " Start vLLM with --enable-prompt-tokens-details to have them told."
-        } else {
-            ""
+        let remedy = match found.server {
+            Some(ServerKind::Vllm) => " Start vLLM with --enable-prompt-tokens-details to have them told.",
+            Some(ServerKind::Sglang) => " Start SGLang with --enable-cache-report to have them told.",
+            _ => "",
         };
         self.sentences.push(format!("Cached tokens are not told and stay unknown.{remedy}"));
     }

@@ -164,12 +164,14 @@ fn only_what_the_harness_needs_is_missing() {
     found.abilities.usage_in_stream = Some(false);
     let check = check_of(&["agent=OPENCODE", "opencode.model_id=m"], &found);
     assert!(check.state == CheckState::Warn && check.sentence.unwrap().contains("cost will be unknown"));
-    let mut found = whole(Some(ServerKind::Vllm));
-    found.abilities.cached = Some(false);
-    let check = check_of(&[], &found);
-    assert!(
-        check.state == CheckState::Ok && check.sentence.unwrap().contains("--enable-prompt-tokens-details")
-    );
+    for (server, remedy) in
+        [(ServerKind::Vllm, "--enable-prompt-tokens-details"), (ServerKind::Sglang, "--enable-cache-report")]
+    {
+        let mut found = whole(Some(server));
+        found.abilities.cached = Some(false);
+        let check = check_of(&[], &found);
+        assert!(check.state == CheckState::Ok && check.sentence.unwrap().contains(remedy));
+    }
 }
 
 #[test]
