@@ -324,6 +324,11 @@ impl RunSettings {
         write::to_yaml(self)
     }
 
+    /// What [`to_yaml`](Self::to_yaml) writes, as values.
+    pub fn to_config(&self) -> serde_json::Value {
+        write::to_config(self)
+    }
+
     /// Whether the container of a trial is kept before each step: for its attempts, or for a resume only.
     pub fn keeps_snapshots(&self) -> bool {
         let is_for_resume = |tasks: &TaskSettings| tasks.snapshots == TaskSnapshots::EachStep;

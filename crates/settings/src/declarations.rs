@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::{Benchmark, Choice, DefaultValue, Key, KeyName, Setting};
+use crate::{Benchmark, Choice, Key, KeyName, Setting};
 
 /// The benchmarks that play scenarios.
 const SCENARIOS: &[Benchmark] = &[Benchmark::Iterative, Benchmark::SingleTurn];
@@ -57,8 +57,7 @@ pub(crate) fn defaults() -> &'static BTreeMap<String, Value> {
 
 /// The keys of a setting, each with its default.
 fn defaults_of(setting: &'static Setting) -> Vec<(String, Value)> {
-    let DefaultValue::Is(word) = setting.default else { return Vec::new() };
-    let Some(value) = setting.takes.take(&Value::from(word)) else { return Vec::new() };
+    let Some(value) = setting.default_value() else { return Vec::new() };
     let keys = match setting.key {
         KeyName::Free(section, name) => vec![format!("{section}.{name}")],
         _ => setting.keys().iter().map(Key::dotted).collect(),

@@ -10,7 +10,7 @@
 //! unknown one is an error that names the nearest. A file that was written elsewhere is read with more patience ([`read`]).
 //!
 //! This crate knows no run. What settings mean together, and what is refused because of others, is `runner::settings`. To add a
-//! setting: one row here, its field and its meaning there, its field in the form (`FormSettings` of `workbench`).
+//! setting: one row here, its meaning there. The form of `workbench` (`FormSettings`) has a field for each row, written from them.
 
 mod bounds;
 mod declarations;
@@ -32,5 +32,5 @@ pub use self::error::ConfigError;
 pub use self::generation::{Benchmark, Generation, MODEL};
 pub use self::harness_words::{AGENTS, is_free_section, is_harness_section, is_player};
 pub use self::resolve::{Config, ConfigFile, LeftOut, read, resolve};
-pub use self::setting::{Choice, DefaultValue, FormSection, Key, KeyName, Need, Setting};
+pub use self::setting::{Choice, DefaultValue, FormSection, FormValue, Key, KeyName, Need, Setting};
 pub use self::takes::Takes;

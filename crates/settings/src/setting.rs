@@ -1,6 +1,7 @@
 //! What is known of a setting without running anything.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use strum::IntoStaticStr;
 use ts_rs::TS;
 
@@ -61,6 +62,21 @@ pub enum DefaultValue {
     Depends(&'static str),
     /// It has to be given; where that is not always so, when.
     Needed(&'static str),
+}
+
+/// How the form holds the value of a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FormValue {
+    /// A text; empty where nothing is entered.
+    Text,
+    /// A number, or nothing.
+    Number,
+    /// Yes or no.
+    Truth,
+    /// One of the choices.
+    Word,
+    /// A list of texts.
+    List,
 }
 
 /// A section of the form.
@@ -162,6 +178,28 @@ impl Setting {
                 benchmarks.iter().map(|benchmark| key(benchmark.section(), name)).collect()
             }
             KeyName::OfAgent(_) | KeyName::Free(..) | KeyName::OfForm(..) => Vec::new(),
+        }
+    }
+
+    /// The value that holds where it is not given, in its one form; `None` where its declaration names none.
+    pub fn default_value(&self) -> Option<Value> {
+        let DefaultValue::Is(word) = self.default else { return None };
+        self.takes.take(&Value::from(word))
+    }
+
+    /// How the form holds its value.
+    pub fn form_value(&self) -> FormValue {
+        /// The largest number below which the page holds every whole one.
+        const MOST_EXACT: u64 = (1 << 53) - 1;
+        match self.takes {
+            Takes::Truth => FormValue::Truth,
+            // A question about a key that takes the word of a benchmark.
+            Takes::Word(_) if self.choices.iter().any(|choice| choice.value == "true") => FormValue::Truth,
+            Takes::Integer(_, high) if high > MOST_EXACT => FormValue::Text,
+            Takes::Integer(..) | Takes::Amount(..) => FormValue::Number,
+            Takes::Words => FormValue::List,
+            Takes::Text | Takes::Numbers | Takes::Word(_) if self.choices.is_empty() => FormValue::Text,
+            Takes::Text | Takes::Numbers | Takes::Word(_) => FormValue::Word,
         }
     }
 

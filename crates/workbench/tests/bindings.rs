@@ -1,13 +1,95 @@
-//! Writes the TypeScript of the command list. The output is committed; CI fails on a difference.
+//! Writes the TypeScript of the command list, and the settings of the form from their declarations. The output is committed; CI fails
+//! on a difference.
 
 use std::fmt::Write as _;
 
 use model::Transcript;
+use settings::{FormValue, Setting};
 use ts_rs::{Config, TS};
 use workbench::api::*;
 
+/// The types of the fields with choices, which have their words.
+const WORDS: [(&str, &str); 11] = [
+    ("endpoint_mode", "EndpointMode"),
+    ("feedback", "FormFeedback"),
+    ("key_place", "KeyPlace"),
+    ("network", "FormNetwork"),
+    ("oracle_stack", "FormStack"),
+    ("protocol", "FormProtocol"),
+    ("source", "FormSource"),
+    ("task_background", "FormTaskBackground"),
+    ("task_session", "FormTaskSession"),
+    ("task_snapshots", "FormTaskSnapshots"),
+    ("task_timeout", "FormTaskTimeout"),
+];
+
+/// What stands before the fields of `FormSettings`.
+const BEFORE_FIELDS: &str = r#"//! The settings of a run as the form has them, written by `cargo test -p workbench --test bindings`. Do not edit it by hand: a field
+//! is a row in `crates/settings/src/declarations`.
+
+#![allow(clippy::doc_markdown, rustdoc::bare_urls, reason = "sentences that the form shows")]
+
+use serde::{Deserialize, Serialize};
+use ts_rs::TS;
+
+use super::{
+    EndpointMode, FormFeedback, FormNetwork, FormProtocol, FormSource, FormStack, FormTaskBackground,
+    FormTaskSession, FormTaskSnapshots, FormTaskTimeout, KeyPlace,
+};
+
+/// The settings of a run as the form has them: every key of a configuration file, flat.
+///
+/// Numbers are `None` where nothing is given, which means the default (for budgets: no limit). They are numbers of
+/// any kind, so that what was typed arrives here and is answered with a sentence;
+/// [`SettingsCheck`](super::SettingsCheck) says what is wrong with each. Texts are empty where nothing is given; a
+/// number with more digits than the page holds is a text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
+#[serde(default)]
+pub struct FormSettings {
+"#;
+/// What stands behind them.
+const AFTER_FIELDS: &str = "    /// Keys of other programs that a loaded configuration had, as `key=value` with JSON values: they do nothing here and
+    /// are kept.
+    pub other: Vec<String>,
+}
+";
+
+/// The type of a field of the form.
+fn field_type(setting: &Setting) -> &'static str {
+    match setting.form_value() {
+        FormValue::Text => "String",
+        FormValue::Number => "Option<f64>",
+        FormValue::Truth => "bool",
+        FormValue::List => "Vec<String>",
+        FormValue::Word => {
+            let named = WORDS.iter().find(|(field, _)| *field == setting.field);
+            named.expect("a field with choices has a type in WORDS").1
+        }
+    }
+}
+
+/// The settings of the form have a field for each declaration.
+fn write_form_settings() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/api/form_settings.rs");
+    let mut file = String::from(BEFORE_FIELDS);
+    for setting in settings::fields() {
+        let (label, kind) = (setting.label_with_unit(), field_type(setting));
+        writeln!(file, "    /// {label}. {}\n    pub {}: {kind},", setting.help, setting.field)
+            .expect("string");
+    }
+    file.push_str(AFTER_FIELDS);
+    if std::fs::read_to_string(path).is_ok_and(|written| written == file) {
+        return;
+    }
+    std::fs::write(path, file).expect("the folder of sources is writable");
+    panic!(
+        "{path} is written anew from the declarations of settings: run this test again for the TypeScript"
+    );
+}
+
 #[test]
 fn write_bindings() {
+    write_form_settings();
     let config = Config::from_env();
     let mut names = String::new();
     let mut types = std::collections::BTreeSet::new();

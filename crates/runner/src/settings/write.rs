@@ -9,10 +9,15 @@ use super::{EndpointSettings, Feedback, KeySource, RunSettings, TaskSettings, ar
 pub(super) const GIB: f64 = (1u64 << 30) as f64;
 
 pub(super) fn to_yaml(settings: &RunSettings) -> String {
+    // Keys are texts and numbers are finite: there is nothing that YAML could not say.
+    scenario::pack::to_yaml(&to_config(settings)).unwrap_or_default()
+}
+
+/// Sections with their keys; what is not given has none.
+pub(super) fn to_config(settings: &RunSettings) -> Value {
     let mut file = File(Map::new());
     file.all(settings);
-    // Keys are texts and numbers are finite: there is nothing that YAML could not say.
-    scenario::pack::to_yaml(&Value::Object(file.0)).unwrap_or_default()
+    Value::Object(file.0)
 }
 
 struct File(Map<String, Value>);

@@ -3,12 +3,10 @@
 //! What the form has is written as a configuration (JSON is YAML), so that one reader, that of `stamina run`, decides what
 //! is right and says what is not.
 
-use runner::settings::{
-    EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, TaskProtocol, resolve,
-};
+use runner::settings::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, resolve};
 use serde_json::{Map, Value, json};
 use settings::{
-    Benchmark, ConfigFile, DefaultValue, Generation, KeyName, MODEL, Need, Setting, WHOLE_PACK, all, fields,
+    Benchmark, ConfigFile, DefaultValue, FormValue, KeyName, Need, Setting, Takes, WHOLE_PACK, all, fields,
     is_player,
 };
 
@@ -17,8 +15,6 @@ use crate::api::{
     KeyPlace,
 };
 
-/// Bytes of a gibibyte.
-const GIB: f64 = (1u64 << 30) as f64;
 /// The section of the model that fills in scenarios.
 const SAMPLER_SECTION: &str = "llm_sampler";
 
@@ -205,162 +201,88 @@ fn sentence(error: &SettingsError) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Settings as the form has them.
+/// Settings as the form has them: the values of a configuration of them, or else the defaults of their declarations.
 pub(super) fn form(s: &RunSettings) -> FormSettings {
-    let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    let count = |n: u32| Some(f64::from(n));
-    let minutes = |seconds: Option<u64>| seconds.map(|n| n as f64 / 60.0);
-    let tokens = |n: Option<u64>| n.map(|n| n as f64);
-    // With a pack, this number means that nothing bounds it.
-    let bounded = |n: u32| (s.scenarios_dir.is_none() || n < WHOLE_PACK).then(|| f64::from(n));
-    let g = &s.generation;
-    let (mode, base_url, key) = match &s.endpoint {
-        EndpointSettings::Gateway { base_url, key } => (EndpointMode::Gateway, base_url.clone(), key.clone()),
-        EndpointSettings::Direct => (EndpointMode::Direct, String::new(), KeySource::None),
-        EndpointSettings::Oracle => (EndpointMode::Oracle, String::new(), KeySource::None),
+    let config = s.to_config();
+    let value_of = |setting: &Setting| {
+        let key = setting.key_with(s.generation.benchmark, s.agent_section());
+        let value = config.pointer(&format!("/{}", key.replace('.', "/"))).cloned();
+        value_in_form(setting, &value.or_else(|| setting.default_value())?)
     };
-    let (key_place, key_name) = match key {
-        KeySource::None => (KeyPlace::None, String::new()),
-        KeySource::Env(name) => (KeyPlace::Env, name),
-        KeySource::Keychain(name) => (KeyPlace::Keychain, name),
-    };
-    let tokens_price = s.price.filter(|price| price.per_hour.is_none());
+    let mut values: Map<String, Value> = fields()
+        // These answer questions of the form alone.
+        .filter(|setting| setting.field != "source" && !matches!(setting.key, KeyName::OfForm(..)))
+        .filter_map(|setting| Some((setting.field.to_owned(), value_of(setting)?)))
+        .collect();
+    values.insert("other".to_owned(), Value::from(others(s)));
+    // A field takes every value that its declaration takes, which a test holds.
+    let mut form: FormSettings = serde_json::from_value(Value::Object(values)).unwrap_or_default();
+    form.source = if s.tasks.is_some() { FormSource::Tasks } else { FormSource::Scenarios };
     // What tasks have no use for is as a new form has it.
-    let standard = Generation::default();
-    let g = if s.tasks.is_some() { &standard } else { g };
-    let iterative = g.benchmark == Benchmark::Iterative;
-    let of_sampler = SamplerKeys(s);
-    FormSettings {
-        agent: s.agent.clone(),
-        harness_file: s.harness_file.as_deref().map(path).unwrap_or_default(),
-        model: s.model.clone().unwrap_or_default(),
-        image: s.image.clone().unwrap_or_default(),
-        endpoint_mode: mode,
-        base_url,
-        key_place,
-        key_name,
-        context_window: tokens(Some(s.context_window)),
-        price_input: tokens_price.map(|p| p.input),
-        price_cached: s.price.and_then(|p| p.cached),
-        price_cache_write: s.price.and_then(|p| p.cache_write),
-        price_output: tokens_price.map(|p| p.output),
-        price_per_hour: s.price.and_then(|p| p.per_hour),
-        source: if s.tasks.is_some() { FormSource::Tasks } else { FormSource::Scenarios },
-        tasks: s.tasks.as_ref().map(|tasks| path(&tasks.folder)).unwrap_or_default(),
-        protocol: match s.tasks.as_ref().and_then(|tasks| tasks.protocol) {
-            None => FormProtocol::Own,
-            Some(TaskProtocol::Evocode) => FormProtocol::Evocode,
-            Some(TaskProtocol::MtAtK) => FormProtocol::MtAtK,
-            Some(TaskProtocol::Sr) => FormProtocol::Sr,
-            Some(TaskProtocol::Ours) => FormProtocol::Ours,
-        },
-        restore_before_try: s.restore_before_try,
-        task_timeout: s.tasks.as_ref().map(|tasks| tasks.timeout).unwrap_or_default(),
-        task_background: s.tasks.as_ref().map(|tasks| tasks.background).unwrap_or_default(),
-        task_snapshots: s.tasks.as_ref().map(|tasks| tasks.snapshots).unwrap_or_default(),
-        task_session: s.tasks.as_ref().map(|tasks| tasks.session).unwrap_or_default(),
-        iterative,
-        scenarios_dir: s.scenarios_dir.as_deref().map(path).unwrap_or_default(),
-        n_scenarios: bounded(g.n_scenarios),
-        n_turns: if iterative { bounded(g.n_turns) } else { count(1) },
-        num_changes_per_turn: iterative.then(|| f64::from(g.num_changes_per_turn)),
-        base_seed: g.base_seed.to_string(),
-        execute_episodes: s.execute_episodes.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
-        use_llm_sampler: g.use_llm_sampler,
-        // Also where no model samples: it stands there as soon as one is asked to.
-        llm_sampler_model_id: g.llm_sampler_model_id.clone().unwrap_or_else(|| MODEL.to_owned()),
-        sampler_base_url: of_sampler.text("base_url"),
-        sampler_key_variable: of_sampler.text("key_variable"),
-        sampler_region: of_sampler.text("region"),
-        sampler_endpoint_url: of_sampler.text("endpoint_url"),
-        sampler_seconds: of_sampler.number("timeout_seconds"),
-        sampler_calls: of_sampler.number("calls_at_once"),
-        attempt_limit: count(s.attempt_limit),
-        feedback: match s.feedback {
-            _ if s.tasks.is_some() => FormFeedback::Detailed,
-            Feedback::None => FormFeedback::None,
-            Feedback::Minimal => FormFeedback::Minimal,
-            Feedback::Medium => FormFeedback::Medium,
-            Feedback::Detailed => FormFeedback::Detailed,
-        },
-        fail_stop: s.fail_stop,
-        batch_size: count(s.batch_size),
-        quick_debug: s.quick_debug,
-        use_docker: s.use_docker,
-        attempt_minutes: minutes(Some(s.limits.seconds)),
-        cpus: Some(s.limits.cpus),
-        memory_gib: Some(s.limits.memory as f64 / GIB),
-        disk_gib: Some(s.limits.disk as f64 / GIB),
-        pids: count(s.limits.pids),
-        network: s.reach,
-        attempt_tokens: tokens(s.budgets.attempt.tokens),
-        attempt_usd: s.budgets.attempt.usd,
-        attempt_wall_minutes: minutes(s.budgets.attempt.seconds),
-        episode_tokens: tokens(s.budgets.episode.tokens),
-        episode_usd: s.budgets.episode.usd,
-        episode_minutes: minutes(s.budgets.episode.seconds),
-        run_tokens: tokens(s.budgets.run.tokens),
-        run_usd: s.budgets.run.usd,
-        run_minutes: minutes(s.budgets.run.seconds),
-        output_dir: path(&s.output_dir),
-        tags: s.tags.clone(),
-        keep_snapshots: s.keep_snapshots.map(f64::from),
-        env_vars: s.env_vars.clone(),
-        extra_docker_args: s.extra_arguments(),
-        oracle_seed: s.oracle.seed.to_string(),
-        oracle_defect_rate: Some(s.oracle.defect_rate),
-        oracle_most_defects: count(s.oracle.most_defects),
-        oracle_repair: Some(s.oracle.repair),
-        oracle_carries_over: s.oracle.carries_over,
-        oracle_stack: s.oracle.stack,
-        oracle_stall: Some(s.oracle.fault_injection.stall),
-        oracle_overflow: Some(s.oracle.fault_injection.overflow),
-        oracle_malformed: Some(s.oracle.fault_injection.malformed),
-        oracle_kill: Some(s.oracle.fault_injection.kill),
-        oracle_give_up: Some(s.oracle.fault_injection.give_up),
-        other: others(s),
+    form.iterative = s.generation.benchmark != Benchmark::SingleTurn;
+    if !form.iterative {
+        (form.n_turns, form.num_changes_per_turn) = (Some(1.0), None);
+    }
+    if s.scenarios_dir.is_some() {
+        // With a pack, this number means that nothing bounds it.
+        let is_bound = |number: &f64| *number < f64::from(WHOLE_PACK);
+        form.n_scenarios = form.n_scenarios.filter(is_bound);
+        form.n_turns = form.n_turns.filter(is_bound);
+    }
+    if s.feedback == Feedback::None && s.tasks.is_none() {
+        form.feedback = FormFeedback::None;
+    }
+    (form.key_place, form.key_name) = match &s.endpoint {
+        EndpointSettings::Gateway { key: KeySource::Env(name), .. } => (KeyPlace::Env, name.clone()),
+        EndpointSettings::Gateway { key: KeySource::Keychain(name), .. } => {
+            (KeyPlace::Keychain, name.clone())
+        }
+        EndpointSettings::Gateway { key: KeySource::None, .. }
+        | EndpointSettings::Direct
+        | EndpointSettings::Oracle => (KeyPlace::None, String::new()),
+    };
+    form
+}
+
+/// The value of a setting as its field has it; `None` where no field takes it.
+fn value_in_form(setting: &Setting, value: &Value) -> Option<Value> {
+    match (setting.form_value(), value) {
+        // Settings keep what they do not use themselves as it was given.
+        (FormValue::Number, Value::String(text)) => {
+            text.trim().parse().ok().filter(|number: &f64| number.is_finite()).map(Value::from)
+        }
+        // More digits than a number of the page has.
+        (FormValue::Text, Value::Number(number)) if matches!(setting.takes, Takes::Integer(..)) => {
+            Some(Value::from(number.to_string()))
+        }
+        (FormValue::Text | FormValue::Word, Value::String(word))
+            if matches!(setting.takes, Takes::Word(_)) =>
+        {
+            Some(Value::from(word.to_lowercase()))
+        }
+        (FormValue::Truth, Value::Bool(_))
+        | (FormValue::List, Value::Array(_))
+        | (FormValue::Number, Value::Number(_))
+        | (FormValue::Text, Value::String(_)) => Some(value.clone()),
+        _ => None,
     }
 }
 
 /// Keys that have no field, and those whose values no field takes.
 fn others(s: &RunSettings) -> Vec<String> {
-    let of_sampler = SamplerKeys(s);
-    let others = s.kept.iter().filter(|(key, _)| !of_sampler.has_field(key));
+    let has_field = |key: &str, value: &Value| {
+        let is_declared = |setting: &&Setting| {
+            matches!(setting.key, KeyName::Free(..)) && setting.key_with(s.generation.benchmark, "") == key
+        };
+        fields().find(is_declared).is_some_and(|setting| value_in_form(setting, value).is_some())
+    };
+    let others = s.kept.iter().filter(|(key, value)| !has_field(key, value));
     others.map(|(key, value)| format!("{key}={value}")).collect()
 }
 
 /// The last part of a key of the model that fills in scenarios; `None` = it is another key.
 fn sampler_key(key: &str) -> Option<&str> {
     key.strip_prefix(SAMPLER_SECTION)?.strip_prefix('.')
-}
-
-/// Keys of the model that fills in scenarios, which settings keep as they were given.
-struct SamplerKeys<'a>(&'a RunSettings);
-
-impl SamplerKeys<'_> {
-    fn given(&self, name: &str) -> Option<&Value> {
-        self.0.kept.get(&format!("{SAMPLER_SECTION}.{name}"))
-    }
-
-    fn text(&self, name: &str) -> String {
-        self.given(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-    }
-
-    fn number(&self, name: &str) -> Option<f64> {
-        let value = self.given(name)?;
-        value.as_f64().or_else(|| value.as_str()?.trim().parse().ok()).filter(|number| number.is_finite())
-    }
-
-    /// Whether a field has the value of a key.
-    fn has_field(&self, key: &str) -> bool {
-        match sampler_key(key) {
-            Some(name @ ("base_url" | "key_variable" | "region" | "endpoint_url")) => {
-                self.given(name).is_some_and(Value::is_string)
-            }
-            Some(name @ ("timeout_seconds" | "calls_at_once")) => self.number(name).is_some(),
-            _ => false,
-        }
-    }
 }
 
 /// Fields whose values are others than the defaults'. What is empty counts as its default.

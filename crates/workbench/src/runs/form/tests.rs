@@ -1,5 +1,3 @@
-use ::settings::Takes;
-
 use super::*;
 
 fn form() -> FormSettings {
@@ -226,21 +224,6 @@ fn every_field_of_the_form_is_in_the_table_once() {
         assert_eq!(times, 1, "{field}");
     }
     assert!(described.iter().all(|d| all.contains_key(&d.field)));
-    for setting in ::settings::fields() {
-        let is_seed = matches!(setting.field, "base_seed" | "oracle_seed");
-        let is_alike = match (&all[setting.field], setting.takes) {
-            // It has more digits than a number of the page.
-            (Value::String(_), Takes::Integer(..)) => is_seed,
-            (Value::String(_), Takes::Text | Takes::Word(_) | Takes::Numbers)
-            | (Value::Null, Takes::Integer(..) | Takes::Amount(..))
-            | (Value::Bool(_), Takes::Truth)
-            | (Value::Array(_), Takes::Words) => true,
-            // A question about a key that takes the word of a benchmark.
-            (Value::Bool(_), Takes::Word(_)) => setting.field == "iterative",
-            _ => false,
-        };
-        assert!(is_alike, "{} takes {:?}", setting.field, setting.takes);
-    }
     let turns = described.iter().find(|d| d.field == "n_turns").unwrap();
     assert_eq!(turns.takes, "a whole number from 1 to 1000");
     let unsaid: Vec<&str> =
