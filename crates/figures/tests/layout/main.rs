@@ -54,9 +54,16 @@ fn texts(drawing: &Drawing) -> Vec<Set> {
         .collect()
 }
 
-fn check(spec: &FigureSpec) {
-    let drawing = draw(spec);
+/// What a spec draws: twice the same, and with room for every text.
+fn check(spec: &FigureSpec) -> Drawing {
+    let drawing = fitting(spec);
     assert_eq!(drawing, draw(spec), "the same spec gives the same bytes");
+    drawing
+}
+
+/// What a spec draws, which has room for every text.
+fn fitting(spec: &FigureSpec) -> Drawing {
+    let drawing = draw(spec);
     assert!(!drawing.summary.is_empty() && caption(spec).ends_with("Stamina Lab 0.1.0."));
     let mut texts = texts(&drawing);
     for Set { text, area: [left, top, right, bottom] } in &texts {
@@ -88,16 +95,35 @@ fn check(spec: &FigureSpec) {
         assert!(mark.x1 >= mark.x0 && mark.y1 >= mark.y0 && !mark.lines.is_empty(), "{mark:?}");
         assert!(ids.insert(&mark.id), "{} twice", mark.id);
     }
+    drawing
 }
 
+/// One preset of each width and size of letters: the others draw the same.
+fn presets() -> Vec<Preset> {
+    let mut presets: Vec<Preset> = Vec::new();
+    for preset in Preset::all() {
+        if presets.iter().all(|other| other.layout() != preset.layout()) {
+            presets.push(preset);
+        }
+    }
+    presets
+}
+
+/// On paper and on a screen it is drawn twice; at the other sizes once.
 fn everywhere(figure: &Figure) {
-    // The narrowest, the widest, and those with the largest letters for their width.
-    for preset in ["icml", "icml:full", "neurips:half", "acl", "ieee:full"] {
-        check(&FigureSpec::new(figure.clone(), Preset::parse(preset).unwrap().layout(), Theme::Print));
+    let on_paper =
+        |preset: &str| FigureSpec::new(figure.clone(), Preset::parse(preset).unwrap().layout(), Theme::Print);
+    check(&on_paper("icml"));
+    // The widest, and those with the largest letters for their width; the one above is the narrowest.
+    for preset in ["icml:full", "neurips:half", "acl", "ieee:full"] {
+        fitting(&on_paper(preset));
+    }
+    check(&FigureSpec::new(figure.clone(), Layout::panel(360.0), Theme::Dark));
+    for width in [640.0, 1180.0] {
+        fitting(&FigureSpec::new(figure.clone(), Layout::panel(width), Theme::Dark));
     }
     for width in [360.0, 640.0, 1180.0] {
-        check(&FigureSpec::new(figure.clone(), Layout::panel(width), Theme::Dark));
-        check(&FigureSpec::new(figure.clone(), Layout::panel(width).with_height(300.0), Theme::Light));
+        fitting(&FigureSpec::new(figure.clone(), Layout::panel(width).with_height(300.0), Theme::Light));
     }
 }
 
