@@ -79,6 +79,8 @@ pub(super) struct StepFile {
     pub(super) min_reward: BTreeMap<String, f64>,
     pub(super) health: Option<Health>,
     pub(super) artifacts: Vec<Artifact>,
+    /// Whether it asks to continue the session of the step before, or to begin one; `None` = it says nothing.
+    pub(super) continues_session: Option<bool>,
 }
 
 /// A command that says whether a container is ready.
@@ -305,8 +307,8 @@ impl Common<'_> {
 
     fn step(&self, mut raw: RawStep, met: &mut Met) -> Result<StepFile, String> {
         let at = format!("steps.{}.", raw.name);
-        // All steps are one session anyway.
-        if raw.other.get(ONE_SESSION).and_then(Value::as_bool) == Some(true) {
+        let continues_session = raw.other.get(ONE_SESSION).and_then(Value::as_bool);
+        if continues_session.is_some() {
             raw.other.remove(ONE_SESSION);
         }
         met.keys(&at, &raw.other);
@@ -342,6 +344,7 @@ impl Common<'_> {
             min_reward,
             health: raw.healthcheck.map(|raw| health(&at, raw, met)).transpose()?,
             artifacts,
+            continues_session,
             name: raw.name,
         })
     }

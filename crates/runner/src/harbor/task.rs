@@ -11,9 +11,9 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::file::{self, StepFile, TaskFile};
-use super::player::Player;
+use super::player::{self, Player};
 use super::{Recipe, TaskImage, TaskSeen, archives};
-use crate::settings::{RunSettings, SettingsError, TaskSettings};
+use crate::settings::{RunSettings, SettingsError, TaskSession, TaskSettings};
 use crate::state::{Planned, episode_name};
 use crate::{RunError, secrets};
 
@@ -378,6 +378,7 @@ impl Task {
         if read.file.is_public && settings.reach == sandbox::Reach::Gateway {
             notes.push("it may use the internet, and has none here unless limits.network=open".to_owned());
         }
+        notes.extend(other_session(&read.file.steps, settings).map(str::to_owned));
         if read.file.is_final {
             notes.push(
                 "multi_step_reward_strategy = \"final\" is not the score: steps are scored one by one"
@@ -421,6 +422,20 @@ impl Task {
         let path = join(&self.folder, rest);
         tree.entry(&path).map(|_| path)
     }
+}
+
+/// What is said of steps that ask for another session of their harness than the settings give them. A player has none.
+fn other_session(steps: &[StepFile], settings: &RunSettings) -> Option<&'static str> {
+    let tasks = settings.tasks.as_ref().filter(|_| !player::is_player(&settings.agent))?;
+    let (wanted, note) = if tasks.session == TaskSession::Fresh || tasks.plays_alone() {
+        let note = "a step of it asks to continue the session of the step before (inherit_prior_session = true), and each step begins a new one here";
+        (true, note)
+    } else {
+        let note = "a step of it asks for a session of its own (inherit_prior_session = false), and its steps are one session here unless harbor.session=fresh";
+        (false, note)
+    };
+    // The first step begins one in any case.
+    steps.iter().skip(1).any(|step| step.continues_session == Some(wanted)).then_some(note)
 }
 
 /// Variables with what they stand for on this machine: `${NAME}` and `${NAME:-value}` as a whole. Only variables that the

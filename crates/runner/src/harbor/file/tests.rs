@@ -35,11 +35,14 @@ fn every_schema_is_read_and_what_nobody_knows_is_named() {
     let fork = taken(
         "schema_version = \"1.1\"\n[[steps]]\nname = \"1_first-step\"\ndependencies = []\ninherit_prior_session = true\n",
     );
-    assert_eq!(fork.unknown, ["steps.1_first-step.dependencies"], "one session is what is played");
+    assert_eq!(fork.unknown, ["steps.1_first-step.dependencies"], "the session is a setting of the run");
+    assert_eq!(fork.file.steps[0].continues_session, Some(true));
     let fresh = taken(
         "[[steps]]\nname = \"a\"\ninherit_prior_session = false\n[[steps]]\nname = \"b\"\ninherit_prior_session = 1\n",
     );
-    assert_eq!(fresh.unknown, ["steps.a.inherit_prior_session", "steps.b.inherit_prior_session"]);
+    assert_eq!(fresh.unknown, ["steps.b.inherit_prior_session"], "neither yes nor no");
+    let asked: Vec<_> = fresh.file.steps.iter().map(|step| step.continues_session).collect();
+    assert_eq!(asked, [Some(false), None]);
     assert_eq!(fork.file.steps[0].name, "1_first-step");
 }
 

@@ -134,6 +134,27 @@ fn what_a_harness_cannot_play_is_named_and_players_play_it() {
 }
 
 #[test]
+fn a_step_that_asks_for_another_session_than_it_gets_is_named() {
+    let room = tempfile::tempdir().unwrap();
+    for (name, first, second) in [("1-continued", false, true), ("2-own", true, false)] {
+        task(room.path(), name, "");
+        let steps = [("a", first), ("b", second)].map(|(step, continues)| {
+            format!("[[steps]]\nname = \"{step}\"\ninherit_prior_session = {continues}\n")
+        });
+        put(room.path(), &format!("{name}/task.toml"), &steps.concat());
+    }
+    let tasks = Tasks::open(room.path()).unwrap();
+    let noted = |more: &[&str]| -> Vec<bool> {
+        let is_named = |note: &String| note.contains("inherit_prior_session");
+        tasks.seen(&settings(more)).iter().map(|task| task.notes.iter().any(is_named)).collect()
+    };
+    assert_eq!(noted(&["agent=MINI_SWE"]), [false, true]);
+    assert_eq!(noted(&["agent=MINI_SWE", "harbor.session=fresh"]), [true, false]);
+    assert_eq!(noted(&["agent=MINI_SWE", "harbor.protocol=sr"]), [true, false]);
+    assert_eq!(noted(&["agent=ORACLE", "harbor.session=fresh"]), [false, false], "it has no session");
+}
+
+#[test]
 // docs/security.md: Tasks of Harbor
 fn tasks_that_hold_more_than_is_ever_read_are_refused() {
     let room = tempfile::tempdir().unwrap();
