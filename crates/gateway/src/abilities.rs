@@ -1,4 +1,4 @@
-//! What an endpoint can do with a model, found out by one small request each.
+//! What an endpoint can do with a model, found out by a small request each, or two.
 //!
 //! A program of one's own offers an API in part: llama.cpp calls tools with `--jinja` only, vLLM with
 //! `--enable-auto-tool-choice`, many ignore a schema. A harness that needs what is missing fails in each of its attempts.
