@@ -47,6 +47,7 @@ mod marks;
 mod matrix;
 mod number;
 mod paired;
+mod panels;
 mod pareto;
 mod pattern;
 mod plane;

@@ -2,9 +2,9 @@
 
 use super::{Plan, all_marks, draw_series, known};
 use crate::Drawing;
-use crate::display_names::{natural_width, shown_each};
 use crate::font::text_width;
 use crate::marks::{Anchor, Canvas, Pen};
+use crate::panels::{Columns, PanelGrid, PanelHeights, PanelPlace, even_lines, height_without_panels};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Retries, RetrySeries, Scale, SeriesLabel};
@@ -18,21 +18,6 @@ pub(crate) fn are_wanted(data: &Retries) -> bool {
     data.series.len() > MOST_IN_ONE && data.published.is_empty()
 }
 
-/// The places of panels.
-struct Grid {
-    ends: [f64; 2],
-    across: usize,
-    left: f64,
-    width: f64,
-    gap: f64,
-    top: f64,
-    panel: f64,
-    title: f64,
-    names: Vec<String>,
-    name_size: f64,
-    height: f64,
-}
-
 /// The least and the greatest value of all runs, and 0.
 fn ends(data: &Retries) -> [f64; 2] {
     let points = data.series.iter().flat_map(|series| &series.points);
@@ -44,50 +29,25 @@ fn scale(ends: [f64; 2], sheet: &Sheet, bottom: f64, top: f64) -> ValueAxis {
     sheet.upwards(ends.into_iter(), Scale::Linear, bottom, top)
 }
 
-fn grid(data: &Retries, sheet: &Sheet) -> Grid {
-    let (size, name_font) = (sheet.sizes.tick_font, sheet.sizes.name_font);
-    let plot = 8.0 * size;
+fn grid(data: &Retries, sheet: &Sheet, ends: [f64; 2]) -> PanelGrid {
+    let size = sheet.sizes.tick_font;
     let widest = |axis: &ValueAxis| axis.ticks.iter().map(|t| sheet.tick_width(&t.1)).fold(0.0, f64::max);
-    let ends = ends(data);
     // For any height of a panel, and any number of its ticks.
     let widest = (2_u8..=8).map(|ticks| widest(&scale(ends, sheet, f64::from(ticks) * 2.0 * size, 0.0)));
     let left = PAD + sheet.beside(widest.fold(0.0, f64::max), false);
     let (gap, least) = (1.6 * size, 15.0 * size);
     let count = data.series.len();
-    let across = (((sheet.width - PAD - left + gap) / (least + gap)) as usize).clamp(1, count.min(4));
-    let rows = count.div_ceil(across);
-    let across = count.div_ceil(rows);
-    let width = (sheet.width - PAD - left - gap * (across - 1) as f64) / across as f64;
-    let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
-    let room = width - swatch_room(sheet);
-    let fits = |letters: &f64| labels.iter().all(|label| natural_width(label, *letters) <= room);
-    let name_size = [name_font, size].into_iter().find(fits).unwrap_or(size);
-    let names = shown_each(&labels, &vec![room; count], name_size);
-    let title = 1.6 * name_font;
-    let top = 1.5 * name_font;
+    let most_across = (((sheet.width - PAD - left + gap) / (least + gap)) as usize).clamp(1, count.min(4));
+    let (across, rows) = even_lines(count, most_across);
+    let title = 1.6 * sheet.sizes.name_font;
     let below = sheet.below(false) + 0.4 * size;
-    let rest = top + name_font + 5.0 + PAD;
-    let natural = title + plot + below;
-    let panel = sheet.height.map_or(natural, |height| {
-        ((height - rest) / rows as f64).clamp(title + 5.0 * size + below, 2.0 * natural)
+    let (lowest, natural) = (title + 5.0 * size + below, title + 8.0 * size + below);
+    let whole = sheet.height.map_or(natural, |height| {
+        ((height - height_without_panels(sheet)) / rows as f64).clamp(lowest, 2.0 * natural)
     });
-    Grid {
-        ends,
-        across,
-        left,
-        width,
-        gap,
-        top,
-        panel,
-        title,
-        names,
-        name_size,
-        height: rest + panel * rows as f64,
-    }
-}
-
-fn swatch_room(sheet: &Sheet) -> f64 {
-    1.8 * sheet.sizes.mark + 0.5 * sheet.sizes.tick_font
+    let labels: Vec<&SeriesLabel> = data.series.iter().map(|series| &series.label).collect();
+    let heights = PanelHeights { title, below, whole };
+    PanelGrid::new(sheet, &labels, &Columns::new(sheet, left, gap, 0.0), across, heights)
 }
 
 pub(super) fn draw(
@@ -97,18 +57,20 @@ pub(super) fn draw(
     retries: &[u32],
     axis_name: &str,
 ) -> Drawing {
-    let grid = grid(data, sheet);
+    let ends = ends(data);
+    let grid = grid(data, sheet, ends);
     let mut marks = Vec::new();
     let mut drawing = sheet.draw(grid.height, described, |canvas| {
         let size = sheet.sizes.name_font;
         canvas.part("y-name");
         canvas.text(axis_name, (PAD, size), Anchor::Start, size, sheet.tokens.label);
         for (i, series) in data.series.iter().enumerate() {
-            let plan = plan(sheet, &grid, retries, i);
+            let place = grid.place(sheet, i);
+            let plan = plan(sheet, ends, &place, retries);
             draw_panel(sheet, canvas, data, &grid, &plan, i);
             let one = alone(data, series);
             draw_series(sheet, canvas, &one, &plan, &plan.y, 0, series);
-            draw_turns(sheet, canvas, &grid, &plan, i + grid.across >= data.series.len());
+            draw_budgets(sheet, canvas, &plan, place.is_lowest);
             let renamed = all_marks(&one, sheet, &plan, &plan.y).into_iter().map(|mut mark| {
                 mark.id = mark.id.replacen("point-0-", &format!("point-{i}-"), 1);
                 mark.series = Some(i as u32);
@@ -116,9 +78,7 @@ pub(super) fn draw(
             });
             marks.extend(renamed);
         }
-        canvas.part("x-name");
-        let at = (sheet.width / 2.0, grid.height - PAD - 0.25 * size);
-        sheet.centered(canvas, "Retries allowed, R", at, size, sheet.tokens.label);
+        grid.draw_x_name(sheet, canvas, "Retries allowed, R");
     });
     drawing.marks = marks;
     drawing
@@ -136,36 +96,29 @@ fn alone(data: &Retries, series: &RetrySeries) -> Retries {
 }
 
 /// The plot of a panel.
-fn plan(sheet: &Sheet, grid: &Grid, retries: &[u32], i: usize) -> Plan {
-    let left = grid.left + (i % grid.across) as f64 * (grid.width + grid.gap);
-    let top = grid.top + (i / grid.across) as f64 * grid.panel + grid.title;
-    let bottom = top - grid.title + grid.panel - sheet.below(false) - 0.4 * sheet.sizes.tick_font;
+fn plan(sheet: &Sheet, ends: [f64; 2], place: &PanelPlace, retries: &[u32]) -> Plan {
     Plan {
-        y: scale(grid.ends, sheet, bottom, top),
-        left,
-        right: left + grid.width,
-        top,
-        bottom,
+        y: scale(ends, sheet, place.bottom, place.top),
+        left: place.left,
+        right: place.right,
+        top: place.top,
+        bottom: place.bottom,
         retries: retries.to_vec(),
         most: retries.last().copied().unwrap_or(1).max(1),
         beside: None,
         legend_top: 0.0,
         notes: Vec::new(),
         notes_top: 0.0,
-        height: grid.height,
+        height: 0.0,
     }
 }
 
 /// Name, axis and the gray lines of the other runs.
-fn draw_panel(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, grid: &Grid, plan: &Plan, i: usize) {
+fn draw_panel(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, grid: &PanelGrid, plan: &Plan, i: usize) {
     let sizes = &sheet.sizes;
     canvas.part(&format!("panel-{i}"));
     let style = Style::of_label(&data.series[i].label, sheet.tokens);
-    let half = 0.9 * sizes.mark;
-    let base = plan.top - 0.5 * sizes.name_font;
-    style.marker(canvas, (plan.left + half, base - 0.35 * grid.name_size), half);
-    let at = (plan.left + swatch_room(sheet), base);
-    canvas.text(&grid.names[i], at, Anchor::Start, grid.name_size, style.text);
+    grid.draw_name(sheet, canvas, i, (plan.left, plan.top - 0.5 * sizes.name_font), style);
     if i.is_multiple_of(grid.across) {
         sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &plan.y, plan.left, &[]);
         canvas.part(&format!("panel-{i}-lines"));
@@ -181,10 +134,10 @@ fn draw_panel(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, grid: &Grid, p
 }
 
 /// The horizontal axis. Only the lowest panels have its numbers.
-fn draw_turns(sheet: &Sheet, canvas: &Canvas<'_>, grid: &Grid, plan: &Plan, is_numbered: bool) {
+fn draw_budgets(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, is_numbered: bool) {
     let sizes = &sheet.sizes;
     let pen = Pen::new(sheet.tokens.axis, sizes.axis);
-    canvas.line(&[(plan.left, plan.bottom), (plan.left + grid.width, plan.bottom)], pen);
+    canvas.line(&[(plan.left, plan.bottom), (plan.right, plan.bottom)], pen);
     let mut free_from = f64::MIN;
     for retries in &plan.retries {
         let (x, text) = (plan.x(*retries), retries.to_string());

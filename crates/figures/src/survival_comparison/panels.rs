@@ -5,10 +5,13 @@ use super::summary_text::{at_turn, series_mark};
 use super::{Line, Y_NAMES, draw_band, draw_censored, wants_band};
 use crate::at_risk;
 use crate::axis::TurnAxis;
-use crate::display_names::{fit, full_name, least_width, natural_width, shown_each};
+use crate::display_names::{fit, full_name, least_width, natural_width};
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
+use crate::panels::{
+    Columns, PanelGrid, PanelHeights, PanelPlace, even_lines, height_without_panels, swatch_room,
+};
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, PAGE, Sheet};
 use crate::spec::{Scale, SeriesLabel, SurvivalComparison};
@@ -27,39 +30,20 @@ const MOST_BEHIND: usize = 100_000;
 /// Labels of the axis of a share: a panel is low.
 const TICKS: [(f64, &str); 3] = [(0.0, "0"), (0.5, "0.5"), (1.0, "1")];
 
-/// The places of all panels.
-struct Grid {
-    across: usize,
-    left: f64,
-    width: f64,
-    gap: f64,
-    top: f64,
-    /// Height of a panel with its title, its axis and its numbers at risk.
-    panel: f64,
-    title: f64,
-    /// Height below the axis.
-    below: f64,
+/// What all panels have.
+struct Panels {
+    grid: PanelGrid,
     /// Half of the widest number below an axis.
     half: f64,
-    names: Vec<String>,
-    name_size: f64,
     /// Texts under the names: how many failed, the mean.
     facts: Option<Vec<String>>,
-    height: f64,
 }
 
-/// The place of one panel.
+/// One panel.
 struct Panel {
     axis: TurnAxis,
     y: ValueAxis,
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    /// At the left edge of the figure.
-    is_first: bool,
-    /// Without another below it.
-    is_lowest: bool,
+    plot: PanelPlace,
 }
 
 impl Panel {
@@ -82,8 +66,9 @@ pub(super) fn draw(
     turns: u32,
     lines: &[Line<'_>],
 ) -> Drawing {
-    let grid = grid(data, sheet, turns, lines);
-    let ticks = panel(&grid, turns, 0, lines.len()).axis.ticks(sheet.sizes.tick_font);
+    let panels = panels(data, sheet, turns, lines);
+    let grid = &panels.grid;
+    let ticks = panel(grid, sheet, turns, 0).axis.ticks(sheet.sizes.tick_font);
     let known = |line: &Line<'_>| {
         if line.curve.known > 0 { line.curve.steps(|point| point.survival) } else { Vec::new() }
     };
@@ -94,24 +79,21 @@ pub(super) fn draw(
         let tau = data.tau.filter(|tau| (1..=turns).contains(tau));
         draw_head(sheet, canvas, tau);
         for (i, line) in lines.iter().enumerate() {
-            let panel = panel(&grid, turns, i, lines.len());
+            let panel = panel(grid, sheet, turns, i);
             draw_behind(sheet, canvas, &panel, (i, &behind), tau);
-            draw_title(sheet, canvas, &grid, &panel, i, line);
-            draw_axes(sheet, canvas, &grid, &panel, (i, line), (ticks.as_slice(), data.at_risk));
+            draw_title(sheet, canvas, &panels, &panel, i, line);
+            draw_axes(sheet, canvas, &panels, &panel, (i, line), (ticks.as_slice(), data.at_risk));
             draw_curve(sheet, canvas, &panel, line, wants_band(data, line.index));
-            marks.extend(panel_marks(&grid, &panel, i, line));
+            marks.extend(panel_marks(grid, &panel, i, line));
         }
-        canvas.part("x-name");
-        let size = sheet.sizes.name_font;
-        let at = (sheet.width / 2.0, grid.height - PAD - 0.25 * size);
-        sheet.centered(canvas, "Turn", at, size, sheet.tokens.label);
+        grid.draw_x_name(sheet, canvas, "Turn");
     });
     drawing.marks = marks;
     drawing.ticks = ticks;
     drawing
 }
 
-fn grid(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]) -> Grid {
+fn panels(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]) -> Panels {
     let (size, name_font) = (sheet.sizes.tick_font, sheet.sizes.name_font);
     let total = lines.len().max(1);
     let labels: Vec<&SeriesLabel> = lines.iter().map(|line| &line.data.label).collect();
@@ -122,14 +104,11 @@ fn grid(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]
     let head =
         if data.at_risk { sheet.names_left() + sheet.tick_width(at_risk::HEAD) + 0.4 * size } else { PAD };
     let left = (PAD + sheet.beside(sheet.tick_width("0.5"), false)).max(head + half);
-    let gap = (1.6 * size).max(2.0 * half + 0.8 * size);
-    let room = (sheet.width - PAD - half - left).max(size);
-    let width_of = |across: usize| (room - gap * (across - 1) as f64) / across as f64;
+    let columns = Columns::new(sheet, left, (1.6 * size).max(2.0 * half + 0.8 * size), half);
 
     let below = sheet.below(false) + if data.at_risk { at_risk::row_height(&sheet.sizes) } else { 0.0 };
     let below = below + 0.4 * size;
-    let top = 1.5 * name_font;
-    let rest = top + name_font + 5.0 + PAD;
+    let rest = height_without_panels(sheet);
     let title_with = |has_facts: bool| 1.6 * name_font + if has_facts { 1.25 * size } else { 0.0 };
     let fits_a_page = |rows: usize, has_facts: bool| {
         let lowest = title_with(has_facts) + LOWEST * size + below;
@@ -138,33 +117,26 @@ fn grid(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]
 
     // Names are whole, or keep what differs, where that leaves at least half as many panels in a line, and fits a page.
     let most_across =
-        (1..=total.min(MOST_ACROSS)).rev().find(|n| width_of(*n) >= NARROWEST * size).unwrap_or(1);
+        (1..=total.min(MOST_ACROSS)).rev().find(|n| columns.width(*n) >= NARROWEST * size).unwrap_or(1);
     let whole = labels.iter().map(|label| natural_width(label, size)).fold(0.0, f64::max);
     let distinct = least_width(&labels, size);
-    let room_of_name = |across: usize| width_of(across) - swatch_room(sheet);
+    let room_of_name = |across: usize| columns.width(across) - swatch_room(sheet);
     let widest = |name: f64| (1..=most_across).rev().find(|across| name <= room_of_name(*across));
     let is_enough = |across: &usize| 2 * across >= most_across && fits_a_page(total.div_ceil(*across), false);
     let across =
         widest(whole).filter(is_enough).or_else(|| widest(distinct).filter(is_enough)).unwrap_or(most_across);
-    // Lines are as even as possible: nine panels are three by three.
-    let rows = total.div_ceil(across);
-    let across = total.div_ceil(rows);
+    let (across, rows) = even_lines(total, across);
 
-    let width = width_of(across);
-    let facts = facts(data, lines, sheet, width).filter(|_| fits_a_page(rows, true));
+    let facts = facts(data, lines, sheet, columns.width(across)).filter(|_| fits_a_page(rows, true));
     let title = title_with(facts.is_some());
-    let fits =
-        |letters: &f64| labels.iter().all(|label| natural_width(label, *letters) <= room_of_name(across));
-    let name_size = [name_font, size].into_iter().find(fits).unwrap_or(size);
-    let names = shown_each(&labels, &vec![room_of_name(across); labels.len()], name_size);
     let (lowest, natural) = (title + LOWEST * size + below, title + USUAL * size + below);
-    let panel = match sheet.height {
+    let whole = match sheet.height {
         Some(height) => ((height - rest) / rows as f64).clamp(lowest, 2.0 * natural),
         None if sheet.print => ((PAGE - rest) / rows as f64).clamp(lowest, natural),
         None => natural,
     };
-    let height = rest + panel * rows as f64;
-    Grid { across, left, width, gap, top, panel, title, below, half, names, name_size, facts, height }
+    let heights = PanelHeights { title, below, whole };
+    Panels { grid: PanelGrid::new(sheet, &labels, &columns, across, heights), half, facts }
 }
 
 /// The texts under the names, if all fit this width: what does not fit is left out, means first.
@@ -183,28 +155,13 @@ fn facts(data: &SurvivalComparison, lines: &[Line<'_>], sheet: &Sheet, width: f6
     forms.into_iter().find(|texts| texts.iter().all(|text| sheet.tick_width(text) <= width))
 }
 
-fn swatch_room(sheet: &Sheet) -> f64 {
-    1.8 * sheet.sizes.mark + 0.5 * sheet.sizes.tick_font
-}
-
-/// The place of panel `i` of `count`.
-fn panel(grid: &Grid, turns: u32, i: usize, count: usize) -> Panel {
-    let left = grid.left + (i % grid.across) as f64 * (grid.width + grid.gap);
-    let begin = grid.top + (i / grid.across) as f64 * grid.panel;
-    let (top, bottom) = (begin + grid.title, begin + grid.panel - grid.below);
+/// Panel `i`.
+fn panel(grid: &PanelGrid, sheet: &Sheet, turns: u32, i: usize) -> Panel {
+    let plot = grid.place(sheet, i);
     let px_per_turn = grid.width / f64::from(turns);
-    let mut y = ValueAxis::holding([0.0, 1.0].into_iter(), Scale::Linear, [bottom, top], 5);
+    let mut y = ValueAxis::holding([0.0, 1.0].into_iter(), Scale::Linear, [plot.bottom, plot.top], 5);
     y.ticks = TICKS.map(|(value, label)| (value, label.to_owned())).to_vec();
-    Panel {
-        axis: TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns },
-        y,
-        left,
-        right: left + grid.width,
-        top,
-        bottom,
-        is_first: i.is_multiple_of(grid.across),
-        is_lowest: i + grid.across >= count,
-    }
+    Panel { axis: TurnAxis { plot_left: plot.left + px_per_turn / 2.0, px_per_turn, turns }, y, plot }
 }
 
 /// The name of the vertical axis, and what the dotted line of each panel is.
@@ -245,52 +202,51 @@ fn draw_behind(
         }
     }
     let rule = Pen::new(sheet.tokens.rule, sizes.rule);
-    canvas.dashed(&[panel.place(&(0.0, 0.5)), (panel.right, panel.y.at(0.5))], rule, "2 3");
+    canvas.dashed(&[panel.place(&(0.0, 0.5)), (panel.plot.right, panel.y.at(0.5))], rule, "2 3");
     if let Some(tau) = tau {
         let x = panel.axis.x(f64::from(tau));
-        canvas.dashed(&[(x, panel.top), (x, panel.bottom)], Pen::new(sheet.tokens.muted, sizes.rule), "2 3");
+        let pen = Pen::new(sheet.tokens.muted, sizes.rule);
+        canvas.dashed(&[(x, panel.plot.top), (x, panel.plot.bottom)], pen, "2 3");
     }
 }
 
 /// Marker and name, and how many failed.
-fn draw_title(sheet: &Sheet, canvas: &Canvas<'_>, grid: &Grid, panel: &Panel, i: usize, line: &Line<'_>) {
+fn draw_title(sheet: &Sheet, canvas: &Canvas<'_>, panels: &Panels, panel: &Panel, i: usize, line: &Line<'_>) {
     let size = sheet.sizes.tick_font;
-    let half = 0.9 * sheet.sizes.mark;
-    let mut base = panel.top - 0.5 * sheet.sizes.name_font;
+    let plot = &panel.plot;
+    let mut base = plot.top - 0.5 * sheet.sizes.name_font;
     canvas.part(&format!("name-{i}"));
-    if let Some(facts) = &grid.facts {
-        base = panel.top - 1.95 * size;
-        let at = (panel.left, panel.top - 0.7 * size);
+    if let Some(facts) = &panels.facts {
+        base = plot.top - 1.95 * size;
+        let at = (plot.left, plot.top - 0.7 * size);
         canvas.text(&facts[i], at, Anchor::Start, size, sheet.tokens.muted);
     }
-    line.style.marker(canvas, (panel.left + half, base - 0.35 * grid.name_size), half);
-    let at = (panel.left + swatch_room(sheet), base);
-    canvas.text(&grid.names[i], at, Anchor::Start, grid.name_size, line.style.text);
+    panels.grid.draw_name(sheet, canvas, i, (plot.left, base), line.style);
 }
 
 /// The axes of a panel, and its numbers at risk under every tick, every second one, …, as they fit.
 fn draw_axes(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
-    grid: &Grid,
+    panels: &Panels,
     panel: &Panel,
     (i, line): (usize, &Line<'_>),
     (ticks, is_counted): (&[u32], bool),
 ) {
     let sizes = &sheet.sizes;
-    let size = sizes.tick_font;
-    if panel.is_first {
-        sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &panel.y, panel.left, &[]);
+    let (size, plot) = (sizes.tick_font, &panel.plot);
+    if plot.is_first {
+        sheet.draw_upwards(canvas, &format!("y-axis-{i}"), &panel.y, plot.left, &[]);
     }
     canvas.part(&format!("x-axis-{i}"));
     let pen = Pen::new(sheet.tokens.axis, sizes.axis);
-    canvas.line(&[(panel.left, panel.bottom), (panel.right, panel.bottom)], pen);
-    let base = sheet.tick_base(panel.bottom);
+    canvas.line(&[(plot.left, plot.bottom), (plot.right, plot.bottom)], pen);
+    let base = sheet.tick_base(plot.bottom);
     for turn in ticks {
         let x = panel.axis.x(f64::from(*turn));
-        canvas.line(&[(x, panel.bottom), (x, panel.bottom + sizes.tick)], pen);
+        canvas.line(&[(x, plot.bottom), (x, plot.bottom + sizes.tick)], pen);
         // Above numbers at risk, turns stand in every panel: else those would be read as turns.
-        if is_counted || panel.is_lowest {
+        if is_counted || plot.is_lowest {
             canvas.text(&turn.to_string(), (x, base), Anchor::Middle, size, sheet.tokens.label);
         }
     }
@@ -298,12 +254,12 @@ fn draw_axes(
         return;
     }
     let base = base + at_risk::row_height(sizes);
-    if panel.is_first {
-        let at = (panel.left - grid.half - 0.4 * size, base);
+    if plot.is_first {
+        let at = (plot.left - panels.half - 0.4 * size, base);
         canvas.text(at_risk::HEAD, at, Anchor::End, size, sheet.tokens.muted);
     }
     let apart = ticks.windows(2).next().map(|two| f64::from(two[1] - two[0]) * panel.axis.px_per_turn);
-    let every = apart.map_or(1.0, |apart| ((2.0 * grid.half + 0.5 * size) / apart).ceil());
+    let every = apart.map_or(1.0, |apart| ((2.0 * panels.half + 0.5 * size) / apart).ceil());
     for turn in ticks.iter().step_by((every as usize).max(1)) {
         if let Some(number) = at_risk::number(&line.data.points, *turn) {
             let at = (panel.axis.x(f64::from(*turn)), base);
@@ -317,8 +273,8 @@ fn draw_curve(sheet: &Sheet, canvas: &Canvas<'_>, panel: &Panel, line: &Line<'_>
     if line.curve.known == 0 {
         canvas.part(&format!("nothing-{}", line.index));
         let size = sheet.sizes.tick_font;
-        let text = fit("No turn was observed", panel.right - panel.left, size);
-        let at = (f64::midpoint(panel.left, panel.right), panel.y.at(0.65));
+        let text = fit("No turn was observed", panel.plot.right - panel.plot.left, size);
+        let at = (f64::midpoint(panel.plot.left, panel.plot.right), panel.y.at(0.65));
         canvas.text(&text, at, Anchor::Middle, size, sheet.tokens.muted);
         return;
     }
@@ -333,12 +289,13 @@ fn draw_curve(sheet: &Sheet, canvas: &Canvas<'_>, panel: &Panel, line: &Line<'_>
 }
 
 /// What can be pointed at: the name of a panel, and all its turns, also those after the end of its curve.
-fn panel_marks(grid: &Grid, panel: &Panel, i: usize, line: &Line<'_>) -> Vec<Mark> {
-    let title = Area { left: panel.left, top: panel.top - grid.title, right: panel.right, bottom: panel.top };
+fn panel_marks(grid: &PanelGrid, panel: &Panel, i: usize, line: &Line<'_>) -> Vec<Mark> {
+    let (plot, heights) = (&panel.plot, grid.heights);
+    let title = Area { left: plot.left, top: plot.top - heights.title, right: plot.right, bottom: plot.top };
     let turns = (1..=panel.axis.turns).map(|turn| {
         let (left, right) = panel.axis.column(turn);
         let area =
-            Area { left, top: panel.top, right: right.min(panel.right), bottom: panel.bottom + grid.below };
+            Area { left, top: plot.top, right: right.min(plot.right), bottom: plot.bottom + heights.below };
         let lines = vec![full_name(&line.data.label), at_turn(line, turn)];
         Mark::new(format!("turn-{i}-{turn}"), Some(line.index), area, lines)
     });
