@@ -314,7 +314,7 @@ impl Seconds {
         if first.rewards.is_some() && is_same(first, &played) {
             return Some(Decides::Confirmed);
         }
-        let has_passed = played.rewards.as_ref().is_some_and(reward::is_pass);
+        let has_passed = played.rewards.as_ref().and_then(reward::passed) == Some(true);
         if self.best.as_ref().is_none_or(|best| rank(&played) > rank(best)) {
             self.best = Some(played);
         }
@@ -358,7 +358,8 @@ fn is_same(first: &Played, second: &Played) -> bool {
 /// Which of two verifications is taken where none confirms the first: processes of the player have written neither.
 fn rank(played: &Played) -> (bool, bool, Option<f64>) {
     let rewards = played.rewards.as_ref();
-    (rewards.is_some(), rewards.is_some_and(reward::is_pass), rewards.and_then(reward::decisive))
+    let has_passed = rewards.and_then(reward::passed) == Some(true);
+    (rewards.is_some(), has_passed, rewards.and_then(reward::decisive))
 }
 
 #[cfg(test)]

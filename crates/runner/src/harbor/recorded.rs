@@ -82,7 +82,7 @@ impl Trial<'_> {
         let log = log.unwrap_or_default();
         let counts = case_counts(&log);
         let raised = played.raised.as_ref().map(|(reason, _)| *reason);
-        let passed = played.rewards.as_ref().map(reward::is_pass);
+        let passed = played.rewards.as_ref().and_then(reward::passed);
         // Tests that print cases and printed none had nothing to test.
         let has_no_cases = passed == Some(false) && counts.is_none() && raised.is_none();
         let is_bare = has_no_cases && {

@@ -100,12 +100,12 @@ pub(super) fn decisive(rewards: &Rewards) -> Option<f64> {
     rewards.get(REWARD).or_else(only).copied()
 }
 
-/// Whether rewards are a pass: the one that decides is, or all of them are. No rewards at all are none.
-pub(super) fn is_pass(rewards: &Rewards) -> bool {
+/// Whether rewards are a pass: the one that decides is, or all of them are. `None` = an empty map, which says nothing of it.
+pub(super) fn passed(rewards: &Rewards) -> Option<bool> {
     let passes = |reward: &f64| *reward >= PASS_REWARD;
     match decisive(rewards) {
-        Some(reward) => passes(&reward),
-        None => !rewards.is_empty() && rewards.values().all(passes),
+        Some(reward) => Some(passes(&reward)),
+        None => (!rewards.is_empty()).then(|| rewards.values().all(passes)),
     }
 }
 
@@ -170,17 +170,17 @@ mod tests {
     #[test]
     fn the_reward_called_reward_decides_or_the_only_one_or_all() {
         for (list, pass) in [
-            (vec![("reward", 1.0)], true),
-            (vec![("reward", 0.999)], true),
-            (vec![("reward", 0.99)], false),
-            (vec![("a", 1.0)], true),
-            (vec![("reward", 1.0), ("case_ratio", 0.2)], true),
-            (vec![("reward", 0.0), ("case_ratio", 1.0)], false),
-            (vec![("a", 1.0), ("b", 1.0)], true),
-            (vec![("a", 1.0), ("b", 0.5)], false),
-            (vec![], false),
+            (vec![("reward", 1.0)], Some(true)),
+            (vec![("reward", 0.999)], Some(true)),
+            (vec![("reward", 0.99)], Some(false)),
+            (vec![("a", 1.0)], Some(true)),
+            (vec![("reward", 1.0), ("case_ratio", 0.2)], Some(true)),
+            (vec![("reward", 0.0), ("case_ratio", 1.0)], Some(false)),
+            (vec![("a", 1.0), ("b", 1.0)], Some(true)),
+            (vec![("a", 1.0), ("b", 0.5)], Some(false)),
+            (vec![], None),
         ] {
-            assert_eq!(is_pass(&rewards(&list)), pass, "{list:?}");
+            assert_eq!(passed(&rewards(&list)), pass, "{list:?}");
         }
         assert_eq!(decisive(&rewards(&[("a", 1.0), ("b", 1.0)])), None);
     }

@@ -40,6 +40,9 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
     let at = tasks.join("unready/steps/s0/workdir");
     fs::create_dir_all(&at).unwrap();
     fs::write(at.join("setup.sh"), "echo no >&2; exit 3\n").unwrap();
+    // A map without a reward is no verdict, and ends nothing.
+    let nothing = "echo '{}' > /logs/verifier/reward.json";
+    task(&tasks, "without", "", &[("true", nothing), ("true", &format!("echo 1 {REWARD}"))]);
     // It needs a GPU, and is not played; the others are.
     task(&tasks, "gpu", "[environment]\ngpus = 1\n", &[("true", "true")]);
 
@@ -71,7 +74,13 @@ async fn a_container_stays_for_its_trial_and_every_part_of_a_step_has_its_place(
     assert_eq!(attempt.end_reason, Some(EndReason::Environment));
     let message = &attempt.exception.as_ref().unwrap().1;
     assert!(message.contains("code 3") && message.contains("no"), "{message}");
-    assert_eq!(episodes.len(), 2);
+    let without: Vec<_> = episode_of("without")
+        .turns
+        .iter()
+        .map(|turn| (turn.attempts[0].verdict, turn.attempts[0].end_reason))
+        .collect();
+    assert_eq!(without, [(Verdict::Error, Some(EndReason::NoVerdict)), (Verdict::Passed, None)]);
+    assert_eq!(episodes.len(), 3);
     let report: serde_json::Value =
         serde_json::from_slice(&fs::read(folder.join("report.json")).unwrap()).unwrap();
     assert!(report["run"]["tasks_refused"]["gpu"][0].as_str().unwrap().contains("GPU"), "{report}");
