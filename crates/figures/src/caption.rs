@@ -63,6 +63,16 @@ fn total(figure: &Figure, method: &Method) -> Option<String> {
     })
 }
 
+impl FigureSpec {
+    /// The table, as it is printed and drawn, with a last note about how its numbers were computed. `None` = it is not a table.
+    pub fn table(&self) -> Option<Cow<'_, Table>> {
+        match &self.figure {
+            Figure::Table(table) => Some(with_method(table, self)),
+            _ => None,
+        }
+    }
+}
+
 /// The table of a figure as it is printed and drawn. A note below the other notes describes how its numbers were computed. A
 /// table with an unknown method, for example from a handwritten spec, does not change.
 pub(crate) fn with_method<'a>(table: &'a Table, spec: &FigureSpec) -> Cow<'a, Table> {

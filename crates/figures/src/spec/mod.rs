@@ -14,12 +14,9 @@ mod paired;
 mod plane;
 mod retries;
 
-use std::borrow::Cow;
-
 use analysis::survival::{StaminaSummary, SurvivalPoint};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-use crate::caption::with_method;
 use crate::table::Table;
 use crate::theme::Theme;
 
@@ -67,14 +64,6 @@ impl FigureSpec {
     pub fn with_method(mut self, method: Method) -> Self {
         self.method = method;
         self
-    }
-
-    /// The table, as it is printed and drawn, with a last note about how its numbers were computed. `None` = it is not a table.
-    pub fn table(&self) -> Option<Cow<'_, Table>> {
-        match &self.figure {
-            Figure::Table(table) => Some(with_method(table, self)),
-            _ => None,
-        }
     }
 }
 

@@ -11,18 +11,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 mod csv;
+mod data_table;
 mod html;
 mod json_lines;
 mod latex;
 mod markdown;
-mod of_figure;
 mod parquet;
 mod print;
 mod written;
 
 pub use crate::svg::escape as escape_html;
+pub use data_table::data_table;
 pub use markdown::escape as escape_markdown;
-pub use of_figure::data_table;
 pub use parquet::{PARQUET_SPEC_KEY, TableError, parquet_spec};
 pub(crate) use print::columns;
 
