@@ -11,7 +11,7 @@
 //!
 //! What a model was made for is another number: Ollama and LM Studio serve less unless they are told to serve it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -30,6 +30,8 @@ use crate::upstream::{BaseUrl, Endpoint, Reply, Source, json_headers};
 
 /// Most bytes of an answer.
 const LONGEST_BODY: usize = 2 << 20;
+/// Most values of an answer. Each takes up to some 400 bytes of memory, however few it has in the answer.
+const MOST_VALUES: usize = 100_000;
 /// Most models of an endpoint.
 const MOST_MODELS: usize = 1000;
 /// Most models of which Ollama is asked for details.
@@ -135,11 +137,13 @@ pub async fn list_models(
         message: key.as_ref().map_or(error.message.clone(), |key| key.scrub(&error.message)),
         ..error
     })?;
-    let mut list = models_of(&body, key.as_ref()).ok_or_else(|| {
+    let (mut list, of_llama_cpp) = models_of(&body, key.as_ref()).ok_or_else(|| {
         problem(EndpointProblem::Api, format!("{} answered, but not with a list of models", base.host))
     })?;
+    // It may be large, and others are asked for.
+    drop(body);
     if base.has_own_paths() {
-        asked.add_contexts(&mut list, &body).await;
+        asked.add_contexts(&mut list, &of_llama_cpp).await;
     }
     Ok(list)
 }
@@ -176,6 +180,10 @@ impl Asked {
         };
         let detail = error_message_without(self.endpoint.key.as_ref(), &text);
         match status.as_u16() {
+            200..300 if values_of(&text) > MOST_VALUES => Err(problem(
+                EndpointProblem::Api,
+                format!("{host} answered /v1/models with more than {MOST_VALUES} values"),
+            )),
             200..300 => serde_json::from_str(&text).map_err(|_| {
                 let what = if text.trim_start().starts_with('<') { "a web page" } else { "no JSON" };
                 problem(EndpointProblem::Api, format!("{host} answered /v1/models with {what}"))
@@ -216,76 +224,80 @@ impl Asked {
         Ok((status, text))
     }
 
-    /// The JSON of a path that only some programs have.
-    async fn own(&self, method: Method, target: &str, body: Option<Value>) -> Option<Value> {
+    /// What `take` finds in the JSON of a path that only some programs have. The rest is not kept, because it may be large.
+    async fn own<T>(
+        &self,
+        method: Method,
+        target: &str,
+        body: Option<Value>,
+        take: impl FnOnce(&Value) -> Option<T>,
+    ) -> Option<T> {
         let (status, text) =
             tokio::time::timeout(self.patience, self.send(method, target, body)).await.ok()?.ok()?;
-        status.is_success().then(|| serde_json::from_str(&text).ok()).flatten()
+        if !status.is_success() || values_of(&text) > MOST_VALUES {
+            return None;
+        }
+        take(&serde_json::from_str(&text).ok()?)
     }
 
-    async fn add_contexts(&self, list: &mut ModelList, body: &Value) {
+    async fn add_contexts(&self, list: &mut ModelList, of_llama_cpp: &[Contexts]) {
         if matches!(list.server, Some(ServerKind::Vllm | ServerKind::Sglang)) {
             return;
         }
-        let get = |target: &'static str| self.own(Method::GET, target, None);
         if list.server.is_none() {
             // LM Studio answers unknown paths with 200, so each has to have the form that only its program gives it.
-            let (loaded, studio) = tokio::join!(get("/api/ps"), get("/api/v0/models"));
-            if let Some(loaded) = loaded.filter(|loaded| loaded.get("models").is_some_and(Value::is_array)) {
+            let (loaded, studio) = tokio::join!(
+                self.own(Method::GET, "/api/ps", None, loaded_by_ollama),
+                self.own(Method::GET, "/api/v0/models", None, listed_by_lm_studio)
+            );
+            if let Some(loaded) = loaded {
                 list.server = Some(ServerKind::Ollama);
                 self.add_ollama(list, &loaded).await;
                 return;
             }
-            if let Some(studio) = studio.filter(is_lm_studio) {
+            if let Some(studio) = studio {
                 list.server = Some(ServerKind::LmStudio);
-                add_lm_studio(list, &studio);
+                for model in &mut list.models {
+                    if let Some(contexts) = studio.get(&model.id) {
+                        (model.context, model.model_context) = *contexts;
+                    }
+                }
                 return;
             }
         }
-        if let Some(props) = get("/props").await
-            && let Some(settings) = props.get("default_generation_settings")
-        {
+        let of_props = |props: &Value| {
+            let settings = props.get("default_generation_settings")?;
+            let slots = props.get("total_slots").and_then(Value::as_u64).filter(|slots| *slots > 0);
+            Some((context(settings.get("n_ctx")), slots))
+        };
+        if let Some((served, slots)) = self.own(Method::GET, "/props", None, of_props).await {
             list.server = Some(ServerKind::LlamaCpp);
-            list.slots = props.get("total_slots").and_then(Value::as_u64).filter(|slots| *slots > 0);
+            list.slots = slots;
             // A server of several models tells the context of each that is loaded in the list, not here.
             if let [only] = &mut list.models[..] {
-                only.context = context(settings.get("n_ctx"));
+                only.context = served;
             }
         }
         if list.server == Some(ServerKind::LlamaCpp) {
-            for model in &mut list.models {
-                let entry = entries(body).find(|entry| name_of(entry).as_deref() == Some(&model.id));
-                let tokens_at = |at: &str| entry.and_then(|entry| context(entry.pointer(at)));
-                model.context = model.context.or_else(|| tokens_at("/meta/n_ctx"));
-                model.model_context = tokens_at("/meta/n_ctx_train");
+            for (model, (served, made_for)) in list.models.iter_mut().zip(of_llama_cpp) {
+                model.context = model.context.or(*served);
+                model.model_context = *made_for;
             }
         }
     }
 
-    async fn add_ollama(&self, list: &mut ModelList, loaded: &Value) {
-        let loaded: Vec<(String, Option<u64>)> = loaded
-            .get("models")
-            .and_then(Value::as_array)
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| {
-                let name = entry.get("model").or_else(|| entry.get("name")).and_then(Value::as_str)?;
-                Some((name.to_owned(), context(entry.get("context_length"))))
-            })
-            .collect();
-        let details = list
-            .models
-            .iter()
-            .take(MOST_DETAILS)
-            .map(|model| self.own(Method::POST, "/api/show", Some(json!({ "model": model.id }))));
+    async fn add_ollama(&self, list: &mut ModelList, loaded: &BTreeMap<String, Option<u64>>) {
+        let of_details = |details: &Value| Some((num_ctx(details), made_for(details)));
+        let details =
+            list.models.iter().take(MOST_DETAILS).map(|model| {
+                self.own(Method::POST, "/api/show", Some(json!({ "model": model.id })), of_details)
+            });
         let details = join_all(details).await;
         for (model, details) in list.models.iter_mut().zip(details) {
-            model.context = details.as_ref().and_then(num_ctx);
-            model.model_context = details.as_ref().and_then(made_for);
+            (model.context, model.model_context) = details.unwrap_or_default();
         }
         for model in &mut list.models {
-            let is_loaded = |name: &str| name == model.id || name.strip_suffix(":latest") == Some(&model.id);
-            if let Some((_, Some(served))) = loaded.iter().find(|(name, _)| is_loaded(name)) {
+            if let Some(Some(served)) = loaded.get(&model.id) {
                 model.context = Some(*served);
             }
         }
@@ -302,6 +314,24 @@ async fn read(mut body: Source) -> Result<String, String> {
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
+
+/// How many values a JSON text has at most: one before each comma, and one in each list or object.
+fn values_of(text: &str) -> usize {
+    let (mut count, mut is_in_text, mut is_escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_in_text => is_escaped = true,
+            b'"' => is_in_text = !is_in_text,
+            b',' | b'[' | b'{' if !is_in_text => count += 1,
+            _ => {}
+        }
+    }
+    count
+}
+
+/// Tokens of a context as it is served, and of the one that the model was made for.
+type Contexts = (Option<u64>, Option<u64>);
 
 /// A number of tokens that can be one.
 fn context(value: Option<&Value>) -> Option<u64> {
@@ -322,14 +352,14 @@ fn name(value: &Value) -> Option<String> {
     (!name.trim().is_empty() && name.chars().count() <= LONGEST_NAME).then_some(name)
 }
 
-/// The models of an answer to `GET /v1/models`; `None` = it is no such answer. Some endpoints add the context, each under a name of
+/// The models of an answer to `GET /v1/models`, and what llama.cpp tells there of each; `None` = it is no such answer. Some endpoints add the context, each under a name of
 /// its own. A name that comes twice counts once: models are chosen by name, and cleaning can make two equal.
-fn models_of(body: &Value, key: Option<&Secret>) -> Option<ModelList> {
+fn models_of(body: &Value, key: Option<&Secret>) -> Option<(ModelList, Vec<Contexts>)> {
     const CONTEXTS: [&str; 4] = ["max_model_len", "context_length", "context_window", "max_context_length"];
     body.get("data").filter(|data| data.is_array())?;
     let key = key.filter(|key| key.reveal().chars().count() >= LEAST_KEY);
     let mut names = BTreeSet::new();
-    let models = entries(body)
+    let (models, of_llama_cpp) = entries(body)
         .filter_map(|entry| {
             let shown = |name: String| key.map_or_else(|| name.clone(), |key| key.scrub(&name));
             let id = shown(name_of(entry)?);
@@ -347,31 +377,51 @@ fn models_of(body: &Value, key: Option<&Secret>) -> Option<ModelList> {
                 .filter(|alias| *alias != id)
                 .take(MOST_ALIASES)
                 .collect();
-            Some(ListedModel { id, aliases, context, model_context: None })
+            let tokens_at = |at: &str| self::context(entry.pointer(at));
+            let of_llama_cpp = (tokens_at("/meta/n_ctx"), tokens_at("/meta/n_ctx_train"));
+            Some((ListedModel { id, aliases, context, model_context: None }, of_llama_cpp))
         })
         .take(MOST_MODELS)
-        .collect();
+        .unzip();
     let owner =
         |name: &str| entries(body).any(|entry| entry.get("owned_by").and_then(Value::as_str) == Some(name));
     let server =
         [("llamacpp", ServerKind::LlamaCpp), ("vllm", ServerKind::Vllm), ("sglang", ServerKind::Sglang)]
             .into_iter()
             .find_map(|(name, server)| owner(name).then_some(server));
-    Some(ModelList { server, models, slots: None })
+    Some((ModelList { server, models, slots: None }, of_llama_cpp))
 }
 
-fn is_lm_studio(body: &Value) -> bool {
-    entries(body).any(|entry| entry.get("state").is_some() && entry.get("max_context_length").is_some())
-}
-
-fn add_lm_studio(list: &mut ModelList, studio: &Value) {
-    for model in &mut list.models {
-        let Some(entry) = entries(studio).find(|entry| name_of(entry).as_deref() == Some(&model.id)) else {
+/// The contexts with which Ollama serves the models that are loaded, by the names to which they answer; `None` = this is not Ollama.
+fn loaded_by_ollama(body: &Value) -> Option<BTreeMap<String, Option<u64>>> {
+    let mut loaded = BTreeMap::new();
+    for entry in body.get("models")?.as_array()? {
+        let Some(name) = entry.get("model").or_else(|| entry.get("name")).and_then(Value::as_str) else {
             continue;
         };
-        model.context = context(entry.get("loaded_context_length"));
-        model.model_context = context(entry.get("max_context_length"));
+        for name in [Some(name), name.strip_suffix(":latest")].into_iter().flatten() {
+            loaded.entry(name.to_owned()).or_insert_with(|| context(entry.get("context_length")));
+        }
     }
+    Some(loaded)
+}
+
+/// The contexts of the models of LM Studio by their names; `None` = this is not LM Studio.
+fn listed_by_lm_studio(body: &Value) -> Option<BTreeMap<String, Contexts>> {
+    let has_its_form =
+        |entry: &Value| entry.get("state").is_some() && entry.get("max_context_length").is_some();
+    if !entries(body).any(has_its_form) {
+        return None;
+    }
+    let mut listed = BTreeMap::new();
+    for entry in entries(body) {
+        if let Some(name) = name_of(entry) {
+            listed.entry(name).or_insert_with(|| {
+                (context(entry.get("loaded_context_length")), context(entry.get("max_context_length")))
+            });
+        }
+    }
+    Some(listed)
 }
 
 /// `num_ctx` of the parameters that `/api/show` prints, a name and a value a line.

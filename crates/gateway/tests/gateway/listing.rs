@@ -297,6 +297,43 @@ async fn what_is_no_list_of_models_is_described() {
 
 #[tokio::test]
 // docs/security.md: The list of a model endpoint
+async fn an_answer_of_very_many_small_values_is_not_kept() {
+    let many = |value: &str| vec![value; 120_000].join(",");
+    // A list that would take a hundred times its size in memory.
+    let bomb = json(&format!(r#"{{"data":[{{"id":"m"}}],"x":[{}]}}"#, many(r#"{"":0}"#)));
+    let stand_in = StandIn::start(&[("/v1/models", bomb.clone())], not_found()).await;
+    let error = stand_in.list(PATIENCE).await.unwrap_err();
+    assert!(error.problem == EndpointProblem::Api && error.message.contains("100000 values"), "{error}");
+    // Commas in texts are no values.
+    let described = json(&format!(r#"{{"data":[{{"id":"m","description":"\"{}"}}]}}"#, many("a")));
+    assert_eq!(listed(&[("/v1/models", described)], not_found()).await.models, [model("m", None, None)]);
+    // What only some programs have is left out where it is too much.
+    let models = json(r#"{"data":[{"id":"m"}]}"#);
+    let loaded =
+        json(&format!(r#"{{"models":[{{"model":"m","context_length":4096}}],"x":[{}]}}"#, many(r#"{"":0}"#)));
+    let list = listed(&[("/v1/models", models), ("/api/ps", loaded), ("/props", bomb)], not_found()).await;
+    assert_eq!((list.server, list.models), (None, vec![model("m", None, None)]));
+}
+
+#[tokio::test]
+// docs/security.md: The list of a model endpoint
+async fn contexts_of_many_models_are_not_each_looked_for_in_the_whole_list() {
+    let models = (0..1000).map(|n| format!(r#"{{"id":"m{n}"}}"#)).collect::<Vec<_>>().join(",");
+    let others = vec![r#"{"id":"other"}"#; 45_000].join(",");
+    let models = json(&format!(r#"{{"data":[{models}]}}"#));
+    let first = r#"{"id":"m999","state":"loaded","loaded_context_length":4096,"max_context_length":8192}"#;
+    let again = r#"{"id":"m999","loaded_context_length":1}"#;
+    let studio = json(&format!(r#"{{"data":[{others},{first},{again}]}}"#));
+    let begun = std::time::Instant::now();
+    let list = listed(&[("/v1/models", models), ("/api/v0/models", studio)], not_found()).await;
+    assert_eq!(list.server, Some(ServerKind::LmStudio));
+    assert_eq!(list.models[999], model("m999", Some(4096), Some(8192)));
+    // Compared one by one, 45 million names took half a minute.
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+// docs/security.md: The list of a model endpoint
 async fn a_redirect_is_not_followed() {
     let other = StandIn::start(&[], json(r#"{"data":[]}"#)).await;
     let moved = Says::Moved(format!("http://{}/v1/models", other.address));
