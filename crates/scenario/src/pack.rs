@@ -22,12 +22,12 @@ mod taken_over;
 #[cfg(test)]
 mod tests;
 
-pub use self::error::PackError;
-pub use self::layout::{MANIFEST, Part, folder, number};
+pub use self::error::{Mismatch, PackError};
+pub use self::layout::{EARLIER_VERSIONS, MANIFEST, PACK_VERSION, Part, folder, number};
 pub use self::make::{CHANGES_VERSION, Made, Maker, RecordedChange, TurnChanges};
-pub use self::manifest::{EARLIER_VERSIONS, Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry};
+pub use self::manifest::{Generator, Manifest, SampledBy, ScenarioEntry};
 pub use self::place::Target;
-pub use self::read::{Mismatch, Pack};
+pub use self::read::Pack;
 pub use self::write::{Generated, Options, Progress, generate};
 
 /// Writes something as YAML in the form that packs have: what fits on a line stands on one line.

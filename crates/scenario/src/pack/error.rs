@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use files::ReadError;
 
-use super::manifest::{EARLIER_VERSIONS, PACK_VERSION};
-use super::read::Mismatch;
+use super::layout::{EARLIER_VERSIONS, PACK_VERSION};
 use crate::config::ConfigError;
 use crate::sample::SampleError;
 
@@ -78,6 +77,15 @@ pub enum PackError {
         /// What is wrong.
         what: String,
     },
+}
+
+/// A place where a pack is not what its manifest says.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Mismatch {
+    /// `scenario_3, turn 7`, or a path.
+    pub at: String,
+    /// What is wrong.
+    pub what: String,
 }
 
 impl PackError {

@@ -1,6 +1,12 @@
-//! Where things lie in a pack.
+//! The layout of a pack: its version, and where things lie in it.
 
 use strum::VariantArray;
+
+/// The version of what is generated; first key of the manifest.
+pub const PACK_VERSION: &str = "stamina-pack/4";
+
+/// Earlier versions that are read as well: their files have the same form, and their texts other words.
+pub const EARLIER_VERSIONS: [&str; 1] = ["stamina-pack/3"];
 
 /// The manifest, at the root.
 pub const MANIFEST: &str = "manifest.json";

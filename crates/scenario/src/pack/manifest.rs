@@ -7,15 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::PackError;
-use super::layout::folder;
+use super::layout::{EARLIER_VERSIONS, PACK_VERSION, folder};
 use crate::config::Generation;
 use crate::sample::Origin;
-
-/// The version of what is generated; first key of the manifest.
-pub const PACK_VERSION: &str = "stamina-pack/4";
-
-/// Earlier versions that are read as well: their files have the same form, and their texts other words.
-pub const EARLIER_VERSIONS: [&str; 1] = ["stamina-pack/3"];
 
 /// `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::layout::{LEFT_BY_PYTHON, MANIFEST, Part, number};
-use super::manifest::PACK_VERSION;
+use super::layout::{LEFT_BY_PYTHON, MANIFEST, PACK_VERSION, Part, number};
 use super::{Pack, PackError};
 use crate::config::Generation;
 

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use super::layout::{LEFT_BY_PYTHON, MANIFEST, Part};
 use super::make::{CHANGES_VERSION, TurnChanges};
 use super::manifest::{Manifest, ScenarioEntry, TurnHash};
-use super::{PackError, yaml};
+use super::{Mismatch, PackError, yaml};
 use crate::check::check;
 use crate::ir::{SCHEMA_VERSION, Schema};
 use crate::sample::{Answer, Origin};
@@ -31,15 +31,6 @@ pub struct Pack {
     /// Folder of the manifest.
     at: String,
     manifest: Manifest,
-}
-
-/// A place where a pack is not what its manifest says.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Mismatch {
-    /// `scenario_3, turn 7`, or a path.
-    pub at: String,
-    /// What is wrong.
-    pub what: String,
 }
 
 impl Pack {

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::layout::{MANIFEST, Part, folder};
+use super::layout::{MANIFEST, PACK_VERSION, Part, folder};
 use super::make::{Made, Maker};
-use super::manifest::{Generator, Manifest, PACK_VERSION, SampledBy, ScenarioEntry, TurnHash};
+use super::manifest::{Generator, Manifest, SampledBy, ScenarioEntry, TurnHash};
 use super::place::{Place, Target};
 use super::schemas::SchemaFiles;
 use super::sink::{Folder, Nowhere, Sink, Spool, Spooled, write_zip};
