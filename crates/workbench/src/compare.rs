@@ -13,6 +13,7 @@ pub(crate) mod members;
 mod names;
 mod rules;
 pub(crate) mod sets;
+mod setting_line;
 pub(crate) mod settings;
 mod spent;
 mod swatches;
@@ -359,13 +360,30 @@ fn caveats(pool: &Pool) -> Vec<String> {
     }
     for run in &pool.runs {
         let entry = &run.record.entry;
-        match entry.severities.warnings {
-            0 => {}
-            1 => caveats.push(format!("1 import warning in {}", entry.slug)),
-            n => caveats.push(format!("{n} import warnings in {}", entry.slug)),
-        }
+        let run_name = (pool.runs.len() > 1).then_some(entry.slug.as_str());
+        caveats.extend(import_warnings(entry.severities.warnings, run_name));
     }
     caveats.extend(pool.copied.iter().cloned());
     caveats.extend(pool.left_out.iter().cloned());
     caveats
+}
+
+/// What the warnings of its import mean for the numbers of a run, which is named where its member has several.
+fn import_warnings(number: u64, run_name: Option<&str>) -> Option<String> {
+    let place = run_name.map_or_else(String::new, |run| format!(" in {run}"));
+    (number > 0)
+        .then(|| format!("{}{place}, so that a number may be wrong", counted(number, "import warning")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn import_warnings_are_said_by_what_they_mean() {
+        assert_eq!(import_warnings(0, None), None);
+        assert_eq!(import_warnings(1, None).unwrap(), "1 import warning, so that a number may be wrong");
+        let of_several = import_warnings(17, Some("jobs.a")).unwrap();
+        assert_eq!(of_several, "17 import warnings in jobs.a, so that a number may be wrong");
+    }
 }

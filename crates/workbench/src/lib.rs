@@ -75,6 +75,21 @@ pub struct Options {
     pub sample: Option<PathBuf>,
 }
 
+impl Options {
+    /// The file of the library.
+    fn library_file(&self) -> Result<PathBuf, ApiError> {
+        match &self.db {
+            Some(db) => Ok(db.clone()),
+            None => {
+                dirs::data_dir().map(|data| data.join("stamina-lab").join("library.sqlite")).ok_or_else(|| {
+                    ApiError::new("app.no_data_folder", "The user's data folder is unknown")
+                        .hint("Name a file with --db")
+                })
+            }
+        }
+    }
+}
+
 /// The library with its opened sources.
 #[derive(Debug)]
 pub struct Workbench {

@@ -273,7 +273,7 @@ fn running_file(db: &Path) -> PathBuf {
 
 /// Whether a desktop app has this library open.
 pub fn app_is_running(options: &Options) -> bool {
-    let Ok(db) = crate::sources::db_path(options) else { return false };
+    let Ok(db) = options.library_file() else { return false };
     let Ok(file) = File::open(running_file(&db)) else { return false };
     matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock))
 }

@@ -74,19 +74,6 @@ impl From<store::StoreError> for ApiError {
     }
 }
 
-/// The file of the library.
-pub(crate) fn db_path(options: &Options) -> Result<PathBuf, ApiError> {
-    match &options.db {
-        Some(db) => Ok(db.clone()),
-        None => {
-            dirs::data_dir().map(|data| data.join("stamina-lab").join("library.sqlite")).ok_or_else(|| {
-                ApiError::new("app.no_data_folder", "The user's data folder is unknown")
-                    .hint("Name a file with --db")
-            })
-        }
-    }
-}
-
 fn named(source: &Source) -> Named<'_> {
     (source.id, &source.name, &source.path)
 }
@@ -108,7 +95,7 @@ impl Workbench {
     /// Opens the library. With [`Options::live`] its sources are read again and watched in the background. A new library
     /// of the desktop app ([`Options::app`]) begins with the sample.
     pub fn open(options: Options) -> Result<Arc<Self>, ApiError> {
-        let db = db_path(&options)?;
+        let db = options.library_file()?;
         if let Some(folder) = db.parent().filter(|f| !f.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(|e| {
                 ApiError::new("store.folder", format!("The folder of the library cannot be made: {e}"))

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use files::Tree;
 use ingest::formats::table::columns::COLUMNS;
-use ingest::formats::table::{Near, Renamed, headed};
+use ingest::formats::table::{Renamed, headed};
 
 use crate::Workbench;
-use crate::api::{ApiError, MapColumns, Nothing, TableColumns, TableGuess};
+use crate::api::{ApiError, MapColumns, Nothing};
 use crate::importers::open_imported;
 use crate::sources::open_tree;
 
@@ -70,21 +70,6 @@ impl Workbench {
             None => "Tables are files that end in .csv, .tsv, .jsonl or .parquet".to_owned(),
         };
         Err(ApiError::new("table.no_column", what).at(path.to_owned()).hint(hint))
-    }
-}
-
-/// A table that lacks columns, as the UI and scripts get it.
-pub(crate) fn lacking(near: Near) -> TableColumns {
-    let guess = |(column, guess): &(&str, Option<String>)| TableGuess {
-        column: (*column).to_owned(),
-        guess: guess.clone(),
-    };
-    TableColumns {
-        map: near.suggestion(),
-        at: near.path,
-        there: near.there.into_iter().map(str::to_owned).collect(),
-        missing: near.missing.iter().map(guess).collect(),
-        columns: near.columns,
     }
 }
 

@@ -8,7 +8,7 @@ use store::RunEntry;
 use super::coverage;
 use super::members::{Pool, PooledRun, Scenario};
 use super::rules::Effect;
-use super::settings::{Line, Setting};
+use super::setting_line::{Line, Setting};
 use crate::api::SettingDifference;
 
 /// The line that says which scenarios were played.

@@ -15,7 +15,7 @@ use super::keys::Key;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It is what is compared, or another line says it: it is left out.
-    Said,
+    Ignored,
     /// It belongs to the harness: left out where harnesses differ, else its effect cannot be ruled out.
     OfHarness,
     /// It belongs to the model or its endpoint: left out where models differ, else its effect cannot be ruled out.

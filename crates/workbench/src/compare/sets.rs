@@ -29,13 +29,13 @@ pub(crate) const PACK: &str = "pack_sha256";
 
 /// What a run says of its scenarios: the hash of their pack, and what they were drawn by.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Said {
+struct StatedSet {
     benchmark: String,
     pack: Option<String>,
     drawn: Option<String>,
 }
 
-impl Said {
+impl StatedSet {
     fn from_run(run: &RunRecord) -> Self {
         let setting = |key: &str| run.run.settings.get(key).and_then(Value::as_str).map(str::to_owned);
         let of_table = || setting(table::SCENARIO_SET).filter(|_| run.entry.format == table::FORMAT);
@@ -46,21 +46,21 @@ impl Said {
 
 /// Numbers of the sets of scenarios among some runs.
 pub(crate) struct ScenarioSets {
-    sets: BTreeMap<Said, u32>,
+    sets: BTreeMap<StatedSet, u32>,
 }
 
 impl ScenarioSets {
     /// The sets that these runs play.
     pub(crate) fn from_runs<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
-        let stated: BTreeSet<Said> = runs.map(Said::from_run).collect();
-        let mut sets: BTreeMap<Said, u32> = BTreeMap::new();
+        let stated: BTreeSet<StatedSet> = runs.map(StatedSet::from_run).collect();
+        let mut sets: BTreeMap<StatedSet, u32> = BTreeMap::new();
         let mut next = 0;
         // Who says most goes first: a run that says less is taken to play what the others play, if that is one set.
         let with_pack = stated.iter().filter(|set| set.pack.is_some());
         let drawn = stated.iter().filter(|set| set.pack.is_none() && set.drawn.is_some());
         let silent = stated.iter().filter(|set| set.pack.is_none() && set.drawn.is_none());
         for own in with_pack.chain(drawn).chain(silent) {
-            let may_be = |other: &Said| {
+            let may_be = |other: &StatedSet| {
                 let (a, b) = (own, other);
                 a.benchmark == b.benchmark
                     && match (&a.pack, &b.pack) {
@@ -84,7 +84,7 @@ impl ScenarioSets {
 
     /// The set of a run.
     pub(crate) fn set(&self, run: &RunRecord) -> u32 {
-        self.sets.get(&Said::from_run(run)).copied().unwrap_or(0)
+        self.sets.get(&StatedSet::from_run(run)).copied().unwrap_or(0)
     }
 
     /// A text that is the same exactly for the same scenario. `scenario` is its [`scenario_name`].

@@ -10,44 +10,8 @@ use super::keys::Key;
 use super::members::Pool;
 use super::rules::{Effect, Rule, SETS, rule_of};
 use super::sets::PACK;
+use super::setting_line::{Line, Setting};
 use crate::api::{Comparability, SettingDifference};
-
-/// The value of a setting in one run.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Setting {
-    /// As it is shown.
-    pub(crate) text: String,
-    /// As a number, where it is one.
-    pub(crate) number: Option<f64>,
-}
-
-impl Setting {
-    pub(crate) fn text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), number: None }
-    }
-
-    pub(crate) fn number(number: u32) -> Self {
-        Self { text: number.to_string(), number: Some(f64::from(number)) }
-    }
-}
-
-/// One setting of all members.
-pub(crate) struct Line<'a> {
-    /// In words.
-    pub(crate) label: String,
-    /// The source's own name, where all runs have the same.
-    pub(crate) key: Option<String>,
-    /// Whether it differs, even where the words are the same.
-    pub(crate) differs: bool,
-    /// For each member the value of each of its runs; `None` = unknown.
-    pub(crate) values: Vec<Vec<Option<Setting>>>,
-    /// What a difference does.
-    pub(crate) effect: Effect,
-    /// Of a number: whom more of it favors.
-    pub(crate) more: Option<&'a str>,
-    /// What a difference means.
-    pub(crate) note: String,
-}
 
 /// Settings of members, sorted out.
 pub(crate) struct Settings {
@@ -111,7 +75,7 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
             for (name, value) in settings {
                 let key = Key::new(name, run.record.entry.harness.as_deref());
                 let rule = rule_of(&key);
-                if rule.effect == Effect::Said || unused.has(&key) {
+                if rule.effect == Effect::Ignored || unused.has(&key) {
                     continue;
                 }
                 let Some(setting) = setting(&key, name, value) else { continue };
@@ -296,7 +260,7 @@ fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settin
         all.any(|value| Some(value) != first)
     };
     let effect = match line.effect {
-        Effect::Said => return,
+        Effect::Ignored => return,
         Effect::OfHarness if several(Pool::harness) => return,
         Effect::OfModel if several(Pool::model) => return,
         Effect::OfSimulatedModel if follows_from_model(&line, pools) => return,

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use files::{ReadError, Tree};
 use ingest::discover::{FoundFormat, NotRecognized as NotFound, discover};
-use ingest::formats::table;
+use ingest::formats::table::{self, Near};
 use ingest::unread;
 
-use crate::api::{ApiError, FormatLookup, FoundThing, NotRecognized};
+use crate::api::{ApiError, FormatLookup, FoundThing, NotRecognized, TableColumns, TableGuess};
 
 /// Whether something is at a path, and its file system answers.
 pub(crate) fn is_there(path: &Path) -> bool {
@@ -159,7 +159,22 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
             .collect(),
         found: nothing.found.into_iter().map(not_read).collect(),
         closest: nothing.closest.map(|c| (c.sentence, c.at)),
-        tables: nothing.tables.into_iter().map(crate::tables::lacking).collect(),
+        tables: nothing.tables.into_iter().map(lacking).collect(),
     }));
     error
+}
+
+/// A table that lacks columns, as the UI and scripts get it.
+fn lacking(near: Near) -> TableColumns {
+    let guess = |(column, guess): &(&str, Option<String>)| TableGuess {
+        column: (*column).to_owned(),
+        guess: guess.clone(),
+    };
+    TableColumns {
+        map: near.suggestion(),
+        at: near.path,
+        there: near.there.into_iter().map(str::to_owned).collect(),
+        missing: near.missing.iter().map(guess).collect(),
+        columns: near.columns,
+    }
 }

@@ -41,13 +41,13 @@ pub(crate) static RULES: &[Rule] = &[
             "provider",
             "agent.provider",
         ],
-        Effect::Said,
+        Effect::Ignored,
         "",
     ),
     rule(
         "Size of the run",
         &["^benchmark", "attempt_limit", "n_turns", "n_scenarios", "execute_episodes", "^n_attempts"],
-        Effect::Said,
+        Effect::Ignored,
         "",
     ),
     // What the agent gets.
