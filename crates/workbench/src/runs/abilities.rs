@@ -255,7 +255,7 @@ fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
     let harness = super::harness_of(settings).ok();
     let title = harness.as_ref().map_or("The harness".to_owned(), |asked| model::plain_line(&asked.title));
     let needs = harness.and_then(|asked| asked.needs);
-    let mut doubts = Said::default();
+    let mut doubts = AbilityDoubts::default();
     doubts.tools(found, &title, needs);
     doubts.streams(found, &title, needs);
     doubts.context(settings, found, &title, needs);
@@ -284,15 +284,16 @@ fn is_sampled_here(settings: &RunSettings) -> bool {
         && sampler.is_some_and(|address| root(address) == root(base_url))
 }
 
+/// What an endpoint lacks or does not tell of what a run needs.
 #[derive(Default)]
-struct Said {
+struct AbilityDoubts {
     sentences: Vec<String>,
     is_missing: bool,
     is_unknown: bool,
     fix: Option<Fix>,
 }
 
-impl Said {
+impl AbilityDoubts {
     fn state(&self) -> CheckState {
         match (self.is_missing, self.is_unknown) {
             (true, _) => CheckState::Warn,
