@@ -6,10 +6,8 @@ use store::{GraderMentions, RunRecord};
 
 use crate::Workbench;
 use crate::api::{ApiError, RunRef};
+use crate::named_attempts::{NAMED, first_named, named_attempt};
 use crate::summary::run_record;
-
-/// Attempts that are named one by one.
-const NAMED: u32 = 3;
 
 impl Workbench {
     /// In which attempts of a run the agent's tool calls name places of the verifier (`docs/metrics.md`, "Places of the
@@ -33,23 +31,16 @@ fn note(mentions: &GraderMentions) -> Option<String> {
         return None;
     }
     let first = mentions.first.iter().map(|mention| {
-        let attempt =
-            if mention.attempt > 1 { format!(", attempt {}", mention.attempt) } else { String::new() };
         let places: Vec<&str> = mention.places.iter().map(|place| place.label()).collect();
-        format!("{}, turn {}{attempt} ({})", mention.episode, mention.turn, places.join(", "))
+        named_attempt(&mention.episode, mention.turn, mention.attempt, &places.join(", "))
     });
-    let mut named: Vec<String> = first.collect();
-    let more = mentions.naming.saturating_sub(u32::try_from(named.len()).unwrap_or(u32::MAX));
-    if more > 0 {
-        named.push(format!("and {more} more"));
-    }
     let all: Vec<&str> = GraderPlace::ALL.iter().copied().map(GraderPlace::label).collect();
     let mut text = format!(
         "In {} of {} the agent's tool calls name a place of the verifier ({}): {}. That says what was named, and not what became of a verdict.",
         mentions.naming,
         counted(mentions.known.into(), "attempt"),
         all.join(", "),
-        named.join("; "),
+        first_named(first, mentions.naming),
     );
     let unknown = mentions.attempts.saturating_sub(mentions.known);
     if unknown > 0 {

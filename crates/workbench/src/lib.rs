@@ -26,6 +26,7 @@ mod library;
 mod live;
 mod matrix;
 mod memory;
+mod named_attempts;
 mod packs;
 mod processes_left;
 mod published;
@@ -80,12 +81,12 @@ impl Options {
     fn library_file(&self) -> Result<PathBuf, ApiError> {
         match &self.db {
             Some(db) => Ok(db.clone()),
-            None => {
-                dirs::data_dir().map(|data| data.join("stamina-lab").join("library.sqlite")).ok_or_else(|| {
+            None => dirs::data_dir().map(|data| data.join("stamina-lab").join("library.sqlite")).ok_or_else(
+                || {
                     ApiError::new("app.no_data_folder", "The user's data folder is unknown")
                         .hint("Name a file with --db")
-                })
-            }
+                },
+            ),
         }
     }
 }

@@ -5,10 +5,8 @@ use store::{ProcessesLeft, RunRecord, Store};
 
 use crate::Workbench;
 use crate::api::{ApiError, RunRef};
+use crate::named_attempts::{NAMED, first_named, named_attempt};
 use crate::summary::run_record;
-
-/// Attempts that are named one by one.
-const NAMED: u32 = 3;
 
 impl Workbench {
     /// In which attempts of a run no second verification confirmed a verdict that processes of the agent could write
@@ -52,23 +50,17 @@ fn note(left: &ProcessesLeft) -> Option<String> {
         return None;
     }
     let first = left.first.iter().map(|one| {
-        let attempt = if one.attempt > 1 { format!(", attempt {}", one.attempt) } else { String::new() };
         let result = if one.has_other_results {
             "it came to other results, which count"
         } else {
             "none could be carried out, and the verdict may be theirs"
         };
-        format!("{}, turn {}{attempt} ({result})", one.episode, one.turn)
+        named_attempt(&one.episode, one.turn, one.attempt, result)
     });
-    let mut named: Vec<String> = first.collect();
-    let more = all.saturating_sub(u32::try_from(named.len()).unwrap_or(u32::MAX));
-    if more > 0 {
-        named.push(format!("and {more} more"));
-    }
     let mut text = format!(
         "In {} the agent left processes that could write the verdict, and no second verification without them confirmed it: {}.",
         counted(all.into(), "attempt"),
-        named.join("; "),
+        first_named(first, all),
     );
     if left.same > 0 {
         text.push_str(&format!(" In {} one did.", counted(left.same.into(), "other attempt")));
