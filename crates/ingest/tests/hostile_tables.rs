@@ -282,10 +282,10 @@ fn texts_that_a_dictionary_repeats_are_kept_up_to_a_bound() {
     let schema: Vec<Vec<u8>> = std::iter::once(root).chain(columns.iter().map(|name| leaf(name))).collect();
     let mut out = b"PAR1".to_vec();
     let mut chunks = Vec::new();
+    let number: Vec<u8> = (1..=rows).flat_map(|n: i64| plain(&format!("{}", n % 10_000 + 1))).collect();
+    let turn: Vec<u8> = (1..=rows).flat_map(|n: i64| plain(&format!("{}", n / 10_000 + 1))).collect();
     for name in &columns {
         let begin = size(&out);
-        let number: Vec<u8> = (1..=rows).flat_map(|n: i64| plain(&format!("{}", n % 10_000 + 1))).collect();
-        let turn: Vec<u8> = (1..=rows).flat_map(|n: i64| plain(&format!("{}", n / 10_000 + 1))).collect();
         let repeated = |text: &str| {
             // One run of the index 0, which takes no bits.
             let mut run = vec![0];
