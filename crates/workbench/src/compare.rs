@@ -55,7 +55,7 @@ impl Workbench {
     /// The same, remembered until something changes in the library: a page asks for it, and each of its figures does.
     pub(crate) fn comparison(&self, request: &CompareRequest) -> Result<Arc<Comparison>, ApiError> {
         let change = self.store.last_change()?;
-        self.memory.comparisons.get(change, request, || self.compare(request))
+        self.cache.comparisons.get(change, request, || self.compare(request))
     }
 
     /// What a reader must know of the runs of a member. A sentence that is not of all of them names its runs.

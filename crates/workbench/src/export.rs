@@ -4,7 +4,6 @@
 //! those of the pages, so that what is exported is what was seen. From there a figure is a `figures::FigureSpec` and
 //! nothing else: the file carries it, and `stamina figure` makes the same bytes from it.
 
-mod again;
 mod bundle;
 mod caption;
 mod figure;
@@ -14,6 +13,7 @@ mod matrix;
 mod method;
 mod percent;
 mod plane;
+mod reexport;
 mod report;
 mod tables;
 
@@ -26,10 +26,10 @@ use figures::table::Table;
 use figures::venue::Preset;
 use figures::{Figure, FigureSpec, Layout, Theme};
 
-pub use again::{MadeAgain, SpecFile};
 pub use bundle::ReportFolder;
 pub(crate) use file::write_whole;
 pub use inputs::Watch;
+pub use reexport::{MadeAgain, SpecFile};
 
 use crate::Workbench;
 use crate::api::{

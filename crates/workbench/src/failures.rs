@@ -165,9 +165,14 @@ impl Workbench {
                 class: class.as_str().to_owned(),
                 label: class.label().to_owned(),
                 side: class.side().as_str().to_owned(),
-                description: class.about().to_owned(),
+                description: if class.is_checked() {
+                    class.about().to_owned()
+                } else {
+                    format!("{} Not yet checked against labels.", class.about())
+                },
             })
             .collect();
+        let unchecked = unchecked(found_classes.iter().map(|(class, _)| *class));
         let failures = Failures {
             benchmark: found.benchmark.clone(),
             benchmarks: found.benchmarks.clone(),
@@ -183,7 +188,7 @@ impl Workbench {
             repair,
             repairs,
             origins: ORIGINS.into_iter().zip(origins).filter(|(_, n)| *n > 0).collect(),
-            cautions: cautions(&found),
+            cautions: cautions(&found).into_iter().chain(unchecked).collect(),
             published: members::published(&found.pools, "failures"),
             flips: flips(&found),
             rules: all_rules(),
@@ -207,6 +212,13 @@ fn all_rules() -> Vec<FailureRule> {
             description: rule.about.to_owned(),
         })
         .collect()
+}
+
+/// A sentence about the classes of which too few labels, or none, say how often they are right.
+fn unchecked(classes: impl Iterator<Item = FailureClass>) -> Option<String> {
+    let labels: Vec<&str> =
+        classes.filter(|class| !class.is_checked()).map(FailureClass::label).collect();
+    (!labels.is_empty()).then(|| format!("Not yet checked against labels: {}.", labels.join(", ")))
 }
 
 /// What a reader must know of the numbers.

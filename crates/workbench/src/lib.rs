@@ -9,6 +9,7 @@
 
 pub mod api;
 mod benchmarks;
+mod cache;
 mod caveats;
 mod censoring_policy;
 mod changes;
@@ -25,7 +26,6 @@ mod jobs;
 mod library;
 mod live;
 mod matrix;
-mod memory;
 mod named_attempts;
 mod packs;
 mod processes_left;
@@ -100,7 +100,7 @@ pub struct Workbench {
     jobs: jobs::Jobs,
     samplings: sampler::Samplings,
     runs: runs::Runs,
-    memory: memory::Memory,
+    cache: cache::AnswerCache,
     texts: texts::Texts,
     sample: Option<PathBuf>,
 }

@@ -42,7 +42,7 @@ impl Workbench {
     /// The same, remembered until something changes in the library.
     pub(crate) fn matrix(&self, request: &MatrixRequest) -> Result<Arc<Matrix>, ApiError> {
         let change = self.store.last_change()?;
-        self.memory.matrices.get(change, request, || self.make_matrix(request))
+        self.cache.matrices.get(change, request, || self.make_matrix(request))
     }
 
     /// Mean stamina against the retry budget.

@@ -1,8 +1,8 @@
 //! Runs: the form, the checks before one begins, playing, watching and steering it.
 //!
 //! A run is its results folder. What the runner keeps there beside the results tells everything that is shown of a run, so
-//! one of this process, one of `stamina run` and one that was killed are the same case; pausing and stopping are wishes in a
-//! file. What is here in memory is only what no folder tells yet ([`play`]).
+//! one of this process, one of `stamina run` and one that was killed are the same case; pausing and stopping are control
+//! requests in a file. What is here in memory is only what no folder tells yet ([`threads`]).
 
 mod abilities;
 mod binds;
@@ -15,15 +15,15 @@ mod foreign_sampler;
 mod form;
 mod images;
 mod keys;
-mod leave;
 mod log;
 mod machine;
-mod now;
 mod planned;
-mod play;
 mod preflight;
 mod prices;
 mod shakedown;
+mod shutdown;
+mod status;
+mod threads;
 mod trust;
 mod trust_rows;
 
@@ -35,17 +35,17 @@ pub use self::form::harnesses;
 pub use self::images::{
     ImageNews, build_named, clean, leftovers, list as images, sweep_leftovers, test as test_images,
 };
-pub use self::leave::InFlight;
 pub use self::machine::{bytes, duration, short};
-pub use self::now::{look, send_control_request};
-pub(crate) use self::play::Runs;
-pub use self::play::{run_error, runtime};
 pub use self::prices::{priced, priced_changes};
 pub use self::shakedown::sweep_shakedowns;
+pub use self::shutdown::InFlight;
+pub use self::status::{look, send_control_request};
+pub(crate) use self::threads::Runs;
+pub use self::threads::{run_error, runtime};
 
 /// The form as settings that the app can play; what is wrong with them is one error.
 pub(crate) fn settings_of(form: &crate::api::FormSettings) -> Result<RunSettings, crate::api::ApiError> {
-    form::settings_of(form).map_err(|errors| play::refused(&errors))
+    form::settings_of(form).map_err(|errors| threads::refused(&errors))
 }
 
 /// What checks ask of a run's harness.

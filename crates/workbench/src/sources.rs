@@ -112,7 +112,7 @@ impl Workbench {
             jobs: crate::jobs::Jobs::default(),
             samplings: crate::sampler::Samplings::default(),
             runs: crate::runs::Runs::new(&db),
-            memory: crate::memory::Memory::default(),
+            cache: crate::cache::AnswerCache::default(),
             texts: crate::texts::Texts::default(),
             sample: options.sample.clone().filter(|sample| sample.exists()),
         });

@@ -318,7 +318,7 @@ impl Workbench {
 
     fn turns_of(&self, request: &DisagreementRequest) -> Result<Arc<Table>, ApiError> {
         let change = self.store.last_change()?;
-        self.memory.turns.get(change, &request.members, || {
+        self.cache.turns.get(change, &request.members, || {
             let pools = members::resolve(&self.store, &request.members)?;
             let plays = pools
                 .iter()

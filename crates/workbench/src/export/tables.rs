@@ -9,7 +9,7 @@ pub(super) mod json;
 mod library;
 mod matrix;
 mod pairs;
-mod play;
+mod played_runs;
 mod scenarios;
 mod scores;
 mod sources;
@@ -59,8 +59,8 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         TableOf::PerTask { of } => tasks::per_task(workbench, of)?,
         TableOf::PassAtK { of } => tasks::pass_at_k(workbench, of)?,
         TableOf::Library { of } => library::table(workbench, of)?,
-        TableOf::Played { over } => play::runs(workbench, *over)?,
-        TableOf::Progress { of } => play::progress(workbench, of)?,
+        TableOf::Played { over } => played_runs::runs(workbench, *over)?,
+        TableOf::Progress { of } => played_runs::progress(workbench, of)?,
         TableOf::Suite { of } => scenarios::suite(workbench, of)?,
         TableOf::Attempts { of } => turn::attempts(workbench, of)?,
         TableOf::Tests { of } => turn::tests(workbench, of)?,

@@ -217,7 +217,7 @@ impl Workbench {
             let record = records().find(|record| record.entry.source == source)?;
             self.live.tree(source, &record.source_path).ok()
         };
-        let mut all = self.memory.failures.read(&self.store, &ids, open)?.into_iter();
+        let mut all = self.cache.failures.read(&self.store, &ids, open)?.into_iter();
         let runs = pools.iter().map(|pool| all.by_ref().take(pool.runs.len()).collect()).collect();
         Ok(Found { pools, runs, copied, withdrawn, benchmark, benchmarks })
     }

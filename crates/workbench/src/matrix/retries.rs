@@ -38,7 +38,7 @@ impl Workbench {
     /// Mean stamina against the retry budget, remembered until something changes in the library.
     pub(crate) fn retries(&self, request: &RetriesRequest) -> Result<Arc<Retries>, ApiError> {
         let change = self.store.last_change()?;
-        self.memory.retries.get(change, request, || self.make_retries(request))
+        self.cache.retries.get(change, request, || self.make_retries(request))
     }
 
     fn make_retries(&self, request: &RetriesRequest) -> Result<Retries, ApiError> {

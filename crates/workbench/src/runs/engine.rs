@@ -4,7 +4,7 @@ use runner::settings::{EndpointSettings, RunSettings};
 use sandbox::{EngineInfo, Reach, SandboxError};
 
 use super::machine::{self, LEAST_DISK, bytes};
-use super::play::sandbox_error;
+use super::threads::sandbox_error;
 use crate::api::{Check, CheckState};
 
 pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {

@@ -8,7 +8,7 @@ use sandbox::{BuildNews, BuildSettings, Engine, RECIPES, Recipe, SandboxError, W
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::play::{runtime, sandbox_error};
+use super::threads::{runtime, sandbox_error};
 use crate::Workbench;
 use crate::api::{
     ApiError, BuildImages, CleanLeftovers, ImageInfo, ImageList, ImageOutcome, JobKind, JobRef, LeftoverInfo,

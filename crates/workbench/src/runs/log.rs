@@ -9,7 +9,7 @@ use files::Tree;
 use model::{dollars, log_line};
 use serde_json::Value;
 
-use super::now::folder_of;
+use super::status::folder_of;
 use crate::Workbench;
 use crate::api::{ApiError, LiveLog, LiveLogKind, LiveLogRequest, LogLine};
 

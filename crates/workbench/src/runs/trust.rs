@@ -61,7 +61,7 @@ fn key_in_words(key: &KeySource) -> Option<String> {
 impl Workbench {
     /// Whether the run in a folder was begun by this library on this machine, and what a resume of it would do.
     pub fn run_trust(&self, request: RunFolder) -> Result<RunTrust, ApiError> {
-        self.trust_of(&super::now::folder_of(&request.folder)?)
+        self.trust_of(&super::status::folder_of(&request.folder)?)
     }
 
     /// As [`Workbench::run_trust`], by its folder.

@@ -3,7 +3,7 @@
 use figures::table::{Column, Table, known};
 use model::counted;
 
-use super::play::word;
+use super::played_runs::word;
 use crate::Workbench;
 use crate::api::{ApiError, ImportReportRequest, WarningsOf};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use figures::table::{Column, Table, Value, known, maybe};
 use model::{TestOutcome, TestResult, Verdict};
 
-use super::play::word;
+use super::played_runs::word;
 use crate::Workbench;
 use crate::api::{
     ApiError, AttemptDetail, AttemptOf, FailureOrigin, TestHistory, TurnDetail, TurnRef, marked,

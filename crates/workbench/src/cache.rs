@@ -1,4 +1,4 @@
-//! Answers that cost work, remembered until something changes in the library.
+//! Answers that cost work, kept until something changes in the library.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -12,9 +12,9 @@ use crate::failures::Digests;
 /// Answers of each kind that are kept.
 const KEPT: usize = 16;
 
-/// What is remembered.
+/// The answers that are kept.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct AnswerCache {
     /// Of `compare_runs`.
     pub(crate) comparisons: Answers<CompareRequest, Comparison>,
     /// Of `list_disagreements`: every turn of some members.

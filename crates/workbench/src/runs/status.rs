@@ -13,7 +13,7 @@ use runner::live::{self, Phase, RunState};
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 
 use self::shown::{detail, is_live, just_begun, rank, row, unreadable};
-use super::play::run_error;
+use super::threads::run_error;
 use crate::Workbench;
 use crate::api::{
     ApiError, ControlRun, ListRuns, LiveRunDetail, LiveRunRow, LiveRuns, Nothing, RunAction, RunFolder,

@@ -1,6 +1,6 @@
 //! Runs that this process plays, each on a thread of its own.
 //!
-//! The folder of a run says what it is doing, here as everywhere ([`super::now`]). Kept here is only what the folder cannot
+//! The folder of a run says what it is doing, here as everywhere ([`super::status`]). Kept here is only what the folder cannot
 //! tell: that it was begun a moment ago, and why it could not begin.
 
 use std::collections::BTreeMap;
@@ -25,7 +25,7 @@ const ADOPTING: (Duration, u32) = (Duration::from_millis(250), 240);
 
 /// A run that was begun by this process.
 #[derive(Debug, Clone)]
-pub(super) struct Here {
+pub(super) struct OwnRun {
     pub(super) agent: String,
     pub(super) model: Option<String>,
     pub(super) simulated: bool,
@@ -40,7 +40,7 @@ pub(super) struct Here {
 /// Those of this process, by folder.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
-    here: Mutex<BTreeMap<PathBuf, Here>>,
+    here: Mutex<BTreeMap<PathBuf, OwnRun>>,
     /// Told whenever one of them is played no more.
     let_go: Condvar,
     /// Where shakedowns of this library lie.
@@ -57,11 +57,11 @@ impl Runs {
         Self { shakedowns: shakedown::folder_of_library(db), ..Self::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Here>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, OwnRun>> {
         model::lock(&self.here)
     }
 
-    pub(super) fn all(&self) -> BTreeMap<PathBuf, Here> {
+    pub(super) fn all(&self) -> BTreeMap<PathBuf, OwnRun> {
         self.lock().clone()
     }
 
@@ -73,7 +73,7 @@ impl Runs {
         playing.iter().any(|run| files::beneath::resolved(run).starts_with(folder))
     }
 
-    pub(super) fn get(&self, folder: &Path) -> Option<Here> {
+    pub(super) fn get(&self, folder: &Path) -> Option<OwnRun> {
         self.lock().get(folder).cloned()
     }
 
@@ -88,7 +88,7 @@ impl Runs {
     /// Waits until this process plays a run no more, at most so long.
     fn wait_until_let_go(&self, folder: &Path, at_most: Duration) {
         let is_played =
-            |runs: &mut BTreeMap<PathBuf, Here>| runs.get(folder).is_some_and(|here| here.playing);
+            |runs: &mut BTreeMap<PathBuf, OwnRun>| runs.get(folder).is_some_and(|here| here.playing);
         // Where it is still played after that time, the next step says so.
         drop(self.let_go.wait_timeout_while(self.lock(), at_most, is_played));
     }
@@ -127,7 +127,7 @@ impl Workbench {
             error.hint.clone_from(&check.sentence);
             return Err(error);
         }
-        let here = Here {
+        let here = OwnRun {
             agent: settings.agent.clone(),
             model: settings.model.clone(),
             simulated: settings.is_simulated(),
@@ -142,14 +142,14 @@ impl Workbench {
 
     /// Continues a run that was stopped or killed, in the background of this process.
     pub fn resume_run(&self, request: ResumeRun) -> Result<StartedRun, ApiError> {
-        let folder = super::now::folder_of(&request.folder)?;
+        let folder = super::status::folder_of(&request.folder)?;
         let known = runner::live::read(&folder).map_err(run_error)?;
         if matches!(known.state, RunState::Ended { .. }) {
             // Its folder tells that a moment before its thread is done.
             self.runs.wait_until_let_go(&folder, LETTING_GO);
         }
         let (changes, looked_at) = self.admitted(&folder, request.changes, request.trust.as_ref())?;
-        let here = Here {
+        let here = OwnRun {
             agent: known.agent,
             model: known.model,
             simulated: known.simulated,
@@ -169,7 +169,7 @@ impl Workbench {
     fn begin(
         &self,
         folder: PathBuf,
-        here: Here,
+        here: OwnRun,
         play: impl FnOnce(OnEvent) -> Playing + Send + 'static,
     ) -> Result<StartedRun, ApiError> {
         let runtime = runtime()?;
@@ -347,7 +347,7 @@ mod tests {
     #[test]
     fn whoever_resumes_a_run_waits_for_the_thread_that_played_it() {
         let folder = Path::new("/results");
-        let here = Here {
+        let here = OwnRun {
             agent: "mock".to_owned(),
             model: None,
             simulated: true,

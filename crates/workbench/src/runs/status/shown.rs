@@ -8,8 +8,8 @@ use runner::live::{self, Phase, RunState};
 use super::goes_on;
 use crate::api::{Forecast, LiveEpisode, LiveRunDetail, LiveRunRow, LiveSpeed, LiveState, RunBudget};
 use crate::runs::estimate::spread;
-use crate::runs::play::Here;
 use crate::runs::shakedown;
+use crate::runs::threads::OwnRun;
 
 /// Whether a run is in progress.
 pub(super) fn is_live(state: LiveState) -> bool {
@@ -38,7 +38,7 @@ fn name_of(folder: &Path) -> String {
 }
 
 /// A run whose folder tells nothing yet, or that could not begin.
-pub(super) fn just_begun(folder: &Path, here: &Here) -> LiveRunDetail {
+pub(super) fn just_begun(folder: &Path, here: &OwnRun) -> LiveRunDetail {
     let seconds = here.begun.elapsed().map_or(0.0, |d| d.as_secs_f64());
     LiveRunDetail {
         row: LiveRunRow {
@@ -111,7 +111,7 @@ pub(super) fn row(
     folder: &Path,
     run: Option<String>,
     read: &live::LiveRun,
-    here: Option<&Here>,
+    here: Option<&OwnRun>,
 ) -> LiveRunRow {
     let (state, mut message) = match &read.state {
         RunState::Running => (LiveState::Running, None),
@@ -162,7 +162,7 @@ pub(super) fn detail(
     folder: &Path,
     run: Option<String>,
     read: live::LiveRun,
-    here: Option<&Here>,
+    here: Option<&OwnRun>,
 ) -> LiveRunDetail {
     let row = row(folder, run, &read, here);
     let forecast = is_live(row.state).then(|| forecast(&read)).flatten();

@@ -1,4 +1,4 @@
-//! Leaving: what the runs of this process have in flight when it is to end, and stopping them before it does.
+//! Shutdown: what the runs of this process have in flight when it is to end, and stopping them before it does.
 //!
 //! A run is played by the process that began it. Ended at once, it is lost as by a kill: its attempts are retried from
 //! their snapshots, and what they have spent is spent twice.
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use runner::live::{self, Phase, RunState};
 use serde::Serialize;
 
-use super::now::send_control_request;
+use super::status::send_control_request;
 use crate::Workbench;
 use crate::api::RunAction;
 
