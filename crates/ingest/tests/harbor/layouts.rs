@@ -91,6 +91,39 @@ fn as_many_episodes_are_planned_in_the_layout_of_evocode_bench_as_the_tasks_to_r
     assert_eq!(read(dir.path()).run("oracle/oracle").planned_episodes, Some(all));
 }
 
+/// A job without a lock, of which the only trial is of task `a`.
+#[test]
+fn tasks_that_a_configuration_names_are_planned_where_no_trial_of_them_was_begun() {
+    let by_name = r#""datasets": [{"path": "tasks", "task_names": ["a", "b"]}], "tasks": [{"path": "/x/c"}]"#;
+    let table = [
+        (by_name, 3, Some(vec![("a", 1), ("b", 1), ("c", 1)])),
+        // More were planned than are named.
+        (by_name, 4, None),
+        (r#""datasets": [{"path": "tasks", "task_names": ["a", "b*"]}]"#, 2, None),
+        (
+            r#""n_attempts": 2, "datasets": [{"name": "set", "task_names": ["org/a", "b"]}]"#,
+            4,
+            Some(vec![("a", 2), ("b", 2)]),
+        ),
+        (r#""datasets": [{"path": "tasks"}]"#, 1, Some(vec![("a", 1)])),
+    ];
+    for (named, all, want) in table {
+        let dir = tempfile::tempdir().unwrap();
+        let agent = r#"{"name": "h", "model_name": "m"}"#;
+        let file = |name: &str, text: &str| write(&dir.path().join("job").join(name), text);
+        file("config.json", &format!(r#"{{"job_name": "job", "agents": [{agent}], {named}}}"#));
+        file("result.json", &format!(r#"{{"id": "x", "n_total_trials": {all}}}"#));
+        let trial = r#"{"task": {"path": "/x/a"}, "trial_name": "a__1234567", "agent": AGENT}"#;
+        file("a__1234567/config.json", &trial.replace("AGENT", agent));
+        let tree = Tree::open(dir.path()).unwrap();
+        let planned = ingest::view::planned(&tree, "harbor", "job", "job/h/m");
+        let planned = planned.as_ref().map(|planned| {
+            planned.iter().map(|one| (one.scenario.as_str(), one.episodes)).collect::<Vec<_>>()
+        });
+        assert_eq!(planned, want, "{named}, {all}");
+    }
+}
+
 #[test]
 fn a_single_trial_can_be_opened_alone() {
     let read = read(&fixture().join("jobs/failures-k1").join(V5));

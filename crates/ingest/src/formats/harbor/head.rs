@@ -73,6 +73,13 @@ impl Head {
         head
     }
 
+    /// A task of a job's configuration, without an agent.
+    pub(super) fn of_task(task: &Node) -> Self {
+        let mut head = Self::default();
+        head.take_task(task);
+        head
+    }
+
     /// A trial by its entry in a lock, or its configuration.
     pub(super) fn of_config(config: &Node) -> Self {
         let mut head = Self::default();
@@ -106,14 +113,18 @@ impl Head {
             self.take_agent(agent);
         }
         if let Some(task) = config.get("task") {
-            let text = |key| task.get(key).and_then(Node::word).map(str::to_owned);
-            self.task_path = self.task_path.take().or_else(|| text("path"));
-            self.source = self.source.take().or_else(|| text("source"));
-            self.repository = self.repository.take().or_else(|| text("git_url"));
-            if self.task.is_empty() {
-                let of_path = || Some(folder_name(&text("path")?).to_owned());
-                self.task = text("name").or_else(of_path).unwrap_or_default();
-            }
+            self.take_task(task);
+        }
+    }
+
+    fn take_task(&mut self, task: &Node) {
+        let text = |key| task.get(key).and_then(Node::word).map(str::to_owned);
+        self.task_path = self.task_path.take().or_else(|| text("path"));
+        self.source = self.source.take().or_else(|| text("source"));
+        self.repository = self.repository.take().or_else(|| text("git_url"));
+        if self.task.is_empty() {
+            let of_path = || Some(folder_name(&text("path")?).to_owned());
+            self.task = text("name").or_else(of_path).unwrap_or_default();
         }
     }
 

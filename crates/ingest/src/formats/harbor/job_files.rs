@@ -10,7 +10,7 @@ use crate::readers::json::Node;
 use crate::readers::value;
 use files::{Tree, join};
 
-use super::head::{Head, job_name};
+use super::head::{Head, folder_name, job_name};
 use super::layout::{Job, Kind, holds_trial, is_file, trial_folders};
 use super::limits::{CONFIG_CAP, RESULT_CAP};
 
@@ -119,7 +119,7 @@ fn total(result: &Node) -> Option<u32> {
 }
 
 /// The trials of a run that no lock names: every task of the job for every attempt, where that gives as many trials as were
-/// planned for all agents. Each trial is named by its task. `None` = tasks are missing of which no trial was begun.
+/// planned for all agents. Each trial is named by its task. `None` = tasks are missing that nothing names.
 pub(super) fn planned_by_tasks(
     tree: &Tree,
     at: &str,
@@ -129,10 +129,11 @@ pub(super) fn planned_by_tasks(
 ) -> Option<Vec<String>> {
     let config = JobFiles::read_config(tree, job)?;
     let result: Node = tree.read_json(&join(&job.path, "result.json"), RESULT_CAP).ok()?;
-    let attempts = config.get("n_attempts").and_then(value::count).map(u64::from)?;
+    // Harbor writes what is not its default, which is one.
+    let attempts = config.get("n_attempts").map_or(Some(1), value::count).map(u64::from)?;
     let agents = config.get("agents").map_or(&[][..], Node::list);
     let own = agents.iter().map(Head::of_agent).filter(is_own).count() as u64;
-    let tasks: BTreeSet<(String, Option<String>)> = trial_folders(tree, at, kind, job)
+    let begun: BTreeSet<(String, Option<String>)> = trial_folders(tree, at, kind, job)
         .iter()
         .filter(|trial| holds_trial(&tree.list(trial)))
         .map(|trial| {
@@ -141,10 +142,34 @@ pub(super) fn planned_by_tasks(
             (head.task, origin)
         })
         .collect();
-    let all = (tasks.len() as u64).checked_mul(attempts)?.checked_mul(agents.len() as u64)?;
-    let is_whole = own > 0 && all <= MOST_PLANNED && all == u64::from(total(&result)?);
+    let planned = u64::from(total(&result)?);
+    let is_whole = |tasks: &BTreeSet<(String, Option<String>)>| {
+        let all = (tasks.len() as u64)
+            .checked_mul(attempts)
+            .and_then(|trials| trials.checked_mul(agents.len() as u64));
+        own > 0 && planned <= MOST_PLANNED && all == Some(planned)
+    };
+    let tasks = if is_whole(&begun) {
+        begun
+    } else {
+        let short: BTreeSet<&str> = begun.iter().map(|(task, _)| folder_name(task)).collect();
+        let more = named_tasks(&config).into_iter().filter(|task| !short.contains(folder_name(task)));
+        let more: Vec<_> = more.map(|task| (task, None)).collect();
+        Some(begun.into_iter().chain(more).collect()).filter(is_whole)?
+    };
     let times = usize::try_from(attempts.checked_mul(own)?).ok()?;
-    is_whole.then(|| tasks.into_iter().flat_map(|(task, _)| std::iter::repeat_n(task, times)).collect())
+    Some(tasks.into_iter().flat_map(|(task, _)| std::iter::repeat_n(task, times)).collect())
+}
+
+/// The tasks that a job's configuration names one by one, and not by a pattern.
+fn named_tasks(config: &Node) -> BTreeSet<String> {
+    fn items<'a>(node: &'a Node, key: &str) -> &'a [Node] {
+        node.get(key).map_or(&[][..], Node::list)
+    }
+    let of_sets = items(config, "datasets").iter().flat_map(|set| items(set, "task_names"));
+    let named = of_sets.filter_map(Node::word).filter(|name| !name.contains(['*', '?', '[']));
+    let alone = items(config, "tasks").iter().map(|task| Head::of_task(task).task);
+    named.map(str::to_owned).chain(alone.filter(|task| !task.is_empty())).collect()
 }
 
 /// The version of Harbor that a job's lock names, without holding what else is in it.
