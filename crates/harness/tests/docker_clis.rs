@@ -1,7 +1,9 @@
-//! The real programs in their images, with the simulated model behind the gateway: five turns of one session each, and each
-//! kind of failure.
+//! The real programs in their images, with the simulated model behind the gateway: turns of one session each, and each kind of
+//! failure.
 //!
-//! `STAMINA_HARNESSES` (names with commas) selects harnesses. Without it, all harnesses with an image are tested.
+//! `STAMINA_HARNESSES` (names with commas) selects harnesses. Without it, all harnesses with an image are tested. A session has
+//! three turns: one that begins it, one that continues it, and one that continues what was continued; where `STAMINA_EVERY_WAY` is
+//! set (`npm run test:deep`) five.
 //! `STAMINA_OUTPUT` names a folder for their complete output and their HOME.
 #![allow(
     clippy::unwrap_used,
@@ -263,7 +265,7 @@ macro_rules! of_each {
             #[ignore = "needs a container engine"]
             async fn $turns() {
                 if let Some(harness) = asked_for($name) {
-                    completes_five_turns(harness).await;
+                    completes_turns(harness).await;
                 }
             }
 
@@ -279,16 +281,16 @@ macro_rules! of_each {
 }
 
 of_each! {
-    "mini_swe": five_turns_of_one_session_mini_swe, each_way_to_go_wrong_mini_swe;
-    "openhands": five_turns_of_one_session_openhands, each_way_to_go_wrong_openhands;
-    "opencode": five_turns_of_one_session_opencode, each_way_to_go_wrong_opencode;
-    "qwen_code": five_turns_of_one_session_qwen_code, each_way_to_go_wrong_qwen_code;
-    "kimi_cli": five_turns_of_one_session_kimi_cli, each_way_to_go_wrong_kimi_cli;
-    "kimi_code": five_turns_of_one_session_kimi_code, each_way_to_go_wrong_kimi_code;
-    "vibe": five_turns_of_one_session_vibe, each_way_to_go_wrong_vibe;
-    "claude_code": five_turns_of_one_session_claude_code, each_way_to_go_wrong_claude_code;
-    "codex": five_turns_of_one_session_codex, each_way_to_go_wrong_codex;
-    "mock": five_turns_of_one_session_mock, each_way_to_go_wrong_mock;
+    "mini_swe": turns_of_one_session_mini_swe, each_way_to_go_wrong_mini_swe;
+    "openhands": turns_of_one_session_openhands, each_way_to_go_wrong_openhands;
+    "opencode": turns_of_one_session_opencode, each_way_to_go_wrong_opencode;
+    "qwen_code": turns_of_one_session_qwen_code, each_way_to_go_wrong_qwen_code;
+    "kimi_cli": turns_of_one_session_kimi_cli, each_way_to_go_wrong_kimi_cli;
+    "kimi_code": turns_of_one_session_kimi_code, each_way_to_go_wrong_kimi_code;
+    "vibe": turns_of_one_session_vibe, each_way_to_go_wrong_vibe;
+    "claude_code": turns_of_one_session_claude_code, each_way_to_go_wrong_claude_code;
+    "codex": turns_of_one_session_codex, each_way_to_go_wrong_codex;
+    "mock": turns_of_one_session_mock, each_way_to_go_wrong_mock;
 }
 
 /// The harness of a name, if it is selected.
@@ -301,14 +303,15 @@ fn asked_for(name: &str) -> Option<&'static dyn Harness> {
     found
 }
 
-async fn completes_five_turns(harness: &'static dyn Harness) {
+async fn completes_turns(harness: &'static dyn Harness) {
     let (network, listen) = Network::new();
-    let turns = turns(5);
+    let count: u32 = if std::env::var_os("STAMINA_EVERY_WAY").is_some() { 5 } else { 3 };
+    let turns = turns(count as usize);
     let name = harness.name();
     let gateway = oracle(listen, FaultInjection::default()).await;
     let mut episode = Episode::new(harness, &network, &turns);
     let mut longest = 0;
-    for turn in 1..=5_u32 {
+    for turn in 1..=count {
         let prompt = format!("--turn {turn}: \"$(touch /workspace/evil)\" `id` 'quoted'\n\\ and so on. é");
         let began = Instant::now();
         let played = episode.call(&gateway, turn, 1, &prompt, PATIENCE).await;
