@@ -24,7 +24,7 @@ mod tests;
 
 pub use self::error::{Mismatch, PackError};
 pub use self::layout::{EARLIER_VERSIONS, MANIFEST, PACK_VERSION, Part, folder, number};
-pub use self::make::{CHANGES_VERSION, Made, Maker, RecordedChange, TurnChanges};
+pub use self::make::{CHANGES_VERSION, MadeTurn, Maker, RecordedChange, TurnChanges};
 pub use self::manifest::{Generator, Manifest, SampledBy, ScenarioEntry};
 pub use self::place::Target;
 pub use self::read::Pack;

@@ -27,7 +27,7 @@ use serde_json::Value;
 
 use self::answer::{Outcome, not_found};
 pub use self::flaws::Flaw;
-use self::plan::Plan;
+use self::plan::ServerPlan;
 use self::records::{Table, integer};
 pub use self::server::{Serving, serve, serve_on_stdin};
 use crate::ir::Schema;
@@ -59,7 +59,7 @@ pub struct Response {
 #[derive(Debug, Clone)]
 pub struct World {
     schema: Arc<Schema>,
-    plan: Arc<Plan>,
+    plan: Arc<ServerPlan>,
     flaws: u128,
     tables: Vec<Table>,
 }
@@ -72,7 +72,7 @@ impl World {
 
     /// A server with flaws.
     pub fn flawed(schema: Arc<Schema>, flaws: BTreeSet<Flaw>) -> Self {
-        let plan = Arc::new(Plan::new(&schema));
+        let plan = Arc::new(ServerPlan::new(&schema));
         let tables = vec![Table::default(); plan.entities.len()];
         Self { schema, plan, flaws: flaws.into_iter().fold(0, |bits, flaw| bits | flaw.bit()), tables }
     }
@@ -111,7 +111,7 @@ impl World {
         }
     }
 
-    fn route(&mut self, plan: &Plan, request: &Request) -> Outcome<Response> {
+    fn route(&mut self, plan: &ServerPlan, request: &Request) -> Outcome<Response> {
         if request.path == "/reset" && request.method == Method::Post {
             self.reset();
             return Ok(Response::empty());

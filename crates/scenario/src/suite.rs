@@ -57,7 +57,7 @@ pub(crate) use self::generate::{Before, Next, next_suite};
 pub use self::proof::{Unstated, unstated};
 pub(crate) use self::reading::SuiteFile;
 pub(crate) use self::reads::Blocks;
-pub(crate) use self::shorthand::{Like, Shorthand};
+pub(crate) use self::shorthand::{Shorthand, SimilarBody};
 pub(crate) use self::written::SuiteFiles;
 
 /// The version of this format.

@@ -22,12 +22,12 @@ mod analytic;
 mod delta;
 mod document;
 mod entity;
-mod facts;
 mod frame;
 mod general;
 mod pieces;
 mod removed;
 mod request;
+mod slots;
 mod types;
 mod void;
 mod wording;
@@ -122,8 +122,8 @@ impl Texts {
 
 /// One sentence for a change, plain and the same always: for `changes/turn_N.yaml`, the app, and logs.
 pub fn summary(before: &Schema, change: &Change) -> String {
-    let slots = facts::slots(before, before, change);
-    facts::fill(wording::for_change(change).summary, &slots)
+    let slots = slots::slots(before, before, change);
+    slots::fill(wording::for_change(change).summary, &slots)
 }
 
 #[cfg(test)]

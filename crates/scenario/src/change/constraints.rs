@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use strum::{EnumDiscriminants, IntoStaticStr, VariantNames};
 
-use super::parts::written;
+use super::parts::written_field;
 use super::refusal::{Refusal, refuse};
 use crate::ir::{Key, Kind, Removed, Schema};
 
@@ -61,7 +61,7 @@ impl ConstraintChange {
     pub(super) fn perform(&self, schema: &mut Schema) -> Result<(), Refusal> {
         let (entity, key) = self.keys();
         let turn = schema.turn;
-        let field = written(schema, entity, key)?;
+        let field = written_field(schema, entity, key)?;
         let is_new = field.introduced_in == turn;
         let refused = |why: &str| refuse(format!("`{entity}.{key}` {why}"));
         let accepts = |accepted: Value| Removed::Constraint {

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::parts::written;
+use super::parts::written_field;
 use super::refusal::{Refusal, refuse};
 use super::uses;
 use crate::ir::{Comparison, Condition, Effect, Field, Kind, Only, Operand, Removed, Schema};
 
 fn values<'a>(schema: &'a mut Schema, entity_key: &str, key: &str) -> Result<&'a mut Vec<String>, Refusal> {
-    match &mut written(schema, entity_key, key)?.kind {
+    match &mut written_field(schema, entity_key, key)?.kind {
         Kind::Enum { values } => Ok(values),
         _ => refuse(format!("`{entity_key}.{key}` is no enum")),
     }

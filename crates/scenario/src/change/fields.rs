@@ -8,7 +8,7 @@ use strum::{EnumDiscriminants, IntoStaticStr, VariantNames};
 
 use super::claims::{claim_part, insert};
 use super::enums;
-use super::parts::{entity, field, written};
+use super::parts::{entity, field, written_field};
 use super::refusal::{Refusal, refuse};
 use super::uses;
 use crate::check::{can_be_unique, can_filter, can_sort};
@@ -196,7 +196,7 @@ fn retype(
     default: Option<&Value>,
 ) -> Result<(), Refusal> {
     let turn = schema.turn;
-    let old = written(schema, entity_key, key)?;
+    let old = written_field(schema, entity_key, key)?;
     if discriminant(&old.kind) == discriminant(kind) {
         return refuse(format!("`{entity_key}.{key}` is of this type already"));
     }

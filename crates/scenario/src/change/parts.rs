@@ -24,7 +24,7 @@ pub(super) fn field<'a>(
 }
 
 /// The field with a key, if a client writes it.
-pub(super) fn written<'a>(
+pub(super) fn written_field<'a>(
     schema: &'a mut Schema,
     entity_key: &str,
     key: &str,

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::python::{is_name, line, prose, push_quoted, push_value};
-use crate::suite::{Assertion, Case, Like, Make, Method, Send, Shorthand, Step, Suite};
+use crate::suite::{Assertion, Case, Make, Method, Send, Shorthand, SimilarBody, Step, Suite};
 
 /// The whole suite in one file.
 pub(super) fn write(suite: &Suite) -> String {
@@ -331,7 +331,7 @@ fn write_send(out: &mut String, send: &Send, short: &Shorthand<'_>) {
     out.push_str(")\n");
 }
 
-fn push_like(out: &mut String, like: &Like<'_>) {
+fn push_like(out: &mut String, like: &SimilarBody<'_>) {
     let _ = write!(out, "like(\"{}_{}\"", like.entity, like.nth);
     let all = || like.with.iter().map(|(key, _)| key).chain(&like.without);
     if all().all(|key| is_name(key)) {

@@ -40,7 +40,7 @@ pub struct RecordedChange {
 
 /// All that a turn consists of, but for what is written out as code.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Made {
+pub struct MadeTurn {
     /// From 1.
     pub turn: u32,
     /// The schema.
@@ -60,7 +60,7 @@ pub struct Made {
     pub(super) equals: Vec<Option<usize>>,
 }
 
-impl Made {
+impl MadeTurn {
     /// How many of its parts come from there: of turn 1 the first schema, of later ones the changes.
     pub fn parts_from(&self, origin: Origin) -> u32 {
         match &self.changes {
@@ -76,7 +76,7 @@ pub struct Maker<'a> {
     seed: Seed,
     changes: u32,
     benchmark: Benchmark,
-    last: Option<Made>,
+    last: Option<MadeTurn>,
     /// Of the suite of the turn that was made last.
     blocks: Blocks,
     /// As far as that turn.
@@ -112,7 +112,7 @@ impl<'a> Maker<'a> {
     }
 
     /// The turn that was made last.
-    pub fn last(&self) -> Option<&Made> {
+    pub fn last(&self) -> Option<&MadeTurn> {
         self.last.as_ref()
     }
 
@@ -120,7 +120,7 @@ impl<'a> Maker<'a> {
     /// of making the turn again.
     ///
     /// Errors: the sampler gives up, or says that its changes lead elsewhere than they do.
-    pub fn make_next(&mut self) -> Result<&Made, PackError> {
+    pub fn make_next(&mut self) -> Result<&MadeTurn, PackError> {
         let mut texts = std::mem::take(&mut self.texts);
         let sampled = match &self.last {
             None => self.first(&mut texts),
@@ -137,7 +137,16 @@ impl<'a> Maker<'a> {
         let Next { suite, equals, blocks } = next_suite(self.seed, &schema, before);
         self.blocks = blocks;
         let changes = (turn > 1).then(|| TurnChanges { version: CHANGES_VERSION.to_owned(), turn, changes });
-        Ok(self.last.insert(Made { turn, schema, changes, request, specification, suite, answers, equals }))
+        Ok(self.last.insert(MadeTurn {
+            turn,
+            schema,
+            changes,
+            request,
+            specification,
+            suite,
+            answers,
+            equals,
+        }))
     }
 
     fn first(&self, texts: &mut Texts) -> Result<Sampled, PackError> {
@@ -147,7 +156,7 @@ impl<'a> Maker<'a> {
         Ok(Sampled { schema, changes: Vec::new(), request, specification, answers })
     }
 
-    fn later(&self, before: &Made, texts: &mut Texts) -> Result<Sampled, PackError> {
+    fn later(&self, before: &MadeTurn, texts: &mut Texts) -> Result<Sampled, PackError> {
         let sampled = self.sampler.turn(self.seed, &before.schema, self.changes);
         let sampled = sampled.map_err(|error| self.gave_up(error))?;
         let Turn { changes, origins, after } = sampled.made;

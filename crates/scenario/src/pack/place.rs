@@ -62,14 +62,14 @@ impl Place {
         let write = |path: &Path, error| PackError::Write { path: path.to_owned(), error };
         std::fs::create_dir_all(&self.parent).map_err(|e| write(&self.parent, e))?;
         self.clear_away();
-        let folder = self.beside("partial");
+        let folder = self.sibling("partial");
         // Never taken over: another generation may be building in it.
         std::fs::create_dir(&folder).map_err(|e| write(&folder, e))?;
         Ok(Stage { folder, place: self })
     }
 
     /// A name beside it that nobody else has: `.pack.1234.0.partial`.
-    fn beside(&self, ending: &str) -> PathBuf {
+    fn sibling(&self, ending: &str) -> PathBuf {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         self.parent.join(format!(".{}.{}.{number}.{ending}", self.name, std::process::id()))
@@ -191,7 +191,7 @@ impl Stage {
             may_replace(target, to, generation, force)?;
         }
         if target.is_dir() {
-            let old = self.place.beside("old");
+            let old = self.place.sibling("old");
             std::fs::rename(target, &old).map_err(write)?;
             if let Err(error) = std::fs::rename(built, target) {
                 drop(std::fs::rename(&old, target));

@@ -245,7 +245,7 @@ impl Pack {
         folders.dedup();
         for entry_here in self.tree.list(&folder) {
             if !folders.contains(&entry_here.name.as_str()) {
-                found.push(stray(&join(&folder, &entry_here.name)));
+                found.push(stray_file(&join(&folder, &entry_here.name)));
             }
         }
         for name in folders {
@@ -257,7 +257,7 @@ impl Pack {
                 let path = format!("{name}/{}", file.name);
                 let known = Part::from_path(&path).is_some_and(|(_, turn)| turn <= entry.turns);
                 if !known {
-                    found.push(stray(&join(&folder, &path)));
+                    found.push(stray_file(&join(&folder, &path)));
                 }
             }
         }
@@ -342,6 +342,6 @@ fn left_out(tree: &Tree, path: &str) -> Option<String> {
     tree.warnings().into_iter().find(|warning| warning.path == path).map(|warning| warning.message)
 }
 
-fn stray(path: &str) -> Mismatch {
+fn stray_file(path: &str) -> Mismatch {
     Mismatch { at: path.to_owned(), what: "The pack has no such file".to_owned() }
 }

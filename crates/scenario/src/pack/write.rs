@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::layout::{MANIFEST, PACK_VERSION, Part, folder};
-use super::make::{Made, Maker};
+use super::make::{MadeTurn, Maker};
 use super::manifest::{Generator, Manifest, SampledBy, ScenarioEntry, TurnHash};
 use super::place::{Place, Target};
 use super::schemas::SchemaFiles;
@@ -257,7 +257,7 @@ struct TurnWriter<'a> {
 
 impl TurnWriter<'_> {
     /// Writes a turn and gives its hash.
-    fn turn(&mut self, made: &Made) -> Result<String, PackError> {
+    fn turn(&mut self, made: &MadeTurn) -> Result<String, PackError> {
         let turn = made.turn;
         let faulty = |scenario, error: serde_json::Error| PackError::Faulty {
             scenario,

@@ -20,12 +20,12 @@ const LINE: usize = 112;
 /// Errors: what is wrong, with line and column where they are known.
 pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str_with_options(text, options())
-        .map_err(|error| said_once(error.without_snippet().to_string()))
+        .map_err(|error| with_place_once(error.without_snippet().to_string()))
 }
 
 /// A sentence that ends in the same place twice (the reader puts it behind what a value's own reader reported, which may
 /// have it already), with the place once.
-fn said_once(mut text: String) -> String {
+fn with_place_once(mut text: String) -> String {
     if let Some(at) = text.rfind(" at line ")
         && text[..at].ends_with(&text[at..])
     {
@@ -300,7 +300,7 @@ mod tests {
         assert_eq!(message.matches(" at line ").count(), 1, "{message}");
         assert!(message.contains("at line 3, column 5"), "{message}");
         assert_eq!(
-            said_once("a at line 1, column 2 at line 1, column 3".to_owned()).matches("at").count(),
+            with_place_once("a at line 1, column 2 at line 1, column 3".to_owned()).matches("at").count(),
             2
         );
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::answer::{Outcome, refused};
-use super::plan::{ActionPlan, EffectPlan, GuardPlan, OperandPlan, Plan};
+use super::plan::{ActionPlan, EffectPlan, GuardPlan, OperandPlan, ServerPlan};
 use super::records::{Record, compare, same};
 use super::{Flaw, Request, Response, World};
 use crate::ir::Comparison;
@@ -18,7 +18,7 @@ struct Draft {
 impl World {
     pub(super) fn act(
         &mut self,
-        plan: &Plan,
+        plan: &ServerPlan,
         entity: usize,
         id: &str,
         action: &ActionPlan,
@@ -75,7 +75,7 @@ impl World {
         Ok(Response::json(200, self.show(plan, entity, shown)))
     }
 
-    fn keep(&mut self, plan: &Plan, entity: usize, draft: Draft) {
+    fn keep(&mut self, plan: &ServerPlan, entity: usize, draft: Draft) {
         self.put(entity, draft.record);
         for (other, values) in draft.created {
             let id = self.next_id(other);
@@ -115,7 +115,7 @@ impl World {
     /// Does one effect on the draft; it fails if a rule of a field would break.
     fn effect(
         &self,
-        plan: &Plan,
+        plan: &ServerPlan,
         entity: usize,
         effect: &EffectPlan,
         before: &Record,
@@ -182,7 +182,7 @@ impl World {
     }
 
     /// Whether a field can be given a value by an effect.
-    fn allowed(&self, plan: &Plan, entity: usize, field: usize, value: &Value) -> Outcome<()> {
+    fn allowed(&self, plan: &ServerPlan, entity: usize, field: usize, value: &Value) -> Outcome<()> {
         let Some(field) = plan.entities.get(entity).and_then(|entity_plan| entity_plan.fields.get(field))
         else {
             return Ok(());

@@ -31,7 +31,7 @@ impl World {
             .filter(|record| by.is_none_or(|(field, id)| record.refers(field, id)))
             .filter(|record| {
                 self.has(Flaw::AnalyticOnlyIgnored)
-                    || analytic.only.as_ref().is_none_or(|only| self.taken_in(only, record))
+                    || analytic.only.as_ref().is_none_or(|only| self.is_counted(only, record))
             });
         let body = match analytic.group_by.filter(|_| !self.has(Flaw::GroupsMissing)) {
             None => json!({ "value": self.measure(analytic.measure, &records.collect::<Vec<_>>()) }),
@@ -62,7 +62,7 @@ impl World {
         Ok(Response::json(200, body))
     }
 
-    fn taken_in(&self, only: &OnlyPlan, record: &Record) -> bool {
+    fn is_counted(&self, only: &OnlyPlan, record: &Record) -> bool {
         let value = match only.through {
             None => Some(record.value(only.field)),
             Some((reference, target)) => record

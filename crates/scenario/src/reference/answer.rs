@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::plan::Plan;
+use super::plan::ServerPlan;
 use super::{Flaw, Response, World};
 use crate::change::ErrorKind;
 use crate::ir::ErrorShape;
@@ -44,7 +44,7 @@ impl Response {
 }
 
 impl World {
-    pub(super) fn error(&self, plan: &Plan, failure: Failure) -> Response {
+    pub(super) fn error(&self, plan: &ServerPlan, failure: Failure) -> Response {
         let Failure { kind, message } = failure;
         let conventions = &plan.conventions;
         let (status, code) = match kind {

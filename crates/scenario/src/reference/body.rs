@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::answer::{Outcome, conflict, invalid};
-use super::plan::{EntityPlan, FieldPlan, Plan};
+use super::plan::{EntityPlan, FieldPlan, ServerPlan};
 use super::records::{Record, same};
 use super::{Flaw, Request, World, forms};
 use crate::ir::{Kind, UnknownFields};
@@ -43,7 +43,7 @@ impl World {
     /// The values of a record after a body was taken in. `fixed` is a reference that the path gives.
     pub(super) fn values(
         &self,
-        plan: &Plan,
+        plan: &ServerPlan,
         entity: &EntityPlan,
         body: Option<&Map<String, Value>>,
         purpose: Purpose<'_>,
@@ -55,13 +55,13 @@ impl World {
         let mut values = Vec::with_capacity(entity.fields.len());
         for (at, field) in entity.fields.iter().enumerate() {
             let given = body.and_then(|body| body.get(&field.name));
-            values.push(self.taken(field, at, given, purpose, fixed)?);
+            values.push(self.field_value(field, at, given, purpose, fixed)?);
         }
         Ok(values)
     }
 
     /// The value of one field after a body was taken in.
-    fn taken(
+    fn field_value(
         &self,
         field: &FieldPlan,
         at: usize,
@@ -126,7 +126,7 @@ impl World {
     /// are always ignored.
     pub(super) fn known(
         &self,
-        plan: &Plan,
+        plan: &ServerPlan,
         entity: &EntityPlan,
         fields: &[FieldPlan],
         body: &Map<String, Value>,

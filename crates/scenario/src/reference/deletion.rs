@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::answer::{Outcome, conflict};
-use super::plan::Plan;
+use super::plan::ServerPlan;
 use super::records::Table;
 use super::{Flaw, Response, World};
 use crate::ir::OnDelete;
@@ -14,7 +14,7 @@ use crate::ir::OnDelete;
 type Place = (usize, i64);
 
 impl World {
-    pub(super) fn delete(&mut self, plan: &Plan, entity: usize, id: &str) -> Outcome<Response> {
+    pub(super) fn delete(&mut self, plan: &ServerPlan, entity: usize, id: &str) -> Outcome<Response> {
         let (entity_plan, record) = self.find(plan, entity, id)?;
         let (name, id) = (&entity_plan.name, record.id);
         let going = self.going(plan, (entity, id));
@@ -39,7 +39,7 @@ impl World {
     }
 
     /// The records that a deletion removes: the first one, and what cascades from it.
-    fn going(&self, plan: &Plan, first: Place) -> BTreeSet<Place> {
+    fn going(&self, plan: &ServerPlan, first: Place) -> BTreeSet<Place> {
         let mut going = BTreeSet::from([first]);
         let mut next = vec![first];
         while let Some(place) = next.pop() {
@@ -56,7 +56,7 @@ impl World {
     }
 
     /// Whether a record that would stay forbids the deletion.
-    fn restricted(&self, plan: &Plan, first: Place, going: &BTreeSet<Place>) -> bool {
+    fn restricted(&self, plan: &ServerPlan, first: Place, going: &BTreeSet<Place>) -> bool {
         if self.has(Flaw::RestrictIgnored) {
             return false;
         }
@@ -73,7 +73,7 @@ impl World {
     }
 
     /// Whether a record that is deleted already refers to this one with restrict.
-    fn deleted_restricts(&self, plan: &Plan, (entity, id): Place) -> bool {
+    fn deleted_restricts(&self, plan: &ServerPlan, (entity, id): Place) -> bool {
         plan.entities.get(entity).is_some_and(|entity_plan| {
             entity_plan.referrers.iter().filter(|(_, rule)| *rule == OnDelete::Restrict).any(|(link, _)| {
                 self.tables.get(link.entity).is_some_and(|table| {
@@ -86,7 +86,7 @@ impl World {
     /// The records, not deleted, that refer to one, each with its rule.
     fn referring_to<'a>(
         &'a self,
-        plan: &'a Plan,
+        plan: &'a ServerPlan,
         (entity, id): Place,
     ) -> impl Iterator<Item = (Place, OnDelete)> + 'a {
         plan.entities.get(entity).into_iter().flat_map(|entity_plan| &entity_plan.referrers).flat_map(
@@ -102,7 +102,7 @@ impl World {
     }
 
     /// Clears the references of records, not deleted, to those that go.
-    fn set_null(&mut self, plan: &Plan, going: &BTreeSet<Place>) {
+    fn set_null(&mut self, plan: &ServerPlan, going: &BTreeSet<Place>) {
         if self.has(Flaw::SetNullIgnored) {
             return;
         }
@@ -123,7 +123,7 @@ impl World {
     }
 
     /// Removes records, or marks them where their entity has soft delete.
-    fn remove(&mut self, plan: &Plan, going: &BTreeSet<Place>) {
+    fn remove(&mut self, plan: &ServerPlan, going: &BTreeSet<Place>) {
         for &(entity, id) in going {
             let soft = plan.entities.get(entity).is_some_and(|entity_plan| entity_plan.soft_delete);
             let Some(table) = self.tables.get_mut(entity) else { continue };

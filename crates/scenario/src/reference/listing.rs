@@ -5,23 +5,23 @@ use std::cmp::Ordering;
 use serde_json::{Map, Value};
 
 use super::answer::{Outcome, invalid, not_found};
-use super::plan::{EntityPlan, FieldPlan, Plan};
+use super::plan::{EntityPlan, FieldPlan, ServerPlan};
 use super::records::{Record, compare, integer};
 use super::{Flaw, Request, Response, World};
 use crate::ir::{FilterOp, Kind, PaginationStyle};
 
 /// What a filter compares with.
-enum Wanted<'a> {
+enum FilterValue<'a> {
     Text(&'a str),
     Number(f64),
     Boolean(bool),
 }
 
 /// A filter that a query asks for.
-struct Asked<'a> {
+struct QueryFilter<'a> {
     field: usize,
     op: FilterOp,
-    wanted: Wanted<'a>,
+    wanted: FilterValue<'a>,
 }
 
 /// The part of a list that a query asks for.
@@ -39,7 +39,7 @@ impl World {
     /// A list, or a nested list with the reference and id of its parent.
     pub(super) fn list(
         &self,
-        plan: &Plan,
+        plan: &ServerPlan,
         entity: usize,
         request: &Request,
         parent: Option<(usize, i64)>,
@@ -98,7 +98,7 @@ impl World {
         Ok(Response::json(200, Value::Object(body)))
     }
 
-    fn filters<'a>(&self, entity_plan: &EntityPlan, request: &'a Request) -> Outcome<Vec<Asked<'a>>> {
+    fn filters<'a>(&self, entity_plan: &EntityPlan, request: &'a Request) -> Outcome<Vec<QueryFilter<'a>>> {
         let mut asked = Vec::new();
         if self.has(Flaw::FilterIgnored) || request.query.is_empty() {
             return Ok(asked);
@@ -106,8 +106,8 @@ impl World {
         for filter in &entity_plan.filters {
             let Some(text) = param(request, &filter.param) else { continue };
             let Some(field) = entity_plan.fields.get(filter.field) else { continue };
-            match self.wanted(field, filter.op, text) {
-                Some(wanted) => asked.push(Asked { field: filter.field, op: filter.op, wanted }),
+            match self.filter_value(field, filter.op, text) {
+                Some(wanted) => asked.push(QueryFilter { field: filter.field, op: filter.op, wanted }),
                 None if self.has(Flaw::FilterUnchecked) => {}
                 None => return Err(invalid(format!("{} cannot be {text:.40}", filter.param))),
             }
@@ -116,35 +116,37 @@ impl World {
     }
 
     /// What a filter's text stands for; nothing if it cannot be read as the field's type.
-    fn wanted<'a>(&self, field: &FieldPlan, op: FilterOp, text: &'a str) -> Option<Wanted<'a>> {
+    fn filter_value<'a>(&self, field: &FieldPlan, op: FilterOp, text: &'a str) -> Option<FilterValue<'a>> {
         if op == FilterOp::Contains {
-            return Some(Wanted::Text(text));
+            return Some(FilterValue::Text(text));
         }
         match &field.kind {
-            Kind::String { .. } | Kind::StringList { .. } => Some(Wanted::Text(text)),
-            Kind::Enum { values } => values.iter().any(|value| value == text).then_some(Wanted::Text(text)),
-            Kind::DateTime => self.is_date_time(text).then_some(Wanted::Text(text)),
+            Kind::String { .. } | Kind::StringList { .. } => Some(FilterValue::Text(text)),
+            Kind::Enum { values } => {
+                values.iter().any(|value| value == text).then_some(FilterValue::Text(text))
+            }
+            Kind::DateTime => self.is_date_time(text).then_some(FilterValue::Text(text)),
             Kind::Integer { .. } | Kind::Reference { .. } => {
-                integer(text).map(|id| Wanted::Number(id as f64))
+                integer(text).map(|id| FilterValue::Number(id as f64))
             }
             Kind::Number { .. } => {
-                text.parse().ok().filter(|number: &f64| number.is_finite()).map(Wanted::Number)
+                text.parse().ok().filter(|number: &f64| number.is_finite()).map(FilterValue::Number)
             }
             Kind::Boolean => match text {
-                "true" => Some(Wanted::Boolean(true)),
-                "false" => Some(Wanted::Boolean(false)),
+                "true" => Some(FilterValue::Boolean(true)),
+                "false" => Some(FilterValue::Boolean(false)),
                 _ => None,
             },
         }
     }
 
-    fn matches(&self, asked: &Asked<'_>, record: &Record) -> bool {
+    fn matches(&self, asked: &QueryFilter<'_>, record: &Record) -> bool {
         let value = record.value(asked.field);
         if value.is_null() {
             return self.has(Flaw::FilterMatchesNull);
         }
         if asked.op == FilterOp::Contains {
-            let (Value::String(text), Wanted::Text(part)) = (value, &asked.wanted) else { return false };
+            let (Value::String(text), FilterValue::Text(part)) = (value, &asked.wanted) else { return false };
             return if self.has(Flaw::FilterIgnoresCase) {
                 text.to_lowercase().contains(&part.to_lowercase())
             } else if self.has(Flaw::ContainsAtStart) {
@@ -154,14 +156,14 @@ impl World {
             };
         }
         let order = match (value, &asked.wanted) {
-            (Value::String(text), Wanted::Text(wanted)) => text.as_str().cmp(wanted),
-            (Value::Number(number), Wanted::Number(wanted)) => {
+            (Value::String(text), FilterValue::Text(wanted)) => text.as_str().cmp(wanted),
+            (Value::Number(number), FilterValue::Number(wanted)) => {
                 match number.as_f64().and_then(|number| number.partial_cmp(wanted)) {
                     Some(order) => order,
                     None => return false,
                 }
             }
-            (Value::Bool(value), Wanted::Boolean(wanted)) => value.cmp(wanted),
+            (Value::Bool(value), FilterValue::Boolean(wanted)) => value.cmp(wanted),
             _ => return false,
         };
         match asked.op {
@@ -179,7 +181,7 @@ impl World {
 
     fn order(
         &self,
-        plan: &Plan,
+        plan: &ServerPlan,
         entity_plan: &EntityPlan,
         request: &Request,
     ) -> Outcome<Option<(usize, bool)>> {
@@ -194,7 +196,7 @@ impl World {
         }
     }
 
-    fn page(&self, plan: &Plan, request: &Request) -> Outcome<Page> {
+    fn page(&self, plan: &ServerPlan, request: &Request) -> Outcome<Page> {
         let pagination = &plan.conventions.pagination;
         let first = match pagination.style {
             PaginationStyle::Page => 1,

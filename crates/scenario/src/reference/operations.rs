@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::answer::{Failure, Outcome, not_found};
 use super::body::Purpose;
-use super::plan::{EntityPlan, Plan};
+use super::plan::{EntityPlan, ServerPlan};
 use super::records::{Record, integer};
 use super::{Flaw, Request, Response, World};
 
@@ -12,7 +12,7 @@ impl World {
     /// The entity and the record, not deleted, that a path names.
     pub(super) fn find<'a>(
         &self,
-        plan: &'a Plan,
+        plan: &'a ServerPlan,
         entity: usize,
         id: &str,
     ) -> Outcome<(&'a EntityPlan, &Record)> {
@@ -25,7 +25,7 @@ impl World {
 
     pub(super) fn create(
         &mut self,
-        plan: &Plan,
+        plan: &ServerPlan,
         entity: usize,
         request: &Request,
         fixed: Option<(usize, i64)>,
@@ -66,7 +66,7 @@ impl World {
     }
 
     /// Puts a new record into its table.
-    pub(super) fn insert(&mut self, plan: &Plan, entity: usize, id: i64, values: Vec<Value>) -> Record {
+    pub(super) fn insert(&mut self, plan: &ServerPlan, entity: usize, id: i64, values: Vec<Value>) -> Record {
         let mut record = Record { id, deleted: false, values };
         if self.has(Flaw::ComputedFrozen) {
             self.freeze(plan, entity, &mut record);
@@ -79,7 +79,7 @@ impl World {
     }
 
     /// Works computed fields out once ([`Flaw::ComputedFrozen`]).
-    fn freeze(&self, plan: &Plan, entity: usize, record: &mut Record) {
+    fn freeze(&self, plan: &ServerPlan, entity: usize, record: &mut Record) {
         let Some(entity_plan) = plan.entities.get(entity) else { return };
         for (at, field) in entity_plan.fields.iter().enumerate() {
             if let Some(computed) = &field.computed {
@@ -89,7 +89,7 @@ impl World {
         }
     }
 
-    pub(super) fn read(&self, plan: &Plan, entity: usize, id: &str) -> Outcome<Response> {
+    pub(super) fn read(&self, plan: &ServerPlan, entity: usize, id: &str) -> Outcome<Response> {
         match self.find(plan, entity, id) {
             Ok((_, record)) => Ok(Response::json(200, self.show(plan, entity, record))),
             Err(failure) => {
@@ -107,7 +107,7 @@ impl World {
     /// A replace (`PUT`) or update (`PATCH`).
     pub(super) fn change(
         &mut self,
-        plan: &Plan,
+        plan: &ServerPlan,
         entity: usize,
         id: &str,
         request: &Request,
@@ -133,7 +133,7 @@ impl World {
 
     fn instead_of_missing(
         &mut self,
-        plan: &Plan,
+        plan: &ServerPlan,
         entity: usize,
         id: &str,
         request: &Request,

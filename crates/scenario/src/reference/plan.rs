@@ -1,6 +1,6 @@
 //! A schema, looked up once: positions instead of keys, names in their case, routes by path segment.
 //!
-//! A [`Plan`] never changes; a [`super::World`] answers every request from it. Parts of a schema that name something
+//! A [`ServerPlan`] never changes; a [`super::World`] answers every request from it. Parts of a schema that name something
 //! that is not there are left out (a valid schema has none).
 
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use crate::ir::{
 
 /// The compiled schema. Entities and fields are named by their position.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct ServerPlan {
     pub(super) conventions: Conventions,
     /// Path segment → entity.
     pub(super) collections: HashMap<String, usize>,
@@ -173,7 +173,7 @@ impl Positions<'_> {
     }
 
     /// The field of the entity that a reference points to: (reference, target, field).
-    fn through(&self, from: &Entity, reference: &str, field: &str) -> Option<(usize, usize, usize)> {
+    fn referenced_field(&self, from: &Entity, reference: &str, field: &str) -> Option<(usize, usize, usize)> {
         let at = position(from, reference)?;
         let target = self.entity(from.fields.get(at)?.target()?)?;
         Some((at, target, position(self.schema.entities.get(target)?, field)?))
@@ -184,7 +184,7 @@ fn position(entity: &Entity, key: &str) -> Option<usize> {
     entity.fields.iter().position(|field| field.key == key)
 }
 
-impl Plan {
+impl ServerPlan {
     pub(super) fn new(schema: &Schema) -> Self {
         let positions = Positions {
             schema,
@@ -390,7 +390,7 @@ impl GuardPlan {
         Some(match condition {
             Condition::Field { field, is } => Self::Field { field: position(entity, field)?, is: is.clone() },
             Condition::Related { reference, field, is } => {
-                let (reference, target, field) = positions.through(entity, reference, field)?;
+                let (reference, target, field) = positions.referenced_field(entity, reference, field)?;
                 Self::Related { reference, target, field, is: is.clone() }
             }
             Condition::HasAtLeast { entity, reference, count } => {
@@ -421,7 +421,8 @@ impl AnalyticPlan {
                     equals: only.equals.clone(),
                 },
                 Some(through) => {
-                    let (reference, target, field) = positions.through(entity, through, &only.field)?;
+                    let (reference, target, field) =
+                        positions.referenced_field(entity, through, &only.field)?;
                     OnlyPlan { through: Some((reference, target)), field, equals: only.equals.clone() }
                 }
             }),

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::plan::{ComputedPlan, Link, Plan};
+use super::plan::{ComputedPlan, Link, ServerPlan};
 use super::records::{Record, compare, number, sum};
 use super::{Flaw, World};
 
 impl World {
     /// A record as an answer shows it: `id`, all fields, `deleted` with soft delete.
-    pub(super) fn show(&self, plan: &Plan, entity: usize, record: &Record) -> Value {
+    pub(super) fn show(&self, plan: &ServerPlan, entity: usize, record: &Record) -> Value {
         let Some(entity) = plan.entities.get(entity) else { return Value::Null };
         let mut body = Map::with_capacity(entity.fields.len() + 2);
         body.insert("id".to_owned(), Value::from(record.id));

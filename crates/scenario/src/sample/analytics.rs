@@ -28,8 +28,8 @@ pub(super) fn new(draw: &mut Draw, schema: &Schema) -> Option<Analytic> {
         introduced_in: schema.turn,
     };
     let mut names =
-        if draw.chance(50) { neutral(draw, entity, &analytic) } else { telling(entity, &analytic, 0) };
-    names.extend(telling(entity, &analytic, 0));
+        if draw.chance(50) { neutral(draw, entity, &analytic) } else { telling_names(entity, &analytic, 0) };
+    names.extend(telling_names(entity, &analytic, 0));
     let name = names.into_iter().find(|name| is_free(schema, name))?;
     analytic.key.clone_from(&name);
     analytic.name = name;
@@ -47,7 +47,7 @@ fn neutral(draw: &mut Draw, entity: &Entity, analytic: &Analytic) -> Vec<String>
 }
 
 /// `average_weight_by_carrier`; in the other `way`, `mean_weight_per_carrier`.
-fn telling(entity: &Entity, analytic: &Analytic, way: usize) -> Vec<String> {
+fn telling_names(entity: &Entity, analytic: &Analytic, way: usize) -> Vec<String> {
     let measured = |words: [&str; 2]| words.get(way).copied().unwrap_or(words[0]).to_owned();
     let subject = match &analytic.measure {
         Measure::Count => vec![format!("{}_{}", measured(["number_of", "count_of"]), entity.plural)],
@@ -167,7 +167,7 @@ pub(super) fn other_name(draw: &mut Draw, schema: &Schema, analytic: &Analytic) 
     let names = if super::names::is_neutral(analytic) {
         neutral(draw, entity, analytic)
     } else {
-        telling(entity, analytic, 1)
+        telling_names(entity, analytic, 1)
     };
     names.into_iter().find(|name| is_free(schema, name))
 }

@@ -249,7 +249,7 @@ pub(super) fn computed(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Opt
 }
 
 /// Possible names, kind and computation.
-type Made = (Vec<String>, Kind, Computed);
+type FieldDraft = (Vec<String>, Kind, Computed);
 
 fn two<'a>(draw: &mut Draw, fields: &[&'a Field]) -> Option<(&'a Field, &'a Field)> {
     let mut fields = fields.to_vec();
@@ -257,7 +257,7 @@ fn two<'a>(draw: &mut Draw, fields: &[&'a Field]) -> Option<(&'a Field, &'a Fiel
     Some((*fields.first()?, *fields.get(1)?))
 }
 
-fn joined(draw: &mut Draw, texts: &[&Field]) -> Option<Made> {
+fn joined(draw: &mut Draw, texts: &[&Field]) -> Option<FieldDraft> {
     let (first, second) = two(draw, texts)?;
     let names = ["display_name", "caption_line", "full_label", "short_summary"].map(str::to_owned).to_vec();
     let kind = Kind::String { min_length: None, max_length: None, pattern: None };
@@ -282,7 +282,7 @@ pub(super) fn is_quantity(field: &Field) -> bool {
         .any(|word| field.key.split('_').any(|part| part == *word))
 }
 
-fn arithmetic(draw: &mut Draw, numbers: &[&Field], product: bool) -> Option<Made> {
+fn arithmetic(draw: &mut Draw, numbers: &[&Field], product: bool) -> Option<FieldDraft> {
     let numbers: Vec<&Field> =
         numbers.iter().copied().filter(|field| is_quantity(field) && (!product || is_small(field))).collect();
     let (left, right) = two(draw, &numbers)?;
@@ -299,7 +299,7 @@ fn arithmetic(draw: &mut Draw, numbers: &[&Field], product: bool) -> Option<Made
     })
 }
 
-fn at_least(draw: &mut Draw, numbers: &[&Field]) -> Option<Made> {
+fn at_least(draw: &mut Draw, numbers: &[&Field]) -> Option<FieldDraft> {
     let field = *draw.pick(numbers)?;
     let value = threshold(draw, &field.kind)?;
     let names = vec![format!("is_high_{}", field.key), format!("has_much_{}", field.key)];
@@ -330,14 +330,14 @@ fn referring<'a>(draw: &mut Draw, schema: &'a Schema, entity: &'a Entity) -> Opt
     draw.pick(&all).copied()
 }
 
-fn count(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Made> {
+fn count(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<FieldDraft> {
     let (from, reference) = referring(draw, schema, entity)?;
     let names = vec![format!("{}_count", from.name), format!("number_of_{}", from.plural)];
     let computed = Computed::CountOf { entity: from.key.clone(), reference: reference.key.clone() };
     Some((names, Kind::Integer { min: None, max: None }, computed))
 }
 
-fn total(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<Made> {
+fn total(draw: &mut Draw, schema: &Schema, entity: &Entity) -> Option<FieldDraft> {
     let (from, reference) = referring(draw, schema, entity)?;
     let numbers: Vec<&Field> =
         from.fields.iter().filter(|field| field.is_writable() && field.is_numeric()).collect();

@@ -58,7 +58,7 @@ impl Touched {
             return false;
         }
         self.parts.extend(parts);
-        self.parts.extend(mentioned(before, change));
+        self.parts.extend(mentioned_parts(before, change));
         true
     }
 }
@@ -156,7 +156,7 @@ fn entity_differences(before: &Entity, after: &Entity, parts: &mut Vec<String>) 
 }
 
 /// Parts that are not changed, but that what was removed or is new says something about: they stay as they are in this turn.
-fn mentioned(before: &Schema, change: &Change) -> Vec<String> {
+fn mentioned_parts(before: &Schema, change: &Change) -> Vec<String> {
     let mut parts = Vec::new();
     match change {
         Change::Action(change) => in_action(before, change, &mut parts),

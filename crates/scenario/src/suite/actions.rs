@@ -4,15 +4,15 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{Facts, Part, Plan};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan};
 use super::state::{self, State};
 use super::{Aspect, Case, Send, values};
 use crate::ir::{Action, Condition, Effect, Kind, Operand, Param, UnknownFields, words};
 
 /// An action of an entity while its cases are written.
 pub(super) struct Acting<'p, 'a> {
-    pub(super) plan: &'p Plan<'a>,
-    pub(super) facts: &'p Facts<'a>,
+    pub(super) plan: &'p SuitePlan<'a>,
+    pub(super) facts: &'p EntityFacts<'a>,
     pub(super) action: &'a Action,
     /// Id of its clause.
     pub(super) clause: String,
@@ -21,7 +21,12 @@ pub(super) struct Acting<'p, 'a> {
 }
 
 /// Cases of an action.
-pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, action: &'a Action, cases: &mut Vec<Case>) {
+pub(super) fn cases<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    action: &'a Action,
+    cases: &mut Vec<Case>,
+) {
     let acting = Acting {
         plan,
         facts,
@@ -35,7 +40,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, action: &'a Action, 
             acting.effect(state, effect, cases);
             acting.breaks(state, effect, cases);
         }
-        acting.again(state, cases);
+        acting.action_done_twice(state, cases);
         acting.params(state, cases);
         acting.order(state, cases);
     }
@@ -57,7 +62,7 @@ impl<'p, 'a> Acting<'p, 'a> {
     }
 
     /// The list of what the action creates: as many records as this.
-    fn counts(&self, draft: &mut Draft<'_, 'a>, other: &Facts<'a>, count: usize) {
+    fn counts(&self, draft: &mut Draft<'_, 'a>, other: &EntityFacts<'a>, count: usize) {
         draft.says(&[other.key, "lists.body", "operations"]);
         draft.send(Send::get(other.path.clone()).equal(self.plan.total(), json!(count)));
     }
@@ -149,7 +154,7 @@ impl<'p, 'a> Acting<'p, 'a> {
     }
 
     /// The same state with another value of the parameter that an effect on a field takes, and what the field is then.
-    fn other_param(&self, state: &State, effect: &Effect, part: &Part<'a>) -> Option<(State, Value)> {
+    fn other_param(&self, state: &State, effect: &Effect, part: &FieldFacts<'a>) -> Option<(State, Value)> {
         let (Effect::Set { to: Operand::Param(key), .. } | Effect::Increment { by: Operand::Param(key), .. }) =
             effect
         else {
@@ -276,7 +281,7 @@ impl<'p, 'a> Acting<'p, 'a> {
         if self.action.effects.iter().any(touched) {
             return None;
         }
-        state::tried(part, &[]).into_iter().chain(low).chain(high).find(|value| {
+        state::values_to_try(part, &[]).into_iter().chain(low).chain(high).find(|value| {
             !value.is_null()
                 && !ok(value)
                 && self.action.guards.iter().all(|guard| match &guard.condition {
@@ -303,7 +308,7 @@ impl<'p, 'a> Acting<'p, 'a> {
     }
 
     /// Doing it twice: increments add up.
-    fn again(&self, state: &State, cases: &mut Vec<Case>) {
+    fn action_done_twice(&self, state: &State, cases: &mut Vec<Case>) {
         let incremented = self.action.effects.iter().find_map(|effect| match effect {
             Effect::Increment { field, .. } => self.facts.part(field).map(|part| (field, part)),
             _ => None,
@@ -337,7 +342,7 @@ impl<'p, 'a> Acting<'p, 'a> {
         if !free {
             return;
         }
-        for before in state::tried(part, &[]) {
+        for before in state::values_to_try(part, &[]) {
             let state = state.with_own(at, before.clone());
             let Some(once) = state.after(self.facts, self.action, part, 1) else { continue };
             let Some(twice) = state.with_own(at, once.clone()).after(self.facts, self.action, part, 1) else {

@@ -4,21 +4,21 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{Facts, Part, Plan, id_of, whole};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan, id_of, whole};
 use super::{Aspect, Case, Send, values};
 use crate::ir::{Analytic, Measure, Only, words};
 
 /// An analytic while its cases are written.
 #[derive(Clone)]
 struct Counting<'p, 'a> {
-    plan: &'p Plan<'a>,
-    facts: &'p Facts<'a>,
+    plan: &'p SuitePlan<'a>,
+    facts: &'p EntityFacts<'a>,
     analytic: &'a Analytic,
     clause: String,
     path: String,
-    measured: Option<&'p Part<'a>>,
-    grouped: Option<&'p Part<'a>>,
-    by: Option<&'p Part<'a>>,
+    measured: Option<&'p FieldFacts<'a>>,
+    grouped: Option<&'p FieldFacts<'a>>,
+    by: Option<&'p FieldFacts<'a>>,
     only: Option<Restriction<'p, 'a>>,
 }
 
@@ -26,8 +26,8 @@ struct Counting<'p, 'a> {
 #[derive(Clone)]
 struct Restriction<'p, 'a> {
     /// The reference whose record is read, and that record's entity.
-    through: Option<(&'p Part<'a>, &'p Facts<'a>)>,
-    part: &'p Part<'a>,
+    through: Option<(&'p FieldFacts<'a>, &'p EntityFacts<'a>)>,
+    part: &'p FieldFacts<'a>,
     equals: &'a Value,
     other: Value,
 }
@@ -40,7 +40,7 @@ struct Row {
 
 /// What the rows of a case have in common.
 #[derive(Clone, Copy, Default)]
-struct Wish {
+struct RowVariation {
     /// The third record is not taken, and a fourth refers to nothing.
     restricted: bool,
     /// The second record has nothing to measure.
@@ -52,7 +52,7 @@ struct Wish {
 }
 
 /// Cases of an analytic.
-pub(super) fn cases<'a>(plan: &Plan<'a>, analytic: &'a Analytic, cases: &mut Vec<Case>) {
+pub(super) fn cases<'a>(plan: &SuitePlan<'a>, analytic: &'a Analytic, cases: &mut Vec<Case>) {
     if let Some(counting) = counting(plan, analytic) {
         counting.cases(cases);
     }
@@ -60,7 +60,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, analytic: &'a Analytic, cases: &mut Vec
 
 /// A query parameter that the analytic had is ignored: all that it takes without one is taken.
 pub(super) fn without_parameter<'p, 'a>(
-    plan: &'p Plan<'a>,
+    plan: &'p SuitePlan<'a>,
     analytic: &'a Analytic,
     field: &str,
     draft: &mut Draft<'p, 'a>,
@@ -68,7 +68,7 @@ pub(super) fn without_parameter<'p, 'a>(
     let counting = counting(plan, analytic)?;
     let old = counting.facts.part(field)?;
     draft.says(&["analytics", &counting.clause, "server.routes"]);
-    let rows = counting.make(draft, Wish::default());
+    let rows = counting.make(draft, RowVariation::default());
     let (send, expected) = (Send::get(counting.path.clone()), counting.rows_taken(&rows, None));
     // One that no record has: nothing would be taken, were it still a parameter.
     draft.send(counting.answer(send.query(&old.json, &json!(999)), &expected));
@@ -77,7 +77,7 @@ pub(super) fn without_parameter<'p, 'a>(
 
 /// Records that a restriction left out are taken.
 pub(super) fn without_restriction<'p, 'a>(
-    plan: &'p Plan<'a>,
+    plan: &'p SuitePlan<'a>,
     analytic: &'a Analytic,
     old: &'a Only,
     draft: &mut Draft<'p, 'a>,
@@ -89,15 +89,15 @@ pub(super) fn without_restriction<'p, 'a>(
     if let Some((link, target)) = through {
         draft.says(&[&link.clause, target.key, "operations"]);
     }
-    let rows = with_old.make(draft, Wish { restricted: true, ..Wish::default() });
+    let rows = with_old.make(draft, RowVariation { restricted: true, ..RowVariation::default() });
     draft.send(counting.answer(Send::get(counting.path.clone()), &counting.rows_taken(&rows, None)));
     Some(())
 }
 
 /// Which records are taken; nothing where there is no value that is not.
 fn restriction<'p, 'a>(
-    plan: &'p Plan<'a>,
-    facts: &'p Facts<'a>,
+    plan: &'p SuitePlan<'a>,
+    facts: &'p EntityFacts<'a>,
     only: Option<&'a Only>,
 ) -> Option<Restriction<'p, 'a>> {
     let only = only?;
@@ -113,7 +113,7 @@ fn restriction<'p, 'a>(
     Some(Restriction { through, part, equals: &only.equals, other })
 }
 
-fn counting<'p, 'a>(plan: &'p Plan<'a>, analytic: &'a Analytic) -> Option<Counting<'p, 'a>> {
+fn counting<'p, 'a>(plan: &'p SuitePlan<'a>, analytic: &'a Analytic) -> Option<Counting<'p, 'a>> {
     let facts = plan.entity(&analytic.entity)?;
     let part = |key: &Option<String>| key.as_ref().and_then(|key| facts.part(key));
     Some(Counting {
@@ -144,7 +144,7 @@ impl<'p, 'a> Counting<'p, 'a> {
         let mut draft = self.draft(tail, title);
         draft.says(&["operations", self.facts.key]);
         self.ask(&mut draft, &[], None);
-        let mut rows = self.make(&mut draft, Wish::default());
+        let mut rows = self.make(&mut draft, RowVariation::default());
         self.ask(&mut draft, &rows, None);
         if let Some(last) = rows.pop() {
             draft.delete(self.facts, last.n);
@@ -155,7 +155,7 @@ impl<'p, 'a> Counting<'p, 'a> {
         if self.only.is_some() {
             let title = format!("The analytic {name} takes only the {many} that its condition holds for");
             let mut draft = self.draft("only", title);
-            let rows = self.make(&mut draft, Wish { restricted: true, ..Wish::default() });
+            let rows = self.make(&mut draft, RowVariation { restricted: true, ..RowVariation::default() });
             self.ask(&mut draft, &rows, None);
             draft.done(cases);
         }
@@ -165,7 +165,7 @@ impl<'p, 'a> Counting<'p, 'a> {
                 format!("The analytic {name} takes only the {many} of a `{}` that is asked for", by.json);
             let mut draft = self.draft("by", title);
             draft.says(&[&by.clause]);
-            let rows = self.make(&mut draft, Wish { apart: true, ..Wish::default() });
+            let rows = self.make(&mut draft, RowVariation { apart: true, ..RowVariation::default() });
             if let Some(target) = by.field.target() {
                 self.ask(&mut draft, &rows, Some((by, &id_of(target, 2))));
                 self.ask(&mut draft, &rows, Some((by, &json!(999))));
@@ -179,7 +179,7 @@ impl<'p, 'a> Counting<'p, 'a> {
             let mut draft = self.draft("null", title);
             draft.says(&[&measured.clause]);
             // One without a value alone is nothing to be worked out from, though there is a record.
-            let rows = self.rows(Wish { unmeasured: true, ..Wish::default() });
+            let rows = self.rows(RowVariation { unmeasured: true, ..RowVariation::default() });
             let (first, others) = rows.split_at(1);
             self.prepare(&mut draft);
             self.put(&mut draft, first);
@@ -193,15 +193,15 @@ impl<'p, 'a> Counting<'p, 'a> {
             let title = format!("The analytic {name} leaves {many} without `{}` out", grouped.json);
             let mut draft = self.draft("ungrouped", title);
             draft.says(&[&grouped.clause]);
-            let rows = self.make(&mut draft, Wish { ungrouped: true, ..Wish::default() });
+            let rows = self.make(&mut draft, RowVariation { ungrouped: true, ..RowVariation::default() });
             self.ask(&mut draft, &rows, None);
             draft.done(cases);
         }
     }
 
     /// Makes three or four records.
-    fn make(&self, draft: &mut Draft<'p, 'a>, wish: Wish) -> Vec<Row> {
-        let rows = self.rows(wish);
+    fn make(&self, draft: &mut Draft<'p, 'a>, variation: RowVariation) -> Vec<Row> {
+        let rows = self.rows(variation);
         self.prepare(draft);
         self.put(draft, &rows);
         rows
@@ -222,17 +222,17 @@ impl<'p, 'a> Counting<'p, 'a> {
     }
 
     /// Three or four records.
-    fn rows(&self, wish: Wish) -> Vec<Row> {
+    fn rows(&self, variation: RowVariation) -> Vec<Row> {
         let through = self.only.as_ref().and_then(|only| only.through);
         let last =
-            if wish.restricted && through.is_some_and(|(link, _)| link.field.nullable) { 4 } else { 3 };
+            if variation.restricted && through.is_some_and(|(link, _)| link.field.nullable) { 4 } else { 3 };
         let measured = self.measured.map(|part| (part, self.values(part)));
         (1..=last)
             .map(|n| {
                 let mut with = Map::new();
                 if let Some((part, values)) = &measured {
                     let value = match values.get(n as usize - 1) {
-                        Some(value) if !(wish.unmeasured && n == 1) => value.clone(),
+                        Some(value) if !(variation.unmeasured && n == 1) => value.clone(),
                         _ => Value::Null,
                     };
                     with.insert(part.json.clone(), value);
@@ -248,11 +248,14 @@ impl<'p, 'a> Counting<'p, 'a> {
                 if let Some(part) = self.by
                     && let Some(target) = part.field.target()
                 {
-                    with.insert(part.json.clone(), id_of(target, if wish.apart && n == 1 { 1 } else { 2 }));
+                    with.insert(
+                        part.json.clone(),
+                        id_of(target, if variation.apart && n == 1 { 1 } else { 2 }),
+                    );
                 }
                 match &self.only {
                     Some(Restriction { through: None, part, equals, other }) => {
-                        let value = if wish.restricted && n == 3 { other } else { *equals };
+                        let value = if variation.restricted && n == 3 { other } else { *equals };
                         with.insert(part.json.clone(), value.clone());
                     }
                     Some(Restriction { through: Some((link, target)), .. }) => {
@@ -262,16 +265,16 @@ impl<'p, 'a> Counting<'p, 'a> {
                             [self.grouped, self.by].into_iter().flatten().any(|part| part.json == link.json);
                         if n == 4 {
                             with.insert(link.json.clone(), Value::Null);
-                        } else if !taken || wish.restricted || wish.unmeasured {
+                        } else if !taken || variation.restricted || variation.unmeasured {
                             with.insert(
                                 link.json.clone(),
-                                id_of(target.key, if wish.restricted && n == 3 { 1 } else { 2 }),
+                                id_of(target.key, if variation.restricted && n == 3 { 1 } else { 2 }),
                             );
                         }
                     }
                     None => {}
                 }
-                if let Some(part) = self.grouped.filter(|_| wish.ungrouped && n == 2) {
+                if let Some(part) = self.grouped.filter(|_| variation.ungrouped && n == 2) {
                     with.insert(part.json.clone(), Value::Null);
                 }
                 Row { n, with }
@@ -281,7 +284,7 @@ impl<'p, 'a> Counting<'p, 'a> {
 
     /// What is measured of the records: such that it matters whether the third one is taken, and such that an average has
     /// a fraction, where that can be.
-    fn values(&self, part: &Part<'a>) -> Vec<Value> {
+    fn values(&self, part: &FieldFacts<'a>) -> Vec<Value> {
         let mut values: Vec<Value> = (1..=4).map(|n| part.value(n)).collect();
         let number = |value: &Value| value.as_f64().unwrap_or_default();
         match self.analytic.measure {
@@ -315,7 +318,7 @@ impl<'p, 'a> Counting<'p, 'a> {
     }
 
     /// Asks for the analytic: its value over those records that are taken.
-    fn ask(&self, draft: &mut Draft<'p, 'a>, rows: &[Row], by: Option<(&Part<'a>, &Value)>) {
+    fn ask(&self, draft: &mut Draft<'p, 'a>, rows: &[Row], by: Option<(&FieldFacts<'a>, &Value)>) {
         let mut send = Send::get(self.path.clone());
         if let Some((part, id)) = by {
             send = send.query(&part.json, id);
@@ -324,7 +327,7 @@ impl<'p, 'a> Counting<'p, 'a> {
     }
 
     /// The rows that count, of all or of those with an id.
-    fn rows_taken<'r>(&self, rows: &'r [Row], by: Option<(&Part<'a>, &Value)>) -> Vec<&'r Row> {
+    fn rows_taken<'r>(&self, rows: &'r [Row], by: Option<(&FieldFacts<'a>, &Value)>) -> Vec<&'r Row> {
         rows.iter()
             .filter(|row| {
                 self.only.as_ref().is_none_or(|only| match only.through {

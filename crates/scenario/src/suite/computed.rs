@@ -3,12 +3,17 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
-use super::plan::{Facts, Part, Plan, whole};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan, whole};
 use super::{Aspect, Case, Send};
 use crate::ir::Computed;
 
 /// Cases of a computed field; none of another one.
-pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+pub(super) fn cases<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    cases: &mut Vec<Case>,
+) {
     match &part.field.computed {
         Some(Computed::CountOf { entity, reference }) => {
             aggregates(plan, facts, part, (entity, reference, None), cases);
@@ -93,9 +98,9 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
 
 /// A count or total over the records that refer to one.
 fn aggregates<'a>(
-    plan: &Plan<'a>,
-    facts: &Facts<'a>,
-    part: &Part<'a>,
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
     (entity, reference, field): (&str, &str, Option<&String>),
     cases: &mut Vec<Case>,
 ) {

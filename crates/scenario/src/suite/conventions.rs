@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{Facts, Plan};
+use super::plan::{EntityFacts, SuitePlan};
 use super::{Aspect, Case, Method, Send, values};
 use crate::ir::PaginationStyle;
 
 /// Cases of the conventions, on the entity whose records need the least.
-pub(super) fn cases(plan: &Plan<'_>, cases: &mut Vec<Case>) {
+pub(super) fn cases(plan: &SuitePlan<'_>, cases: &mut Vec<Case>) {
     let Some(facts) = plan.simplest() else { return };
     reset(plan, facts, cases);
     ids(plan, facts, cases);
@@ -19,7 +19,7 @@ pub(super) fn cases(plan: &Plan<'_>, cases: &mut Vec<Case>) {
     pages(plan, facts, cases);
 }
 
-fn reset<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn reset<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let title = "A reset removes all records and starts ids again from 1".to_owned();
     let mut draft = Draft::new(plan, "conventions.reset".to_owned(), Aspect::Convention, title);
     draft.says(&["server.reset", "records.id", "operations", facts.key]);
@@ -34,7 +34,7 @@ fn reset<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 }
 
 /// Ids are counted per entity.
-fn ids<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn ids<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let Some(other) =
         plan.entities.iter().filter(|other| other.key != facts.key).min_by_key(|other| other.effort())
     else {
@@ -48,7 +48,7 @@ fn ids<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.send(send).done(cases);
 }
 
-fn routes<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn routes<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let title = "A path that the specification does not name is answered with 404".to_owned();
     let mut draft = Draft::new(plan, "conventions.unknown_route".to_owned(), Aspect::Convention, title);
     draft.says(&["server.routes"]);
@@ -74,7 +74,7 @@ fn routes<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 }
 
 /// The whole error body, once for each kind of error that the schema has.
-fn errors<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn errors<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let message = plan.schema.conventions.error.message_pointer();
     let on = |tail: &str, words: &str| {
         let title = format!("The error body for {words} carries its code and a message");
@@ -125,7 +125,7 @@ fn errors<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 }
 
 /// What is checked first when a request breaks two rules.
-fn order<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn order<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let title = "A record that does not exist is answered with 404 whatever the body says".to_owned();
     let mut draft = Draft::new(plan, "conventions.order.missing".to_owned(), Aspect::Convention, title);
     draft.says(&["errors.order", "operations", facts.key]);
@@ -155,7 +155,7 @@ fn order<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     }
 }
 
-fn pages<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let pagination = plan.pagination();
     let (which, size) = plan.page();
     let on = |tail: &str, aspect, title: String| {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{Facts, Part, Plan};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan};
 use super::{Aspect, Case, Method, Send};
 use crate::ir::{Field, Kind, OnDelete};
 
@@ -19,7 +19,12 @@ fn rule(field: &Field) -> Option<OnDelete> {
 }
 
 /// Cases of the delete rule of a reference; none of another field.
-pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+pub(super) fn cases<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    cases: &mut Vec<Case>,
+) {
     let (Some(target), Some(rule)) = (plan.target_base(part), rule(part.field)) else { return };
     let on = |tail: &str, title: String| {
         let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::DeleteRule, title);
@@ -50,7 +55,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
             draft.still(facts, 1, part, target.id(2));
             draft.delete(facts, 1).delete(target, 2);
             draft.fails(Send::get(target.at(2)), Failure::Missing).done(cases);
-            beside(plan, facts, part, target, cases);
+            refused_deletion(plan, facts, part, target, cases);
         }
         OnDelete::SetNull => {
             let title = format!("Deleting {} makes `{}` of its {} null", target.a, part.json, facts.many);
@@ -64,11 +69,11 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
 }
 
 /// A deletion that is forbidden takes nothing along.
-fn beside<'a>(
-    plan: &Plan<'a>,
-    facts: &Facts<'a>,
-    part: &Part<'a>,
-    target: &Facts<'a>,
+fn refused_deletion<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    target: &EntityFacts<'a>,
     cases: &mut Vec<Case>,
 ) {
     let along = plan.links(target.key).find(|(_, link)| self::rule(link.field) == Some(OnDelete::Cascade));
@@ -88,10 +93,10 @@ fn beside<'a>(
 
 /// What refers to a record that is deleted by cascade is checked in turn.
 fn chains<'a>(
-    plan: &Plan<'a>,
-    facts: &Facts<'a>,
-    part: &Part<'a>,
-    target: &Facts<'a>,
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    target: &EntityFacts<'a>,
     cases: &mut Vec<Case>,
 ) {
     let mut seen = Vec::new();
@@ -146,7 +151,7 @@ fn chains<'a>(
 }
 
 /// Looks at a list with deleted records: which there are, and whether they are deleted.
-pub(super) fn with_deleted<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>, records: &[(u32, bool)]) {
+pub(super) fn with_deleted<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>, records: &[(u32, bool)]) {
     let clause = format!("{}.soft_delete", facts.key);
     draft.says(&["soft_delete", "lists.body", &clause]);
     let plan = draft.plan;
@@ -167,7 +172,7 @@ pub(super) fn with_deleted<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>, rec
 }
 
 /// Cases of soft delete; none of an entity without.
-pub(super) fn soft_delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+pub(super) fn soft_delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     if !facts.entity.soft_delete {
         return;
     }

@@ -3,20 +3,20 @@
 use serde_json::{Map, Value};
 
 use super::failure::Failure;
-use super::plan::{BODIES, Facts, Part, Plan};
+use super::plan::{BODIES, EntityFacts, FieldFacts, SuitePlan};
 use super::{Aspect, Assertion, Case, Make, Mark, Method, Send, Step};
 
 /// A case that is being written.
 #[derive(Debug)]
 pub(super) struct Draft<'p, 'a> {
-    pub(super) plan: &'p Plan<'a>,
+    pub(super) plan: &'p SuitePlan<'a>,
     case: Case,
     made: Vec<(&'p str, u32)>,
 }
 
 impl<'p, 'a> Draft<'p, 'a> {
     /// A case with an id.
-    pub(super) fn new(plan: &'p Plan<'a>, id: String, aspect: Aspect, title: String) -> Self {
+    pub(super) fn new(plan: &'p SuitePlan<'a>, id: String, aspect: Aspect, title: String) -> Self {
         let case = Case {
             id,
             title,
@@ -30,8 +30,8 @@ impl<'p, 'a> Draft<'p, 'a> {
 
     /// A case of an entity.
     pub(super) fn from_facts(
-        plan: &'p Plan<'a>,
-        facts: &Facts<'a>,
+        plan: &'p SuitePlan<'a>,
+        facts: &EntityFacts<'a>,
         tail: &str,
         aspect: Aspect,
         title: String,
@@ -44,9 +44,9 @@ impl<'p, 'a> Draft<'p, 'a> {
 
     /// A case of a field.
     pub(super) fn from_field(
-        plan: &'p Plan<'a>,
-        facts: &Facts<'a>,
-        part: &Part<'a>,
+        plan: &'p SuitePlan<'a>,
+        facts: &EntityFacts<'a>,
+        part: &FieldFacts<'a>,
         tail: &str,
         aspect: Aspect,
         title: String,
@@ -69,7 +69,7 @@ impl<'p, 'a> Draft<'p, 'a> {
     }
 
     /// Names the clauses of all fields of an entity.
-    pub(super) fn says_all(&mut self, facts: &Facts<'a>) -> &mut Self {
+    pub(super) fn says_all(&mut self, facts: &EntityFacts<'a>) -> &mut Self {
         for part in &facts.parts {
             self.says(&[&part.clause]);
         }
@@ -81,12 +81,18 @@ impl<'p, 'a> Draft<'p, 'a> {
     }
 
     /// Makes the `n`th record of an entity, and before it what it needs.
-    pub(super) fn make(&mut self, facts: &Facts<'a>, n: u32) -> &mut Self {
+    pub(super) fn make(&mut self, facts: &EntityFacts<'a>, n: u32) -> &mut Self {
         self.make_with(facts, n, Map::new())
     }
 
     /// Makes the `n`th record with one other value.
-    pub(super) fn make_one(&mut self, facts: &Facts<'a>, n: u32, part: &Part<'a>, value: Value) -> &mut Self {
+    pub(super) fn make_one(
+        &mut self,
+        facts: &EntityFacts<'a>,
+        n: u32,
+        part: &FieldFacts<'a>,
+        value: Value,
+    ) -> &mut Self {
         let mut with = Map::with_capacity(1);
         with.insert(part.json.clone(), value);
         self.make_with(facts, n, with)
@@ -94,7 +100,12 @@ impl<'p, 'a> Draft<'p, 'a> {
 
     /// Makes the `n`th record with other values. Past the bodies of the builder those are used again, with values of
     /// their own where they are unique.
-    pub(super) fn make_with(&mut self, facts: &Facts<'a>, n: u32, mut with: Map<String, Value>) -> &mut Self {
+    pub(super) fn make_with(
+        &mut self,
+        facts: &EntityFacts<'a>,
+        n: u32,
+        mut with: Map<String, Value>,
+    ) -> &mut Self {
         if n > BODIES {
             for part in facts.parts.iter().filter(|part| part.field.required && part.field.unique) {
                 with.entry(part.json.clone()).or_insert_with(|| part.value(n));
@@ -159,12 +170,12 @@ impl<'p, 'a> Draft<'p, 'a> {
     }
 
     /// Sends a create.
-    pub(super) fn create(&mut self, facts: &Facts<'a>, body: Value) -> Send {
+    pub(super) fn create(&mut self, facts: &EntityFacts<'a>, body: Value) -> Send {
         Send::new(Method::Post, facts.path.clone(), Some(body), self.plan.created())
     }
 
     /// Sends a delete.
-    pub(super) fn delete(&mut self, facts: &Facts<'a>, n: u32) -> &mut Self {
+    pub(super) fn delete(&mut self, facts: &EntityFacts<'a>, n: u32) -> &mut Self {
         let status = self.plan.deleted();
         self.case.steps.push(Step::Send(Send::new(Method::Delete, facts.at(n), None, status)));
         self
@@ -186,12 +197,23 @@ impl<'p, 'a> Draft<'p, 'a> {
     }
 
     /// Looks at the `n`th record: it has at least this value.
-    pub(super) fn still(&mut self, facts: &Facts<'a>, n: u32, part: &Part<'a>, value: Value) -> &mut Self {
+    pub(super) fn still(
+        &mut self,
+        facts: &EntityFacts<'a>,
+        n: u32,
+        part: &FieldFacts<'a>,
+        value: Value,
+    ) -> &mut Self {
         self.send(Send::get(facts.at(n)).has_one(&part.json, value))
     }
 
     /// Looks at a list: these records, in this order, and as many in total.
-    pub(super) fn lists(&mut self, facts: &Facts<'a>, query: &[(&str, Value)], records: &[u32]) -> &mut Self {
+    pub(super) fn lists(
+        &mut self,
+        facts: &EntityFacts<'a>,
+        query: &[(&str, Value)],
+        records: &[u32],
+    ) -> &mut Self {
         let mut send = Send::get(facts.path.clone());
         for (name, value) in query {
             send = send.query(name, value);
@@ -202,7 +224,7 @@ impl<'p, 'a> Draft<'p, 'a> {
     /// As [`Self::lists`], for any request of a list and another total.
     pub(super) fn lists_as(
         &mut self,
-        facts: &Facts<'a>,
+        facts: &EntityFacts<'a>,
         send: Send,
         records: &[u32],
         total: usize,

@@ -4,20 +4,25 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{Facts, Part, Plan};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan};
 use super::values;
 use super::{Aspect, Case, Send};
 use crate::ir::Kind;
 
 /// Cases of what a field takes.
-pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+pub(super) fn cases<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    cases: &mut Vec<Case>,
+) {
     null(plan, facts, part, cases);
     types(plan, facts, part, cases);
     bounds(plan, facts, part, cases);
     words(plan, facts, part, cases);
 }
 
-fn null<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+fn null<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, cases: &mut Vec<Case>) {
     let (a, name) = (&facts.a, &part.json);
     let title = match (part.field.nullable, part.field.required) {
         (true, true) => format!("`{name}` of {a} may be null but not left out"),
@@ -54,8 +59,8 @@ fn null<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec
 /// Sends each value in turn, none of which is valid: the first in a create, the others in an update if that may be.
 pub(super) fn refused<'a>(
     draft: &mut Draft<'_, 'a>,
-    facts: &Facts<'a>,
-    part: &Part<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
     values: impl IntoIterator<Item = Value>,
 ) {
     for (index, value) in values.into_iter().enumerate() {
@@ -69,7 +74,7 @@ pub(super) fn refused<'a>(
     }
 }
 
-fn types<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+fn types<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, cases: &mut Vec<Case>) {
     let clause = match &part.field.kind {
         Kind::String { .. } => "types.string",
         Kind::Integer { .. } => "types.integer",
@@ -110,7 +115,7 @@ fn types<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Ve
     draft.done(cases);
 }
 
-fn bounds<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+fn bounds<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, cases: &mut Vec<Case>) {
     let bounds = values::bounds(&part.field.kind);
     if let Some(first) = bounds.first() {
         let mut words = first.words.clone();
@@ -136,7 +141,7 @@ fn bounds<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut V
     }
 }
 
-fn words<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+fn words<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, cases: &mut Vec<Case>) {
     let Kind::Enum { values } = &part.field.kind else { return };
     let title = format!("`{}` of {} takes each of its values", part.json, facts.a);
     let mut draft = Draft::from_field(plan, facts, part, "values", Aspect::Accepts, title);

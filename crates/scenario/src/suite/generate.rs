@@ -1,8 +1,8 @@
 //! From schema to suite.
 
-use super::plan::{BODIES, Plan};
+use super::plan::{BODIES, SuitePlan};
 use super::reads::{About, Blocks, Old, ReadDepth};
-use super::shorthand::Touched;
+use super::shorthand::ChangedBuilders;
 use super::{Builder, Case, Method, Reset, SUITE_VERSION, Suite, marks};
 use super::{
     actions, analytics, computed, conventions, deletion, fields, lists, records, references, removed, rules,
@@ -12,7 +12,7 @@ use crate::ir::Schema;
 
 /// The suite of a schema. `before` is the suite of the turn before (none at turn 1), for the marks.
 pub fn suite(seed: Seed, schema: &Schema, before: Option<&Suite>) -> Suite {
-    let plan = Plan::new(seed, schema);
+    let plan = SuitePlan::new(seed, schema);
     let mut made = Making::new(&plan, None);
     made.make_all();
     let mut suite = made.suite(seed);
@@ -40,7 +40,7 @@ pub(crate) struct Next {
 
 /// The same suite as [`suite`], with cases taken over from the turn before.
 pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<Before<'_>>) -> Next {
-    let plan = Plan::new(seed, schema);
+    let plan = SuitePlan::new(seed, schema);
     let Some(mut before) = before else {
         let mut made = Making::new(&plan, None);
         made.make_all();
@@ -53,7 +53,7 @@ pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<Before<'_>>
     let mut suite = made.suite(seed);
     let Making { known, blocks, .. } = made;
     let mut equals = marks::mark(&mut suite, &before.suite, &known);
-    let touched = Touched::new(&suite.builders, &before.suite.builders);
+    let touched = ChangedBuilders::new(&suite.builders, &before.suite.builders);
     for (equal, case) in equals.iter_mut().zip(&suite.cases) {
         *equal = equal.filter(|_| !touched.has(case));
     }
@@ -62,7 +62,7 @@ pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<Before<'_>>
 
 /// Cases while they are made, block by block.
 struct Making<'p, 'a, 'o> {
-    plan: &'p Plan<'a>,
+    plan: &'p SuitePlan<'a>,
     old: Option<(Old<'o>, &'o mut Suite)>,
     cases: Vec<Case>,
     blocks: Blocks,
@@ -71,7 +71,7 @@ struct Making<'p, 'a, 'o> {
 }
 
 impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
-    fn new(plan: &'p Plan<'a>, old: Option<(Old<'o>, &'o mut Suite)>) -> Self {
+    fn new(plan: &'p SuitePlan<'a>, old: Option<(Old<'o>, &'o mut Suite)>) -> Self {
         let room = old.as_ref().map_or(256, |(_, suite)| suite.cases.len() + 64);
         let (cases, known) = (Vec::with_capacity(room), Vec::with_capacity(room));
         Self { plan, old, cases, blocks: Blocks::default(), known }
@@ -84,7 +84,7 @@ impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
         entity: &str,
         part: &str,
         depth: ReadDepth,
-        make: impl FnOnce(&'p Plan<'a>, &mut Vec<Case>),
+        make: impl FnOnce(&'p SuitePlan<'a>, &mut Vec<Case>),
     ) {
         let begin = self.cases.len();
         if let Some((old, suite)) = &mut self.old

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::actions::Acting;
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{Facts, Part};
+use super::plan::{EntityFacts, FieldFacts};
 use super::state::{self, State};
 use super::{Aspect, Case};
 use crate::ir::{Comparison, Condition, Effect, Guard, Operand};
@@ -27,7 +27,8 @@ impl<'a> Acting<'_, 'a> {
         };
         let broken = state::ready(self.plan, facts, self.action, Some(key));
         if let Some(state) = &broken {
-            let title = format!("To {} is refused if {}", self.words, self.not(&guard.condition));
+            let title =
+                format!("To {} is refused if {}", self.words, self.negated_condition(&guard.condition));
             let mut draft = draft("", title);
             refused(&mut draft, state, 1);
             draft.done(cases);
@@ -94,8 +95,8 @@ impl<'a> Acting<'_, 'a> {
         &self,
         guard: &Guard,
         ready: &State,
-        target: Option<&Facts<'a>>,
-        part: &Part<'a>,
+        target: Option<&EntityFacts<'a>>,
+        part: &FieldFacts<'a>,
         is: &Comparison,
         with: &dyn Fn(&State, Value) -> State,
         cases: &mut Vec<Case>,
@@ -140,7 +141,7 @@ impl<'a> Acting<'_, 'a> {
                 Effect::Set { .. } => true,
             })
         };
-        let all: Vec<Value> = state::tried(part, &[is]);
+        let all: Vec<Value> = state::values_to_try(part, &[is]);
         let draft = |tail: &str, title: String| {
             let mut draft = self.draft(&format!("guard.{}{tail}", guard.key), Aspect::Guard, title);
             draft.says(&[&clause, owner.key, &part.clause]);
@@ -209,13 +210,13 @@ impl<'a> Acting<'_, 'a> {
     }
 
     /// A condition that does not hold, in words.
-    fn not(&self, condition: &Condition) -> String {
-        let name = |facts: Option<&Facts<'a>>, key: &str| {
+    fn negated_condition(&self, condition: &Condition) -> String {
+        let name = |facts: Option<&EntityFacts<'a>>, key: &str| {
             facts.and_then(|facts| facts.part(key)).map_or_else(|| key.to_owned(), |part| part.json.clone())
         };
         match condition {
             Condition::Field { field, is } => {
-                format!("its `{}` is {}", name(Some(self.facts), field), not(is))
+                format!("its `{}` is {}", name(Some(self.facts), field), negated_comparison(is))
             }
             Condition::Related { reference, field, is } => {
                 let target = self.facts.part(reference).and_then(|part| self.plan.target(part));
@@ -223,7 +224,7 @@ impl<'a> Acting<'_, 'a> {
                     "the `{}` of its `{}` is {}",
                     name(target, field),
                     name(Some(self.facts), reference),
-                    not(is)
+                    negated_comparison(is)
                 )
             }
             Condition::HasAtLeast { entity, count, .. } => {
@@ -238,7 +239,7 @@ impl<'a> Acting<'_, 'a> {
     }
 }
 
-fn not(comparison: &Comparison) -> String {
+fn negated_comparison(comparison: &Comparison) -> String {
     match comparison {
         Comparison::Equals(value) => format!("not `{value}`"),
         Comparison::Not(value) => format!("`{value}`"),

@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{Facts, Part, Plan, compare};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan, compare};
 use super::records::says_order;
 use super::{Aspect, Case, Send, values};
 use crate::ir::{Filter, FilterOp, Kind, Sort};
 
 /// Cases of an entity's list.
-pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+pub(super) fn cases<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let title = format!("The list of {} refuses values and orders that it does not know", facts.many);
     let mut invalid = Draft::from_facts(plan, facts, "list.invalid", Aspect::Refuses, title);
     for (index, filter) in facts.entity.filters.iter().enumerate() {
@@ -22,7 +22,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case
         one_filter(plan, facts, part, (filter, &param, index == 0), cases);
         unreadable(&mut invalid, facts, part, (filter, &param));
     }
-    together(plan, facts, cases);
+    two_filters(plan, facts, cases);
     sorts(plan, facts, cases);
     unsorted(&mut invalid, facts);
     invalid.done(cases);
@@ -30,7 +30,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case
 }
 
 /// Values of a filtered field, for up to four records, and the value that is asked for.
-pub(super) fn filtered(part: &Part<'_>, op: FilterOp) -> (Vec<Value>, Value) {
+pub(super) fn filtered(part: &FieldFacts<'_>, op: FilterOp) -> (Vec<Value>, Value) {
     match (&part.field.kind, op) {
         (Kind::String { min_length, max_length, pattern: None }, FilterOp::Contains)
             if min_length.is_none_or(|min| min <= 8) && max_length.is_none_or(|max| max >= 8) =>
@@ -87,8 +87,8 @@ fn holds(op: FilterOp, value: &Value, asked: &Value) -> bool {
 /// Makes records with these values of a field, and a last one with null if it may be; returns what each has.
 pub(super) fn make_all<'a>(
     draft: &mut Draft<'_, 'a>,
-    facts: &Facts<'a>,
-    part: &Part<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
     mut values: Vec<Value>,
 ) -> Vec<Vec<Value>> {
     if part.field.nullable && values.len() < 4 {
@@ -113,7 +113,11 @@ pub(super) fn make_all<'a>(
 }
 
 /// The numbers of the records that hold, in the order of the list.
-pub(super) fn found(facts: &Facts<'_>, records: &[Vec<Value>], holds: impl Fn(&[Value]) -> bool) -> Vec<u32> {
+pub(super) fn found(
+    facts: &EntityFacts<'_>,
+    records: &[Vec<Value>],
+    holds: impl Fn(&[Value]) -> bool,
+) -> Vec<u32> {
     facts
         .sorted(facts.entity.default_sort.as_ref(), records)
         .into_iter()
@@ -122,9 +126,9 @@ pub(super) fn found(facts: &Facts<'_>, records: &[Vec<Value>], holds: impl Fn(&[
 }
 
 fn one_filter<'a>(
-    plan: &Plan<'a>,
-    facts: &Facts<'a>,
-    part: &Part<'a>,
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
     (filter, param, first): (&Filter, &str, bool),
     cases: &mut Vec<Case>,
 ) {
@@ -160,8 +164,8 @@ fn one_filter<'a>(
 /// A value that cannot be read as the type of a filtered field.
 fn unreadable<'a>(
     draft: &mut Draft<'_, 'a>,
-    facts: &Facts<'a>,
-    part: &Part<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
     (filter, param): (&Filter, &str),
 ) {
     let bad = match part.field.kind {
@@ -177,8 +181,8 @@ fn unreadable<'a>(
 }
 
 /// Two filters together.
-fn together<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
-    let known: Vec<(&Filter, &Part<'_>, String)> = facts
+fn two_filters<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
+    let known: Vec<(&Filter, &FieldFacts<'_>, String)> = facts
         .entity
         .filters
         .iter()
@@ -187,7 +191,7 @@ fn together<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         })
         .collect();
     let Some((filter, part, param)) = known.first() else { return };
-    let says = |draft: &mut Draft<'_, 'a>, filter: &Filter, part: &Part<'a>| {
+    let says = |draft: &mut Draft<'_, 'a>, filter: &Filter, part: &FieldFacts<'a>| {
         let clause = format!("{}.filter.{}.{}", facts.key, filter.field, filter.op.key());
         draft.says(&["lists.filters", &clause, &part.clause]);
     };
@@ -198,7 +202,7 @@ fn together<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         says(&mut draft, second, other);
         says_order(&mut draft, facts);
         // A value of each that holds and one that does not, in three combinations.
-        let pick = |filter: &Filter, part: &Part<'_>| {
+        let pick = |filter: &Filter, part: &FieldFacts<'_>| {
             let (values, asked) = filtered(part, filter.op);
             let yes = values.iter().find(|value| holds(filter.op, value, &asked)).cloned();
             let no = values.iter().find(|value| !holds(filter.op, value, &asked)).cloned();
@@ -223,7 +227,7 @@ fn together<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 }
 
 /// Values that can be distinguished by order: three, and the first again if that may be.
-fn sortable(part: &Part<'_>) -> Vec<Value> {
+fn sortable(part: &FieldFacts<'_>) -> Vec<Value> {
     let mut values: Vec<Value> = (1..=3).map(|n| part.value(n)).collect();
     if let Kind::String { .. } = part.field.kind {
         // By code point capitals come before small letters.
@@ -240,7 +244,7 @@ fn sortable(part: &Part<'_>) -> Vec<Value> {
     values
 }
 
-fn sorts<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn sorts<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let clause = format!("{}.sort", facts.key);
     // Without a default order a list comes by id, whatever it could be sorted by.
     let default = facts.entity.default_sort.as_ref();
@@ -276,7 +280,7 @@ fn sorts<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 }
 
 /// Orders that the list does not know.
-fn unsorted<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
+fn unsorted<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
     draft.says(&["lists.sort", &format!("{}.sort", facts.key)]);
     let unsorted =
         facts.parts.iter().find(|part| part.writable() && !facts.entity.sorts.contains(&part.field.key));
@@ -286,7 +290,7 @@ fn unsorted<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
     }
 }
 
-fn pages<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let title = format!("The list of {} comes in pages", facts.many);
     let mut draft = Draft::from_facts(plan, facts, "pages", Aspect::Page, title);
     draft.says(&["lists.pages"]);

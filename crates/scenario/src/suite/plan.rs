@@ -16,9 +16,9 @@ pub(super) const BODIES: u32 = 4;
 
 /// Names and bodies of a schema.
 #[derive(Debug)]
-pub(super) struct Plan<'a> {
+pub(super) struct SuitePlan<'a> {
     pub(super) schema: &'a Schema,
-    pub(super) entities: Vec<Facts<'a>>,
+    pub(super) entities: Vec<EntityFacts<'a>>,
     items: String,
     total: String,
     code: String,
@@ -31,7 +31,7 @@ pub(super) struct Plan<'a> {
 
 /// An entity.
 #[derive(Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct EntityFacts<'a> {
     pub(super) entity: &'a Entity,
     /// Its key.
     pub(super) key: &'a str,
@@ -41,12 +41,12 @@ pub(super) struct Facts<'a> {
     pub(super) a: String,
     /// `repair orders`.
     pub(super) many: String,
-    pub(super) parts: Vec<Part<'a>>,
+    pub(super) parts: Vec<FieldFacts<'a>>,
 }
 
 /// A field.
 #[derive(Debug)]
-pub(super) struct Part<'a> {
+pub(super) struct FieldFacts<'a> {
     pub(super) field: &'a Field,
     /// Its name in JSON.
     pub(super) json: String,
@@ -59,7 +59,7 @@ pub(super) struct Part<'a> {
 /// What a body says about the fields of an entity, in their order; nothing for those that it leaves out.
 pub(super) type Given = Vec<Option<Value>>;
 
-impl<'a> Plan<'a> {
+impl<'a> SuitePlan<'a> {
     pub(super) fn new(seed: Seed, schema: &'a Schema) -> Self {
         let (which, size) = schema.conventions.pagination.style.params();
         let entities = schema
@@ -72,12 +72,12 @@ impl<'a> Plan<'a> {
                     .map(|field| {
                         let clause = format!("{}.{}", entity.key, field.key);
                         let start = seed.draw(0, &clause).below(1000) as u32;
-                        Part { field, json: schema.json_name(&field.name), clause, start }
+                        FieldFacts { field, json: schema.json_name(&field.name), clause, start }
                     })
                     .collect();
                 let one = words(&entity.name);
                 let article = if one.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-                Facts {
+                EntityFacts {
                     entity,
                     key: &entity.key,
                     path: schema.collection_path(entity),
@@ -167,33 +167,33 @@ impl<'a> Plan<'a> {
         (&self.code, code)
     }
 
-    fn read(&self, key: &str, depth: ReadDepth) -> Option<&Facts<'a>> {
+    fn read(&self, key: &str, depth: ReadDepth) -> Option<&EntityFacts<'a>> {
         self.reads.note(key, depth);
         self.entities.iter().find(|facts| facts.key == key)
     }
 
     /// An entity by its key. Filters, orders and actions are read of a block's own entity only.
-    pub(super) fn entity(&self, key: &str) -> Option<&Facts<'a>> {
+    pub(super) fn entity(&self, key: &str) -> Option<&EntityFacts<'a>> {
         self.read(key, ReadDepth::Fields)
     }
 
     /// The entity that a reference names.
-    pub(super) fn target(&self, part: &Part<'a>) -> Option<&Facts<'a>> {
+    pub(super) fn target(&self, part: &FieldFacts<'a>) -> Option<&EntityFacts<'a>> {
         self.entity(part.field.target()?)
     }
 
     /// The same where only its names, its required fields and soft delete are read.
-    pub(super) fn target_base(&self, part: &Part<'a>) -> Option<&Facts<'a>> {
+    pub(super) fn target_base(&self, part: &FieldFacts<'a>) -> Option<&EntityFacts<'a>> {
         self.read(part.field.target()?, ReadDepth::Base)
     }
 
     /// An entity of which a record is made; nothing else is read.
-    pub(super) fn made(&self, key: &str) -> Option<&Facts<'a>> {
+    pub(super) fn made(&self, key: &str) -> Option<&EntityFacts<'a>> {
         self.read(key, ReadDepth::Made)
     }
 
     /// The references to an entity. Of the entities that have them only the base is read, and the reference itself.
-    pub(super) fn links(&self, key: &str) -> impl Iterator<Item = (&Facts<'a>, &Part<'a>)> {
+    pub(super) fn links(&self, key: &str) -> impl Iterator<Item = (&EntityFacts<'a>, &FieldFacts<'a>)> {
         self.reads.note(key, ReadDepth::Links);
         self.entities.iter().flat_map(move |facts| {
             let links = facts.parts.iter().filter(move |part| part.field.target() == Some(key));
@@ -205,12 +205,12 @@ impl<'a> Plan<'a> {
     }
 
     /// The entity whose records need the least to be made.
-    pub(super) fn simplest(&self) -> Option<&Facts<'a>> {
+    pub(super) fn simplest(&self) -> Option<&EntityFacts<'a>> {
         self.entities.iter().min_by_key(|facts| facts.effort())
     }
 
     /// What an answer shows of a record that was made with these values, but for its id.
-    pub(super) fn shown(&self, facts: &Facts<'a>, given: &Given) -> Map<String, Value> {
+    pub(super) fn shown(&self, facts: &EntityFacts<'a>, given: &Given) -> Map<String, Value> {
         let kept = facts.kept(given);
         let mut shown = Map::with_capacity(kept.len() + 2);
         for part in &facts.parts {
@@ -232,7 +232,7 @@ pub(super) fn id_of(key: &str, n: u32) -> Value {
     json!({ "$": format!("{key}_{n}.id") })
 }
 
-impl Part<'_> {
+impl FieldFacts<'_> {
     /// Whether a client writes it.
     pub(super) fn writable(&self) -> bool {
         self.field.is_writable()
@@ -272,9 +272,9 @@ impl Part<'_> {
     }
 }
 
-impl<'a> Facts<'a> {
+impl<'a> EntityFacts<'a> {
     /// A field by its key.
-    pub(super) fn part(&self, key: &str) -> Option<&Part<'a>> {
+    pub(super) fn part(&self, key: &str) -> Option<&FieldFacts<'a>> {
         self.parts.iter().find(|part| part.field.key == key)
     }
 
@@ -325,14 +325,14 @@ impl<'a> Facts<'a> {
     }
 
     /// The body of the `n`th record with another value.
-    pub(super) fn body_with(&self, n: u32, part: &Part<'a>, value: Value) -> Value {
+    pub(super) fn body_with(&self, n: u32, part: &FieldFacts<'a>, value: Value) -> Value {
         let mut body = self.body(n);
         body.insert(part.json.clone(), value);
         Value::Object(body)
     }
 
     /// The body of the `n`th record without a field.
-    pub(super) fn body_without(&self, n: u32, part: &Part<'a>) -> Value {
+    pub(super) fn body_without(&self, n: u32, part: &FieldFacts<'a>) -> Value {
         let mut body = self.body(n);
         body.shift_remove(&part.json);
         Value::Object(body)
@@ -386,7 +386,7 @@ impl<'a> Facts<'a> {
     }
 
     /// The fields of the record itself that a computed field is worked out from.
-    pub(super) fn operands(&self, computed: &Computed) -> impl Iterator<Item = &Part<'a>> {
+    pub(super) fn operands(&self, computed: &Computed) -> impl Iterator<Item = &FieldFacts<'a>> {
         let (first, second) = match computed {
             Computed::Joined { first, second, .. } => (Some(first), Some(second)),
             Computed::Product { left, right } | Computed::Sum { left, right } => (Some(left), Some(right)),

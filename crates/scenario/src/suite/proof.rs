@@ -197,10 +197,13 @@ impl<'a> Look<'a> {
         match value {
             Value::String(text) => {
                 // Whole or, where it is joined, in parts.
-                let sent = self.sent.iter().any(|sent| has(sent, text, &|own, text| own == text))
+                let sent = self.sent.iter().any(|sent| has_text(sent, text, &|own, text| own == text))
                     || words(text).all(|word| {
                         self.says(word)
-                            || self.sent.iter().any(|sent| has(sent, word, &|own, word| own.contains(word)))
+                            || self
+                                .sent
+                                .iter()
+                                .any(|sent| has_text(sent, word, &|own, word| own.contains(word)))
                     });
                 if !sent {
                     self.missing.push(format!("the text {text:?}"));
@@ -262,11 +265,11 @@ impl<'a> Look<'a> {
 }
 
 /// Whether a text in a value stands so to another one.
-fn has(sent: &Value, text: &str, so: &dyn Fn(&str, &str) -> bool) -> bool {
+fn has_text(sent: &Value, text: &str, so: &dyn Fn(&str, &str) -> bool) -> bool {
     match sent {
         Value::String(own) => so(own, text),
-        Value::Array(items) => items.iter().any(|item| has(item, text, so)),
-        Value::Object(map) => map.values().any(|item| has(item, text, so)),
+        Value::Array(items) => items.iter().any(|item| has_text(item, text, so)),
+        Value::Object(map) => map.values().any(|item| has_text(item, text, so)),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! What cases depend on, so that they are taken over from the turn before where nothing of it changed.
 //!
-//! Cases are made in blocks: those of a field, of an action, and so on. While a block is made, the [`Plan`](super::plan::Plan)
+//! Cases are made in blocks: those of a field, of an action, and so on. While a block is made, the [`SuitePlan`](super::plan::SuitePlan)
 //! notes which entities were read, and how closely. If all of that is the same in the next schema, so are the cases.
 
 use std::cell::{Cell, RefCell};
@@ -244,7 +244,7 @@ impl<'s> Old<'s> {
             About::Action => {
                 let same = |action: &Action| {
                     Some(action) == then.action(key)
-                        && mentioned(action).all(|field| now.field(field) == then.field(field))
+                        && mentioned_fields(action).all(|field| now.field(field) == then.field(field))
                 };
                 now.action(key).is_some_and(same)
             }
@@ -308,7 +308,7 @@ fn unsorted(entity: &Entity) -> Option<&Key> {
 }
 
 /// The fields of its own entity that an action mentions.
-fn mentioned(action: &Action) -> impl Iterator<Item = &Key> {
+fn mentioned_fields(action: &Action) -> impl Iterator<Item = &Key> {
     fn own_field(operand: &Operand) -> Option<&Key> {
         if let Operand::Own(field) = operand { Some(field) } else { None }
     }

@@ -4,13 +4,13 @@ use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, object};
 use super::failure::Failure;
-use super::plan::{Facts, Given, Part, Plan};
+use super::plan::{EntityFacts, FieldFacts, Given, SuitePlan};
 use super::values;
 use super::{Aspect, Case, Method, Send};
 use crate::ir::UnknownFields;
 
 /// Cases of creating, reading, replacing, updating and deleting records of an entity.
-pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+pub(super) fn cases<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     create(plan, facts, cases);
     read(plan, facts, cases);
     replace(plan, facts, cases);
@@ -19,7 +19,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case
     bodies(plan, facts, cases);
 }
 
-fn create<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn create<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let a = &facts.a;
     let title = format!("Creating {a} with its required fields only gives the others their default or null");
     let mut draft = Draft::from_facts(plan, facts, "create.minimal", Aspect::Default, title);
@@ -63,7 +63,7 @@ fn create<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 }
 
 /// Of a body, what is not a capture and not of a required field with rules: what the case is about.
-fn only_said(facts: &Facts<'_>, body: &Map<String, Value>) -> Map<String, Value> {
+fn only_said(facts: &EntityFacts<'_>, body: &Map<String, Value>) -> Map<String, Value> {
     facts
         .parts
         .iter()
@@ -77,13 +77,13 @@ fn only_said(facts: &Facts<'_>, body: &Map<String, Value>) -> Map<String, Value>
 }
 
 /// The whole record.
-fn whole<'a>(plan: &Plan<'a>, facts: &Facts<'a>, given: &Given, n: u32) -> Value {
+fn whole<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, given: &Given, n: u32) -> Value {
     let mut shown = plan.shown(facts, given);
     shown.insert("id".to_owned(), facts.id(n));
     Value::Object(shown)
 }
 
-fn read<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let (a, many) = (&facts.a, &facts.many);
     let title = format!("Whatever is asked of {a} that does not exist is answered with 404");
     let mut draft = Draft::from_facts(plan, facts, "missing", Aspect::Route, title);
@@ -122,7 +122,7 @@ fn read<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.send(Send::get(facts.at(2)).has(shown)).done(cases);
 }
 
-fn says_required<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
+fn says_required<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
     draft.says(&["records.shown"]);
     for part in facts.parts.iter().filter(|part| part.field.required) {
         draft.says(&[&part.clause]);
@@ -130,13 +130,13 @@ fn says_required<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
 }
 
 /// Names the clauses that say in which order a list comes without asking.
-pub(super) fn says_order<'a>(draft: &mut Draft<'_, 'a>, facts: &Facts<'a>) {
+pub(super) fn says_order<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
     draft.says(&["lists.sort"]);
     let clause = format!("{}.sort", facts.key);
     draft.says(&[&clause]);
 }
 
-fn replace<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let a = &facts.a;
     let title = format!(
         "Replacing {a} gives it all new values, and its default or null to what is not given, and keeps its id"
@@ -159,7 +159,7 @@ fn replace<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     }
     draft.done(cases);
 
-    let required: Vec<&Part<'_>> =
+    let required: Vec<&FieldFacts<'_>> =
         facts.parts.iter().filter(|part| part.mutable() && part.field.required).collect();
     if let Some(first) = required.first() {
         let title = format!("Replacing {a} without a required field is refused and changes nothing");
@@ -184,7 +184,7 @@ fn replace<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
 }
 
 /// A full record that differs from the first one where it may.
-fn changed(facts: &Facts<'_>) -> Given {
+fn changed(facts: &EntityFacts<'_>) -> Given {
     facts
         .parts
         .iter()
@@ -201,9 +201,9 @@ fn changed(facts: &Facts<'_>) -> Given {
         .collect()
 }
 
-fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let a = &facts.a;
-    let mutable: Vec<(usize, &Part<'_>)> =
+    let mutable: Vec<(usize, &FieldFacts<'_>)> =
         facts.parts.iter().enumerate().filter(|(_, part)| part.mutable()).collect();
     let changeable = mutable.iter().find(|(_, part)| !part.refers());
     if !mutable.is_empty() {
@@ -261,7 +261,7 @@ fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
         let mut draft = Draft::from_facts(plan, facts, "update.invalid", Aspect::Refuses, title);
         draft.says(&["errors.order", &bad.clause, &good.clause]);
         draft.make(facts, 1);
-        let now = |part: &Part<'_>| if part.field.required { part.value(1) } else { part.absent() };
+        let now = |part: &FieldFacts<'_>| if part.field.required { part.value(1) } else { part.absent() };
         let wrong =
             values::wrong_types(&bad.field.kind, &bad.value(1)).into_iter().next().unwrap_or(Value::Null);
         if let Some(other) = good.other(&[&now(good)]) {
@@ -275,7 +275,7 @@ fn update<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     }
 }
 
-fn delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let a = &facts.a;
     let mut draft = Draft::from_facts(
         plan,
@@ -305,7 +305,7 @@ fn delete<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
     draft.fails(Send::get(facts.at(2)), Failure::Missing).done(cases);
 }
 
-fn bodies<'a>(plan: &Plan<'a>, facts: &Facts<'a>, cases: &mut Vec<Case>) {
+fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let a = &facts.a;
     let title = format!("A body for {a} that is no JSON object, or not there, is refused");
     let mut draft = Draft::from_facts(plan, facts, "body.no_object", Aspect::Refuses, title);

@@ -4,13 +4,18 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{Facts, Part, Plan};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan};
 use super::records::says_order;
 use super::{Aspect, Case, Method, Send};
 use crate::ir::Kind;
 
 /// Cases of a reference field; none of another field.
-pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+pub(super) fn cases<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    cases: &mut Vec<Case>,
+) {
     let Some(target) = plan.target_base(part) else { return };
     let (a, name) = (&facts.a, &part.json);
     let title = format!("`{name}` of {a} names only {} that exist and were not deleted", target.many);
@@ -32,10 +37,10 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
 }
 
 fn nested<'a>(
-    plan: &Plan<'a>,
-    facts: &Facts<'a>,
-    part: &Part<'a>,
-    target: &Facts<'a>,
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    target: &EntityFacts<'a>,
     cases: &mut Vec<Case>,
 ) {
     let (many, name) = (&facts.many, &part.json);

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use super::draft::Draft;
 use super::failure::Failure;
-use super::plan::{Facts, Part, Plan};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan};
 use super::{Aspect, Case, Method, Send, analytics, lists, state};
 use crate::ir::{
     Action, Comparison, Condition, Effect, Filter, FilterOp, Guard, Removed, UnknownFields, words,
 };
 
 /// Cases of everything that was removed.
-pub(super) fn cases(plan: &Plan<'_>, cases: &mut Vec<Case>) {
+pub(super) fn cases(plan: &SuitePlan<'_>, cases: &mut Vec<Case>) {
     let begin = cases.len();
     for (index, removed) in plan.schema.removed.iter().enumerate() {
         let (id, title) = named(plan, removed);
@@ -30,7 +30,7 @@ pub(super) fn cases(plan: &Plan<'_>, cases: &mut Vec<Case>) {
 }
 
 /// The id of the case, and its title.
-fn named(plan: &Plan<'_>, removed: &Removed) -> (String, String) {
+fn named(plan: &SuitePlan<'_>, removed: &Removed) -> (String, String) {
     let one = |entity: &str| plan.entity(entity).map_or_else(String::new, |facts| facts.a.clone());
     let name = |entity: &str, field: &str| {
         plan.entity(entity)
@@ -123,13 +123,17 @@ fn named(plan: &Plan<'_>, removed: &Removed) -> (String, String) {
 }
 
 /// A record's entity and a field of it.
-fn find<'p, 'a>(plan: &'p Plan<'a>, entity: &str, field: &str) -> Option<(&'p Facts<'a>, &'p Part<'a>)> {
+fn find<'p, 'a>(
+    plan: &'p SuitePlan<'a>,
+    entity: &str,
+    field: &str,
+) -> Option<(&'p EntityFacts<'a>, &'p FieldFacts<'a>)> {
     let facts = plan.entity(entity)?;
     Some((facts, facts.part(field)?))
 }
 
 /// Writes the steps; nothing if what it is about is not there.
-fn steps<'p, 'a>(plan: &'p Plan<'a>, removed: &'a Removed, draft: &mut Draft<'p, 'a>) -> Option<()> {
+fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draft<'p, 'a>) -> Option<()> {
     let prefix = &plan.schema.conventions.prefix;
     match removed {
         Removed::Collection { plural } => {
@@ -263,7 +267,7 @@ fn steps<'p, 'a>(plan: &'p Plan<'a>, removed: &'a Removed, draft: &mut Draft<'p,
 
 /// The parameter of a filter that was removed is ignored: all records are listed.
 fn filter<'p, 'a>(
-    plan: &'p Plan<'a>,
+    plan: &'p SuitePlan<'a>,
     entity: &str,
     field: &str,
     op: FilterOp,
@@ -283,7 +287,7 @@ fn filter<'p, 'a>(
 
 /// An action is done where a guard that it had would not hold.
 fn guard<'p, 'a>(
-    plan: &'p Plan<'a>,
+    plan: &'p SuitePlan<'a>,
     entity: &str,
     action: &str,
     condition: &Condition,
@@ -314,7 +318,7 @@ fn guard<'p, 'a>(
 
 /// An action leaves a field as it is, with up to two values, as one might be the one that was set.
 fn effect<'p, 'a>(
-    plan: &'p Plan<'a>,
+    plan: &'p SuitePlan<'a>,
     entity: &str,
     action: &str,
     field: &str,
@@ -333,7 +337,7 @@ fn effect<'p, 'a>(
             _ => None,
         })
         .collect();
-    let values: Vec<Value> = state::tried(part, &guards)
+    let values: Vec<Value> = state::values_to_try(part, &guards)
         .into_iter()
         .filter(|value| !value.is_null() && guards.iter().all(|is| state::holds(is, value)))
         .take(if part.field.unique || !state.repeatable(plan, facts, Some(at)) { 1 } else { 2 })

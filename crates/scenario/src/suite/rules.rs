@@ -4,11 +4,16 @@ use serde_json::Value;
 
 use super::draft::{Draft, object};
 use super::failure::Failure;
-use super::plan::{Facts, Part, Plan};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan};
 use super::{Aspect, Case, Send};
 
 /// Cases of unique and immutable fields.
-pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+pub(super) fn cases<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    cases: &mut Vec<Case>,
+) {
     if part.field.unique {
         unique(plan, facts, part, cases);
     }
@@ -17,7 +22,7 @@ pub(super) fn cases<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cas
     }
 }
 
-fn unique<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+fn unique<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, cases: &mut Vec<Case>) {
     let (a, name, many) = (&facts.a, &part.json, &facts.many);
     let (first, second) = (part.value(1), part.value(2));
     if first == second {
@@ -67,7 +72,12 @@ fn capital(words: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn immutable<'a>(plan: &Plan<'a>, facts: &Facts<'a>, part: &Part<'a>, cases: &mut Vec<Case>) {
+fn immutable<'a>(
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
+    part: &FieldFacts<'a>,
+    cases: &mut Vec<Case>,
+) {
     let (a, name) = (&facts.a, &part.json);
     // Not what a record has that was given none.
     let (first, other) = match part.field.target() {

@@ -29,7 +29,7 @@ pub(crate) struct ShortPath<'a> {
 
 /// A body that is like one that a record is made with.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Like<'a> {
+pub(crate) struct SimilarBody<'a> {
     /// The key of the builder.
     pub(crate) entity: &'a str,
     /// Which body, from 1.
@@ -83,7 +83,7 @@ impl<'a> Shorthand<'a> {
     }
 
     /// The body of a create or replace by what is other than in the nearest body of the builder, if most is the same.
-    pub(crate) fn like(&self, send: &'a Send) -> Option<Like<'a>> {
+    pub(crate) fn like(&self, send: &'a Send) -> Option<SimilarBody<'a>> {
         let body = send.body.as_ref()?.as_object()?;
         let (base, record) = split_path(&send.path);
         match (send.method, record) {
@@ -104,7 +104,7 @@ impl<'a> Shorthand<'a> {
         let (_, index, other) = best?;
         let with = body.iter().filter(|(key, value)| other.get(*key) != Some(*value));
         let without = other.keys().filter(|key| !body.contains_key(*key));
-        Some(Like {
+        Some(SimilarBody {
             entity: &builder.entity,
             nth: index + 1,
             with: with.map(|(key, value)| (key.as_str(), value)).collect(),
@@ -115,13 +115,13 @@ impl<'a> Shorthand<'a> {
 
 /// What of the builders is other than in the suite before: cases that say something by it are written otherwise.
 #[derive(Debug, Default)]
-pub(super) struct Touched<'a> {
+pub(super) struct ChangedBuilders<'a> {
     paths: Vec<&'a str>,
     makes: Vec<&'a str>,
     all: bool,
 }
 
-impl<'a> Touched<'a> {
+impl<'a> ChangedBuilders<'a> {
     pub(super) fn new(now: &'a [Builder], before: &'a [Builder]) -> Self {
         let mut touched = Self { all: has_doubles(now) || has_doubles(before), ..Self::default() };
         let then: HashMap<&str, &Builder> = before.iter().map(|then| (then.entity.as_str(), then)).collect();

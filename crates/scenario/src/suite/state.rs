@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::draft::Draft;
-use super::plan::{Facts, Part, Plan, compare, id_of, whole};
+use super::plan::{EntityFacts, FieldFacts, SuitePlan, compare, id_of, whole};
 use super::{Send, values};
 use crate::ir::{Action, Comparison, Condition, Effect, Kind, Operand, Param};
 
@@ -44,7 +44,7 @@ fn same(left: &Value, right: &Value) -> bool {
 }
 
 /// Values worth trying for a kind, those on a border first.
-fn candidates(kind: &Kind, part: Option<&Part<'_>>, comparisons: &[&Comparison]) -> Vec<Value> {
+fn candidates(kind: &Kind, part: Option<&FieldFacts<'_>>, comparisons: &[&Comparison]) -> Vec<Value> {
     let mut all = Vec::new();
     for comparison in comparisons {
         match comparison {
@@ -82,7 +82,7 @@ fn candidates(kind: &Kind, part: Option<&Part<'_>>, comparisons: &[&Comparison])
 }
 
 /// Whether a value can be kept by a field.
-pub(super) fn can_be(part: &Part<'_>, value: &Value) -> bool {
+pub(super) fn can_be(part: &FieldFacts<'_>, value: &Value) -> bool {
     if value.is_null() { part.field.nullable } else { values::fits(&part.field.kind, value) }
 }
 
@@ -94,8 +94,8 @@ fn plus(left: &Value, right: &Value) -> Value {
 /// A state in which the action can be done; with the key of a guard, one in which only that guard does not hold.
 /// Nothing if there is no such state.
 pub(super) fn ready<'a>(
-    plan: &Plan<'a>,
-    facts: &Facts<'a>,
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
     action: &Action,
     broken: Option<&str>,
 ) -> Option<State> {
@@ -116,7 +116,7 @@ pub(super) fn ready<'a>(
             _ => u32::from(!hold),
         };
         match state.children.iter_mut().find(|child| child.0 == *entity && child.1 == *reference) {
-            // The border of a wish that is broken on purpose counts, else the greater one.
+            // The border of a condition that is broken on purpose counts, else the greater one.
             Some(child) if hold => child.2 = child.2.max(count),
             Some(child) => child.2 = count,
             None => state.children.push((entity.clone(), reference.clone(), count)),
@@ -230,7 +230,13 @@ pub(super) fn ready<'a>(
 }
 
 /// Whether an action's effects on a field with this value, or with it, break no rule.
-fn keeps_rules(plan: &Plan<'_>, action: &Action, state: &State, part: &Part<'_>, value: &Value) -> bool {
+fn keeps_rules(
+    plan: &SuitePlan<'_>,
+    action: &Action,
+    state: &State,
+    part: &FieldFacts<'_>,
+    value: &Value,
+) -> bool {
     action.effects.iter().all(|effect| match effect {
         Effect::Increment { field, by } if *field == part.field.key => {
             operand(action, state, by).is_some_and(|by| values::fits(&part.field.kind, &plus(value, by)))
@@ -260,8 +266,8 @@ fn operand<'v>(action: &Action, state: &'v State, operand: &'v Operand) -> Optio
 
 /// Values of a parameter with which no effect breaks a rule.
 pub(super) fn param_values<'a>(
-    plan: &Plan<'a>,
-    facts: &Facts<'a>,
+    plan: &SuitePlan<'a>,
+    facts: &EntityFacts<'a>,
     action: &Action,
     param: &Param,
 ) -> Vec<Value> {
@@ -303,7 +309,7 @@ impl State {
     }
 
     /// How many records can be made so, [`MOST`] at most; the field at a position is given again for each.
-    pub(super) fn most(&self, plan: &Plan<'_>, facts: &Facts<'_>, but: Option<usize>) -> u32 {
+    pub(super) fn most(&self, plan: &SuitePlan<'_>, facts: &EntityFacts<'_>, but: Option<usize>) -> u32 {
         // Each record refers to one of its own, all of them with the same values.
         let related = self.related.iter().all(|(at, part_index, value)| {
             let target = facts.parts.get(*at).and_then(|part| plan.target(part));
@@ -321,12 +327,17 @@ impl State {
     }
 
     /// Whether more than one record can be made so; the field at a position is given again for each.
-    pub(super) fn repeatable(&self, plan: &Plan<'_>, facts: &Facts<'_>, but: Option<usize>) -> bool {
+    pub(super) fn repeatable(
+        &self,
+        plan: &SuitePlan<'_>,
+        facts: &EntityFacts<'_>,
+        but: Option<usize>,
+    ) -> bool {
         self.most(plan, facts, but) > 1
     }
 
     /// The value of its own that the `n`th record has of a field, whose value is this in the first one.
-    fn own_of(&self, at: usize, part: &Part<'_>, value: &Value, n: u32) -> Value {
+    fn own_of(&self, at: usize, part: &FieldFacts<'_>, value: &Value, n: u32) -> Value {
         let loose = n > 1 && !value.is_null() && self.loose.iter().any(|loose| loose.0 == at);
         if loose { part.value(n) } else { value.clone() }
     }
@@ -350,7 +361,7 @@ impl State {
 
     /// Makes the `n`th record in this state. Records that it refers to by a guarded reference are made from the second
     /// on, so that no other record refers to them.
-    pub(super) fn make<'a>(&self, draft: &mut Draft<'_, 'a>, facts: &Facts<'a>, n: u32) {
+    pub(super) fn make<'a>(&self, draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>, n: u32) {
         let plan = draft.plan;
         let mut with = Map::new();
         for (at, value) in &self.own {
@@ -387,7 +398,7 @@ impl State {
     }
 
     /// The value that a field of the `n`th record has before the action.
-    pub(super) fn before<'a>(&self, facts: &Facts<'a>, part: &Part<'a>, n: u32) -> Value {
+    pub(super) fn before<'a>(&self, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, n: u32) -> Value {
         let own =
             self.own.iter().find(|(at, _)| facts.parts.get(*at).is_some_and(|own| own.json == part.json));
         match own {
@@ -402,7 +413,7 @@ impl State {
     }
 
     /// The number of the record that the `n`th record refers to by a guarded reference, as [`Self::make`] makes them.
-    fn related_number(&self, facts: &Facts<'_>, part: &Part<'_>, n: u32) -> Option<u32> {
+    fn related_number(&self, facts: &EntityFacts<'_>, part: &FieldFacts<'_>, n: u32) -> Option<u32> {
         let mut same: Vec<usize> = self.related.iter().map(|related| related.0).collect();
         same.sort_unstable();
         same.dedup();
@@ -417,7 +428,7 @@ impl State {
     /// The value that an effect's operand stands for.
     pub(super) fn operand(
         &self,
-        facts: &Facts<'_>,
+        facts: &EntityFacts<'_>,
         action: &Action,
         from: &Operand,
         n: u32,
@@ -431,9 +442,9 @@ impl State {
     /// The value that an effect on a field leaves.
     pub(super) fn after<'a>(
         &self,
-        facts: &Facts<'a>,
+        facts: &EntityFacts<'a>,
         action: &Action,
-        part: &Part<'a>,
+        part: &FieldFacts<'a>,
         n: u32,
     ) -> Option<Value> {
         action.effects.iter().find_map(|effect| match effect {
@@ -446,13 +457,19 @@ impl State {
     }
 
     /// The request of the action on the `n`th record.
-    pub(super) fn request<'a>(&self, plan: &Plan<'a>, facts: &Facts<'a>, action: &Action, n: u32) -> Send {
+    pub(super) fn request<'a>(
+        &self,
+        plan: &SuitePlan<'a>,
+        facts: &EntityFacts<'a>,
+        action: &Action,
+        n: u32,
+    ) -> Send {
         let path = format!("{}/{}", facts.at(n), plan.schema.path_name(&action.name));
         Send::post(path, self.body(plan, action))
     }
 
     /// The body of the action; none without parameters.
-    pub(super) fn body(&self, plan: &Plan<'_>, action: &Action) -> Option<Value> {
+    pub(super) fn body(&self, plan: &SuitePlan<'_>, action: &Action) -> Option<Value> {
         if action.params.is_empty() {
             return None;
         }
@@ -466,7 +483,7 @@ impl State {
 }
 
 /// Different values worth trying for a field, those on a border of the comparisons first.
-pub(super) fn tried(part: &Part<'_>, comparisons: &[&Comparison]) -> Vec<Value> {
+pub(super) fn values_to_try(part: &FieldFacts<'_>, comparisons: &[&Comparison]) -> Vec<Value> {
     let mut tried: Vec<Value> = Vec::new();
     for value in candidates(&part.field.kind, Some(part), comparisons) {
         if !tried.contains(&value) {

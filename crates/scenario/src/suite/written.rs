@@ -20,7 +20,7 @@ use std::io::Write as _;
 
 use serde::Serialize;
 
-use super::shorthand::{Like, Shorthand};
+use super::shorthand::{Shorthand, SimilarBody};
 use super::{Assertion, Case, Mark, Send, Step, Suite};
 
 impl Suite {
@@ -225,7 +225,7 @@ fn write_send(out: &mut Vec<u8>, send: &Send, short: &Shorthand<'_>) -> serde_js
     Ok(())
 }
 
-fn write_like(more: &mut More<'_>, like: &Like<'_>) -> serde_json::Result<()> {
+fn write_like(more: &mut More<'_>, like: &SimilarBody<'_>) -> serde_json::Result<()> {
     push(more.key("like"), &format!("{}_{}", like.entity, like.nth))?;
     if !like.with.is_empty() {
         let out = more.key("with");

@@ -8,9 +8,9 @@ use self::clauses::{clauses_of, removed_with};
 use super::delta::{Delta, is_rename};
 #[cfg(test)]
 use super::document;
-use super::facts::{Slots, fill, slots};
 use super::frame;
 use super::pieces::{Part, Piece};
+use super::slots::{Slots, fill, slots};
 use super::void::is_void;
 use super::wording;
 use super::words::{Names, capital};

@@ -53,7 +53,7 @@ impl AsyncRead for Connection {
         let mut read = Pin::new(&mut this.stream).poll_read(cx, buf);
         if read.is_pending() && this.answered {
             this.answered = false;
-            read = soon(&this.stream, buf);
+            read = read_soon(&this.stream, buf);
         }
         if read.is_ready() {
             this.answered = false;
@@ -64,7 +64,7 @@ impl AsyncRead for Connection {
 
 /// What comes at once, or nearly.
 #[cfg(unix)]
-fn soon(stream: &TcpStream, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+fn read_soon(stream: &TcpStream, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
     use rustix::net::{RecvFlags, recv};
     let begun = Instant::now();
     loop {
@@ -82,7 +82,7 @@ fn soon(stream: &TcpStream, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
 
 /// Elsewhere it sleeps at once.
 #[cfg(not(unix))]
-fn soon(_: &TcpStream, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+fn read_soon(_: &TcpStream, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
     Poll::Pending
 }
 

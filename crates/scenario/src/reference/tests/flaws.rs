@@ -1,4 +1,4 @@
-//! Every flaw can be seen from outside: one long talk with servers of a few schemas, flawed and not.
+//! Every flaw can be seen from outside: one long conversation with servers of a few schemas, flawed and not.
 
 use super::Method::{Delete, Get, Patch, Post, Put};
 use super::*;
@@ -35,7 +35,7 @@ fn schemas() -> Vec<Schema> {
 }
 
 /// All answers of a server to the same requests.
-fn talk(schema: Schema, flaw: Option<Flaw>) -> Vec<Response> {
+fn conversation(schema: Schema, flaw: Option<Flaw>) -> Vec<Response> {
     let mut api = match flaw {
         Some(flaw) => Api::flawed(schema, flaw),
         None => Api::from_schema(schema),
@@ -212,12 +212,15 @@ fn talk(schema: Schema, flaw: Option<Flaw>) -> Vec<Response> {
 
 #[test]
 fn every_flaw_is_seen_from_outside() {
-    let honest: Vec<Vec<Response>> = schemas().into_iter().map(|schema| talk(schema, None)).collect();
+    let honest: Vec<Vec<Response>> = schemas().into_iter().map(|schema| conversation(schema, None)).collect();
     let unseen: Vec<Flaw> = Flaw::ALL
         .iter()
         .copied()
         .filter(|&flaw| {
-            schemas().into_iter().zip(&honest).all(|(schema, honest)| talk(schema, Some(flaw)) == *honest)
+            schemas()
+                .into_iter()
+                .zip(&honest)
+                .all(|(schema, honest)| conversation(schema, Some(flaw)) == *honest)
         })
         .collect();
     assert!(unseen.is_empty(), "{unseen:?}");

@@ -46,7 +46,7 @@ pub(super) fn propose(kind: ConstraintKind, draw: &mut Draw, scene: Scene<'_>) -
     let (entity, field) = (home.key.clone(), chosen.key.clone());
     Some(match kind {
         ConstraintKind::Tighten => {
-            ConstraintChange::Tighten { entity, field, kind: tighter(draw, schema, chosen)? }
+            ConstraintChange::Tighten { entity, field, kind: narrower_kind(draw, schema, chosen)? }
         }
         ConstraintKind::Loosen => {
             ConstraintChange::Loosen { entity, field, kind: looser(draw, &chosen.kind)? }
@@ -110,7 +110,7 @@ fn is_bound(kind: &Kind) -> bool {
 }
 
 /// A plausible narrower kind, which keeps the default.
-fn tighter(draw: &mut Draw, schema: &Schema, field: &Field) -> Option<Kind> {
+fn narrower_kind(draw: &mut Draw, schema: &Schema, field: &Field) -> Option<Kind> {
     let word = word(schema, field).map(|word| &word.holds);
     let kind = match &field.kind {
         Kind::String { min_length: None, max_length: None, pattern: None } => match word {

@@ -22,7 +22,7 @@ pub(super) fn propose(kind: FieldKind, draw: &mut Draw, scene: Scene<'_>) -> Opt
     let key = |entity: &Entity, field: &Field| (entity.key.clone(), field.key.clone());
     match kind {
         FieldKind::AddField => {
-            let entity = roomy(draw, scene)?;
+            let entity = entity_with_room(draw, scene)?;
             let word = fields::new_words(draw, schema, entity).into_iter().next()?;
             let optional = fields::is_created(schema, &entity.key);
             let field = fields::plain(draw, word, schema.turn, optional);
@@ -96,7 +96,7 @@ pub(super) fn propose(kind: FieldKind, draw: &mut Draw, scene: Scene<'_>) -> Opt
 }
 
 /// An entity for one more field: the fewer it has, the more likely.
-fn roomy<'a>(draw: &mut Draw, scene: Scene<'a>) -> Option<&'a Entity> {
+fn entity_with_room<'a>(draw: &mut Draw, scene: Scene<'a>) -> Option<&'a Entity> {
     let entities = scene.entities();
     let weights: Vec<u32> =
         entities.iter().map(|entity| MOST_FIELDS.saturating_sub(entity.fields.len()) as u32).collect();

@@ -1,11 +1,11 @@
 //! Slots of changes of actions and analytics.
 
-use super::Facts;
+use super::SlotFiller;
 use crate::change::{ActionChange, AnalyticChange};
 use crate::text::words::code;
 use crate::text::{action, analytic};
 
-impl Facts<'_> {
+impl SlotFiller<'_> {
     pub(super) fn actions(&mut self, change: &ActionChange) {
         let (key, verb) = change.keys();
         let Some(owner) = self.entity(key) else { return };

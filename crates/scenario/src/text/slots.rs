@@ -38,16 +38,17 @@ pub(super) fn fill(template: &str, slots: &Slots) -> String {
 /// The slots of a change that leads from one schema to another. For a summary, which knows only the schema before,
 /// both are the same; what is new comes from the change itself.
 pub(super) fn slots(before: &Schema, after: &Schema, change: &Change) -> Slots {
-    Facts { before: Names::new(before), after: Names::new(after), slots: Slots::new() }.fill_slots(change)
+    SlotFiller { before: Names::new(before), after: Names::new(after), slots: Slots::new() }
+        .fill_slots(change)
 }
 
-struct Facts<'a> {
+struct SlotFiller<'a> {
     before: Names<'a>,
     after: Names<'a>,
     slots: Slots,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> SlotFiller<'a> {
     fn put(&mut self, slot: &'static str, text: impl Into<String>) {
         self.slots.push((slot, text.into()));
     }

@@ -1,11 +1,11 @@
 //! Slots of changes of what holds for all routes.
 
-use super::Facts;
+use super::SlotFiller;
 use crate::change::{ConventionChange, ErrorKind, StatusKind};
 use crate::ir::{Case, ErrorShape, UnknownFields, words};
 use crate::text::words::{all_of, code};
 
-impl Facts<'_> {
+impl SlotFiller<'_> {
     pub(super) fn conventions(&mut self, change: &ConventionChange) {
         let old = &self.before.schema.conventions;
         match change {
