@@ -2,8 +2,8 @@
 
 mod advanced;
 mod agent;
+mod evaluation_loop;
 mod limits;
-mod playing;
 mod results;
 mod scenarios;
 
@@ -29,7 +29,7 @@ static DEFAULTS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| all().flat
 
 /// Every setting, in the order of the form.
 pub fn all() -> impl Iterator<Item = &'static Setting> {
-    [agent::ROWS, scenarios::ROWS, playing::ROWS, limits::ROWS, results::ROWS, advanced::ROWS]
+    [agent::ROWS, scenarios::ROWS, evaluation_loop::ROWS, limits::ROWS, results::ROWS, advanced::ROWS]
         .into_iter()
         .flatten()
 }

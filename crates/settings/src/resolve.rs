@@ -68,7 +68,7 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, Config
         put_all(&mut given, file)?;
     }
     for pair in values {
-        for (key, value) in of_pair(pair)? {
+        for (key, value) in keys_of_pair(pair)? {
             put(&mut given, &key, &value, "--values")?;
         }
     }
@@ -79,7 +79,7 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<Config, Config
 /// is not quoted.
 fn put_all(given: &mut BTreeMap<String, Value>, file: &ConfigFile) -> Result<(), ConfigError> {
     let (mut has_setting, mut unknown) = (false, None);
-    for (key, value) in flat(file)? {
+    for (key, value) in keys_of_file(file)? {
         match put(given, &key, &value, &file.name) {
             Ok(()) => has_setting = true,
             Err(error @ ConfigError::UnknownKey { .. }) => unknown = unknown.or(Some(error)),
@@ -106,7 +106,7 @@ fn is_like_a_setting(error: &ConfigError) -> bool {
 pub fn read(file: &ConfigFile) -> Result<(Config, Vec<LeftOut>), ConfigError> {
     let mut given = BTreeMap::new();
     let mut left_out = Vec::new();
-    for (key, value) in flat(file)? {
+    for (key, value) in keys_of_file(file)? {
         if let Err(refused) = put(&mut given, &key, &value, "")
             && !value.is_null()
         {
@@ -121,7 +121,7 @@ pub fn read(file: &ConfigFile) -> Result<(Config, Vec<LeftOut>), ConfigError> {
 }
 
 /// The keys of one `key=value`: lists and mappings are written as in YAML, `[a, b]` and `{name: value}`.
-fn of_pair(pair: &str) -> Result<Vec<(String, Value)>, ConfigError> {
+fn keys_of_pair(pair: &str) -> Result<Vec<(String, Value)>, ConfigError> {
     let (key, value) = pair.split_once('=').ok_or_else(|| ConfigError::NotAPair { given: short(pair) })?;
     let (key, value) = (key.trim(), value.trim());
     let value = match unquoted(value) {
@@ -182,16 +182,16 @@ fn put(
     let value = match known(key, place)? {
         None => match takes_of_others(key) {
             None => value.clone(),
-            Some(takes) => taken(takes, key, value, place)?,
+            Some(takes) => checked_value(takes, key, value, place)?,
         },
-        Some(known) => taken(known.takes(), key, value, place)?,
+        Some(known) => checked_value(known.takes(), key, value, place)?,
     };
     given.insert(key.to_owned(), value);
     Ok(())
 }
 
 /// A value as its key takes it.
-fn taken(takes: Takes, key: &str, value: &Value, place: &str) -> Result<Value, ConfigError> {
+fn checked_value(takes: Takes, key: &str, value: &Value, place: &str) -> Result<Value, ConfigError> {
     takes.take(value).ok_or_else(|| ConfigError::Value {
         key: key.to_owned(),
         given: shown(value),
@@ -269,7 +269,7 @@ fn generation(given: &BTreeMap<String, Value>) -> Generation {
 }
 
 /// A file's keys, dotted, in order.
-fn flat(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
+fn keys_of_file(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
     let wrong = |what: String| ConfigError::Yaml { place: file.name.clone(), what };
     let text = file.text.trim_start_matches('\u{feff}');
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
