@@ -34,17 +34,35 @@ CREATE TABLE run_origin (
 }];
 
 impl Store {
-    /// Records that the run of an id was started or resumed here, with its identity (any bytes) and its endpoint.
+    /// Records that the run of an id was started or resumed here, with its identity (any bytes) and its endpoint. One that was begun
+    /// without an endpoint keeps none, and so does one of [`Store::keep_endpoint_apart`].
     pub fn remember_run(&self, run: &str, identity: &[u8], endpoint: Option<&str>) -> Result<()> {
         let code = code(&self.secret()?, run, identity).finalize().into_bytes();
         self.write(|write| {
             write
                 .tx
                 .prepare_cached(
-                    "INSERT OR REPLACE INTO run_origin (run, mac, endpoint, number)
-                     VALUES (?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM run_origin))",
+                    "INSERT INTO run_origin (run, mac, endpoint, number)
+                     VALUES (?1, ?2, ?3, (SELECT coalesce(max(number), 0) + 1 FROM run_origin))
+                     ON CONFLICT (run) DO UPDATE SET mac = excluded.mac, number = excluded.number,
+                       endpoint = CASE WHEN run_origin.endpoint IS NULL THEN NULL ELSE excluded.endpoint END",
                 )?
                 .execute((run, code.as_slice(), endpoint))?;
+            Ok(())
+        })
+    }
+
+    /// Records that the run of an id is resumed with an endpoint or a key that its folder names: it is never among
+    /// [`Store::endpoints`]. This says nothing of whose the run is.
+    pub fn keep_endpoint_apart(&self, run: &str) -> Result<()> {
+        self.write(|write| {
+            write
+                .tx
+                .prepare_cached(
+                    "INSERT INTO run_origin (run, mac, endpoint, number) VALUES (?1, x'', NULL, 0)
+                     ON CONFLICT (run) DO UPDATE SET endpoint = NULL",
+                )?
+                .execute([run])?;
             Ok(())
         })
     }
@@ -123,5 +141,14 @@ mod tests {
         here.remember_run("a3", b"x", Some("two")).unwrap();
         here.remember_run("a4", b"x", Some("one")).unwrap();
         assert_eq!(here.endpoints().unwrap(), ["one", "two"]);
+        // What a folder names is kept apart, before and after it is resumed; whose the run is stays as it was.
+        here.keep_endpoint_apart("a5").unwrap();
+        assert!(!here.began_here("a5", b"x").unwrap() && !here.began_here("a5", b"").unwrap());
+        for _ in 0..2 {
+            here.remember_run("a5", b"x", Some("theirs")).unwrap();
+        }
+        here.keep_endpoint_apart("a3").unwrap();
+        assert!(here.began_here("a5", b"x").unwrap() && here.began_here("a3", b"x").unwrap());
+        assert_eq!(here.endpoints().unwrap(), ["one"]);
     }
 }
