@@ -11,7 +11,8 @@ use std::time::Duration;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{DefaultBodyLimit, Path as Segment, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
@@ -141,24 +142,27 @@ fn set(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderVa
 }
 
 async fn check_host(State(host): State<Host>, request: Request, next: Next) -> Response {
-    match refusal(request.headers(), host.port) {
+    match refusal(request.uri(), request.headers(), host.port) {
         Some(why) => (StatusCode::FORBIDDEN, why).into_response(),
         None => next.run(request).await,
     }
 }
 
-/// Why a request is refused, by its `Host` and `Origin`.
-fn refusal(headers: &HeaderMap, port: u16) -> Option<&'static str> {
-    let given = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or_default());
+/// Why a request is refused, by its `Host` and `Origin`, and by the host that its address may name instead (RFC 9112, 3.2.2).
+/// A second one of either counts, too.
+fn refusal(uri: &Uri, headers: &HeaderMap, port: u16) -> Option<&'static str> {
+    let given =
+        |name: HeaderName| headers.get_all(name).into_iter().map(|value| value.to_str().unwrap_or_default());
     let is_ours = |name: &str| {
         name.strip_suffix(&format!(":{port}")).is_some_and(|host| matches!(host, "127.0.0.1" | "localhost"))
     };
-    if !given(header::HOST).is_some_and(is_ours) {
+    let mut hosts = given(header::HOST).chain(uri.authority().map(Authority::as_str));
+    if given(header::HOST).next().is_none() || !hosts.all(is_ours) {
         return Some("Only reachable as 127.0.0.1 or localhost");
     }
     // Programs other than browsers send none.
     let is_foreign = |origin: &str| !origin.strip_prefix("http://").is_some_and(is_ours);
-    given(header::ORIGIN).is_some_and(is_foreign).then_some("Pages of other sites have no access")
+    given(header::ORIGIN).any(is_foreign).then_some("Pages of other sites have no access")
 }
 
 async fn rpc(
@@ -231,7 +235,7 @@ mod tests {
             if let Some(origin) = origin {
                 headers.insert(header::ORIGIN, origin.parse().expect("a value"));
             }
-            refusal(&headers, 8080).is_some()
+            refusal(&Uri::from_static("/"), &headers, 8080).is_some()
         };
         assert!(!refused("127.0.0.1:8080", None));
         assert!(!refused("localhost:8080", Some("http://localhost:8080")));
@@ -239,6 +243,18 @@ mod tests {
         for origin in ["http://example.com", "null", "https://localhost:8080", "http://localhost:80808080"] {
             assert!(refused("127.0.0.1:8080", Some(origin)), "{origin}");
         }
-        assert!(refusal(&HeaderMap::new(), 8080).is_some());
+        assert!(refusal(&Uri::from_static("/"), &HeaderMap::new(), 8080).is_some());
+        // Not the first of several, nor the head beside an address that names another host.
+        let ours = HeaderMap::from_iter([
+            (header::HOST, HeaderValue::from_static("localhost:8080")),
+            (header::ORIGIN, HeaderValue::from_static("http://localhost:8080")),
+        ]);
+        assert!(refusal(&Uri::from_static("http://localhost:8080/"), &ours, 8080).is_none());
+        assert!(refusal(&Uri::from_static("http://example.com:8080/"), &ours, 8080).is_some());
+        for (name, value) in [(header::HOST, "example.com:8080"), (header::ORIGIN, "http://example.com")] {
+            let mut several = ours.clone();
+            several.append(name, HeaderValue::from_static(value));
+            assert!(refusal(&Uri::from_static("/"), &several, 8080).is_some(), "{value}");
+        }
     }
 }
