@@ -9,8 +9,10 @@ mod binds;
 mod endpoint;
 mod endpoints;
 mod engine;
+mod errors;
 mod estimate;
 mod fields;
+mod folder;
 mod foreign_sampler;
 mod form;
 mod images;
@@ -20,6 +22,7 @@ mod machine;
 mod planned;
 mod preflight;
 mod prices;
+mod runtime;
 mod shakedown;
 mod shutdown;
 mod status;
@@ -31,21 +34,22 @@ use runner::settings::RunSettings;
 
 pub use self::endpoint::EndpointCall;
 pub use self::endpoints::list as list_endpoints;
+pub use self::errors::run_error;
 pub use self::form::harnesses;
 pub use self::images::{
     ImageNews, build_named, clean, leftovers, list as images, sweep_leftovers, test as test_images,
 };
 pub use self::machine::{bytes, duration, short};
 pub use self::prices::{priced, priced_changes};
+pub use self::runtime::runtime;
 pub use self::shakedown::sweep_shakedowns;
 pub use self::shutdown::InFlight;
 pub use self::status::{look, send_control_request};
 pub(crate) use self::threads::Runs;
-pub use self::threads::{run_error, runtime};
 
 /// The form as settings that the app can play; what is wrong with them is one error.
 pub(crate) fn settings_of(form: &crate::api::FormSettings) -> Result<RunSettings, crate::api::ApiError> {
-    form::settings_of(form).map_err(|errors| threads::refused(&errors))
+    form::settings_of(form).map_err(|errors| errors::invalid_form(&errors))
 }
 
 /// What checks ask of a run's harness.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use gateway::keys::{self, KeySource};
 use gateway::{EndpointProblem, PreflightError, Secret, ServerKind};
 
-use super::threads::runtime;
+use super::runtime::runtime;
 use crate::Workbench;
 use crate::api::{ApiError, EndpointList, KeyPlace, ListEndpoints, ListedEndpoint, OfferedModel};
 

@@ -3,8 +3,8 @@
 use runner::settings::{EndpointSettings, RunSettings};
 use sandbox::{EngineInfo, Reach, SandboxError};
 
+use super::errors::sandbox_error;
 use super::machine::{self, LEAST_DISK, bytes};
-use super::threads::sandbox_error;
 use crate::api::{Check, CheckState};
 
 pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {

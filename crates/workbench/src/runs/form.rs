@@ -8,6 +8,7 @@ use runner::settings::{RunSettings, resolve};
 use serde_json::Value;
 use settings::{ConfigFile, LeftOut, protocols};
 
+use super::errors::settings_error;
 use super::fields;
 use crate::Workbench;
 use crate::api::{
@@ -330,10 +331,6 @@ fn pack_size(path: &str) -> Option<(f64, f64)> {
 fn config_path(output_dir: &str) -> String {
     let folder = output_dir.trim().trim_end_matches('/');
     if folder.is_empty() { "config.yaml".to_owned() } else { format!("{folder}.yaml") }
-}
-
-pub(crate) fn settings_error(error: runner::settings::SettingsError) -> ApiError {
-    ApiError::new(error.code(), error.to_string()).hint("docs/cli.md lists the keys")
 }
 
 fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {

@@ -8,7 +8,8 @@ use sandbox::{BuildNews, BuildSettings, Engine, RECIPES, Recipe, SandboxError, W
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::threads::{runtime, sandbox_error};
+use super::errors::sandbox_error;
+use super::runtime::runtime;
 use crate::Workbench;
 use crate::api::{
     ApiError, BuildImages, CleanLeftovers, ImageInfo, ImageList, ImageOutcome, JobKind, JobRef, LeftoverInfo,

@@ -9,7 +9,7 @@ use files::Tree;
 use model::{dollars, log_line};
 use serde_json::Value;
 
-use super::status::folder_of;
+use super::folder::absolute_folder;
 use crate::Workbench;
 use crate::api::{ApiError, LiveLog, LiveLogKind, LiveLogRequest, LogLine};
 
@@ -27,7 +27,7 @@ const LONGEST_REQUEST: usize = 1 << 20;
 impl Workbench {
     /// What a log of an episode says since.
     pub fn live_log(&self, request: LiveLogRequest) -> Result<LiveLog, ApiError> {
-        let folder = folder_of(&request.folder)?;
+        let folder = absolute_folder(&request.folder)?;
         let named = request.episode.strip_prefix("scenario_").is_some_and(|n| n.parse::<u32>().is_ok());
         if !named {
             return Err(ApiError::new("run.no_episode", format!("There is no episode {}", request.episode)));

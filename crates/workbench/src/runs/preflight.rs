@@ -17,7 +17,7 @@ use self::network::network;
 use self::room::{disk, engine_disk, folder, machine_holds};
 use super::abilities::Kept;
 use super::endpoint::EndpointCall;
-use super::threads::runtime;
+use super::runtime::runtime;
 use super::{binds, endpoint, estimate, planned};
 use crate::Workbench;
 use crate::api::{

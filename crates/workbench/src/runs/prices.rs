@@ -44,7 +44,7 @@ pub fn priced(settings: &mut RunSettings) -> Result<(), ApiError> {
 
 /// What a resume changes, with the price of the table where the run began without one: it may be known by now.
 pub fn priced_changes(folder: &Path, mut changes: Vec<String>) -> Result<Vec<String>, ApiError> {
-    let run = runner::live::read(folder).map_err(super::run_error)?;
+    let run = runner::live::read(folder).map_err(super::errors::run_error)?;
     let is_changed = changes.iter().any(|change| change.trim_start().starts_with("endpoint.price."));
     if run.price.is_some() || run.simulated || is_changed {
         return Ok(changes);

@@ -13,7 +13,8 @@ use runner::live::{self, Phase, RunState};
 use rustix::fs::{AtFlags, Dir, FileType, statat};
 
 use self::shown::{detail, is_live, just_begun, rank, row, unreadable};
-use super::threads::run_error;
+use super::errors::run_error;
+use super::folder::absolute_folder;
 use crate::Workbench;
 use crate::api::{
     ApiError, ControlRun, ListRuns, LiveRunDetail, LiveRunRow, LiveRuns, Nothing, RunAction, RunFolder,
@@ -52,7 +53,7 @@ impl Workbench {
 
     /// What a run is doing now.
     pub fn get_live_run(&self, request: RunFolder) -> Result<LiveRunDetail, ApiError> {
-        let folder = folder_of(&request.folder)?;
+        let folder = absolute_folder(&request.folder)?;
         self.detail(&folder)
     }
 
@@ -68,7 +69,7 @@ impl Workbench {
 
     /// Pauses, continues or stops a run, or plays the attempt of an episode again.
     pub fn control_run(&self, request: ControlRun) -> Result<LiveRunDetail, ApiError> {
-        let folder = folder_of(&request.folder)?;
+        let folder = absolute_folder(&request.folder)?;
         let run = live::read(&folder).map_err(run_error)?;
         send_control_request(&folder, &run, &request.action)?;
         self.changes.add([], []);
@@ -252,16 +253,6 @@ pub fn send_control_request(folder: &Path, run: &live::LiveRun, action: &RunActi
 /// Whether an episode is over and can be continued: what ended it was not its agent.
 fn goes_on(phase: Phase, end_reason: Option<model::EndReason>) -> bool {
     phase == Phase::Over && end_reason.is_some_and(live::is_resumable)
-}
-
-/// A folder as a request names it.
-pub(super) fn folder_of(text: &str) -> Result<PathBuf, ApiError> {
-    let folder = PathBuf::from(text.trim());
-    if folder.is_absolute() {
-        Ok(folder)
-    } else {
-        Err(ApiError::new("run.relative", "The folder must be an absolute path").at(text))
-    }
 }
 
 /// Changes with everything that is written while a run is played, but for the agents' own files; 0 where the file system does

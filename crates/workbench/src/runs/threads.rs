@@ -6,15 +6,18 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use runner::live::RunState;
 use runner::{Event, Finish, OnEvent, RunError};
 
+use super::errors::run_error;
+use super::folder::absolute_folder;
+use super::runtime::runtime;
 use super::shakedown;
 use crate::Workbench;
-use crate::api::{ApiError, CheckState, FieldError, ResumeRun, StartRun, StartedRun};
+use crate::api::{ApiError, CheckState, ResumeRun, StartRun, StartedRun};
 
 /// How long a start waits for the first event: an immediate error is reported immediately.
 const FIRST_EVENT: Duration = Duration::from_secs(5);
@@ -94,21 +97,6 @@ impl Runs {
     }
 }
 
-/// Where the async work of runs, engines and endpoints is done.
-pub fn runtime() -> Result<&'static tokio::runtime::Runtime, ApiError> {
-    static RUNTIME: OnceLock<Result<tokio::runtime::Runtime, String>> = OnceLock::new();
-    RUNTIME
-        .get_or_init(|| {
-            tokio::runtime::Builder::new_multi_thread()
-                .thread_name("runs")
-                .enable_all()
-                .build()
-                .map_err(|error| error.to_string())
-        })
-        .as_ref()
-        .map_err(|error| ApiError::new("run.runtime", format!("No threads can be started: {error}")))
-}
-
 impl Workbench {
     /// Begins a run in the background of this process and opens its folder.
     pub fn start_run(&self, request: StartRun) -> Result<StartedRun, ApiError> {
@@ -142,7 +130,7 @@ impl Workbench {
 
     /// Continues a run that was stopped or killed, in the background of this process.
     pub fn resume_run(&self, request: ResumeRun) -> Result<StartedRun, ApiError> {
-        let folder = super::status::folder_of(&request.folder)?;
+        let folder = absolute_folder(&request.folder)?;
         let known = runner::live::read(&folder).map_err(run_error)?;
         if matches!(known.state, RunState::Ended { .. }) {
             // Its folder tells that a moment before its thread is done.
@@ -285,59 +273,6 @@ type Playing = std::pin::Pin<Box<dyn Future<Output = Result<Finish, RunError>>>>
 fn ended(begun: &SyncSender<Option<ApiError>>, error: Option<ApiError>) {
     // Whoever waited for the beginning may have gone long ago.
     drop(begun.try_send(error));
-}
-
-pub(super) fn refused(errors: &[FieldError]) -> ApiError {
-    let text: Vec<String> = errors
-        .iter()
-        .map(|e| if e.field.is_empty() { e.message.clone() } else { format!("{}: {}", e.field, e.message) })
-        .collect();
-    ApiError::new("settings.value", text.join("; ")).hint("`check_settings` says what each field takes")
-}
-
-/// An error of a run, for the edge.
-pub fn run_error(error: RunError) -> ApiError {
-    let message = error.to_string();
-    match error {
-        RunError::Settings(error) => super::form::settings_error(error),
-        RunError::Harness(_) => ApiError::new("run.harness", message).hint("`stamina harnesses` lists them"),
-        RunError::Sandbox(error) => sandbox_error(&error),
-        RunError::Gateway(_) => ApiError::new("run.gateway", message),
-        RunError::Pack(error) => error.into(),
-        RunError::Files { path, .. } => ApiError::new("run.files", message).at(path.display().to_string()),
-        RunError::Changed { path } => {
-            ApiError::new("run.changed", message).at(path.display().to_string()).hint("Look at it again")
-        }
-        RunError::Taken { path } => ApiError::new("run.taken", "The folder already contains a run")
-            .at(path.display().to_string())
-            .hint("Resume it, or choose another folder"),
-        RunError::Running { path, pid } => {
-            ApiError::new("run.running", format!("The run is being played by process {pid}"))
-                .at(path.display().to_string())
-                .hint("Stop it first")
-        }
-        RunError::NotResumable { path, why } => {
-            ApiError::new("run.not_resumable", format!("There is no run here that can be resumed: {why}"))
-                .at(path.display().to_string())
-                .hint("Name the results folder of a run of Stamina Lab")
-        }
-    }
-}
-
-/// An error of containers, for the edge.
-pub(crate) fn sandbox_error(error: &sandbox::SandboxError) -> ApiError {
-    use sandbox::SandboxError as E;
-    let code = match error {
-        E::NoEngine { .. } => "engine.none",
-        E::Unfit { .. } => "engine.unfit",
-        E::NoImage { .. } => "engine.no_image",
-        E::Image { .. } => "image.failed",
-        E::Engine { .. } => "engine.refused",
-        E::NoRoom { .. } | E::Files { .. } => "run.files",
-    };
-    let mut api_error = ApiError::new(code, error.to_string());
-    api_error.hint = error.hint();
-    api_error
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use runner::settings::{EndpointSettings, KeySource, RunSettings};
 use serde::{Deserialize, Serialize};
 
 use self::tasks::TasksShown;
-use super::run_error;
+use super::errors::run_error;
 use super::trust_rows::Amount;
 use crate::Workbench;
 use crate::api::{ApiError, EndpointHere, RunFolder, RunTrust, TrustRun};
@@ -63,7 +63,7 @@ fn key_in_words(key: &KeySource) -> Option<String> {
 impl Workbench {
     /// Whether the run in a folder was begun by this library on this machine, and what a resume of it would do.
     pub fn run_trust(&self, request: RunFolder) -> Result<RunTrust, ApiError> {
-        self.trust_of(&super::status::folder_of(&request.folder)?)
+        self.trust_of(&super::folder::absolute_folder(&request.folder)?)
     }
 
     /// As [`Workbench::run_trust`], by its folder.

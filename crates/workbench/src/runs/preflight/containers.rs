@@ -8,7 +8,7 @@ use runner::settings::RunSettings;
 use sandbox::{Engine, Reach, SandboxError};
 
 use crate::api::{Check, CheckState, FixAction};
-use crate::runs::threads::sandbox_error;
+use crate::runs::errors::sandbox_error;
 use crate::runs::{engine, harness_of, planned};
 
 /// What the container engine says.
