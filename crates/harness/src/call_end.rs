@@ -82,7 +82,9 @@ pub(crate) fn decide(
         return (Some(R::AgentError), Some("the disk limit ended it".to_owned()));
     }
     if let Some(reason) = signs.reason {
-        if reason == R::AgentError && record.malformed_calls() >= MALFORMED {
+        // A loop of calls that cannot be read is no loop of the agent's, for any harness.
+        let may_be_format = matches!(reason, R::AgentError | R::LoopDetected);
+        if may_be_format && record.malformed_calls() >= MALFORMED {
             return (Some(R::ToolCallFormat), message_or("its last tool calls could not be read"));
         }
         let message = signs.message.unwrap_or_else(|| "it failed and gives no message".to_owned());

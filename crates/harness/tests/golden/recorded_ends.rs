@@ -203,8 +203,8 @@ fn each_kind_of_failure_has_its_end() {
         (
             "openhands",
             &[
-                // It reports this as a loop.
-                ("malformed", 0, R::LoopDetected, "OpenHands found the agent stuck"),
+                // It reports this as a loop, after calls that it could not read.
+                ("malformed", 0, R::ToolCallFormat, "OpenHands found the agent stuck"),
                 ("killed", 137, R::KilledItself, "SIGKILL"),
                 ("gave-up", 0, R::GaveUp, "it ended without a single tool call: This is done."),
             ],
