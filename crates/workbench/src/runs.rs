@@ -53,7 +53,7 @@ pub(crate) fn settings_of(form: &crate::api::FormSettings) -> Result<RunSettings
 }
 
 /// What checks ask of a run's harness.
-pub(crate) struct Asked {
+pub(crate) struct RunHarness {
     pub(crate) image: String,
     pub(crate) api: harness::Api,
     /// What says whether an image has it.
@@ -64,8 +64,8 @@ pub(crate) struct Asked {
 }
 
 /// The harness of a run: a built-in one, or one that its file describes. Errors are sentences.
-pub(crate) fn harness_of(settings: &RunSettings) -> Result<Asked, String> {
-    let asked = |harness: &dyn harness::Harness| Asked {
+pub(crate) fn harness_of(settings: &RunSettings) -> Result<RunHarness, String> {
+    let asked = |harness: &dyn harness::Harness| RunHarness {
         image: harness.image().to_owned(),
         api: harness.api(),
         probe: harness.probe(),
