@@ -384,6 +384,41 @@ fn old_names_that_still_answer_explain_what_is_missing() {
 }
 
 #[test]
+fn an_old_field_that_is_still_shown_is_no_invented_one() {
+    let body = |entity: &str| {
+        format!(
+            "Step 3: PATCH /{entity}/1 {{}}: expected the body to be {{\"id\":1}}, got {{\"id\":1,\"sentOn\":null}}"
+        )
+    };
+    let still_shown = "Step 2: GET /orders/1: expected /sentOn to be nothing, got null";
+    let (orders, parts) = (body("orders"), body("parts"));
+    let c = classify(&with_messages(
+        9,
+        &[("orders.update", &orders), ("parts.update", &parts), ("gone.orders.field.sent_on", still_shown)],
+    ));
+    assert_eq!(c.counts.into_iter().collect::<Vec<_>>(), [(C::StaleName, 2), (C::InventedFeature, 1)]);
+}
+
+#[test]
+fn a_record_that_an_action_makes_has_the_wrong_default_or_lacks_a_field() {
+    let made = |record: &str| {
+        format!(
+            "Step 3: GET /parts: expected /records to be in any order [{{\"size\":20,\"note\":\"a\"}}], got [{record}]"
+        )
+    };
+    let minimal = "Step 1: POST /parts {}: expected /size to be 20, got 21";
+    let (default, lacks) = (made("{\"id\":1,\"note\":\"a\",\"size\":21}"), made("{\"id\":1,\"size\":20}"));
+    let (wrong, none) = (made("{\"id\":1,\"note\":\"b\",\"size\":20.0}"), made(""));
+    let id = "orders.ship.effect.create_parts";
+    let c = classify(&with_messages(
+        9,
+        &[("parts.create.minimal", minimal), (id, &default), (id, &lacks), (id, &wrong), (id, &none)],
+    ));
+    let expected = [(C::MissingField, 1), (C::WrongDefault, 2), (C::WrongEffect, 2)];
+    assert_eq!(c.counts.into_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn a_wrong_default_explains_the_same_field_elsewhere() {
     let wrong = |at: &str| format!("Step 1: {at}: expected /title to be \"main\", got null");
     let (create, put) = (wrong("POST /orders {}"), wrong("PUT /orders/1 {}"));

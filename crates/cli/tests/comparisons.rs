@@ -312,7 +312,8 @@ fn the_ends_of_logs_classify_failures_of_a_run_folder() {
             (4, 1, "log.server_port".to_owned()),
         ]
     );
-    assert_eq!(failures["cautions"].as_array().map(Vec::len), Some(0));
+    // Few labels are of this class.
+    assert_eq!(failures["cautions"], serde_json::json!(["Not yet checked against labels: attempt budget."]));
 
     // Without the folder what the library holds is still classified, and it is said what could not be read.
     std::fs::remove_dir_all(&run).expect("the folder goes");

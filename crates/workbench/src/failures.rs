@@ -216,8 +216,7 @@ fn all_rules() -> Vec<FailureRule> {
 
 /// A sentence about the classes of which too few labels, or none, say how often they are right.
 fn unchecked(classes: impl Iterator<Item = FailureClass>) -> Option<String> {
-    let labels: Vec<&str> =
-        classes.filter(|class| !class.is_checked()).map(FailureClass::label).collect();
+    let labels: Vec<&str> = classes.filter(|class| !class.is_checked()).map(FailureClass::label).collect();
     (!labels.is_empty()).then(|| format!("Not yet checked against labels: {}.", labels.join(", ")))
 }
 

@@ -104,13 +104,13 @@ classes! {
     KilledItself = "killed itself", Harness,
         "The agent ended its own harness, for instance with a broad `pkill`.";
     GaveUp = "gave up", Harness,
-        "The agent said that it would not go on.";
+        "The agent said that it would not go on, or ended without a tool call and without a change.";
     NoChange = "no change", Harness,
         "The agent ended its turn without changing anything.";
     AgentTimeout = "agent timeout", Harness,
         "The agent used up its time.";
     AttemptBudget = "attempt budget", Harness,
-        "The agent used up the tokens, dollars or time that one attempt was given.";
+        "The agent used up the tokens, dollars, steps or time that one attempt was given.";
     HarnessError = "harness error", Harness,
         "The harness raised an error or exited with one, and no other class says why.";
     DidNotStart = "did not start", Code,
@@ -160,6 +160,22 @@ classes! {
 }
 
 impl FailureClass {
+    /// Whether enough failures that were labeled by hand have been given this class to say how often it is right.
+    /// `docs/metrics.md` states the rule and its numbers, and `crates/workbench/tests/labels.rs` holds the list to it.
+    /// Classes without a label of their own claim nothing ([`FailureClass::Other`]).
+    pub const fn is_checked(self) -> bool {
+        !matches!(
+            self,
+            Self::Budget
+                | Self::Infrastructure
+                | Self::LoopDetection
+                | Self::NoChange
+                | Self::AttemptBudget
+                | Self::HarnessError
+                | Self::TimedOut
+        )
+    }
+
     /// The inverse of [`FailureClass::as_str`].
     pub fn parse(word: &str) -> Option<Self> {
         word.parse().ok()

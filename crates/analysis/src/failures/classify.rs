@@ -180,7 +180,8 @@ fn first_that_fits(evidence: &Evidence) -> Option<&'static Rule<Evidence>> {
 /// The entity and the field with a wrong value.
 fn field_of(evidence: &Evidence) -> Option<(String, String)> {
     let (first, field) = (evidence.case.first()?, evidence.field.as_ref()?);
-    (evidence.status.is_none() && evidence.differs()).then(|| (first.clone(), field.clone()))
+    let entity = evidence.created_entity().unwrap_or(first);
+    (evidence.status.is_none() && evidence.differs()).then(|| (entity.to_owned(), field.clone()))
 }
 
 /// Fields with a wrong default, as a case of this project's suites with only required fields shows.
@@ -198,14 +199,20 @@ fn wrong_defaults<'a>(
         .collect()
 }
 
+/// A name without the marks of its spelling, in lower case.
+fn plain(name: &str) -> String {
+    name.replace(['_', '-'], "").to_lowercase()
+}
+
 /// Names that still respond although they were removed, as failing cases of the kind `gone.…` show.
 #[derive(Debug, Default)]
 struct OldNames {
     /// Whether a collection or the prefix of all paths still responds.
     collections: bool,
     analytics: bool,
-    /// Entities with a field, action or nested route that still responds.
-    fields: BTreeSet<String>,
+    /// Names of fields that are still there, by entity.
+    fields: BTreeMap<String, BTreeSet<String>>,
+    /// Entities with an action or nested route that still responds.
     actions: BTreeSet<String>,
 }
 
@@ -218,8 +225,9 @@ impl OldNames {
             match parts.as_slice() {
                 ["gone", "collection" | "prefix", ..] => old.collections = true,
                 ["gone", "analytic", ..] => old.analytics = true,
-                ["gone", entity, "field", ..] => {
-                    old.fields.insert((*entity).to_owned());
+                ["gone", entity, "field", names @ ..] => {
+                    let names = names.first().map(|name| plain(name));
+                    old.fields.entry((*entity).to_owned()).or_default().extend(names);
                 }
                 ["gone", entity, "action" | "nested", ..] => {
                     old.actions.insert((*entity).to_owned());
@@ -233,6 +241,10 @@ impl OldNames {
     /// Whether a failing test may fail because of an old name.
     fn reaches(&self, evidence: &Evidence) -> bool {
         let Some(first) = evidence.case.first().filter(|first| *first != "gone") else { return false };
+        let has_field = |name: Option<&String>| {
+            let names = self.fields.get(first);
+            name.zip(names).is_some_and(|(name, names)| names.contains(&plain(name)))
+        };
         match &evidence.request {
             Some(request) if evidence.got() == Some(404) => {
                 (self.analytics && request.path.contains("/analytics/"))
@@ -241,7 +253,10 @@ impl OldNames {
                         && !request.path.contains("/analytics/")
                         && !request.is_below_a_record())
             }
-            _ => self.fields.contains(first),
+            // A field that nothing asks for is an old one only by its name, and a list is refused for the field of the case.
+            _ if evidence.expected.as_deref() == Some("nothing") => has_field(evidence.field.as_ref()),
+            _ if evidence.was_refused() => has_field(evidence.case.get(2)),
+            _ => self.fields.contains_key(first),
         }
     }
 }

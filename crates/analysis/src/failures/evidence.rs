@@ -227,6 +227,9 @@ impl Evidence {
 
     /// Sets the wrong field. For two objects it is a field of only one of them; expected or given is then `nothing`.
     fn take_field(&mut self) {
+        if self.take_field_of_created() {
+            return;
+        }
         let Some(place) = self.place.as_ref().filter(|_| self.field.is_none()) else { return };
         if let Some((_, name)) = place.rsplit_once('/') {
             self.field = Some(name.to_owned());
@@ -245,6 +248,39 @@ impl Evidence {
             self.field = Some(name);
             self.expected = Some("nothing".to_owned());
         }
+    }
+
+    /// The entity of which an action creates a record, if the case is about this effect (`….effect.create_orders`).
+    pub fn created_entity(&self) -> Option<&str> {
+        let at = self.case.iter().position(|part| part == "effect")?;
+        self.case.get(at + 1)?.strip_prefix("create_")
+    }
+
+    /// Sets the wrong field of the one record that an action created, from a list of it.
+    fn take_field_of_created(&mut self) -> bool {
+        if self.place.is_none() || self.created_entity().is_none() {
+            return false;
+        }
+        let record = |text: &Option<String>| {
+            let text = text.as_deref()?.trim_start_matches("in any order ");
+            let record = text.strip_prefix('[')?.strip_suffix(']')?;
+            // A second record would follow the first.
+            (!record.contains("},{")).then(|| record.to_owned())
+        };
+        let (Some(wanted), Some(given)) = (record(&self.expected), record(&self.actual)) else {
+            return false;
+        };
+        let (Some(wanted), Some(given)) = (Keys::from_text(&wanted), Keys::from_text(&given)) else {
+            return false;
+        };
+        let missing = wanted.without(&given);
+        let is_missing = missing.is_some();
+        let Some(name) = missing.or_else(|| wanted.only_difference(&given)) else { return false };
+        if is_missing {
+            self.actual = Some("nothing".to_owned());
+        }
+        self.field = Some(name);
+        true
     }
 
     fn statuses(&self) -> Option<(Option<u16>, u16)> {

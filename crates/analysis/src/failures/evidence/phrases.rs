@@ -19,8 +19,10 @@ pub enum PhraseMeaning {
     Loop,
     /// The endpoint failed for good.
     Endpoint,
-    /// A limit on steps or money was reached.
+    /// A limit of the harness on steps or money was reached.
     Budget,
+    /// A limit of the harness on time was reached.
+    Time,
     /// The container is being lost.
     Lost,
     /// The port of a server was in use, or its code could not be loaded.
@@ -42,6 +44,7 @@ impl PhraseMeaning {
                 "maximum context length",
                 "context window exceeded",
                 "compaction.failed",
+                "nocondensationavailableexception",
                 "ran out of room in the model's context window",
                 "hard context reset",
             ],
@@ -92,11 +95,10 @@ impl PhraseMeaning {
                 "\"outcome\":\"turn_limit\"",
                 "fatalturnlimitederror",
                 "reached max session turns",
-                "wall-clock budget of",
                 "stopped: turn_limit",
-                "stopped: deadline",
                 "cost limit",
             ],
+            Self::Time => &["wall-clock budget of", "stopped: deadline"],
             Self::Lost => &[
                 "no space left on device",
                 "cannot connect to the docker daemon",

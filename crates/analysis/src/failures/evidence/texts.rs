@@ -65,6 +65,7 @@ pub(super) fn failed_request(message: &str) -> Option<FailedRequest> {
 /// The body of the request of `step 1: post /orders {"a":1}: expected …`, in lower case.
 pub(super) fn sent(output: &str) -> Option<String> {
     let (before, _) = output.split_once(": expected ")?;
+    let before = before.strip_prefix("assertionerror: ").unwrap_or(before);
     // A message of this form shows the body of every request that has one.
     let form = before.starts_with("step ") || before.starts_with("before the case");
     form.then(|| before.find(" {").map_or_else(String::new, |at| before[at + 1..].to_owned()))
@@ -91,15 +92,17 @@ pub(super) fn split_argument(arguments: &str) -> (&str, &str) {
 /// The keys of an object in JSON or as a Python dictionary, possibly cut.
 pub(super) struct Keys<'a> {
     names: Vec<&'a str>,
+    /// The values of the first names, as they are written; that of the last name may be missing.
+    values: Vec<&'a str>,
     /// Whether the object is complete.
     whole: bool,
 }
 
 impl<'a> Keys<'a> {
     pub(super) fn from_text(text: &'a str) -> Option<Self> {
-        let mut keys = Self { names: Vec::new(), whole: false };
+        let mut keys = Self { names: Vec::new(), values: Vec::new(), whole: false };
         let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
-        let (mut begin, mut last) = (0, None);
+        let (mut begin, mut last, mut value) = (0, None, 0);
         if !text.starts_with('{') {
             return None;
         }
@@ -122,17 +125,52 @@ impl<'a> Keys<'a> {
                 '}' | ']' => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
+                        keys.ends_value(&text[value..at]);
                         // pytest omits the middle.
                         keys.whole = !text[..at].contains("...");
                         break;
                     }
                 }
-                ':' if depth == 1 => keys.names.extend(last.take()),
-                ',' => last = None,
+                ':' if depth == 1 => {
+                    keys.names.extend(last.take());
+                    value = at + 1;
+                }
+                ',' => {
+                    if depth == 1 {
+                        keys.ends_value(&text[value..at]);
+                    }
+                    last = None;
+                }
                 _ => {}
             }
         }
         Some(keys)
+    }
+
+    /// Takes the value of the last name.
+    fn ends_value(&mut self, value: &'a str) {
+        if self.values.len() < self.names.len() {
+            self.values.push(value.trim());
+        }
+    }
+
+    /// The only name of these whose value differs in the other object; `None` if there is none, or another one.
+    pub(super) fn only_difference(&self, other: &Self) -> Option<String> {
+        fn is_same(a: &str, b: &str) -> bool {
+            let numbers = a.parse::<f64>().ok().zip(b.parse::<f64>().ok());
+            a == b || numbers.is_some_and(|(a, b)| a.total_cmp(&b).is_eq())
+        }
+        let mut different = None;
+        for (name, value) in self.names.iter().zip(&self.values) {
+            let there = other.names.iter().zip(&other.values).find(|(other, _)| *other == name);
+            if there.is_some_and(|(_, other)| !is_same(value, other)) {
+                if different.is_some() {
+                    return None;
+                }
+                different = Some((*name).to_owned());
+            }
+        }
+        different
     }
 
     /// The first name that is not in the other, complete object.

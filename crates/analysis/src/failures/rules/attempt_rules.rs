@@ -143,9 +143,15 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
     },
     Rule {
         id: "log.budget",
-        class: C::Budget,
-        about: "The source says nothing exact; exception or harness output end with a limit on steps, time or cost.",
+        class: C::AttemptBudget,
+        about: "The source says nothing exact; exception or harness output end with the harness's limit on steps or cost.",
         applies: |e| e.is_vague() && e.harness_stopped_with(PhraseMeaning::Budget),
+    },
+    Rule {
+        id: "log.agent_timeout",
+        class: C::AgentTimeout,
+        about: "The source says nothing exact; exception or harness output end with the harness's limit on time.",
+        applies: |e| e.is_vague() && e.harness_stopped_with(PhraseMeaning::Time),
     },
     Rule {
         id: "log.infrastructure",
@@ -163,8 +169,10 @@ pub const ATTEMPT_RULES: &[Rule<E>] = &[
                 && e.raised(&[
                     "exit code 137",
                     "exit code: 137",
+                    "(exit 137)",
                     "exit code 143",
                     "exit code: 143",
+                    "(exit 143)",
                     "sigkill",
                     "sigterm",
                 ])

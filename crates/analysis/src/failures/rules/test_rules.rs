@@ -9,7 +9,7 @@
 
 use super::Rule;
 use crate::failures::FailureClass as C;
-use crate::failures::evidence::Evidence as E;
+use crate::failures::evidence::{Evidence as E, FailedRequest};
 
 /// Texts about a server that does not listen.
 const REFUSED: &[&str] = &[
@@ -114,6 +114,19 @@ const NOT_THERE: &[&str] = &[
     "cannot post /",
 ];
 
+/// Texts of a refusal whose reason is not a bound: the type, the form or the choice of a value, or a missing or unknown field.
+const NO_BOUND: &[&str] = &[
+    " must be a ",
+    " must be an ",
+    " must be null",
+    " of the values it can have",
+    "the right form",
+    " is required",
+    "no field",
+    "unknown field",
+    "not be changed",
+];
+
 fn is_of_deletion(e: &E) -> bool {
     ["cascade", "restrict", "set_null", "soft_delete"].iter().any(|part| e.has(part)) || e.ends(&["delete"])
 }
@@ -129,19 +142,34 @@ fn lacks_what_was_expected(e: &E) -> bool {
     e.place.is_some() && e.actual.as_deref() == Some("nothing") && e.expected.as_deref() != Some("nothing")
 }
 
+/// The response in a message about a status.
+fn answer(e: &E) -> &str {
+    e.output.split_once(", got status ").map_or("", |(_, answer)| answer)
+}
+
+/// Whether a case about something that the turn took away fails before it: the record that it needs is refused, and the
+/// response does not name what is gone.
+fn needs_a_refused_record(e: &E) -> bool {
+    let plain = |text: &str| text.replace('_', "");
+    let answer = plain(answer(e));
+    e.set_up_was_refused() && !e.case.iter().skip(3).any(|name| answer.contains(&plain(name)))
+}
+
 /// Whether the failure of a case about null is about that null: another value, an accepted null, or a null that was refused
 /// with a response that does not name another field.
 fn is_of_null(e: &E) -> bool {
     if e.status.is_none() {
-        return !lacks_what_was_expected(e) || e.expected.as_deref() == Some("null");
+        return !lacks_what_was_expected(e)
+            || (e.expected.as_deref() == Some("null") && !e.begins("analytics"));
     }
     if !e.was_refused() {
         return e.sends_null() != Some(false);
     }
-    let answer = e.output.split_once(", got status ").map_or("", |(_, answer)| answer);
+    let answer = answer(e);
     let plain = |text: &str| text.replace('_', "");
     let field = e.case.get(1).map(|field| plain(field)).unwrap_or_default();
-    let blames_another = answer.contains(" is required") && !plain(answer).contains(&field);
+    let blames_another = (answer.contains(" is required") && !plain(answer).contains(&field))
+        || answer.contains("not be changed");
     e.sends_null() == Some(true) && !blames_another
 }
 
@@ -215,25 +243,32 @@ pub const TEST_RULES: &[Rule<E>] = &[
     Rule {
         id: "route.old_name",
         class: C::StaleName,
-        about: "A route or field is not there under its new name, and another test shows that the old one still is.",
-        applies: |e| e.old_name_answers && (e.got() == Some(404) || e.actual.as_deref() == Some("nothing")),
+        about: "A route or field is missing under its new name or there under its old one, and another test shows that the old one still is.",
+        applies: |e| {
+            e.old_name_answers
+                && (e.got() == Some(404)
+                    || e.actual.as_deref() == Some("nothing")
+                    || e.expected.as_deref() == Some("nothing")
+                    || (e.was_refused() && e.reads_a_list() && (e.has("sort") || e.has("filter"))))
+        },
     },
     Rule {
         id: "route.not_there",
         class: C::MissingRoute,
-        about: "A status of 404, 405 or 501 where another was expected, unless the case is about deletion.",
+        about: "A status of 404, 405 or 501 where another was expected, unless a case about deletion reads a record.",
         applies: |e| {
-            e.got().is_some_and(|got| matches!(got, 405 | 501) || (got == 404 && !is_of_deletion(e)))
+            e.got().is_some_and(|got| {
+                matches!(got, 405 | 501)
+                    || (got == 404
+                        && (!is_of_deletion(e) || e.request.as_ref().is_some_and(FailedRequest::creates)))
+            })
         },
     },
     Rule {
         id: "case.null_refused",
         class: C::Nullability,
         about: "A request that holds a null was refused, and the answer speaks of null.",
-        applies: |e| {
-            let answer = e.output.split_once(", got status ").map_or("", |(_, answer)| answer);
-            e.was_refused() && e.sends_null() == Some(true) && answer.contains("null")
-        },
+        applies: |e| e.was_refused() && e.sends_null() == Some(true) && answer(e).contains("null"),
     },
     Rule {
         id: "case.set_up_refused",
@@ -252,27 +287,30 @@ pub const TEST_RULES: &[Rule<E>] = &[
     Rule {
         id: "status.of_same_kind",
         class: C::WrongStatus,
-        about: "Another success than the expected one, or another refusal.",
+        about: "Another success than the expected one, or another refusal, unless something that the turn took away was to be not found.",
         applies: |e| {
-            e.got().is_some_and(|got| {
-                e.status.is_some_and(|(expected, _)| {
-                    expected.is_some_and(|expected| expected / 100 == got / 100 && expected >= 200)
-                })
+            let expected = e.status.and_then(|(expected, _)| expected);
+            e.got().zip(expected).is_some_and(|(got, expected)| {
+                expected / 100 == got / 100 && expected >= 200 && !(e.begins("gone") && expected == 404)
             })
         },
     },
     Rule {
         id: "case.gone",
         class: C::StaleName,
-        about: "The case is about something that the turn took away or loosened.",
-        applies: |e| e.begins("gone"),
+        about: "The case is about something that the turn took away or loosened, and did not fail before that.",
+        applies: |e| e.begins("gone") && !needs_a_refused_record(e),
     },
     // Ids of cases.
     Rule {
         id: "case.wide",
         class: C::InventedFeature,
-        about: "A value was refused or changed that no stated rule forbids.",
-        applies: |e| e.ends(&["create", "wide"]) && !lacks_what_was_expected(e),
+        about: "A value was refused or changed that no stated rule forbids, and the refusal is not about a type, form, choice or missing field.",
+        applies: |e| {
+            e.ends(&["create", "wide"])
+                && !lacks_what_was_expected(e)
+                && !(e.was_refused() && NO_BOUND.iter().any(|text| answer(e).contains(text)))
+        },
     },
     Rule {
         id: "case.unknown_route",
@@ -303,8 +341,8 @@ pub const TEST_RULES: &[Rule<E>] = &[
         class: C::MissingCascade,
         about: "The case is about a deletion and the records that refer, or the field `deleted` is wrong.",
         applies: |e| {
-            is_of_deletion(e)
-                || (e.case.len() > 1 && e.field.as_deref() == Some("deleted") && !lacks_what_was_expected(e))
+            !lacks_what_was_expected(e)
+                && (is_of_deletion(e) || (e.case.len() > 1 && e.field.as_deref() == Some("deleted")))
         },
     },
     Rule {
@@ -316,10 +354,11 @@ pub const TEST_RULES: &[Rule<E>] = &[
     Rule {
         id: "case.null",
         class: C::Nullability,
-        about: "The case is about null, or null was expected and the field is not shown.",
+        about: "The case is about null, or null was expected and the field is not shown, but for the values of analytics.",
         applies: |e| {
             (e.ends(&["null"]) && is_of_null(e))
                 || (e.place.is_some()
+                    && !e.begins("analytics")
                     && e.expected.as_deref() == Some("null")
                     && e.actual.as_deref() == Some("nothing"))
         },

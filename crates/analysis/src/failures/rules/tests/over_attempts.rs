@@ -98,13 +98,18 @@ fn every_rule_over_attempts_has_an_example_and_a_counter_example() {
             logged("Three steps were reached."),
         ),
         (
+            "log.agent_timeout",
+            logged("Run aborted: wall-clock budget of 8s exceeded (--max-wall-time)."),
+            logged("The budget of the wall clock is kept."),
+        ),
+        (
             "log.infrastructure",
             raised(R::AgentError, "Error response from daemon: No such container: 3f"),
             logged("Error response from daemon: No such container: 3f"),
         ),
         (
             "log.killed_itself",
-            raised(R::AgentError, "Command failed with exit code 137"),
+            raised(R::AgentError, "Command failed (exit 137): agent --print"),
             raised(R::AgentError, "Command failed with exit code 1"),
         ),
         (
@@ -159,7 +164,7 @@ fn the_output_of_harnesses_that_stop_is_classified() {
         (
             "mini-swe-agent",
             "──────\nExit:\nLimitsExceeded\nSaved trajectory to '/agent/trajsl.json'",
-            C::Budget,
+            C::AttemptBudget,
         ),
         (
             "mini-swe-agent",
@@ -184,7 +189,7 @@ fn the_output_of_harnesses_that_stop_is_classified() {
             "{\"error\":{\"message\":\"[API Error: Connection error. (cause: fetch failed)]\"}}",
             C::Endpoint,
         ),
-        ("qwen-code", "Run aborted: wall-clock budget of 8s exceeded (--max-wall-time).", C::Budget),
+        ("qwen-code", "Run aborted: wall-clock budget of 8s exceeded (--max-wall-time).", C::AgentTimeout),
         (
             "kimi-cli",
             "Error code: 401 - {'error': {'message': 'Incorrect API key provided'}}\n\nTo resume this session: kimi -r 89187e21",
@@ -200,7 +205,7 @@ fn the_output_of_harnesses_that_stop_is_classified() {
             "Error: Invalid API key (from env var BENCH_API_KEY). Please check your API key and try again.",
             C::Endpoint,
         ),
-        ("mistral-vibe", "Stopped: turn_limit\n", C::Budget),
+        ("mistral-vibe", "Stopped: turn_limit\n", C::AttemptBudget),
         (
             "codex",
             "{\"type\":\"turn.failed\",\"error\":{\"message\":\"Codex ran out of room in the model's context window.\"}}",
@@ -221,7 +226,7 @@ fn the_output_of_harnesses_that_stop_is_classified() {
             "{\"is_error\":true,\"terminal_reason\":\"api_error\",\"type\":\"result\"}",
             C::Endpoint,
         ),
-        ("claude-code", "{\"subtype\":\"error_max_turns\",\"type\":\"result\"}", C::Budget),
+        ("claude-code", "{\"subtype\":\"error_max_turns\",\"type\":\"result\"}", C::AttemptBudget),
     ] {
         let decided = first(ATTEMPT_RULES, &attempt(Verdict::Error, Some(R::AgentError), "", log));
         assert_eq!(decided.map(|rule| rule.class), Some(class), "{harness}: {log}");

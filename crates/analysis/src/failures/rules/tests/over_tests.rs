@@ -369,3 +369,80 @@ fn every_rule_over_tests_has_an_example_and_a_counter_example() {
         assert!(!(rule.applies)(&evidence), "{id} applies to {evidence:#?}");
     }
 }
+
+/// Failures that a person gives another class than the kind of their case suggests.
+#[test]
+fn what_came_out_decides_against_the_kind_of_a_case() {
+    let old_list = "Step 6: GET /orders?sort=sizeMm: expected status 200, got status 422 with {}";
+    let samples = [
+        // The record that the case needs is refused for another reason than what is gone.
+        (
+            "gone.orders.field.note",
+            "Step 1: POST /orders {}: expected status 201, got status 422 with {\"detail\":\"title is required\"}",
+            "status.refused",
+        ),
+        (
+            "gone.orders.field.sent_on",
+            "Step 1: POST /orders {}: expected status 201, got status 422 with {\"detail\":\"sentOn is required\"}",
+            "case.gone",
+        ),
+        // It is still there, and refuses for a reason of its own.
+        (
+            "gone.orders.action.ship",
+            "Step 2: POST /orders/1/ship {}: expected status 404, got status 400 with {}",
+            "case.gone",
+        ),
+        (
+            "gone.orders.value.status.open",
+            "Step 2: POST /orders {}: expected status 400, got status 422 with {}",
+            "status.of_same_kind",
+        ),
+        (
+            "orders.create.wide",
+            "Step 1: POST /orders {\"title\":\"\"}: expected status 201, got status 422 with {\"detail\":\"title must be a number\"}",
+            "status.refused",
+        ),
+        (
+            "orders.create.wide",
+            "Step 1: POST /orders {\"size\":-9}: expected status 201, got status 422 with {\"detail\":\"size must be at least 0\"}",
+            "case.wide",
+        ),
+        (
+            "orders.delete",
+            "Step 1: POST /orders {}: expected status 201, got status 404 with {}",
+            "route.not_there",
+        ),
+        (
+            "orders.delete",
+            "Step 3: DELETE /orders/2: expected /deleted to be true, got nothing",
+            "value.nothing",
+        ),
+        (
+            "analytics.revenue.null",
+            "Step 1: GET /analytics/revenue: expected /value to be null, got nothing",
+            "value.nothing",
+        ),
+        // As pytest prints it.
+        (
+            "test_orders__paid__null",
+            "AssertionError: Step 1: POST /orders {\"title\":\"a\"}: expected status 422, got status 201 with {}",
+            "status.accepted",
+        ),
+        (
+            "test_orders__paid__null",
+            "AssertionError: Step 1: POST /orders {\"paid\":null}: expected status 201, got status 422 with {\"detail\":\"paid must be a date\"}",
+            "case.null",
+        ),
+        (
+            "test_orders__paid__null",
+            "AssertionError: Step 2: PATCH /orders/1 {\"paid\":null}: expected status 200, got status 422 with {\"detail\":\"paid cannot be changed\"}",
+            "status.refused",
+        ),
+        ("orders.sort.size_mm", old_list, "case.list"),
+    ];
+    let rule = |sample: &Sample| first(TEST_RULES, &sample.evidence()).map(|rule| rule.id);
+    for (id, message, expected) in samples {
+        assert_eq!(rule(&test(id, message)), Some(expected), "{id} {message}");
+    }
+    assert_eq!(rule(&test("orders.sort.size_mm", old_list).old()), Some("route.old_name"));
+}
