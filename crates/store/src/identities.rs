@@ -7,6 +7,7 @@
 //! It computes `identity` from scratch each time, because the other source may have changed or been closed.
 
 mod same_runs;
+mod undecided;
 mod unmeasured;
 
 use std::collections::{BTreeSet, HashMap};

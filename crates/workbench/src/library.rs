@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use analysis::band::kaplan_meier_by_scenario;
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
 use model::CensoringPolicy;
-use store::{EpisodeEntry, JOB_ID, RunEntry, RunRecord};
+use store::{EpisodeEntry, JOB_ID, RunEntry, RunId, RunRecord};
 
 use crate::Workbench;
 use crate::api::{
@@ -14,7 +14,7 @@ use crate::api::{
     Nothing, RunDetail, RunFigureRequest, RunGrid, RunGridRequest, RunGroup, RunGrouping, RunPage, RunRef,
     RunRow, Search, SearchHits, SurvivalTable,
 };
-use crate::compare::doubts::{also_in, withdrawn};
+use crate::compare::doubts::{also_in, may_be_copy, withdrawn};
 use crate::compare::members::joined_names;
 use crate::compare::survival_row;
 use crate::rounds;
@@ -41,10 +41,12 @@ impl Workbench {
         let labels = self.source_labels()?;
         let ids: Vec<_> = list.rows.iter().map(|(_, entry)| entry.id).collect();
         let others = self.store.also_in(&ids)?;
+        let mut undecided = self.undecided_copies()?;
         let row_of = |(group, entry): (u32, RunEntry)| {
             let also_in = others.get(&entry.id).map_or_else(Vec::new, |others| also_in(others));
+            let undecided = undecided.remove(&entry.id);
             let mut row = row(entry, group, &policy, &labels);
-            row.doubts.extend(also_in);
+            row.doubts.extend(also_in.into_iter().chain(undecided));
             row
         };
         let rows: Vec<RunRow> = list.rows.into_iter().map(row_of).collect();
@@ -56,6 +58,18 @@ impl Workbench {
         }
         self.live.page_given();
         Ok(RunPage { rows, groups, total: list.total, facets: list.facets })
+    }
+
+    /// Of each run that may be a copy of others, that it may: nothing decides it.
+    fn undecided_copies(&self) -> Result<HashMap<RunId, String>, ApiError> {
+        let groups = self.store.undecided_copies()?;
+        let of_run = groups.iter().flat_map(|group| {
+            group.iter().map(move |(run, _)| {
+                let others = group.iter().filter(|(other, _)| other != run).map(|(_, slug)| slug.clone());
+                (*run, may_be_copy(&others.collect::<Vec<_>>()))
+            })
+        });
+        Ok(of_run.collect())
     }
 
     /// Ids of the runs that have a name in their source, letter by letter. Ids end after 100 letters and have no capital
@@ -85,12 +99,13 @@ impl Workbench {
             caveats.push(format!("Its numbers are less sure than they look: {}.", doubts.join("; ")));
         }
         let others = shared.iter().map(|other| (other.run.clone(), other.episodes)).collect::<Vec<_>>();
+        let undecided = self.undecided_copies()?.remove(&record.entry.id);
         // The id of a job is no field of the source that is not known.
         if record.entry.job.is_some() {
             record.run.extra.remove(JOB_ID);
         }
         let mut row = row(record.entry, 0, &policy, &self.source_labels()?);
-        row.doubts.extend(also_in(&others));
+        row.doubts.extend(also_in(&others).into_iter().chain(undecided));
         Ok(RunDetail {
             row,
             source_path: record.source_path,

@@ -10,7 +10,7 @@ use workbench::api::{
     AttemptOf, Bands, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat,
     ExportOf, ExportRequest, FailureCasesRequest, FailuresRequest, FigureOf, GridSort, JobRef, JobState,
     ListRuns, MatrixRequest, Nothing, Pairs, RetriesRequest, RunGridRequest, RunRef, ScenarioSuiteRequest,
-    ScenarioTurnRef, SetPolicy, TableOf, TasksRequest, TurnRef, ValidatePack, WarningsOf,
+    ScenarioTurnRef, SetPolicy, TableOf, TasksRequest, TurnRef, ValidatePack, WarningsOf, Withdraw,
 };
 
 use crate::library::{Library, members, repository};
@@ -341,4 +341,37 @@ fn a_run_and_its_copy_are_summed_once_and_what_each_counts_is_said() {
     assert_eq!(until_sum(&together), until_sum(&alone));
     assert!(together.contains("Trials that several of these have count once here."), "{together}");
     assert!(!alone.contains("count once"), "{alone}");
+}
+
+/// Nothing tells whether a run of one trial, without ids, times and tokens, is a copy of another one: both count, and it is said
+/// where they do.
+#[test]
+fn of_runs_that_may_be_copies_it_is_said_where_they_count() {
+    let room = tempfile::tempdir().unwrap();
+    let [one, two] = ["one", "two"].map(|name| room.path().join(name));
+    for place in [&one, &two] {
+        test_folders::copy(&repository().join("tests/fixtures/world/foreign/tb-run"), place);
+    }
+    let library = Library::new(&[one, two]);
+    let rows = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
+    let ids: Vec<&str> = rows.iter().map(|run| run.id.as_str()).collect();
+    let [a, b] = ids[..] else { panic!("two runs") };
+    for (row, other) in [(&rows[0], b), (&rows[1], a)] {
+        let mark = format!("may be a copy of {other}: both are equal, and too little was measured to tell");
+        assert!(row.doubts.contains(&mark), "{:?}", row.doubts);
+        let run = library.workbench.get_run(RunRef { run: row.id.clone() }).unwrap().row;
+        assert!(run.doubts.contains(&mark), "the same on its page");
+    }
+    let is_said = |sentences: &[String]| {
+        sentences.iter().any(|sentence| {
+            sentence.contains("may be copies of each other") && sentence.contains(a) && sentence.contains(b)
+        })
+    };
+    let matrix = library.workbench.get_matrix(MatrixRequest::default()).unwrap();
+    assert!(is_said(&matrix.cautions), "{:?}", matrix.cautions);
+    let withdraw =
+        Withdraw { runs: vec![b.to_owned()], episodes: Vec::new(), reason: Some("a copy".to_owned()) };
+    library.workbench.withdraw(withdraw).unwrap();
+    let row = library.workbench.get_run(RunRef { run: a.to_owned() }).unwrap().row;
+    assert!(row.doubts.iter().all(|doubt| !doubt.contains("may be a copy")), "{:?}", row.doubts);
 }

@@ -13,7 +13,7 @@ use super::same_runs::SameRuns;
 use crate::{EpisodeId, Result, RunId};
 
 /// So many attempts of a run do not come out alike a second time.
-const MANY_ATTEMPTS: u32 = 10;
+pub(super) const MANY_ATTEMPTS: u32 = 10;
 
 /// SQL: the trials that several episodes have, in runs that have an episode without an identity, and what such runs have in common.
 /// Each run is asked once whether it has one: it may have very many trials.
@@ -73,15 +73,16 @@ pub(super) fn of_copied_runs(conn: &Connection) -> Result<HashMap<EpisodeId, (Ru
 }
 
 /// An episode without an identity.
-struct Unmeasured {
+pub(super) struct Unmeasured {
     episode: EpisodeId,
     /// All that is known of it.
-    facts: String,
+    pub(super) facts: String,
     /// What it came to.
     outcome: String,
 }
 
-fn unmeasured(conn: &Connection, run: RunId) -> Result<Vec<Unmeasured>> {
+/// The episodes of a run that have no identity.
+pub(super) fn unmeasured(conn: &Connection, run: RunId) -> Result<Vec<Unmeasured>> {
     let mut find = conn.prepare_cached(UNMEASURED)?;
     let rows = find.query_map([run], |row| {
         Ok(Unmeasured { episode: row.get(0)?, facts: row.get(1)?, outcome: row.get(2)? })

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use model::runs_in_words;
 use store::{EpisodeCopy, EpisodeId, EpisodeTurns, RunId, Store};
 
 use super::counted_scores;
@@ -89,6 +90,26 @@ impl PooledRun {
     }
 }
 
+/// The runs of these members that may be copies of each other, a sentence for each group of them: nothing that was measured decides it.
+fn undecided(store: &Store, pools: &[Pool]) -> Result<Vec<String>, ApiError> {
+    let here: HashSet<RunId> =
+        (pools.iter().flat_map(|pool| &pool.runs)).map(|run| run.record.entry.id).collect();
+    if here.len() < 2 {
+        return Ok(Vec::new());
+    }
+    let named = store.undecided_copies()?.into_iter().filter_map(|runs| {
+        let names: Vec<String> =
+            runs.into_iter().filter(|(run, _)| here.contains(run)).map(|(_, slug)| slug).collect();
+        (names.len() > 1).then(|| {
+            format!(
+                "{} may be copies of each other: they are equal, and too little was measured to tell; each counts.",
+                runs_in_words(&names)
+            )
+        })
+    });
+    Ok(named.collect())
+}
+
 /// Leaves out of these members every episode that another one of them stands for.
 pub(crate) fn count_once(store: &Store, pools: &mut [Pool]) -> Result<(), ApiError> {
     let slugs: HashMap<RunId, String> = (pools.iter().flat_map(|pool| &pool.runs))
@@ -121,11 +142,12 @@ pub(crate) fn count_once(store: &Store, pools: &mut [Pool]) -> Result<(), ApiErr
 }
 
 /// The same where members stand beside each other, one run each: one whose every trial counts in another one is no further
-/// member. Returns where the trials that are left out count, a sentence for each two runs.
+/// member. Returns where the trials that are left out count, a sentence for each two runs, and which runs may be copies.
 pub(crate) fn count_once_each(store: &Store, pools: &mut Vec<Pool>) -> Result<Vec<String>, ApiError> {
     count_once(store, pools)?;
     let runs = pools.iter().flat_map(|pool| &pool.runs);
-    let copied = runs.flat_map(|run| run.copied.in_words(&run.record.entry.slug)).collect();
+    let mut copied: Vec<String> = runs.flat_map(|run| run.copied.in_words(&run.record.entry.slug)).collect();
+    copied.extend(undecided(store, pools)?);
     let copies: Vec<Pool> = pools.extract_if(.., |pool| pool.runs.iter().all(PooledRun::is_copy)).collect();
     for copy in copies.iter().flat_map(|pool| &pool.runs) {
         hand_on_withdrawn(copy, pools.iter_mut().flat_map(|pool| &mut pool.runs));
@@ -142,6 +164,7 @@ pub(crate) fn count_scores(store: &Store, pools: &mut [Pool]) -> Result<(), ApiE
 pub(crate) fn count_once_in(store: &Store, pool: &mut Pool) -> Result<(), ApiError> {
     count_once(store, std::slice::from_mut(pool))?;
     pool.copied = (pool.runs.iter()).flat_map(|run| run.copied.in_words(&run.record.entry.slug)).collect();
+    pool.copied.extend(undecided(store, std::slice::from_ref(pool))?);
     let copies: Vec<PooledRun> = pool.runs.extract_if(.., |run| run.is_copy()).collect();
     for copy in &copies {
         hand_on_withdrawn(copy, pool.runs.iter_mut());

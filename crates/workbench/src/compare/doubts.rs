@@ -174,6 +174,11 @@ pub(crate) fn also_in(others: &[(String, u32)]) -> Vec<String> {
     named.iter().map(one).chain(further).collect()
 }
 
+/// That a run may be a copy of others: `others` are their names.
+pub(crate) fn may_be_copy(others: &[String]) -> String {
+    format!("may be a copy of {}: both are equal, and too little was measured to tell", runs_in_words(others))
+}
+
 /// The doubts of members under a figure or table, each once with the members that it is of. That a cost is known in part stands
 /// where costs are shown.
 pub(crate) fn beside(members: &[ComparedMember]) -> Vec<String> {
