@@ -279,12 +279,19 @@ fn a_report_of_one_turn_has_no_curve() {
     let made = home.stamina(&["report", &ids[0], &ids[1], "--out", to.to_str().expect("UTF-8")]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     let report = fs::read_to_string(to.join("report.md")).expect("the report");
-    for there in
-        ["## Pass rates", "## Tasks", "**Tasks that only one run solves**", "pass rate 66.7 % (95 % CI"]
-    {
+    for there in [
+        "## Pass rates",
+        "## Tasks",
+        "**Tasks that only one run solves**",
+        "pass rate 66.7 % (95 % CI",
+        "Trials that were stopped from outside are not scored",
+    ] {
         assert!(report.contains(there), "{there}: {report}");
     }
-    for not_there in ["## Survival", "τ", "ean stamina", "**Turns of every episode**"] {
+    // A trial that passed is censored, and scored.
+    let not_there =
+        ["## Survival", "τ", "ean stamina", "**Turns of every episode**", "Censored ones are not scored"];
+    for not_there in not_there {
         assert!(!report.contains(not_there), "{not_there}: {report}");
     }
     assert!(!to.join("figures/survival.svg").exists());

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ComparedMember } from "../host/bindings/ComparedMember";
-import { fullInWords, manyInWords, measured, perSurvivedTurn } from "./words";
+import type { RunRow } from "../host/bindings/RunRow";
+import { fullInWords, manyInWords, measured, perSurvivedTurn, resultInWords } from "./words";
 
 const member = (simulated: boolean, cost: number | null, no_turn_survived = false): ComparedMember =>
   ({ simulated, spent: { cost_per_episode: cost, cost_per_survived_turn: no_turn_survived ? null : cost, no_turn_survived } }) as unknown as ComparedMember;
@@ -20,4 +21,11 @@ test("that many are compared says what becomes of their curves, and nothing of c
 test("where no member can be added the picker says how many must go", () => {
   expect(fullInWords(8)).toBe("8 members are compared. Members can be added up to 8: remove one to add another.");
   expect(fullInWords(13)).toBe("13 members are compared. Members can be added up to 8: remove some to add another.");
+});
+
+test("a run of one turn is chosen by its pass rate, any other by its stamina", () => {
+  const run = (pass_rate: object | null): RunRow => ({ pass_rate, stamina: { n: 20, mean: 0.4737, tau: 1 } }) as unknown as RunRow;
+  expect(resultInWords(run(null))).toBe("n = 20 · stamina 0.47");
+  expect(resultInWords(run({ value: 9 / 19, trials: 19 }))).toBe("n = 19 · pass rate 47.4\u202f%");
+  expect(resultInWords(run({ value: null, trials: 0 }))).toBe("n = 0 · pass rate unknown");
 });

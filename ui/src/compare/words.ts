@@ -7,9 +7,10 @@ import type { DisagreementSort } from "../host/bindings/DisagreementSort";
 import type { KnownOver } from "../host/bindings/KnownOver";
 import type { Measure } from "../host/bindings/Measure";
 import type { Member } from "../host/bindings/Member";
+import type { RunRow } from "../host/bindings/RunRow";
 import type { SettingDifference } from "../host/bindings/SettingDifference";
 import type { Spent } from "../host/bindings/Spent";
-import { costInWords, counted, decimals, duration, percent, pValue, scoreText, thin, UNKNOWN } from "../parts/format";
+import { costInWords, counted, decimals, duration, fixed, percent, pValue, scoreText, thin, UNKNOWN } from "../parts/format";
 import { MOST } from "./address";
 
 export const modeNames: Readonly<Record<DisagreementMode, string>> = { all: "All", different: "Different", failures: "Failures", errors: "Errors" };
@@ -26,6 +27,13 @@ export const measureNames: Readonly<Record<Measure, string>> = {
   tool_calls: "Tool calls per turn",
   cost_per_survived_turn: "Cost per survived turn",
 };
+
+/** `n = 20 · stamina 3.20`; of one turn `n = 20 · pass rate 45.0 %`. */
+export function resultInWords(run: Pick<RunRow, "pass_rate" | "stamina">): string {
+  const { pass_rate, stamina } = run;
+  if (pass_rate !== null) return `n = ${String(pass_rate.trials)} · pass rate ${percent(pass_rate.value)}`;
+  return `n = ${String(stamina.n)} · stamina ${fixed(stamina.mean, 2)}`;
+}
 
 /** `all runs of opencode` */
 export function memberInWords(member: Member): string {

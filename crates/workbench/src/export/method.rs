@@ -17,7 +17,7 @@ use crate::api::{
 use crate::compare::copies::{self, Common};
 use crate::compare::members::Pool;
 use crate::compare::{doubts, goes_on_differs, members, tests_of};
-use crate::summary;
+use crate::episodes::ending;
 
 /// The most members whose episodes a caption counts one by one.
 const MOST_COUNTED: usize = 8;
@@ -222,7 +222,7 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
                 counts: counted(&data.members),
                 ..noted(
                     method,
-                    vec!["Trials that passed ÷ scored trials. Censored ones are not scored".to_owned()],
+                    vec!["Trials that passed ÷ scored trials. Trials that were stopped from outside are not scored".to_owned()],
                 )
             };
         }
@@ -412,7 +412,7 @@ impl Workbench {
         let (mut n, mut events) = (0_u32, 0_u32);
         for episode in once {
             n += 1;
-            events += u32::from(summary::ending(episode, &policy) == Ending::Event);
+            events += u32::from(ending(episode, &policy) == Ending::Event);
         }
         let name = format!("{members} runs");
         let sum = EpisodeCounts { name, n, events: Some(events), censored: Some(n - events) };
@@ -432,8 +432,7 @@ impl Workbench {
             .iter()
             .map(|pool| {
                 let n = pool.episodes().count() as u32;
-                let event =
-                    |episode: &&store::EpisodeEntry| summary::ending(episode, &policy) == Ending::Event;
+                let event = |episode: &&store::EpisodeEntry| ending(episode, &policy) == Ending::Event;
                 let events = pool.episodes().filter(event).count() as u32;
                 EpisodeCounts { name: pool.marked(), n, events: Some(events), censored: Some(n - events) }
             })
