@@ -91,17 +91,24 @@ fn a_scripted_model_has_no_cost_whatever_its_source_counts() {
     }
 }
 
+/// A table of the two runs in one of its formats.
+fn check_table(folder: &Path, kind: &str, ending: &str) {
+    let file = written(folder, &["table", kind, RUNS[0], RUNS[1]], &format!("{kind}.{ending}"));
+    assert!(file.to_lowercase().contains(WORD), "the table {kind} as {ending}");
+}
+
+/// The kinds of tables that are about runs: what others published and the rules are about none.
+fn tables_of_runs() -> Vec<String> {
+    let about_none = ["published", "rules"];
+    kinds::tables_of_runs().into_iter().filter(|kind| !about_none.contains(&kind.as_str())).collect()
+}
+
+/// In the format that no report has. The others are looked at with a report.
 #[test]
 fn what_a_scripted_model_came_to_says_so_in_every_table() {
     let folder = with_the_sample();
-    let folder = folder.path();
-    // What others published and the rules are about no run; nothing was retried here that a test tells of turn by turn.
-    let of_runs = kinds::tables_of_runs();
-    for kind in of_runs.iter().map(String::as_str).filter(|kind| !["published", "rules"].contains(kind)) {
-        for ending in ["md", "csv", "tex", "html"] {
-            let file = written(folder, &["table", kind, RUNS[0], RUNS[1]], &format!("{kind}.{ending}"));
-            assert!(file.to_lowercase().contains(WORD), "the table {kind} as {ending}");
-        }
+    for kind in tables_of_runs() {
+        check_table(folder.path(), &kind, "html");
     }
 }
 
@@ -147,5 +154,14 @@ fn what_a_scripted_model_came_to_says_so_in_every_file_of_a_report() {
         }
         let text = read(&format!("tables/{}", name.to_string_lossy()));
         assert!(text.to_lowercase().contains(WORD), "{}", name.display());
+    }
+    // Kinds of tables that a report does not have, in the formats that it has.
+    let in_report = |kind: &str, ending: &str| folder.join(format!("report/tables/{kind}.{ending}")).exists();
+    let endings = ["md", "csv", "tex"];
+    assert!(endings.iter().all(|ending| in_report("runs", ending)), "a report has each of them");
+    for kind in tables_of_runs() {
+        for ending in endings.into_iter().filter(|ending| !in_report(&kind, ending)) {
+            check_table(folder, &kind, ending);
+        }
     }
 }
