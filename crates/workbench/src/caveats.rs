@@ -6,8 +6,8 @@ use store::{EpisodeEntry, RunRecord, SharedEpisodes};
 use crate::Workbench;
 use crate::api::{ApiError, RunRef};
 use crate::compare::doubts::withdrawn;
+use crate::episodes::{in_scenarios, observations, run_record};
 use crate::sessions::nothing_says;
-use crate::summary::{in_scenarios, observations, run_record};
 use crate::unrecognized::sensitivity_line;
 
 impl Workbench {

@@ -24,21 +24,23 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use analysis::band::kaplan_meier_by_scenario;
-use analysis::bootstrap::{Bootstrapped, Resampling, bootstrap_mean};
-use analysis::clusters::{InScenario, has_repeats};
+use analysis::bootstrap::{Resampling, bootstrap_mean};
+use analysis::clusters::InScenario;
 use analysis::compare::{CompareOptions, ComparedRun, RunStamina};
 use analysis::logrank::stratified_log_rank;
 use analysis::pass_rate::pass_rate;
 use analysis::sensitivity::{Sensitivity, sensitivity};
-use analysis::survival::{Observation, StaminaSummary, SurvivalPoint};
-use model::{CensoringPolicy, EndReason, Ending, by_sentence, counted};
+use analysis::survival::{Observation, SurvivalPoint};
+use model::{CensoringPolicy, Ending, by_sentence, counted};
 use store::{EpisodeEntry, EpisodeTurns};
 
 use crate::Workbench;
 use crate::api::{
     ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
 };
+use crate::episodes::{early_censored, stopped_from_outside};
 use crate::rounds;
+use crate::stamina::stamina_of;
 use crate::unrecognized::sensitivity_line;
 pub(crate) use cautions::{goes_on_differs, in_common, shorter};
 use copies::Common;
@@ -218,41 +220,6 @@ fn leave_out(compared: &mut analysis::compare::Comparison, in_both: &[u32]) {
     }
 }
 
-/// Stamina as the edge has it.
-pub(crate) fn stamina(summary: &StaminaSummary) -> Stamina {
-    Stamina {
-        mean: summary.restricted_mean.mean,
-        ci_low: summary.restricted_mean.ci_low,
-        ci_high: summary.restricted_mean.ci_high,
-        clustered: false,
-        tau: summary.restricted_mean.tau,
-        n: summary.n,
-        events: summary.events,
-        censored: summary.censored,
-        median: summary.median,
-    }
-}
-
-/// The same with the interval that fits its episodes: where a scenario has several, that of the bootstrap which draws
-/// scenarios.
-pub(crate) fn stamina_of(
-    summary: &StaminaSummary,
-    episodes: &[InScenario],
-    bootstrap: impl FnOnce() -> Option<Bootstrapped>,
-) -> Stamina {
-    let plain = stamina(summary);
-    if plain.mean.is_none() || !has_repeats(episodes) {
-        return plain;
-    }
-    let ends = bootstrap().and_then(|by| by.ci_low.zip(by.ci_high));
-    Stamina { ci_low: ends.map(|ends| ends.0), ci_high: ends.map(|ends| ends.1), clustered: true, ..plain }
-}
-
-/// Whether an episode was censored, and not because it passed everything.
-fn stopped_from_outside(episode: &EpisodeEntry, policy: &CensoringPolicy) -> bool {
-    episode.end_reason != EndReason::PassedAll && policy.ending(episode.end_reason) == Ending::Censored
-}
-
 /// The other readings of a member, each with the interval that fits its episodes: censored → failed, censored → dropped.
 fn other_readings(
     pool: &Pool,
@@ -276,20 +243,6 @@ fn other_readings(
     [(&sensitivity.censored_failed, failed), (&sensitivity.censored_dropped, dropped)].map(
         |(summary, read)| stamina_of(summary, &read, || bootstrap_mean(&read, tau, Resampling::default())),
     )
-}
-
-/// Share of episodes that were stopped from outside before `tau`, 0 to 1; `None` = there are none.
-pub(crate) fn early_censored<'a>(
-    episodes: impl Iterator<Item = &'a EpisodeEntry>,
-    tau: u32,
-    policy: &CensoringPolicy,
-) -> Option<f64> {
-    let (mut n, mut early) = (0_u32, 0_u32);
-    for episode in episodes {
-        n += 1;
-        early += u32::from(episode.stamina < tau && stopped_from_outside(episode, policy));
-    }
-    (n > 0 && tau > 0).then(|| f64::from(early) / f64::from(n))
 }
 
 /// A row of a survival table as the edge has it.

@@ -6,8 +6,8 @@ use store::{GraderMentions, RunRecord};
 
 use crate::Workbench;
 use crate::api::{ApiError, RunRef};
+use crate::episodes::run_record;
 use crate::named_attempts::{NAMED, first_named, named_attempt};
-use crate::summary::run_record;
 
 impl Workbench {
     /// In which attempts of a run the agent's tool calls name places of the verifier (`docs/metrics.md`, "Places of the

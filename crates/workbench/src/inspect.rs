@@ -16,9 +16,9 @@ use crate::api::{
     ApiError, AttemptDetail, CodeChanges, CodeFile, CodeFileRequest, CodeRequest, EpisodeDetail, EpisodeRef,
     GridSort, LogInfo, ReadText, TestHistory, TextPage, TurnDetail, TurnRef, TurnRow,
 };
+use crate::episodes::run_record;
 use crate::failures::{histories, history_of};
 use crate::library::{grid_rows, row};
-use crate::summary::run_record;
 
 /// Failing tests of the first turn not passed that the run page shows.
 const FIRST_FAILING: usize = 5;

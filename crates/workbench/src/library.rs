@@ -17,11 +17,12 @@ use crate::api::{
 use crate::compare::doubts::{also_in, may_be_copy, withdrawn};
 use crate::compare::members::joined_names;
 use crate::compare::survival_row;
+use crate::episodes::{
+    ending, episode_score, grades_turns, in_scenarios, observations, run_record, turn_axis,
+};
 use crate::rounds;
 use crate::sessions::tested_run;
-use crate::summary::{
-    ending, episode_score, grades_turns, in_scenarios, observations, run_record, stamina_summary, turn_axis,
-};
+use crate::summary::stamina_summary;
 
 /// Most rows of one page of runs.
 const PAGE: u32 = 500;

@@ -23,10 +23,12 @@ use crate::compare::doubts::{self, Number, Part};
 use crate::compare::horizon::{self, held_down};
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
-use crate::compare::{copies, early_censored, settings, stamina_of};
+use crate::compare::{copies, settings};
+use crate::episodes::early_censored;
 use crate::published;
 use crate::rounds;
 use crate::sessions::no_stamina;
+use crate::stamina::stamina_of;
 
 /// Stands for an unknown name while lines are sorted, so that it comes last.
 const UNKNOWN: &str = "\u{10ffff}";

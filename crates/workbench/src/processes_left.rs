@@ -5,8 +5,8 @@ use store::{ProcessesLeft, RunRecord, Store};
 
 use crate::Workbench;
 use crate::api::{ApiError, RunRef};
+use crate::episodes::run_record;
 use crate::named_attempts::{NAMED, first_named, named_attempt};
-use crate::summary::run_record;
 
 impl Workbench {
     /// In which attempts of a run no second verification confirmed a verdict that processes of the agent could write

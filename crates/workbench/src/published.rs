@@ -9,7 +9,7 @@ use model::Benchmark;
 use serde::Deserialize;
 
 use crate::api::PublishedNumber;
-use crate::rounds::task_of;
+use crate::episodes::task_of;
 
 /// The files.
 const FILES: [&str; 3] = [

@@ -11,8 +11,8 @@ use store::{EpisodeEntry, EpisodeId, RunId, RunRecord};
 use crate::Workbench;
 use crate::api::{ApiError, RerunCommand, RerunList, RerunReason, RerunRequest, RerunTrial};
 use crate::compare::coverage::is_one_job;
+use crate::episodes::ending;
 use crate::sessions::tested_run;
-use crate::summary::ending;
 
 mod missing;
 

@@ -11,13 +11,12 @@ use serde_json::Value;
 use store::{EpisodeEntry, EpisodeId, RunEntry, RunId, RunRecord, Store, Summary};
 
 use crate::api::{ApiError, TurnScores};
-use crate::summary::{grades_turns, of_one_turn};
+use crate::episodes::{grades_turns, of_one_turn};
 
 mod gap;
 mod single;
 
 pub(crate) use gap::Gaps;
-pub(crate) use single::task_of;
 
 /// Most tries for which MT@k is given.
 const MOST_TRIES: usize = 100;

@@ -12,8 +12,8 @@ use store::{RunEntry, RunRecord, SessionEntry};
 
 use crate::Workbench;
 use crate::api::{ApiError, SessionGroup, SessionMean, SessionRow, Sessions, SessionsRequest, StillRunning};
+use crate::episodes::run_record;
 use crate::published;
-use crate::summary::run_record;
 
 /// Imported and computed values that differ by more than this are marked.
 const SAME: f64 = 1e-9;

@@ -5,7 +5,7 @@ use store::{EpisodeEntry, RunRecord};
 
 use crate::Workbench;
 use crate::api::{ApiError, Nothing, Withdraw};
-use crate::summary::run_record;
+use crate::episodes::run_record;
 
 /// So many withdrawn episodes are named with their reasons; more are counted.
 const NAMED: usize = 5;

@@ -9,8 +9,8 @@ use store::{EpisodeEntry, RunId, Store};
 use super::coverage::is_one_job;
 use super::members::PooledRun;
 use crate::api::ApiError;
+use crate::episodes::scores;
 use crate::rounds;
-use crate::summary;
 
 /// Gives these runs the scores of what counts of them. Those of a job that lies in several of them stand with the first one.
 pub(super) fn fill<'a>(store: &Store, runs: impl Iterator<Item = &'a mut PooledRun>) -> Result<(), ApiError> {
@@ -62,7 +62,7 @@ fn fill_one(
     ids: &[RunId],
     episodes: &[EpisodeEntry],
 ) -> Result<(), ApiError> {
-    let scores = summary::scores(&run.record, episodes, policy);
+    let scores = scores(&run.record, episodes, policy);
     let rounds = rounds::scores_of_parts(store, &run.record, ids, episodes)?;
     if let Some(summary) = &mut run.record.entry.summary {
         summary.score = scores.score;

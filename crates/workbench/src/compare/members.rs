@@ -14,10 +14,10 @@ use super::names;
 use super::sets::{self, ScenarioSets};
 use super::swatches::by_levels;
 use crate::api::{ApiError, Member, PublishedNumber, Swatch, marked};
+use crate::episodes::{ended, in_scenario, of_one_turn, of_unknown_turns, run_record, turn_axis};
 use crate::published;
 use crate::rounds;
 use crate::sessions::no_stamina;
-use crate::summary::{ended, in_scenario, of_one_turn, of_unknown_turns, run_record, turn_axis};
 
 /// A run of a member.
 #[derive(Clone)]
@@ -98,7 +98,7 @@ impl Pool {
         self.runs.iter().filter(|run| !run.is_scored_elsewhere).map(|run| &run.record.entry)
     }
 
-    /// The most turns that an episode plans, as in [`crate::summary::planned_turns`].
+    /// The most turns that an episode plans, as in [`crate::episodes::planned_turns`].
     pub(crate) fn planned(&self) -> Option<u32> {
         self.episodes()
             .map(|e| e.planned_turns.map(|planned| planned.max(e.known_turns)))

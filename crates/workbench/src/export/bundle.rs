@@ -16,7 +16,7 @@ use super::report::Figures;
 use super::{Made, TOO_LONG, figure_file, inputs, printed};
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, Comparison, Nothing};
-use crate::summary::run_record;
+use crate::episodes::run_record;
 
 /// A report that was written.
 #[derive(Debug, Clone)]

@@ -22,8 +22,8 @@ use crate::api::{
     self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, FailureGrouping, FigureMark, FigureOf,
     Measure, Nothing, Pairs, PublishedNumber, SessionsRequest, Stamina, SurvivalRow,
 };
+use crate::episodes::run_record;
 use crate::published;
-use crate::summary::run_record;
 
 /// Most runs of a plane.
 const MOST_RUNS: usize = 50;

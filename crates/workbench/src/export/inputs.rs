@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::Workbench;
 use crate::api::{ApiError, Comparison};
-use crate::summary::run_record;
+use crate::episodes::run_record;
 
 /// The most bytes that are hashed for one export: transcripts of a large library may have terabytes. Of files there may be
 /// any number.

@@ -8,8 +8,8 @@ use super::percent::percent;
 use crate::Workbench;
 use crate::api::{self, ApiError, MatrixLine, Member, PublishedNumber};
 use crate::compare::members;
+use crate::episodes::run_record;
 use crate::published;
-use crate::summary::run_record;
 
 impl Workbench {
     /// The runs of members, each once: a matrix is asked for by runs.

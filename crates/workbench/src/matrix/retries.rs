@@ -14,10 +14,11 @@ use crate::Workbench;
 use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
 use crate::compare::coverage::by_job;
 use crate::compare::members::{self, Pool};
+use crate::compare::settings;
 use crate::compare::tests_of::bootstrapped;
-use crate::compare::{settings, stamina_of};
+use crate::episodes::task_of;
 use crate::published;
-use crate::rounds::task_of;
+use crate::stamina::stamina_of;
 
 /// What such a truncation can and cannot say.
 const SAYS: [&str; 3] = [

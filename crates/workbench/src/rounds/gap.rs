@@ -9,8 +9,8 @@ use model::{Baseline, Benchmark, counted};
 use store::{RunEntry, RunFilter, RunId, Store};
 
 use super::PAPER_K;
-use super::single::task_of;
 use crate::api::ApiError;
+use crate::episodes::task_of;
 
 /// What runs have in common that may be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

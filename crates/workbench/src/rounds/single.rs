@@ -11,14 +11,10 @@ use store::{EpisodeEntry, EpisodeId, RunId, RunRecord, Store};
 
 use super::{MOST_TRIES, allowed_tries};
 use crate::api::ApiError;
+use crate::episodes::task_of;
 
 /// Why such a run has no scores of chains.
 const NO_CHAIN: &str = "MT@k and Comp are of chains of rounds; this run plays each round by itself, after the reference solutions of the rounds before.";
-
-/// The task of a round.
-pub(crate) fn task_of(scenario: &str) -> &str {
-    scenario.rsplit_once('/').map_or(scenario, |(task, _)| task)
-}
 
 /// SR of a run, or of several that are parts of one job. It is unknown, with the reason, where rounds or whole tasks are missing,
 /// or were cut off from outside before their tries decided them.

@@ -15,8 +15,8 @@ use crate::api::{
     ApiError, EndpointMode, FormProtocol, FormSettings, FormSource, FormTaskTimeout, HarnessInfo, LaunchForm,
     LoadSettings, LoadedSettings, Nothing, PackChoice, ProtocolSets, SaveSettings, SavedFile, SettingsCheck,
 };
+use crate::episodes::run_record;
 use crate::sources::is_there;
-use crate::summary::run_record;
 
 /// The largest configuration that is read.
 const CONFIG_CAP: u64 = 1 << 20;

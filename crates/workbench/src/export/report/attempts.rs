@@ -8,7 +8,7 @@ use store::{AttemptTotals, EpisodeId, RunId};
 
 use crate::Workbench;
 use crate::api::{ApiError, Comparison};
-use crate::summary::run_record;
+use crate::episodes::run_record;
 
 /// The attempts of a member.
 pub(super) struct Played {

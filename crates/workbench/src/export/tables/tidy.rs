@@ -12,7 +12,7 @@ use crate::Workbench;
 use crate::api::{ApiError, Member};
 use crate::compare::members;
 use crate::compare::sets::ScenarioSets;
-use crate::summary::grades_turns;
+use crate::episodes::grades_turns;
 
 /// Most attempts of one table: each takes about 2 KB of memory.
 const ATTEMPTS_CAP: u64 = 500_000;

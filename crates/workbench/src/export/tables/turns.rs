@@ -9,7 +9,7 @@ use store::{EpisodeId, PlayedTurn, RunRecord, Store};
 use crate::Workbench;
 use crate::api::{ApiError, Member};
 use crate::compare::members;
-use crate::summary::grades_turns;
+use crate::episodes::grades_turns;
 
 /// Tests passed in 100 tests of the last attempt, as they enter scores. A pass without counts is a whole one, an end without a
 /// verdict none.
