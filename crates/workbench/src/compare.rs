@@ -1,6 +1,7 @@
 //! Comparing runs, or groups of runs: what differs in their settings, survival, tests.
 
 mod cautions;
+mod copied;
 pub(crate) mod copies;
 mod counted_scores;
 pub(crate) mod coverage;
@@ -11,6 +12,7 @@ pub(crate) mod horizon;
 mod keys;
 pub(crate) mod members;
 mod names;
+mod pool;
 mod rules;
 pub(crate) mod sets;
 mod setting_line;

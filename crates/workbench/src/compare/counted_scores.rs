@@ -7,7 +7,7 @@ use model::CensoringPolicy;
 use store::{EpisodeEntry, RunId, Store};
 
 use super::coverage::is_one_job;
-use super::members::PooledRun;
+use super::pool::PooledRun;
 use crate::api::ApiError;
 use crate::episodes::scores;
 use crate::rounds;

@@ -7,8 +7,7 @@ use std::collections::HashSet;
 use model::counted;
 use store::{EpisodeId, RunEntry};
 
-use super::doubts::Part;
-use super::members::{Pool, PooledRun};
+use super::pool::{Part, Pool, PooledRun};
 
 /// Whether two runs are of one job, and play the same there.
 pub(crate) fn is_one_job(a: &RunEntry, b: &RunEntry) -> bool {

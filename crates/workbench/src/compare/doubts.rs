@@ -1,10 +1,11 @@
 //! What makes a mean, a pass rate or a sum less sure than it looks, in a few words each: said where the number stands.
 
 use model::{CensoringPolicy, EndReason, Ending, PassRate, by_sentence, counted, dollars, runs_in_words};
-use store::{EpisodeEntry, RunEntry};
+use store::EpisodeEntry;
 
 use super::coverage;
-use super::members::{Pool, PooledRun};
+pub(crate) use super::pool::Part;
+use super::pool::Pool;
 use crate::api::{ComparedMember, Stamina};
 
 /// A greater share of episodes that were stopped from outside is said.
@@ -15,31 +16,6 @@ const OF_INTERVALS: [&str; 2] = [
     "several trials of a task, interval clustered by task",
     "several episodes of a scenario, interval by scenario",
 ];
-
-/// A run with those of its episodes that count.
-pub(crate) struct Part<'a> {
-    /// The run.
-    pub(crate) entry: &'a RunEntry,
-    /// What of it is missing, in words.
-    pub(crate) partial: Option<&'a str>,
-    /// Its episodes.
-    pub(crate) episodes: &'a [EpisodeEntry],
-    /// The run among those that it is taken together with; `None` = it stands alone.
-    pub(crate) pooled: Option<&'a PooledRun>,
-}
-
-impl<'a> Part<'a> {
-    /// The runs of members.
-    pub(crate) fn of_pools(pools: impl IntoIterator<Item = &'a Pool>) -> Vec<Self> {
-        let runs = pools.into_iter().flat_map(|pool| &pool.runs);
-        runs.map(|run| {
-            let entry = &run.record.entry;
-            let partial = entry.summary.as_ref().and_then(|summary| summary.partial.as_deref());
-            Self { entry, partial, episodes: &run.episodes, pooled: Some(run) }
-        })
-        .collect()
-    }
-}
 
 /// A mean stamina or pass rate with what it is made of.
 pub(crate) struct Number<'a> {

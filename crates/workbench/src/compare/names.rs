@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::members::{Pool, only};
+use super::pool::{Pool, only};
 use crate::api::Member;
 
 /// Names of fewer characters are shown whole.
