@@ -134,9 +134,9 @@ impl Format for Pack {
                         if first.len() > NAME_CAP { path } else { join(at, first) },
                         "pack.scenario_missing",
                         format!(
-                            "{} of {} scenarios that the manifest names have no folder.",
-                            missing.len(),
-                            manifest.scenarios.len()
+                            "The manifest names {}, {} of them without a folder.",
+                            model::counted(manifest.scenarios.len() as u64, "scenario"),
+                            missing.len()
                         ),
                     ));
                 }

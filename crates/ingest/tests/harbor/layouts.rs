@@ -91,6 +91,19 @@ fn as_many_episodes_are_planned_in_the_layout_of_evocode_bench_as_the_tasks_to_r
     assert_eq!(read(dir.path()).run("oracle/oracle").planned_episodes, Some(all));
 }
 
+#[test]
+fn one_trial_of_two_is_spoken_of_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| write(&dir.path().join("job").join(name), text);
+    file("config.json", r#"{"job_name": "job", "agents": [{"name": "h", "model_name": "m"}]}"#);
+    file("result.json", r#"{"id": "x", "n_total_trials": 2}"#);
+    file("a__1234567/config.json", r#"{"task": {"path": "/x/a"}, "trial_name": "a__1234567"}"#);
+    let read = read(dir.path());
+    let missing =
+        read.report.warnings.iter().find(|warning| warning.code == "harbor.trials_missing").unwrap();
+    assert!(missing.message.starts_with("The job planned 2 trials and has 1 trial folder."), "{missing:?}");
+}
+
 /// A job without a lock, of which the only trial is of task `a`.
 #[test]
 fn tasks_that_a_configuration_names_are_planned_where_no_trial_of_them_was_begun() {

@@ -251,7 +251,7 @@ fn entries_of_scenarios_without_a_folder_are_kept() {
         ("report.json", report),
         ("scenario_0/test_results/turn_1_attempt_1.txt", &log),
     ]);
-    assert!(read.warning("report.scenario_missing").message.contains("1 scenario"));
+    assert!(read.warning("report.scenario_missing").message.contains("of 1 scenario without a folder"));
     assert_eq!(read.run.extra["report.results.scenario_7"]["score"], 0.25);
     assert_eq!(read.episodes[0].reported, [("staminabench.score".to_owned(), 0.5)]);
     let none = written(&[("config.yaml", PLAN), ("report.json", report)]);

@@ -346,7 +346,9 @@ pub(super) fn check(job: &Job, files: &JobFiles, trials: usize, report: &mut Rep
             join(&job.path, "result.json"),
             "harbor.trials_missing",
             format!(
-                "The job planned {planned} trials and {trials} trial folders are there. The others are not shown as episodes."
+                "The job planned {} and has {}. The others are not shown as episodes.",
+                model::counted(planned.into(), "trial"),
+                model::counted(trials as u64, "trial folder")
             ),
         ));
     }

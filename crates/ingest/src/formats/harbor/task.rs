@@ -169,7 +169,8 @@ pub(super) fn differs(trial: &str, declared: usize, ran: usize) -> Warning {
         trial,
         "harbor.steps_differ",
         format!(
-            "The task's folder declares {declared} steps and the trial was run with {ran}: the task was changed since. The trial's own number is used."
+            "The task's folder declares {} and the trial was run with {ran}: the task was changed since. The trial's own number is used.",
+            model::counted(declared as u64, "step")
         ),
     )
 }

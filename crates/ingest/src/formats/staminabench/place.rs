@@ -249,8 +249,8 @@ impl Place {
             join(at, "report.json"),
             "report.scenario_missing",
             format!(
-                "It has entries of {} scenarios that have no folder. They are kept as extra fields of the run, and are no episodes.",
-                missing.len()
+                "It has entries of {} without a folder. They are kept as extra fields of the run, and are no episodes.",
+                model::counted(missing.len() as u64, "scenario")
             ),
         ));
         for (name, entry) in missing.into_iter().take(64) {

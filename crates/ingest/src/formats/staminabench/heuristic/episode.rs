@@ -275,7 +275,10 @@ fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, Building>, warnings: &
         warnings.warn(Warning::read_differently(
             folder,
             "attempts.implied",
-            format!("{implied} attempts are counted and not described. Each was followed by another, so it is shown as failed."),
+            format!(
+                "Counted and not described: {}. Each was followed by another, so it is shown as failed.",
+                model::counted(implied.into(), "attempt")
+            ),
         ));
     }
 }
