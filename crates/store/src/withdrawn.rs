@@ -7,6 +7,7 @@
 
 use std::collections::HashSet;
 
+use model::one_line;
 use rusqlite::Connection;
 
 use crate::migration::Migration;
@@ -208,13 +209,16 @@ impl Store {
     }
 }
 
+/// Most characters of a reason. It is one line, because it stands in lines of lists, captions and reports.
+const REASON_CHARS: usize = 2_000;
+
 /// Marks a run (by the id of its slug), or removes the mark.
 pub(crate) fn mark(conn: &Connection, run: i64, reason: Option<&str>) -> Result<()> {
     conn.prepare_cached("DELETE FROM withdrawn_trial WHERE run = ?1")?.execute([run])?;
     match reason {
         Some(reason) => {
             conn.prepare_cached("INSERT OR REPLACE INTO withdrawn (run, reason) VALUES (?1, ?2)")?
-                .execute((run, reason))?;
+                .execute((run, one_line(reason, REASON_CHARS)))?;
             conn.prepare_cached(
                 "INSERT OR IGNORE INTO withdrawn_trial (run, identity, key) SELECT ?1, episode.identity, episode.key FROM run
                    JOIN episode ON episode.run = run.id WHERE run.slug = ?1 AND episode.identity IS NOT NULL",
@@ -243,7 +247,7 @@ fn mark_episode(conn: &Connection, run: i64, episode: &str, reason: Option<&str>
                    (SELECT own.key FROM episode AS own JOIN run ON run.id = own.run WHERE run.slug = ?1 AND own.slug = ?2),
                    (SELECT own.identity FROM episode AS own JOIN run ON run.id = own.run WHERE run.slug = ?1 AND own.slug = ?2)",
             )?
-            .execute((run, episode, reason))?,
+            .execute((run, episode, one_line(reason, REASON_CHARS)))?,
         None => conn
             .prepare_cached("DELETE FROM withdrawn_episode WHERE run = ?1 AND episode = ?2")?
             .execute((run, episode))?,

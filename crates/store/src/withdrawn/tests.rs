@@ -189,6 +189,21 @@ fn the_mark_of_a_run_goes_to_another_source_only_if_that_was_opened_in_its_place
 }
 
 #[test]
+fn a_reason_of_several_lines_is_one_line() {
+    let store = Store::in_memory().unwrap();
+    let source = store.put_source("/data/a", "a", false).unwrap();
+    put_job(&store, source, "job", &["x"]);
+    let run = || store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
+    let slug = store.all_episodes(run().id).unwrap().remove(0).slug;
+    let reason = Some("wrong image:\n* another line\u{1b}[2J");
+    store.withdraw_episodes(&run().slug, &[slug], reason).unwrap();
+    store.withdraw(&[run().slug], reason).unwrap();
+    let line = Some("wrong image: * another line\\u{1b}[2J".to_owned());
+    assert_eq!(run().invalid, line);
+    assert_eq!(store.all_episodes(run().id).unwrap()[0].invalid, line);
+}
+
+#[test]
 fn a_trial_that_was_run_again_in_the_place_of_a_withdrawn_one_counts() {
     let store = Store::in_memory().unwrap();
     let source = store.put_source("/data/a", "a", false).unwrap();
