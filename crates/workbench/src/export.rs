@@ -41,7 +41,7 @@ use crate::api::{
 const TOO_LONG: &str = "export.too_long";
 
 /// A file that was made, before it goes anywhere.
-pub(crate) struct Made {
+pub(crate) struct MadeFile {
     pub(crate) name: String,
     pub(crate) bytes: Vec<u8>,
     pub(crate) caption: String,
@@ -49,24 +49,24 @@ pub(crate) struct Made {
     pub(crate) inches: Option<(f64, f64)>,
     pub(crate) warnings: Vec<String>,
     /// Files that belong beside it.
-    pub(crate) beside: Vec<(Beside, Vec<u8>)>,
+    pub(crate) beside: Vec<(CompanionName, Vec<u8>)>,
 }
 
 /// What a file beside another one is called.
-pub(crate) enum Beside {
+pub(crate) enum CompanionName {
     /// As the file, with this behind it.
     Ending(&'static str),
     /// So, from the folder of the file.
     Named(String),
 }
 
-impl Made {
+impl MadeFile {
     /// The description of the export, with its content if it was not written.
-    fn exported(self, format: ExportFormat, written: Option<file::Written>) -> Exported {
-        let handed = |(name, bytes): &(Beside, Vec<u8>)| match name {
-            Beside::Ending(ending) => Some(((*ending).to_owned(), STANDARD.encode(bytes))),
+    fn exported(self, format: ExportFormat, written: Option<file::WrittenExport>) -> Exported {
+        let handed = |(name, bytes): &(CompanionName, Vec<u8>)| match name {
+            CompanionName::Ending(ending) => Some(((*ending).to_owned(), STANDARD.encode(bytes))),
             // Whoever is handed a file has no folder for it.
-            Beside::Named(_) => None,
+            CompanionName::Named(_) => None,
         };
         let beside_base64 = match &written {
             None => self.beside.iter().filter_map(handed).collect(),
@@ -136,7 +136,7 @@ impl Workbench {
         Ok(made.exported(request.format, written))
     }
 
-    fn make(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<Made, ApiError> {
+    fn make(&self, request: &ExportRequest, watch: &Watch<'_>) -> Result<MadeFile, ApiError> {
         match &request.of {
             ExportOf::Figure { figure, preset, height_pt, grey } => {
                 let format = figure_format(request.format)?;
@@ -243,7 +243,7 @@ fn height(pt: u32) -> Result<f64, ApiError> {
 }
 
 /// A figure as a file.
-pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Result<Made, ApiError> {
+pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Result<MadeFile, ApiError> {
     let failed = |error: figures::export::ExportError| match error.advice() {
         Some(advice) => ApiError::new(TOO_LONG, error.to_string()).hint(advice),
         None => ApiError::new("export.failed", error.to_string()),
@@ -252,13 +252,13 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
     let mut warnings = made.warnings;
     warnings.extend(caption::cautions(spec));
     let per_inch = if spec.layout.is_print() { 72.0 } else { 96.0 };
-    Ok(Made {
+    Ok(MadeFile {
         name: format!("{name}.{}", format.extension()),
         beside: match format {
             // It has no place for a spec.
             Format::Csv => {
                 let spec = figures::export::export(spec, Format::Toml).map_err(failed)?.bytes;
-                vec![(Beside::Ending(".toml"), spec)]
+                vec![(CompanionName::Ending(".toml"), spec)]
             }
             _ => Vec::new(),
         },
@@ -278,7 +278,7 @@ fn printed(spec: &FigureSpec) -> Result<Cow<'_, Table>, ApiError> {
 }
 
 /// A table as a file. As text for readers it has no spec; all else is made as figures are.
-fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Made, ApiError> {
+fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<MadeFile, ApiError> {
     let table = printed(spec)?;
     let text = match format {
         ExportFormat::Md => table.to_markdown(),
@@ -291,10 +291,10 @@ fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Mad
             let made = figure_file(spec, of_figures, name)?;
             // A picture has its notes in it.
             let caption = if of_figures.is_picture() { made.caption } else { sentences(&table) };
-            return Ok(Made { caption, ..made });
+            return Ok(MadeFile { caption, ..made });
         }
     };
-    Ok(Made {
+    Ok(MadeFile {
         name: format!("{name}.{}", file::extension(format)),
         bytes: text.into_bytes(),
         caption: sentences(&table),
@@ -306,14 +306,14 @@ fn table_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Mad
 }
 
 /// Every attempt as a file for programs: its spec would be the same rows once more.
-fn tidy_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<Made, ApiError> {
+fn tidy_file(spec: &FigureSpec, format: ExportFormat, name: &str) -> Result<MadeFile, ApiError> {
     let table = printed(spec)?;
     let bytes = match format {
         ExportFormat::Csv => table.to_csv().into_bytes(),
         ExportFormat::Jsonl => table.to_json_lines().into_bytes(),
         _ => table.to_parquet(None).map_err(|error| ApiError::new("export.failed", error.to_string()))?,
     };
-    Ok(Made {
+    Ok(MadeFile {
         name: format!("{name}.{}", file::extension(format)),
         bytes,
         caption: sentences(&table),

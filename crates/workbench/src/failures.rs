@@ -17,7 +17,7 @@ use model::Episode;
 use self::cases::flips;
 use self::digest::Case;
 pub(crate) use self::digest::Digests;
-use self::found::{Found, Grouping};
+use self::found::{FoundFailures, Grouping};
 use crate::Workbench;
 use crate::api::{
     ApiError, FailureClassInfo, FailureGroup, FailureGrouping, FailureOrigin, FailureRule, FailureShare,
@@ -221,7 +221,7 @@ fn unchecked(classes: impl Iterator<Item = FailureClass>) -> Option<String> {
 }
 
 /// What a reader must know of the numbers.
-fn cautions(found: &Found) -> Vec<String> {
+fn cautions(found: &FoundFailures) -> Vec<String> {
     let mut unread: BTreeMap<&str, u32> = BTreeMap::new();
     for of in found.episodes().filter(|of| of.episode.logs_unread > 0) {
         *unread.entry(&of.pool.runs[of.run].record.entry.slug).or_default() += of.episode.logs_unread;

@@ -24,13 +24,13 @@ use crate::library::{grid_rows, row};
 const FIRST_FAILING: usize = 5;
 
 /// An episode with where it lies.
-pub(crate) struct Found {
+pub(crate) struct FoundEpisode {
     pub(crate) run: RunRecord,
     pub(crate) episode: EpisodeRecord,
 }
 
 impl Workbench {
-    pub(crate) fn find(&self, run: &str, episode: &str) -> Result<Found, ApiError> {
+    pub(crate) fn find(&self, run: &str, episode: &str) -> Result<FoundEpisode, ApiError> {
         let run = run_record(&self.store, run)?;
         let found = self.store.episode(run.entry.id, episode)?.ok_or_else(|| {
             ApiError::new(
@@ -39,14 +39,14 @@ impl Workbench {
             )
             .hint("Its source may have been read again without it")
         })?;
-        Ok(Found { run, episode: found })
+        Ok(FoundEpisode { run, episode: found })
     }
 
     pub(crate) fn tree_of(&self, run: &RunRecord) -> Result<Arc<Tree>, ApiError> {
         self.live.tree(run.entry.source, &run.source_path)
     }
 
-    pub(crate) fn turn_of(&self, found: &Found, number: u32) -> Result<Option<Turn>, ApiError> {
+    pub(crate) fn turn_of(&self, found: &FoundEpisode, number: u32) -> Result<Option<Turn>, ApiError> {
         Ok(self.store.turn(found.episode.entry.id, number)?)
     }
 
@@ -64,7 +64,7 @@ impl Workbench {
         })
     }
 
-    fn episode_detail(&self, found: &Found) -> Result<EpisodeDetail, ApiError> {
+    fn episode_detail(&self, found: &FoundEpisode) -> Result<EpisodeDetail, ApiError> {
         let policy = self.store.get_policy()?;
         let rows =
             grid_rows(&found.run, self.store.all_episodes(found.run.entry.id)?, &policy, GridSort::Stamina);
@@ -168,7 +168,7 @@ impl Workbench {
 
     pub(crate) fn artifacts(
         &self,
-        found: &Found,
+        found: &FoundEpisode,
         turn: Option<u32>,
         attempt: Option<u32>,
     ) -> Result<Vec<Artifact>, ApiError> {
@@ -215,7 +215,7 @@ impl Workbench {
     }
 
     /// The code of an attempt and the code to compare it with.
-    fn code_pair(&self, request: &CodeRequest) -> Result<(Found, CodePair), ApiError> {
+    fn code_pair(&self, request: &CodeRequest) -> Result<(FoundEpisode, CodePair), ApiError> {
         let attempt_ref = &request.of;
         let found = self.find(&attempt_ref.run, &attempt_ref.episode)?;
         // Everything up to this attempt that has a snapshot, in order; the last is the attempt itself.

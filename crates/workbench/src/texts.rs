@@ -15,7 +15,7 @@ use store::{TextCandidate, TextOwner};
 
 use crate::Workbench;
 use crate::api::{ApiError, Search, TextHit, TextHits, TextKind};
-use crate::inspect::{Found, artifact_text, log, name_of};
+use crate::inspect::{FoundEpisode, artifact_text, log, name_of};
 use crate::sources::is_there;
 
 pub(crate) use self::index::Texts;
@@ -52,9 +52,9 @@ struct Place {
 }
 
 /// The words that are looked for, in lower case.
-struct Wanted(Vec<String>);
+struct SearchedWords(Vec<String>);
 
-impl Wanted {
+impl SearchedWords {
     fn new(text: &str) -> Self {
         Self(text.split_whitespace().map(str::to_lowercase).collect())
     }
@@ -175,7 +175,7 @@ impl Workbench {
         patience: Option<Duration>,
     ) -> Result<TextHits, ApiError> {
         let mut looking = Looking {
-            wanted: Wanted::new(text),
+            wanted: SearchedWords::new(text),
             until: patience.map(|patience| Instant::now() + patience),
             looked_at: HashSet::new(),
         };
@@ -252,7 +252,12 @@ impl Workbench {
     }
 
     /// The step of an attempt's transcript that holds the most of the words.
-    fn step_with(&self, found: &Found, (turn, attempt): (u32, u32), wanted: &Wanted) -> Option<Place> {
+    fn step_with(
+        &self,
+        found: &FoundEpisode,
+        (turn, attempt): (u32, u32),
+        wanted: &SearchedWords,
+    ) -> Option<Place> {
         let attempt_ref = crate::api::AttemptRef {
             run: found.run.entry.slug.clone(),
             episode: found.episode.entry.slug.clone(),
@@ -326,7 +331,7 @@ impl Workbench {
 
 /// A search in texts.
 struct Looking {
-    wanted: Wanted,
+    wanted: SearchedWords,
     /// When whoever waits has waited long enough.
     until: Option<Instant>,
     /// Logs that were looked at: source and name.
@@ -360,7 +365,7 @@ mod tests {
 
     #[test]
     fn words_are_found_where_they_begin_and_the_best_place_is_the_first_with_the_most() {
-        let wanted = Wanted::new("Route items 404");
+        let wanted = SearchedWords::new("Route items 404");
         assert_eq!(wanted.all(), 0b111);
         assert_eq!(wanted.found_in("GET /items: 404"), 0b110);
         assert_eq!(wanted.found_in("reroute"), 0, "a word begins where a word begins");
@@ -382,7 +387,7 @@ mod tests {
     }
 
     fn looking(text: &str, until: Option<Instant>) -> Looking {
-        Looking { wanted: Wanted::new(text), until, looked_at: HashSet::new() }
+        Looking { wanted: SearchedWords::new(text), until, looked_at: HashSet::new() }
     }
 
     #[test]

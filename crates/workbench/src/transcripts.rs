@@ -7,7 +7,7 @@ use model::{Artifact, ArtifactKind, Step, StepKind, Transcript, counted};
 
 use crate::Workbench;
 use crate::api::{ApiError, AttemptRef};
-use crate::inspect::{Found, unreadable};
+use crate::inspect::{FoundEpisode, unreadable};
 
 /// Most steps of an attempt with several files.
 const MOST_STEPS: usize = 20_000;
@@ -38,7 +38,7 @@ impl Workbench {
     /// Turn and number of the attempt before.
     fn attempt_before(
         &self,
-        found: &Found,
+        found: &FoundEpisode,
         (turn, attempt): (u32, u32),
     ) -> Result<Option<(u32, u32)>, ApiError> {
         if attempt > 1 {
@@ -52,7 +52,7 @@ impl Workbench {
     /// Everything that the files of an attempt hold; `None` = it has none.
     fn transcript_of(
         &self,
-        found: &Found,
+        found: &FoundEpisode,
         (turn, attempt): (u32, u32),
     ) -> Result<Option<Transcript>, ApiError> {
         self.transcript_in(found, &self.artifacts(found, Some(turn), Some(attempt))?)
@@ -61,7 +61,7 @@ impl Workbench {
     /// Everything that the transcripts among some files hold; `None` = there is none.
     pub(crate) fn transcript_in(
         &self,
-        found: &Found,
+        found: &FoundEpisode,
         artifacts: &[Artifact],
     ) -> Result<Option<Transcript>, ApiError> {
         if artifacts.iter().all(|artifact| artifact.kind != ArtifactKind::Transcript) {

@@ -227,7 +227,7 @@ impl Scenario {
 
 /// The turns of one episode, from turn 1, and its stamina.
 struct Grid {
-    turns: Vec<Played>,
+    turns: Vec<TurnOutcome>,
     stamina: u32,
     /// Whether a failure ended its stamina, and nothing from outside.
     failed: bool,
@@ -235,14 +235,14 @@ struct Grid {
 
 /// One turn of an episode.
 #[derive(Clone, Copy)]
-struct Played {
+struct TurnOutcome {
     state: TurnState,
     failed: bool,
     passed: Option<u32>,
     total: Option<u32>,
 }
 
-impl Played {
+impl TurnOutcome {
     const fn not_reached() -> Self {
         Self { state: TurnState::NotReached, failed: false, passed: None, total: None }
     }
@@ -250,12 +250,12 @@ impl Played {
 
 impl Grid {
     fn from_episode(episode: &EpisodeEntry, play: &EpisodeTurns, policy: &CensoringPolicy) -> Self {
-        let mut turns: Vec<Played> = episode
+        let mut turns: Vec<TurnOutcome> = episode
             .cells
             .chars()
             .map(|letter| {
                 let state = TurnState::from_letter(letter).unwrap_or(TurnState::NotReached);
-                Played { state, failed: state == TurnState::Failed, ..Played::not_reached() }
+                TurnOutcome { state, failed: state == TurnState::Failed, ..TurnOutcome::not_reached() }
             })
             .collect();
         for turn in &play.turns {
@@ -280,7 +280,7 @@ impl Grid {
     }
 
     fn cell(&self, episode: usize, turn: u32) -> Cell {
-        let at = self.turns.get(turn as usize - 1).copied().unwrap_or(Played::not_reached());
+        let at = self.turns.get(turn as usize - 1).copied().unwrap_or(TurnOutcome::not_reached());
         Cell {
             episode,
             state: at.state,
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn of_several_episodes_the_one_that_failed_stands_before_one_that_was_stopped() {
         let play = |failed, passed| {
-            let turns = vec![Played { state: TurnState::Error, failed, passed, total: Some(10) }];
+            let turns = vec![TurnOutcome { state: TurnState::Error, failed, passed, total: Some(10) }];
             Grid { turns, stamina: 0, failed }
         };
         // What was stopped from outside has the smaller share of passed tests.
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn turns_after_an_end_from_outside_come_after_no_failure() {
-        let played = |state| Played { state, ..Played::not_reached() };
+        let played = |state| TurnOutcome { state, ..TurnOutcome::not_reached() };
         let after = |failed| {
             let turns = vec![played(TurnState::Error), played(TurnState::Passed)];
             let grid = Grid { turns, stamina: 0, failed };

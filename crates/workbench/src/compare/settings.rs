@@ -61,13 +61,13 @@ pub(crate) fn in_words(differences: &[SettingDifference], one: &str) -> Vec<Stri
 
 /// Settings under the source's own names. The same setting is one line, whatever the sources call it.
 fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
-    struct Found {
+    struct FoundSetting {
         rule: &'static Rule,
         keys: Vec<String>,
         values: BTreeMap<(usize, usize), Setting>,
     }
     let mut order: Vec<String> = Vec::new();
-    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    let mut found: BTreeMap<String, FoundSetting> = BTreeMap::new();
     for (m, pool) in pools.iter().enumerate() {
         for (r, run) in pool.runs.iter().enumerate() {
             let settings = &run.record.run.settings;
@@ -82,7 +82,7 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
                 let line = rule.label().map_or_else(|| key.text(), str::to_owned);
                 let entry = found.entry(line.clone()).or_insert_with(|| {
                     order.push(line);
-                    Found { rule, keys: Vec::new(), values: BTreeMap::new() }
+                    FoundSetting { rule, keys: Vec::new(), values: BTreeMap::new() }
                 });
                 if !entry.keys.contains(name) {
                     entry.keys.push(name.clone());

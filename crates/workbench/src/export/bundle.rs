@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use super::file::{refuse_link, report_name, write_whole};
 use super::inputs::Watch;
 use super::report::Figures;
-use super::{Made, TOO_LONG, figure_file, inputs, printed};
+use super::{MadeFile, TOO_LONG, figure_file, inputs, printed};
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, Comparison, Nothing};
 use crate::episodes::run_record;
@@ -142,12 +142,12 @@ impl Workbench {
         request: &CompareRequest,
         preset: &str,
         watch: &Watch<'_>,
-    ) -> Result<Made, ApiError> {
+    ) -> Result<MadeFile, ApiError> {
         let (files, title, warnings) = self.bundle(request, preset, watch)?;
         let failed = |e: &dyn std::fmt::Display| {
             ApiError::new("export.failed", format!("The zip cannot be made: {e}"))
         };
-        Ok(Made {
+        Ok(MadeFile {
             name: format!("{}.zip", report_name("bundle", request)),
             bytes: zip(&files).map_err(|e| failed(&e))?,
             caption: title,

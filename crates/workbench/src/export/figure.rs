@@ -368,7 +368,7 @@ pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64
 }
 
 /// `beside`: for each member, the published numbers that may stand beside it.
-fn bars(data: &Comparison, measure: Measure, beside: &[Vec<matrix::Beside>]) -> Bars {
+fn bars(data: &Comparison, measure: Measure, beside: &[Vec<matrix::PublishedBeside>]) -> Bars {
     let (name, unit) = match measure {
         Measure::Stamina => ("Mean stamina", Some("turns")),
         Measure::PassRate => ("Pass rate", Some("%")),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, ExportFormat, FigureOf, MatrixRequest, Member, TableOf};
-use crate::export::{Beside, Made};
+use crate::export::{CompanionName, MadeFile};
 
 /// The ending of files of a format.
 pub(super) const fn extension(format: ExportFormat) -> &'static str {
@@ -43,7 +43,7 @@ pub(super) const fn media_type(format: ExportFormat) -> &'static str {
 }
 
 /// Where an export is.
-pub(super) struct Written {
+pub(super) struct WrittenExport {
     /// The file itself.
     pub(super) path: String,
     /// What was written beside it.
@@ -169,7 +169,7 @@ impl Workbench {
     /// Writes what was made to an absolute path, whole or not at all, and never into what is opened here. Whoever names a
     /// file that is there has it replaced, with what was written beside it; what lies beside a new file is not ours to
     /// replace.
-    pub(super) fn write_export(&self, to: &str, made: &Made) -> Result<Written, ApiError> {
+    pub(super) fn write_export(&self, to: &str, made: &MadeFile) -> Result<WrittenExport, ApiError> {
         let path = self.allowed(Path::new(to))?;
         let is_new = path.symlink_metadata().is_err();
         let folder = path.parent().unwrap_or(Path::new("/"));
@@ -177,12 +177,12 @@ impl Workbench {
         let mut beside = Vec::new();
         for (name, bytes) in &made.beside {
             let place = match name {
-                Beside::Ending(ending) => {
+                CompanionName::Ending(ending) => {
                     let mut name = path.clone().into_os_string();
                     name.push(ending);
                     PathBuf::from(name)
                 }
-                Beside::Named(name) => folder.join(name),
+                CompanionName::Named(name) => folder.join(name),
             };
             let inside = place.parent().unwrap_or(folder).to_owned();
             parts.make_folder(&inside)?;
@@ -202,7 +202,7 @@ impl Workbench {
         // Last of all what refers to the others.
         parts.write(&path, &made.bytes)?;
         parts.put_in_place()?;
-        Ok(Written { path: path.to_string_lossy().into_owned(), beside })
+        Ok(WrittenExport { path: path.to_string_lossy().into_owned(), beside })
     }
 
     /// The path with its folder resolved, if it may be written to.

@@ -73,7 +73,7 @@ pub(super) fn hash(
     most_bytes: u64,
     watch: &Watch<'_>,
 ) -> Result<Inputs, ApiError> {
-    let mut left = Left::default();
+    let mut left = LeftOutFiles::default();
     let (names, inputs) = find(workbench, data, &mut left)?;
     let mut bytes = 0_u64;
     let (within, beyond): (Vec<Input>, Vec<Input>) = inputs.into_iter().partition(|input| {
@@ -106,7 +106,7 @@ const BEYOND: &str = "is beyond what one export hashes";
 
 /// What is not hashed.
 #[derive(Default)]
-struct Left {
+struct LeftOutFiles {
     /// Files with the reason.
     files: Vec<(String, &'static str)>,
     /// How many of a source for which reason.
@@ -115,7 +115,7 @@ struct Left {
     sources: Vec<String>,
 }
 
-impl Left {
+impl LeftOutFiles {
     fn file(&mut self, input: &Input, why: &'static str) {
         *self.counts.entry((input.source, why)).or_default() += 1;
         self.files.push((input.name.clone(), why));
@@ -154,7 +154,7 @@ impl Left {
 fn find(
     workbench: &Workbench,
     data: &Comparison,
-    left: &mut Left,
+    left: &mut LeftOutFiles,
 ) -> Result<(BTreeMap<i64, String>, Vec<Input>), ApiError> {
     // Places of each source; a run's place is the folder that its files lie in.
     let mut places: BTreeSet<(i64, String)> = BTreeSet::new();

@@ -31,14 +31,14 @@ impl Workbench {
 pub(super) const MEAN_TURNS: &str = "mean_turns_passed";
 
 /// A published mean stamina, and what the runs allow beside which it would stand.
-pub(super) struct Beside {
+pub(super) struct PublishedBeside {
     /// The number.
     number: PublishedNumber,
     /// The most attempts per turn of each of the runs; `None` = unknown.
     attempt_limits: BTreeSet<Option<u32>>,
 }
 
-impl Beside {
+impl PublishedBeside {
     /// Whether it may stand there: it is over as many turns, and allows as many attempts per turn as every run beside it. More
     /// of either would look better for no other reason.
     fn is_alike(&self, tau: u32) -> bool {
@@ -55,7 +55,7 @@ fn attempt_limit(number: &PublishedNumber) -> Option<u32> {
 }
 
 /// Those of a place that may stand there.
-pub(super) fn alike(beside: &[Beside], tau: u32) -> Vec<Published> {
+pub(super) fn alike(beside: &[PublishedBeside], tau: u32) -> Vec<Published> {
     beside.iter().filter(|beside| beside.is_alike(tau)).map(|beside| drawn(&beside.number)).collect()
 }
 
@@ -101,7 +101,7 @@ pub(super) fn not_drawn<'a>(
 /// What is said under a figure of published numbers that do not stand beside runs, because these are over other turns or allow
 /// another number of attempts. `alone`: numbers that would have a place of their own.
 pub(super) fn left_out<'a>(
-    beside: impl IntoIterator<Item = &'a Beside>,
+    beside: impl IntoIterator<Item = &'a PublishedBeside>,
     alone: &[&'a PublishedNumber],
     tau: u32,
 ) -> Vec<String> {
@@ -164,7 +164,7 @@ impl Workbench {
         numbers: &[PublishedNumber],
         (harness, model): (Option<&str>, Option<&str>),
         runs: &[String],
-    ) -> Result<Vec<Beside>, ApiError> {
+    ) -> Result<Vec<PublishedBeside>, ApiError> {
         let of_both = |n: &&PublishedNumber| n.metric == MEAN_TURNS && published::is_of(n, harness, model);
         let own: Vec<&PublishedNumber> = numbers.iter().filter(of_both).collect();
         if own.is_empty() {
@@ -172,7 +172,7 @@ impl Workbench {
         }
         let limits = runs.iter().map(|run| Ok(run_record(&self.store, run)?.entry.attempt_limit));
         let attempt_limits = limits.collect::<Result<BTreeSet<_>, ApiError>>()?;
-        let beside = |number: &PublishedNumber| Beside {
+        let beside = |number: &PublishedNumber| PublishedBeside {
             number: number.clone(),
             attempt_limits: attempt_limits.clone(),
         };
@@ -183,7 +183,7 @@ impl Workbench {
     pub(super) fn beside_cells(
         &self,
         data: &api::Matrix,
-    ) -> Result<BTreeMap<(u32, u32), Vec<Beside>>, ApiError> {
+    ) -> Result<BTreeMap<(u32, u32), Vec<PublishedBeside>>, ApiError> {
         fn name(lines: &[MatrixLine], at: u32) -> Option<&str> {
             lines.get(at as usize).and_then(|line| line.name.as_deref())
         }
@@ -199,7 +199,10 @@ impl Workbench {
 /// The matrix of the page. With published numbers (`beside`: those of cells that have runs) it also has the cells, rows and
 /// columns that only those have: they say "no run" beside the number, and count in no mean. Every number is over as many turns
 /// as the means of the matrix, and in a cell with runs of as many attempts.
-pub(super) fn figure(data: &api::Matrix, beside: Option<&BTreeMap<(u32, u32), Vec<Beside>>>) -> Matrix {
+pub(super) fn figure(
+    data: &api::Matrix,
+    beside: Option<&BTreeMap<(u32, u32), Vec<PublishedBeside>>>,
+) -> Matrix {
     // A mean number of turns is no pass rate.
     let beside = beside.filter(|_| !data.of_one_turn);
     let name = |line: &MatrixLine| line.name.clone().unwrap_or_else(|| "unknown".to_owned());
@@ -290,7 +293,7 @@ pub(super) fn figure(data: &api::Matrix, beside: Option<&BTreeMap<(u32, u32), Ve
 mod tests {
     use super::*;
 
-    fn beside(turns: Option<u32>, retries: Option<u32>, limits: &[Option<u32>]) -> Beside {
+    fn beside(turns: Option<u32>, retries: Option<u32>, limits: &[Option<u32>]) -> PublishedBeside {
         let number = PublishedNumber {
             benchmark: "b".to_owned(),
             model: "m".to_owned(),
@@ -302,13 +305,13 @@ mod tests {
             source: "paper".to_owned(),
             second_hand: false,
         };
-        Beside { number, attempt_limits: limits.iter().copied().collect() }
+        PublishedBeside { number, attempt_limits: limits.iter().copied().collect() }
     }
 
     #[test]
     fn a_published_mean_stands_beside_runs_of_as_many_turns_and_attempts_only() {
         let ten = Some(10);
-        let is_alike = |beside: Beside| beside.is_alike(100);
+        let is_alike = |beside: PublishedBeside| beside.is_alike(100);
         assert!(is_alike(beside(Some(100), Some(2), &[Some(3)])));
         assert!(!is_alike(beside(Some(100), Some(2), &[ten])), "more attempts");
         assert!(!is_alike(beside(Some(100), Some(2), &[Some(3), ten])), "one of the runs has more");

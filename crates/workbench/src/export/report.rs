@@ -16,7 +16,7 @@ use base64::engine::general_purpose::STANDARD;
 use figures::table::{escape_html, escape_markdown};
 use figures::{FigureSpec, SOFTWARE};
 
-use super::{Beside, Made, does_not_fit};
+use super::{CompanionName, MadeFile, does_not_fit};
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, ExportFormat};
 
@@ -42,7 +42,7 @@ pub(super) enum Figures {
 }
 
 impl Figures {
-    fn address(&self, figure: &Drawn) -> String {
+    fn address(&self, figure: &ReportFigure) -> String {
         match self {
             Self::In(folder) => format!("{}/{}.svg", in_address(folder), figure.name),
             Self::Inside => format!(
@@ -73,11 +73,11 @@ pub(super) enum Block {
     Table(Box<FigureSpec>),
     /// A table of many rows, which a page folds up.
     Long(Box<FigureSpec>),
-    Figure(Box<Drawn>),
+    Figure(Box<ReportFigure>),
 }
 
 /// A figure of a report.
-pub(super) struct Drawn {
+pub(super) struct ReportFigure {
     /// A stable word for its files.
     pub(super) name: String,
     pub(super) spec: FigureSpec,
@@ -87,7 +87,7 @@ pub(super) struct Drawn {
 
 impl Report {
     /// Its figures.
-    pub(super) fn figures(&self) -> impl Iterator<Item = &Drawn> {
+    pub(super) fn figures(&self) -> impl Iterator<Item = &ReportFigure> {
         self.sections.iter().flat_map(|s| &s.blocks).filter_map(|b| match b {
             Block::Figure(figure) => Some(&**figure),
             _ => None,
@@ -209,7 +209,7 @@ impl Workbench {
         preset: &str,
         format: ExportFormat,
         to: Option<&str>,
-    ) -> Result<Made, ApiError> {
+    ) -> Result<MadeFile, ApiError> {
         let (extension, markdown) = match format {
             ExportFormat::Html => ("html", false),
             ExportFormat::Md => ("md", true),
@@ -225,12 +225,12 @@ impl Workbench {
                     let folder = format!("{name}-figures");
                     beside.extend(report.figures().map(|figure| {
                         let name = format!("{folder}/{}.svg", figure.name);
-                        (Beside::Named(name), figures::export::standalone(&figure.svg).into_bytes())
+                        (CompanionName::Named(name), figures::export::standalone(&figure.svg).into_bytes())
                     }));
                     report.to_markdown(&Figures::In(folder))
                 }
             };
-        Ok(Made {
+        Ok(MadeFile {
             name: format!("{}.{extension}", super::file::report_name("report", request)),
             bytes: text.into_bytes(),
             caption: report.title,

@@ -5,7 +5,7 @@ use analysis::failures::rules::rule_text;
 use analysis::failures::{FailureClass, NO_RULE, NOT_DESCRIBED};
 
 use super::digest::{Case, EpisodeFailures, Failing};
-use super::found::{Found, Grouping, Place, Played};
+use super::found::{FoundFailures, Grouping, Place, PlacedEpisode};
 use super::{ORIGINS, history_of};
 use crate::Workbench;
 use crate::api::{ApiError, FailureCase, FailureCasePage, FailureCasesRequest, FlippingTest, StandingTest};
@@ -110,8 +110,8 @@ fn standing_tests(episode: &EpisodeFailures, case: &Case, most: usize) -> Vec<St
 }
 
 /// The tests that flip most, over all episodes.
-pub(super) fn flips(found: &Found) -> Vec<FlippingTest> {
-    let mut all: Vec<(Played<'_>, &Flip)> =
+pub(super) fn flips(found: &FoundFailures) -> Vec<FlippingTest> {
+    let mut all: Vec<(PlacedEpisode<'_>, &Flip)> =
         found.episodes().flat_map(|of| of.episode.flips.iter().map(move |flip| (of, flip))).collect();
     all.sort_by(|(_, a), (_, b)| b.changes.cmp(&a.changes).then_with(|| a.id.cmp(&b.id)));
     all.truncate(FLIPS);

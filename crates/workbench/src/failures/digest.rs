@@ -27,7 +27,7 @@ const TESTS: usize = 16;
 
 /// A run that is to be read.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct RunToRead {
     /// The run.
     pub(crate) run: RunId,
     /// The source that it lies in.
@@ -36,7 +36,7 @@ pub(crate) struct Wanted {
     pub(crate) suites: Suites,
 }
 
-impl Wanted {
+impl RunToRead {
     /// As its record tells.
     pub(crate) fn from_record(record: &RunRecord) -> Self {
         let entry = &record.entry;
@@ -62,7 +62,7 @@ pub(crate) struct EpisodeFailures {
     /// Its title.
     pub(crate) title: Option<String>,
     /// Attempts made.
-    pub(crate) made: Vec<Made>,
+    pub(crate) made: Vec<MadeAttempt>,
     /// Ids of the tests that failed, each once.
     pub(crate) ids: Vec<Box<str>>,
     /// Those that failed, in order.
@@ -83,7 +83,7 @@ pub(crate) struct EpisodeFailures {
 
 /// An attempt that was made.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Made {
+pub(crate) struct MadeAttempt {
     /// From 1.
     pub(crate) turn: u32,
     /// From 1.
@@ -160,7 +160,7 @@ impl EpisodeFailures {
         for turn in &episode.turns {
             let last = turn.attempts.len().saturating_sub(1);
             for (at, attempt) in turn.attempts.iter().enumerate() {
-                made.push(Made {
+                made.push(MadeAttempt {
                     turn: turn.number,
                     attempt: attempt.number,
                     is_final: at == last,
@@ -295,13 +295,13 @@ fn beginning(text: &str) -> String {
 }
 
 /// A run as of a change, and what was kept of it.
-type Kept = (RunId, i64, Arc<RunFailures>);
+type KeptRun = (RunId, i64, Arc<RunFailures>);
 
 /// The runs that were read lately.
 #[derive(Debug, Default)]
 pub(crate) struct Digests {
     /// The latest stand at the end.
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<KeptRun>>,
     /// Held while runs are read: a page asks several questions at once, and one reading answers them all.
     reading: Mutex<()>,
 }
@@ -313,7 +313,7 @@ impl Digests {
     pub(crate) fn read(
         &self,
         store: &Store,
-        runs: &[Wanted],
+        runs: &[RunToRead],
         open: impl Fn(i64) -> Option<Arc<Tree>>,
     ) -> Result<Vec<Arc<RunFailures>>, ApiError> {
         let versions =
@@ -325,10 +325,10 @@ impl Digests {
         let _reading = model::lock(&self.reading);
         // Whoever read before us may have read the same runs.
         let known = self.known(&wanted);
-        let missing: Vec<Wanted> =
+        let missing: Vec<RunToRead> =
             runs.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(run, _)| *run).collect();
         let mut trees = Trees::new();
-        for Wanted { source, .. } in &missing {
+        for RunToRead { source, .. } in &missing {
             trees.entry(*source).or_insert_with(|| open(*source));
         }
         let mut read = read(store, &missing, &trees)?.into_iter();
@@ -350,7 +350,7 @@ impl Digests {
 
     fn keep(&self, runs: &[(RunId, i64)], all: &[Arc<RunFailures>]) {
         let size =
-            |(_, _, failures): &Kept| failures.episodes.iter().map(EpisodeFailures::size).sum::<usize>();
+            |(_, _, failures): &KeptRun| failures.episodes.iter().map(EpisodeFailures::size).sum::<usize>();
         let mut kept = model::lock(&self.kept);
         kept.retain(|(run, _, _)| runs.iter().all(|(r, _)| r != run));
         kept.extend(runs.iter().zip(all).map(|((run, version), of)| (*run, *version, Arc::clone(of))));
@@ -363,7 +363,7 @@ impl Digests {
 }
 
 /// Reads runs, each episode on the next free thread.
-fn read(store: &Store, runs: &[Wanted], trees: &Trees) -> Result<Vec<RunFailures>, ApiError> {
+fn read(store: &Store, runs: &[RunToRead], trees: &Trees) -> Result<Vec<RunFailures>, ApiError> {
     let mut episodes: Vec<(usize, EpisodeEntry)> = Vec::new();
     for (i, wanted) in runs.iter().enumerate() {
         let mut of_run = store.episodes(wanted.run)?;

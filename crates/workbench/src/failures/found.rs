@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::counted;
 use store::{RunEntry, RunFilter};
 
-use super::digest::{Case, EpisodeFailures, Made, RunFailures, Wanted};
+use super::digest::{Case, EpisodeFailures, MadeAttempt, RunFailures, RunToRead};
 use crate::Workbench;
 use crate::api::{ApiError, FailureGrouping, FailureScope, FailuresRequest, Member};
 use crate::benchmarks;
@@ -17,7 +17,7 @@ use crate::sessions::no_stamina;
 const UNKNOWN: &str = "?";
 
 /// The failures of some members.
-pub(super) struct Found {
+pub(super) struct FoundFailures {
     pub(super) pools: Vec<Pool>,
     /// For each member, its runs.
     pub(super) runs: Vec<Vec<Arc<RunFailures>>>,
@@ -31,7 +31,7 @@ pub(super) struct Found {
 }
 
 /// Whose failures are asked for; where nobody was named, of which benchmark, and which there are.
-pub(super) struct Asked {
+pub(super) struct AskedMembers {
     pub(super) members: Vec<Member>,
     pub(super) benchmark: Option<(String, String)>,
     pub(super) benchmarks: Vec<(String, String, u32)>,
@@ -41,7 +41,7 @@ pub(super) struct Asked {
 
 /// An episode with where it stands.
 #[derive(Clone, Copy)]
-pub(super) struct Played<'a> {
+pub(super) struct PlacedEpisode<'a> {
     /// Its member's place.
     pub(super) member: usize,
     pub(super) pool: &'a Pool,
@@ -51,17 +51,17 @@ pub(super) struct Played<'a> {
 
 /// A failed attempt with where it stands.
 pub(super) struct Place<'a> {
-    pub(super) of: Played<'a>,
+    pub(super) of: PlacedEpisode<'a>,
     pub(super) case: &'a Case,
 }
 
-impl Found {
-    pub(super) fn episodes(&self) -> impl Iterator<Item = Played<'_>> {
+impl FoundFailures {
+    pub(super) fn episodes(&self) -> impl Iterator<Item = PlacedEpisode<'_>> {
         self.pools.iter().zip(&self.runs).enumerate().flat_map(|(member, (pool, runs))| {
             runs.iter().enumerate().flat_map(move |(run, failures)| {
                 let counted =
                     failures.episodes.iter().filter(move |e| !pool.runs[run].copied.contains(&e.episode));
-                counted.map(move |episode| Played { member, pool, run, episode })
+                counted.map(move |episode| PlacedEpisode { member, pool, run, episode })
             })
         })
     }
@@ -72,7 +72,7 @@ impl Found {
     }
 }
 
-impl<'a> Played<'a> {
+impl<'a> PlacedEpisode<'a> {
     pub(super) fn cases(self, scope: FailureScope) -> impl Iterator<Item = &'a Case> {
         self.episode.cases.iter().filter(move |case| match scope {
             FailureScope::Attempts => true,
@@ -82,7 +82,7 @@ impl<'a> Played<'a> {
     }
 
     /// The attempts that a scope is about, failed or not.
-    pub(super) fn made(self, scope: FailureScope) -> impl Iterator<Item = &'a Made> {
+    pub(super) fn made(self, scope: FailureScope) -> impl Iterator<Item = &'a MadeAttempt> {
         self.episode.made.iter().filter(move |made| match scope {
             FailureScope::Attempts => true,
             FailureScope::Turns => made.is_final,
@@ -108,7 +108,7 @@ pub(super) struct Grouping<'a> {
 }
 
 impl<'a> Grouping<'a> {
-    pub(super) fn new(found: &'a Found, by: FailureGrouping) -> Self {
+    pub(super) fn new(found: &'a FoundFailures, by: FailureGrouping) -> Self {
         let runs = || found.pools.iter().flat_map(|pool| &pool.runs);
         let mut harnesses: Vec<Option<&str>> =
             runs().map(|run| run.record.entry.harness.as_deref()).collect();
@@ -117,7 +117,7 @@ impl<'a> Grouping<'a> {
         Self { by, pools: &found.pools, harnesses }
     }
 
-    pub(super) fn place(&self, played: Played<'_>, turn: u32, attempt: u32) -> u32 {
+    pub(super) fn place(&self, played: PlacedEpisode<'_>, turn: u32, attempt: u32) -> u32 {
         match self.by {
             FailureGrouping::Member => played.member as u32,
             FailureGrouping::Harness => {
@@ -148,10 +148,15 @@ impl<'a> Grouping<'a> {
 impl Workbench {
     /// The members whose failures are asked for: every real run of a benchmark if none is named, or every run of it if
     /// there is no real one: what passes or fails in one benchmark says nothing of another.
-    fn asked(&self, request: &FailuresRequest) -> Result<Asked, ApiError> {
+    fn asked(&self, request: &FailuresRequest) -> Result<AskedMembers, ApiError> {
         if !request.members.is_empty() {
             let members = request.members.clone();
-            return Ok(Asked { members, benchmark: None, benchmarks: Vec::new(), withdrawn: Vec::new() });
+            return Ok(AskedMembers {
+                members,
+                benchmark: None,
+                benchmarks: Vec::new(),
+                withdrawn: Vec::new(),
+            });
         }
         let list = |real_only| -> Result<Vec<RunEntry>, ApiError> {
             let list =
@@ -193,7 +198,7 @@ impl Workbench {
                 Some(format!("{} is {mark}, and not in these failures.", run.slug))
             })
             .collect();
-        Ok(Asked { members, benchmark, benchmarks, withdrawn })
+        Ok(AskedMembers { members, benchmark, benchmarks, withdrawn })
     }
 
     /// The members whose failures are asked for.
@@ -202,8 +207,8 @@ impl Workbench {
     }
 
     /// Their failures.
-    pub(super) fn failures_of(&self, request: &FailuresRequest) -> Result<Found, ApiError> {
-        let Asked { members, benchmark, benchmarks, mut withdrawn } = self.asked(request)?;
+    pub(super) fn failures_of(&self, request: &FailuresRequest) -> Result<FoundFailures, ApiError> {
+        let AskedMembers { members, benchmark, benchmarks, mut withdrawn } = self.asked(request)?;
         let mut pools = members::resolve(&self.store, &members)?;
         let copied = copies::count_once_each(&self.store, &mut pools)?;
         let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);
@@ -212,13 +217,13 @@ impl Workbench {
             let episodes = counted(record.entry.withdrawn_episodes.into(), "withdrawn episode");
             format!("{}: {episodes} left out.", record.entry.slug)
         }));
-        let ids: Vec<_> = records().map(Wanted::from_record).collect();
+        let ids: Vec<_> = records().map(RunToRead::from_record).collect();
         let open = |source| {
             let record = records().find(|record| record.entry.source == source)?;
             self.live.tree(source, &record.source_path).ok()
         };
         let mut all = self.cache.failures.read(&self.store, &ids, open)?.into_iter();
         let runs = pools.iter().map(|pool| all.by_ref().take(pool.runs.len()).collect()).collect();
-        Ok(Found { pools, runs, copied, withdrawn, benchmark, benchmarks })
+        Ok(FoundFailures { pools, runs, copied, withdrawn, benchmark, benchmarks })
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use analysis::failures::history::{Repair as Stretch, repair_times};
 use model::Median;
 
-use super::found::{Found, Grouping};
+use super::found::{FoundFailures, Grouping};
 use crate::api::{FailureGrouping, Repair, RepairGroup};
 
 /// What began to fail in a group.
@@ -53,7 +53,7 @@ impl<'a> Began<'a> {
 }
 
 /// Of all, and of each group: every member, and of the others each in which something began to fail.
-pub(super) fn by_group(found: &Found, grouping: &Grouping<'_>) -> (Repair, Vec<RepairGroup>) {
+pub(super) fn by_group(found: &FoundFailures, grouping: &Grouping<'_>) -> (Repair, Vec<RepairGroup>) {
     let mut total = Began::default();
     let mut groups: BTreeMap<u32, Began<'_>> = BTreeMap::new();
     if grouping.by == FailureGrouping::Member {

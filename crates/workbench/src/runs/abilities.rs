@@ -26,16 +26,16 @@ const KEPT: Duration = Duration::from_hours(24);
 
 /// What was found out of endpoints, by address, model and API, in a library; and when the oldest part of it was.
 #[derive(Clone, Copy)]
-pub(super) struct Kept<'a>(&'a Store);
+pub(super) struct KeptAbilities<'a>(&'a Store);
 
-impl<'a> Kept<'a> {
+impl<'a> KeptAbilities<'a> {
     /// In a library.
     pub(super) const fn new(store: &'a Store) -> Self {
         Self(store)
     }
 
     /// What was found out within the last day. Nothing where the library cannot be read: it is asked again.
-    fn recent(self, (address, model, api): &Place, now: i64) -> Option<(i64, Found)> {
+    fn recent(self, (address, model, api): &Place, now: i64) -> Option<(i64, EndpointFindings)> {
         let (start_time, found) = self.0.abilities(address, model, api).ok()??;
         // A clock that was set back makes nothing younger.
         let age = u64::try_from(now.checked_sub(start_time)?).ok()?;
@@ -46,7 +46,7 @@ impl<'a> Kept<'a> {
     }
 
     /// Keeps what was found out; a part of it since `since`. Not in a library that is only read.
-    fn keep(self, (address, model, api): &Place, start_time: i64, found: &Found) {
+    fn keep(self, (address, model, api): &Place, start_time: i64, found: &EndpointFindings) {
         let Ok(text) = serde_json::to_string(found) else { return };
         if self.0.is_read_only() {
             return;
@@ -68,7 +68,7 @@ type Place = (String, String, &'static str);
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct Found {
+struct EndpointFindings {
     abilities: Abilities,
     server: Option<ServerKind>,
     context: Option<u64>,
@@ -80,7 +80,7 @@ struct Found {
     listed: Vec<String>,
 }
 
-impl Found {
+impl EndpointFindings {
     /// Whether the list of an endpoint tells that another server, or the same one with another model or context, answers now than
     /// `before`. What is unknown tells nothing.
     fn is_of_another(&self, before: &Self) -> bool {
@@ -96,7 +96,7 @@ impl Found {
 }
 
 /// An endpoint that may be asked.
-pub(super) struct Asked {
+pub(super) struct AskedEndpoint {
     pub(super) base_url: String,
     pub(super) key: Option<Secret>,
     /// Whether it answered a plain request with this model.
@@ -115,7 +115,7 @@ pub(super) fn route_of(api: Api) -> Route {
 }
 
 /// How many requests the endpoint of a run works on at once, where that was found out within the last day.
-pub(super) fn slots(settings: &RunSettings, kept: Kept<'_>) -> Option<u64> {
+pub(super) fn slots(settings: &RunSettings, kept: KeptAbilities<'_>) -> Option<u64> {
     let EndpointSettings::Gateway { base_url, .. } = &settings.endpoint else { return None };
     let route = route_of(super::harness_of(settings).ok()?.api);
     let place = (base_url.clone(), settings.model.clone().unwrap_or_default(), route.path());
@@ -127,8 +127,8 @@ pub(super) async fn checks(
     settings: &RunSettings,
     base_url: &str,
     route: Route,
-    asked: Option<Asked>,
-    kept: Kept<'_>,
+    asked: Option<AskedEndpoint>,
+    kept: KeptAbilities<'_>,
 ) -> (Vec<Check>, EndpointAbilities) {
     let model = settings.model.clone().unwrap_or_default();
     let place = (base_url.to_owned(), model.clone(), route.path());
@@ -144,9 +144,9 @@ pub(super) async fn checks(
             let known = known.filter(|_| !asked.is_anew);
             // What another server could do, or another model, says nothing of this one.
             let known = known.filter(|(_, known)| {
-                !found_in(list.as_ref(), &model, &Found::default()).is_of_another(known)
+                !found_in(list.as_ref(), &model, &EndpointFindings::default()).is_of_another(known)
             });
-            let (start_time, before) = known.unwrap_or_else(|| (now, Found::default()));
+            let (start_time, before) = known.unwrap_or_else(|| (now, EndpointFindings::default()));
             let mut found = found_in(list.as_ref(), &model, &before);
             if asked.answers {
                 let upstream = Upstream::Http { base_url: asked.base_url, key: asked.key, model: None };
@@ -161,7 +161,7 @@ pub(super) async fn checks(
     };
     let Some(found) = found else { return (checks, EndpointAbilities::default()) };
     checks.extend(abilities(settings, &found));
-    let Found { abilities, context, .. } = found;
+    let EndpointFindings { abilities, context, .. } = found;
     let reported = EndpointAbilities {
         streams: abilities.streams,
         tools: abilities.tools,
@@ -174,8 +174,10 @@ pub(super) async fn checks(
 }
 
 /// What a list tells of a model. What this one leaves open is as it was `before`, unless another program answers now.
-fn found_in(list: Option<&ModelList>, model: &str, before: &Found) -> Found {
-    let Some(list) = list else { return Found { abilities: Abilities::default(), ..before.clone() } };
+fn found_in(list: Option<&ModelList>, model: &str, before: &EndpointFindings) -> EndpointFindings {
+    let Some(list) = list else {
+        return EndpointFindings { abilities: Abilities::default(), ..before.clone() };
+    };
     let entry = list.models.iter().find(|entry| entry.is_named(model));
     // llama.cpp answers with its only model, whatever name is asked for.
     let only = (list.server == Some(ServerKind::LlamaCpp)).then(|| list.models.first()).flatten();
@@ -186,7 +188,7 @@ fn found_in(list: Option<&ModelList>, model: &str, before: &Found) -> Found {
         Some(entry) => vec![entry.id.clone()],
         None => list.models.iter().take(LISTED).map(|entry| entry.id.clone()).collect(),
     };
-    Found {
+    EndpointFindings {
         abilities: Abilities::default(),
         listed: if listed.is_empty() {
             before.map(|before| before.listed.clone()).unwrap_or_default()
@@ -228,8 +230,8 @@ fn listed(list: &ModelList, model: &str, answers: bool) -> Option<Check> {
 }
 
 /// What is missing, each with a sentence; `None` = nothing is known.
-fn abilities(settings: &RunSettings, found: &Found) -> Option<Check> {
-    let Found { abilities, context, model_context, .. } = found;
+fn abilities(settings: &RunSettings, found: &EndpointFindings) -> Option<Check> {
+    let EndpointFindings { abilities, context, model_context, .. } = found;
     let mut value = Vec::new();
     for (name, is_there) in [
         ("streams", abilities.streams),
@@ -312,7 +314,7 @@ impl AbilityDoubts {
         self.fix.get_or_insert(Fix { label, action });
     }
 
-    fn tools(&mut self, found: &Found, title: &str, needs: Option<Needs>) {
+    fn tools(&mut self, found: &EndpointFindings, title: &str, needs: Option<Needs>) {
         if !needs.is_some_and(|needs| needs.tools) {
             return;
         }
@@ -348,7 +350,7 @@ impl AbilityDoubts {
         }
     }
 
-    fn streams(&mut self, found: &Found, title: &str, needs: Option<Needs>) {
+    fn streams(&mut self, found: &EndpointFindings, title: &str, needs: Option<Needs>) {
         if !needs.is_some_and(|needs| needs.streams) {
             return;
         }
@@ -365,7 +367,13 @@ impl AbilityDoubts {
         }
     }
 
-    fn context(&mut self, settings: &RunSettings, found: &Found, title: &str, needs: Option<Needs>) {
+    fn context(
+        &mut self,
+        settings: &RunSettings,
+        found: &EndpointFindings,
+        title: &str,
+        needs: Option<Needs>,
+    ) {
         let Some(context) = found.context else {
             self.made_for(settings, found, title);
             return;
@@ -402,7 +410,7 @@ impl AbilityDoubts {
     }
 
     /// Ollama and LM Studio tell what they keep of a conversation once the model is loaded. It is no more than the model was made for.
-    fn made_for(&mut self, settings: &RunSettings, found: &Found, title: &str) {
+    fn made_for(&mut self, settings: &RunSettings, found: &EndpointFindings, title: &str) {
         let Some(tokens) = found.model_context.filter(|tokens| settings.context_window > *tokens) else {
             return;
         };
@@ -414,7 +422,7 @@ impl AbilityDoubts {
         self.set(format!("Change to {tokens}"), "context_window", tokens);
     }
 
-    fn slots(&mut self, settings: &RunSettings, found: &Found) {
+    fn slots(&mut self, settings: &RunSettings, found: &EndpointFindings) {
         let Some(slots) = found.slots.filter(|slots| u64::from(settings.batch_size) > *slots) else { return };
         self.missing(format!(
             "The endpoint works on {} at once, and batch_size is {}: requests wait for one another while the time of their attempts \
@@ -427,7 +435,7 @@ impl AbilityDoubts {
     }
 
     /// No harness needs it. The model that fills in scenarios is asked for it first, then for calls of a tool, then in prose.
-    fn json_schema(&mut self, settings: &RunSettings, found: &Found) {
+    fn json_schema(&mut self, settings: &RunSettings, found: &EndpointFindings) {
         if found.abilities.json_schema != Some(false) {
             return;
         }
@@ -455,7 +463,7 @@ impl AbilityDoubts {
     }
 
     /// Nothing needs it, so it is no warning.
-    fn cached(&mut self, found: &Found) {
+    fn cached(&mut self, found: &EndpointFindings) {
         if found.abilities.cached != Some(false) {
             return;
         }

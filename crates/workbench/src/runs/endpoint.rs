@@ -4,7 +4,7 @@ use gateway::Upstream;
 use gateway::keys::{self, KeyError, KeySource};
 use runner::settings::{EndpointSettings, RunSettings};
 
-use super::abilities::{self, Asked, Kept};
+use super::abilities::{self, AskedEndpoint, KeptAbilities};
 use crate::api::{Check, CheckState, EndpointAbilities, Fix, FixAction};
 
 /// What a preflight asks of a model endpoint.
@@ -33,7 +33,7 @@ fn check(state: CheckState, value: impl Into<String>, sentence: Option<String>) 
 pub(super) async fn checks(
     settings: &RunSettings,
     call: EndpointCall,
-    kept: Kept<'_>,
+    kept: KeptAbilities<'_>,
 ) -> (Vec<Check>, Option<EndpointAbilities>) {
     match &settings.endpoint {
         EndpointSettings::Oracle => (vec![check(CheckState::Ok, "simulated model, free", None)], None),
@@ -42,7 +42,7 @@ pub(super) async fn checks(
             let route = super::harness_of(settings).map(|harness| abilities::route_of(harness.api));
             let is_called = call != EndpointCall::Nothing;
             let (check, asked) = through_gateway(settings, base_url, key, is_called, route.clone()).await;
-            let asked = asked.map(|asked| Asked { is_anew: call == EndpointCall::Anew, ..asked });
+            let asked = asked.map(|asked| AskedEndpoint { is_anew: call == EndpointCall::Anew, ..asked });
             let mut checks = vec![check];
             let mut found = EndpointAbilities::default();
             if let Ok(route) = route {
@@ -132,7 +132,7 @@ async fn through_gateway(
     source: &KeySource,
     call: bool,
     route: Result<gateway::Route, String>,
-) -> (Check, Option<Asked>) {
+) -> (Check, Option<AskedEndpoint>) {
     let asked = {
         let source = source.clone();
         // The keychain may ask the person at the screen.
@@ -171,7 +171,7 @@ async fn through_gateway(
     let answer = gateway::preflight(&upstream, route, &model).await;
     // A model that the endpoint does not know is looked for in its list.
     let is_worth_asking = answer.as_ref().err().is_none_or(|e| e.problem == gateway::EndpointProblem::Model);
-    let asked = is_worth_asking.then(|| Asked {
+    let asked = is_worth_asking.then(|| AskedEndpoint {
         base_url: base_url.to_owned(),
         key: secret,
         answers: answer.is_ok(),

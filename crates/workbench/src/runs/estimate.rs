@@ -10,9 +10,9 @@ use runner::settings::{EndpointSettings, RunSettings};
 use store::{EpisodeId, RunId};
 
 use self::plan::in_engine;
-pub(super) use self::plan::{Plan, plan};
+pub(super) use self::plan::{RunPlan, plan};
 use self::time::{Speed, Time, by_the_hour, time};
-use super::abilities::Kept;
+use super::abilities::KeptAbilities;
 use super::machine;
 use crate::Workbench;
 use crate::api::{ApiError, ListRuns, RunEstimate, RunRow};
@@ -56,7 +56,7 @@ impl Workbench {
     pub(super) fn estimate(
         &self,
         settings: &RunSettings,
-        plan: &Plan,
+        plan: &RunPlan,
         task_images: &[u64],
     ) -> Result<RunEstimate, ApiError> {
         let mut rates = self.rates(settings)?;
@@ -83,7 +83,7 @@ impl Workbench {
             (true, ..) => Some((0.0, 0.0)),
             // An hour costs the same, whatever it was asked for.
             (false, Some(Price { per_hour: Some(usd), .. }), ..) => {
-                let slots = super::abilities::slots(settings, Kept::new(&self.store));
+                let slots = super::abilities::slots(settings, KeptAbilities::new(&self.store));
                 let cost = worked.map(|seconds| by_the_hour(seconds, at_once, slots, usd));
                 if cost.is_some() && slots.is_none() && at_once > 1.0 {
                     of_cost = Some(

@@ -89,14 +89,14 @@ fn field_of(key: &str, form: &FormSettings) -> String {
 
 /// A key with its value, and the field it comes from.
 #[derive(Debug, Clone)]
-pub(super) struct Given {
+pub(super) struct GivenKey {
     pub(super) field: &'static str,
     pub(super) key: String,
     pub(super) value: Value,
 }
 
 /// What the form says, key by key; what it leaves empty is not said.
-pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
+pub(super) fn given(settings: &FormSettings) -> Vec<GivenKey> {
     let Ok(Value::Object(values)) = serde_json::to_value(settings) else { return Vec::new() };
     let mut list = Vec::new();
     let section = benchmark(settings).section();
@@ -104,7 +104,7 @@ pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
     for setting in fields().filter(|setting| holds(setting, settings)) {
         let (field, key) = (setting.field, setting.key_with(benchmark(settings), &settings.agent));
         let mut put = |key: &str, value: Value| {
-            list.push(Given { field, key: key.to_owned(), value });
+            list.push(GivenKey { field, key: key.to_owned(), value });
         };
         let key = key.as_str();
         match field {
@@ -141,13 +141,13 @@ pub(super) fn given(settings: &FormSettings) -> Vec<Given> {
     }
     if !settings.use_llm_sampler {
         // The form does not show these fields now, so that nobody could mend them there.
-        let is_fit = |one: &Given| ::settings::resolve(&[file([one])], &[]).is_ok();
+        let is_fit = |one: &GivenKey| ::settings::resolve(&[file([one])], &[]).is_ok();
         list.retain(|one| sampler_key(&one.key).is_none() || is_fit(one));
     }
     for pair in &settings.other {
         if let Some((key, value)) = pair.split_once('=') {
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-            list.push(Given { field: "other", key: key.to_owned(), value });
+            list.push(GivenKey { field: "other", key: key.to_owned(), value });
         }
     }
     list
@@ -160,7 +160,7 @@ fn plain(number: f64) -> Value {
 }
 
 /// The form as a configuration.
-fn file<'a>(given: impl IntoIterator<Item = &'a Given>) -> ConfigFile {
+fn file<'a>(given: impl IntoIterator<Item = &'a GivenKey>) -> ConfigFile {
     let map: Map<String, Value> = given.into_iter().map(|g| (g.key.clone(), g.value.clone())).collect();
     ConfigFile { name: String::new(), text: Value::Object(map).to_string() }
 }

@@ -231,15 +231,15 @@ fn heed(news: &BuildNews, done: u32, total: u32, on_news: OnImage<'_>) {
 }
 
 /// Images that are to be tried, by their names.
-struct Tried {
+struct ImagesToTest {
     images: Vec<(String, Wanted)>,
     /// All built images of Stamina Lab.
     all: bool,
 }
 
-fn tried(names: &[String], of: Option<&str>) -> Result<Tried, ApiError> {
+fn tried(names: &[String], of: Option<&str>) -> Result<ImagesToTest, ApiError> {
     if let Some(of) = of {
-        return Ok(Tried { images: own(names, of)?, all: false });
+        return Ok(ImagesToTest { images: own(names, of)?, all: false });
     }
     let mut wanted: Vec<(String, Wanted)> = harness::all()
         .iter()
@@ -261,7 +261,7 @@ fn tried(names: &[String], of: Option<&str>) -> Result<Tried, ApiError> {
         })?;
         wanted.retain(|(_, wanted)| chosen.iter().any(|recipe| recipe.image == wanted.image));
     }
-    Ok(Tried { images: wanted, all: names.is_empty() })
+    Ok(ImagesToTest { images: wanted, all: names.is_empty() })
 }
 
 /// Images of somebody's own, and a harness or the path of a file that describes one. None named = the one of the harness.
@@ -295,8 +295,8 @@ pub fn test(
     try_all(tried(names, harness)?, on_news, stop)
 }
 
-fn try_all(tried: Tried, on_news: OnImage<'_>, stop: &AtomicBool) -> Result<(), ApiError> {
-    let Tried { images: mut wanted, all } = tried;
+fn try_all(tried: ImagesToTest, on_news: OnImage<'_>, stop: &AtomicBool) -> Result<(), ApiError> {
+    let ImagesToTest { images: mut wanted, all } = tried;
     runtime()?.block_on(async {
         let engine = connect().await?;
         if all {

@@ -37,7 +37,7 @@ impl Workbench {
 }
 
 /// The file of a log as it is now: its path, which of those that lay there it is, and the turn and attempt it is of.
-struct Found {
+struct LogFile {
     path: String,
     number: u32,
     of: Option<(u32, u32)>,
@@ -48,7 +48,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     let tree = crate::sources::open_tree(folder)?;
     let episode = &request.episode;
     let found = match request.which {
-        LiveLogKind::Gateway => tree.entry(".stamina/gateway.jsonl").map(|entry| Found {
+        LiveLogKind::Gateway => tree.entry(".stamina/gateway.jsonl").map(|entry| LogFile {
             path: ".stamina/gateway.jsonl".to_owned(),
             number: 0,
             of: None,
@@ -59,7 +59,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
             let log = runner::live::agent_log(folder, episode);
             let attempt_of = (log.number > 0).then_some((log.turn, log.attempt));
             tree.entry(&now)
-                .map(|entry| Found { path: now, number: log.number, of: attempt_of, size: entry.size })
+                .map(|entry| LogFile { path: now, number: log.number, of: attempt_of, size: entry.size })
                 .filter(|found| found.size > 0)
                 .or_else(|| newest(&tree, &format!("{episode}/agent_logs")))
         }
@@ -114,7 +114,7 @@ struct Searched {
 }
 
 /// The last lines of an episode, from the end back to `floor`: one that waits writes none while the others write many.
-fn search(tree: &Tree, found: &Found, floor: u64, episode: &str) -> Result<Searched, files::ReadError> {
+fn search(tree: &Tree, found: &LogFile, floor: u64, episode: &str) -> Result<Searched, files::ReadError> {
     let mut lines = Vec::new();
     let mut next = None;
     // The start of a line whose rest is in `rest` lies before `at`.
@@ -153,7 +153,7 @@ fn rest_of_request(bytes: Vec<u8>) -> Vec<u8> {
 }
 
 /// The log in a folder that was written last, by turn and attempt in its name, else by time.
-fn newest(tree: &Tree, folder: &str) -> Option<Found> {
+fn newest(tree: &Tree, folder: &str) -> Option<LogFile> {
     tree.list(folder)
         .into_iter()
         .filter(|entry| !entry.is_folder() && entry.size > 0)
@@ -166,7 +166,7 @@ fn newest(tree: &Tree, folder: &str) -> Option<Found> {
             (numbers, entry)
         })
         .max_by(|(a, x), (b, y)| a.cmp(b).then_with(|| x.name.cmp(&y.name)))
-        .map(|(numbers, entry)| Found {
+        .map(|(numbers, entry)| LogFile {
             path: files::join(folder, &entry.name),
             number: 0,
             of: match numbers[..] {

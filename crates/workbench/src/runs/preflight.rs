@@ -15,7 +15,7 @@ use scenario::pack::Pack;
 use self::containers::containers;
 use self::network::network;
 use self::room::{disk, engine_disk, folder, machine_holds};
-use super::abilities::Kept;
+use super::abilities::KeptAbilities;
 use super::endpoint::EndpointCall;
 use super::runtime::runtime;
 use super::{binds, endpoint, estimate, planned};
@@ -96,7 +96,8 @@ impl Workbench {
         let mut abilities = None;
         // Players of tasks ask no model.
         if settings.asks_model() {
-            let (found, told) = runtime.block_on(endpoint::checks(settings, call, Kept::new(&self.store)));
+            let (found, told) =
+                runtime.block_on(endpoint::checks(settings, call, KeptAbilities::new(&self.store)));
             checks.extend(found);
             abilities = told;
         }
@@ -127,7 +128,7 @@ impl Workbench {
 /// What is to be played; `None` = a pack or tasks should say it, and cannot be read or are damaged, or scenarios are named that
 /// are not there. The bounds of the settings say
 /// nothing then: they are as far as anything goes.
-fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<estimate::Plan> {
+fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<estimate::RunPlan> {
     let failed = check.state == CheckState::Fail;
     let unknown = settings.tasks.is_some() && failed
         || settings.scenarios_dir.is_some() && (pack.is_none() || failed)

@@ -33,7 +33,7 @@ const MOST_STAMPED: usize = 5_000;
 
 /// A results folder, with the source it lies in and its run in the library.
 #[derive(Debug, Clone, Default)]
-struct Known {
+struct KnownFolder {
     source: Option<i64>,
     run: Option<String>,
 }
@@ -77,8 +77,8 @@ impl Workbench {
     }
 
     /// The folders that hold, or held, a run of Stamina Lab.
-    fn run_folders(&self) -> Result<BTreeMap<PathBuf, Known>, ApiError> {
-        let mut folders: BTreeMap<PathBuf, Known> = BTreeMap::new();
+    fn run_folders(&self) -> Result<BTreeMap<PathBuf, KnownFolder>, ApiError> {
+        let mut folders: BTreeMap<PathBuf, KnownFolder> = BTreeMap::new();
         let sources: BTreeMap<i64, PathBuf> = self
             .store
             .sources()?
@@ -109,7 +109,7 @@ impl Workbench {
                     source.join(&record.entry.place)
                 };
                 if held(&folder) {
-                    folders.insert(folder, Known { source: Some(row.source), run: Some(row.id) });
+                    folders.insert(folder, KnownFolder { source: Some(row.source), run: Some(row.id) });
                 }
             }
             if done {
@@ -163,7 +163,7 @@ impl Workbench {
         std::thread::Builder::new()
             .name("follow runs".to_owned())
             .spawn(move || {
-                let mut folders: BTreeMap<PathBuf, (Known, u64)> = BTreeMap::new();
+                let mut folders: BTreeMap<PathBuf, (KnownFolder, u64)> = BTreeMap::new();
                 let mut looked: Option<(Instant, u64)> = None;
                 loop {
                     std::thread::sleep(LOOK);

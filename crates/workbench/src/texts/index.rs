@@ -12,7 +12,7 @@ use store::{TextOwner, TextsRead, UnindexedEpisode};
 use super::{is_log, pieces, read_log, texts_of};
 use crate::Workbench;
 use crate::api::ApiError;
-use crate::inspect::{Found, name_of};
+use crate::inspect::{FoundEpisode, name_of};
 use crate::sources::is_there;
 use crate::transcripts::{places_of, print_of};
 
@@ -33,10 +33,10 @@ const SHARED_BYTES: u64 = 4 << 10;
 
 /// What this process knows of the index.
 #[derive(Debug, Default)]
-pub(crate) struct Texts(Mutex<Known>);
+pub(crate) struct Texts(Mutex<IndexState>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct IndexState {
     /// The process ends; it claims nothing more.
     is_leaving: bool,
     /// What indexing a source has cost so far.
@@ -44,7 +44,7 @@ struct Known {
 }
 
 impl Texts {
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, IndexState> {
         model::lock(&self.0)
     }
 }
@@ -279,7 +279,7 @@ impl Workbench {
         &self,
         indexing: &mut Indexing<'_>,
         next: &UnindexedEpisode,
-        found: &Found,
+        found: &FoundEpisode,
         episode: &Episode,
     ) -> Result<bool, ApiError> {
         let mut earlier: Option<((u32, u32), Vec<u64>)> = None;

@@ -11,7 +11,7 @@ use crate::api::{ApiError, Comparison};
 use crate::episodes::run_record;
 
 /// The attempts of a member.
-pub(super) struct Played {
+pub(super) struct MemberAttempts {
     name: String,
     by_number: Vec<AttemptTotals>,
     reasons: Vec<(String, u32)>,
@@ -50,7 +50,7 @@ impl EndpointAttempts {
 }
 
 /// Reads them.
-pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Played>, ApiError> {
+pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<MemberAttempts>, ApiError> {
     data.members
         .iter()
         .map(|member| {
@@ -87,7 +87,7 @@ pub(super) fn read(workbench: &Workbench, data: &Comparison) -> Result<Vec<Playe
             let mut reasons: Vec<(String, u32)> = reasons.into_iter().collect();
             reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
             let by_number = by_number.into_values().collect();
-            Ok(Played { name: member.marked(), by_number, reasons, of_endpoint, shares_trials })
+            Ok(MemberAttempts { name: member.marked(), by_number, reasons, of_endpoint, shares_trials })
         })
         .collect()
 }
@@ -153,7 +153,7 @@ fn of_part((mean, of): (Option<f64>, u32), made: u32) -> Option<Value> {
 }
 
 /// Attempts by their number.
-pub(super) fn table(played: &[Played]) -> Table {
+pub(super) fn table(played: &[MemberAttempts]) -> Table {
     let columns = vec![
         Column::text("run", "Run"),
         Column::integer("attempt", "Attempt"),
@@ -201,7 +201,7 @@ pub(super) fn table(played: &[Played]) -> Table {
 
 /// What the model's endpoint cost each member: attempts that were retried for it, and lost to it. `None` = nobody counted
 /// any.
-pub(super) fn of_endpoint(played: &[Played]) -> Option<Table> {
+pub(super) fn of_endpoint(played: &[MemberAttempts]) -> Option<Table> {
     if played.iter().all(|member| member.of_endpoint.is_none() && !member.shares_trials) {
         return None;
     }
@@ -235,7 +235,7 @@ pub(super) fn of_endpoint(played: &[Played]) -> Option<Table> {
 const NOT_AGAINST_THE_AGENT: &str = "As the runner counted them. An attempt that is retried leaves no other trace; one that is lost is recorded as ended by the endpoint, and a resume may have played it since. Neither counts against the agent.";
 
 /// Attempts that did not pass, by why they ended.
-pub(super) fn errors(played: &[Played]) -> Table {
+pub(super) fn errors(played: &[MemberAttempts]) -> Table {
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("end_reason", "End of the attempt"),

@@ -5,7 +5,7 @@ use figures::{Figure, FigureSpec, Method, Theme};
 use model::PassRate;
 
 use super::super::{caption, preset_layout, tables};
-use super::{Block, Drawn, Report, Section, attempts, words};
+use super::{Block, Report, ReportFigure, Section, attempts, words};
 use crate::Workbench;
 use crate::api::{
     ApiError, Bands, CompareRequest, Comparison, DisagreementMode, DisagreementRequest, DisagreementSort,
@@ -48,7 +48,12 @@ impl Figures<'_> {
         }
         self.warnings.extend(caption::cautions(&spec));
         let svg = figures::draw(&spec).svg;
-        Ok(Block::Figure(Box::new(Drawn { name: name.to_owned(), caption: caption::text(&spec), svg, spec })))
+        Ok(Block::Figure(Box::new(ReportFigure {
+            name: name.to_owned(),
+            caption: caption::text(&spec),
+            svg,
+            spec,
+        })))
     }
 
     /// A table that can be exported on its own, too.
@@ -278,7 +283,7 @@ fn by_attempt_and_turn(
     figures: &Figures<'_>,
     request: &CompareRequest,
     data: &Comparison,
-    played: &[attempts::Played],
+    played: &[attempts::MemberAttempts],
 ) -> Result<Vec<Block>, ApiError> {
     let method = figures.workbench.of_episodes(&request.members)?;
     let mut blocks = vec![figures.own_table(attempts::table(played), method)];
@@ -308,7 +313,7 @@ fn failures(
     figures: &mut Figures<'_>,
     asked: &CompareRequest,
     compared: &Comparison,
-    played: &[attempts::Played],
+    played: &[attempts::MemberAttempts],
 ) -> Result<Vec<Block>, ApiError> {
     let request = FailuresRequest {
         members: asked.members.clone(),

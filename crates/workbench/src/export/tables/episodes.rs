@@ -14,7 +14,7 @@ use crate::api::{ApiError, GridRow, GridSort, Member, RunGridRequest};
 use crate::compare::members;
 
 /// A row of the grid with whose it is.
-struct Played {
+struct MemberRow {
     /// Place of the member among those that were asked for.
     place: usize,
     /// Its name, marked.
@@ -25,14 +25,14 @@ struct Played {
     row: GridRow,
 }
 
-impl Played {
+impl MemberRow {
     fn scenario(&self) -> &str {
         self.row.title.as_deref().unwrap_or(&self.row.scenario)
     }
 }
 
 /// The episodes of members. By scenario, those of one scenario stand together; else member by member.
-fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<Vec<Played>, ApiError> {
+fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<Vec<MemberRow>, ApiError> {
     let mut all = Vec::new();
     for (place, pool) in members::resolve(&workbench.store, shown)?.iter().enumerate() {
         for run in &pool.runs {
@@ -40,7 +40,7 @@ fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<V
             let request = RunGridRequest { run: slug.clone(), sort, offset: 0, limit: 0 };
             let mut rows = workbench.run_grid(request)?.rows;
             rows.retain(|row| !run.copied.contains(&row.episode));
-            let played = rows.into_iter().map(|row| Played {
+            let played = rows.into_iter().map(|row| MemberRow {
                 place,
                 member: pool.marked(),
                 in_set: (run.set, run.scenario_name(&row.scenario).into_owned()),
@@ -52,7 +52,7 @@ fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<V
     }
     if sort == GridSort::Scenario {
         all.sort_by(|a, b| {
-            let key = |p: &Played| (p.in_set.clone(), p.place, p.row.repeat, p.row.episode.clone());
+            let key = |p: &MemberRow| (p.in_set.clone(), p.place, p.row.repeat, p.row.episode.clone());
             key(a).cmp(&key(b))
         });
     }
@@ -70,7 +70,7 @@ fn identity() -> Vec<Column> {
     ]
 }
 
-impl Played {
+impl MemberRow {
     fn identity(&self) -> Vec<Option<Value>> {
         vec![
             known(self.scenario()),
@@ -200,10 +200,13 @@ pub(super) fn turns(workbench: &Workbench, members: &[Member], sort: GridSort) -
 }
 
 /// A turn, and how its tests enter scores.
-type Tried = (PlayedTurn, Counting);
+type CountedTurn = (PlayedTurn, Counting);
 
 /// What was tried at the turns of each episode, by run and episode.
-fn tried(workbench: &Workbench, shown: &[Member]) -> Result<HashMap<(String, String), Vec<Tried>>, ApiError> {
+fn tried(
+    workbench: &Workbench,
+    shown: &[Member],
+) -> Result<HashMap<(String, String), Vec<CountedTurn>>, ApiError> {
     let mut all = HashMap::new();
     for pool in members::resolve(&workbench.store, shown)? {
         for run in &pool.runs {

@@ -15,8 +15,8 @@ fn settings(values: &[&str]) -> RunSettings {
     runner::settings::resolve(&[], &all).unwrap()
 }
 
-fn whole(server: Option<ServerKind>) -> Found {
-    Found {
+fn whole(server: Option<ServerKind>) -> EndpointFindings {
+    EndpointFindings {
         abilities: Abilities {
             streams: Some(true),
             tools: Some(true),
@@ -34,7 +34,7 @@ fn whole(server: Option<ServerKind>) -> Found {
     }
 }
 
-fn check_of(values: &[&str], found: &Found) -> Check {
+fn check_of(values: &[&str], found: &EndpointFindings) -> Check {
     abilities(&settings(values), found).unwrap()
 }
 
@@ -43,7 +43,7 @@ fn an_endpoint_with_all_that_is_needed_gets_no_sentence() {
     let check = check_of(&[], &whole(Some(ServerKind::LlamaCpp)));
     assert_eq!((check.state, check.sentence, check.fix), (CheckState::Ok, None, None));
     assert_eq!(check.value, "streams, tools, JSON schema, usage in streams, cached tokens, context 32000");
-    assert!(abilities(&settings(&[]), &Found::default()).is_none(), "nothing known, nothing said");
+    assert!(abilities(&settings(&[]), &EndpointFindings::default()).is_none(), "nothing known, nothing said");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn tools_that_are_missing_come_with_the_remedy_of_the_program() {
 #[test]
 fn what_was_found_out_counts_for_a_day_from_when_it_was_however_often_it_is_looked_at() {
     let store = Store::in_memory().unwrap();
-    let kept = Kept::new(&store);
+    let kept = KeptAbilities::new(&store);
     let place = ("http://127.0.0.1:8080".to_owned(), "m".to_owned(), "/v1/chat/completions");
     let begin = now();
     let after = |hours: i64| begin + hours * 3600;
@@ -131,7 +131,7 @@ fn another_model_or_context_in_the_list_is_asked_for_all_of_it() {
         slots: None,
     };
     // llama.cpp answers with its only model under any name.
-    let found = |list: &ModelList| found_in(Some(list), "typed", &Found::default());
+    let found = |list: &ModelList| found_in(Some(list), "typed", &EndpointFindings::default());
     let before = found(&list("small.gguf", Some(8192), Some(32768)));
     assert_eq!(before.listed, ["small.gguf"]);
     for (now, is_another) in [
@@ -148,7 +148,7 @@ fn another_model_or_context_in_the_list_is_asked_for_all_of_it() {
     let vllm = ModelList { server: Some(ServerKind::Vllm), ..list("small.gguf", Some(8192), Some(32768)) };
     assert!(found(&vllm).is_of_another(&before), "another program");
     // A library of before does not know the names.
-    assert!(!before.is_of_another(&Found { listed: Vec::new(), ..before.clone() }));
+    assert!(!before.is_of_another(&EndpointFindings { listed: Vec::new(), ..before.clone() }));
 }
 
 #[test]
@@ -255,8 +255,8 @@ fn a_model_that_is_not_listed_is_a_warning() {
     let two = list(&["llama3.2:latest", "qwen3:8b"], Some(ServerKind::Ollama));
     assert!(listed(&two, "qwen3:8b", true).is_none() && listed(&two, "llama3.2", true).is_none());
     assert!(listed(&two, "qwen3:8b-alias", true).is_none(), "another of its names");
-    assert_eq!(found_in(Some(&two), "llama3.2", &Found::default()).context, Some(4096));
-    assert_eq!(found_in(Some(&two), "gone", &Found::default()).context, None);
+    assert_eq!(found_in(Some(&two), "llama3.2", &EndpointFindings::default()).context, Some(4096));
+    assert_eq!(found_in(Some(&two), "gone", &EndpointFindings::default()).context, None);
     let check = listed(&two, "gone", false).unwrap();
     let sentence = check.sentence.unwrap();
     assert!(check.state == CheckState::Warn && check.fix.is_none());
@@ -272,7 +272,7 @@ fn a_model_that_is_not_listed_is_a_warning() {
     );
     // llama.cpp has one, and answers with it under any name.
     let one = list(&["smollm2"], Some(ServerKind::LlamaCpp));
-    assert_eq!(found_in(Some(&one), "any", &Found::default()).context, Some(4096));
+    assert_eq!(found_in(Some(&one), "any", &EndpointFindings::default()).context, Some(4096));
     let fix = listed(&one, "any", true).unwrap().fix.unwrap();
     assert_eq!(fix.action, FixAction::SetText { field: "model".to_owned(), value: "smollm2".to_owned() });
     assert!(listed(&list(&[], None), "m", true).is_none(), "no list, no warning");

@@ -13,7 +13,7 @@ const KEPT_FOR_RESUME: u32 = 2;
 
 /// What is to be played.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::runs) struct Plan {
+pub(in crate::runs) struct RunPlan {
     pub(in crate::runs) episodes: u32,
     pub(in crate::runs) turns: u64,
     /// Bytes of their schemas, suites and reference servers.
@@ -25,7 +25,7 @@ pub(in crate::runs) struct Plan {
 }
 
 /// What is to be played, by the settings and their pack.
-pub(in crate::runs) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan {
+pub(in crate::runs) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> RunPlan {
     if settings.tasks.is_some() {
         let steps: Vec<u32> =
             runner::planned(settings).unwrap_or_default().into_iter().map(|(_, steps)| steps).collect();
@@ -34,7 +34,7 @@ pub(in crate::runs) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan
         let images = named_images(settings);
         let is_built = images.iter().filter(|(_, image)| settings.asks_model() || image.is_none());
         let images = is_built.count() as u64;
-        return Plan { episodes: steps.len() as u32, turns, bytes: 0, steps, images };
+        return RunPlan { episodes: steps.len() as u32, turns, bytes: 0, steps, images };
     }
     let g = &settings.generation;
     let most = if g.benchmark == Benchmark::Iterative { g.n_turns } else { 1 };
@@ -54,12 +54,12 @@ pub(in crate::runs) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> Plan
     };
     let bytes = turns.iter().map(|n| estimated_bytes(*n, g.num_changes_per_turn)).sum();
     let (episodes, turns) = (turns.len() as u32, turns.iter().map(|n| u64::from(*n)).sum());
-    Plan { episodes, turns, bytes, steps: Vec::new(), images: 0 }
+    RunPlan { episodes, turns, bytes, steps: Vec::new(), images: 0 }
 }
 
 /// What a run of tasks will take in the engine. `sizes` = bytes of images of other tasks there; where there are none, what images
 /// take is unknown.
-pub(super) fn in_engine(settings: &RunSettings, plan: &Plan, sizes: &[u64]) -> Option<EngineDisk> {
+pub(super) fn in_engine(settings: &RunSettings, plan: &RunPlan, sizes: &[u64]) -> Option<EngineDisk> {
     settings.tasks.as_ref()?;
     let mut sizes = sizes.to_vec();
     sizes.sort_unstable();
@@ -97,7 +97,7 @@ mod tests {
                 ["agent=ORACLE", "benchmark=HARBOR", "tasks=/t", "limits.disk_gib=2", "batch_size=2"];
             settings(&[&always[..], more].concat())
         };
-        let plan = Plan { episodes: 3, turns: 12, bytes: 0, steps: vec![3, 5, 4], images: 2 };
+        let plan = RunPlan { episodes: 3, turns: 12, bytes: 0, steps: vec![3, 5, 4], images: 2 };
         let chain = in_engine(&tasks(&[]), &plan, &[]).unwrap();
         let expected = EngineDisk { images: None, containers_at_most: 4 * GIB, snapshots: 0 };
         assert_eq!(chain, expected, "two at once, and what images take is unknown");
@@ -109,9 +109,9 @@ mod tests {
         let resumable = in_engine(&tasks(&["harbor.snapshots=each_step"]), &plan, &[700, 100, 300]).unwrap();
         let expected = EngineDisk { images: Some(600), containers_at_most: 12 * GIB, snapshots: 4 };
         assert_eq!(resumable, expected);
-        let single = Plan { steps: vec![1, 1], ..plan.clone() };
+        let single = RunPlan { steps: vec![1, 1], ..plan.clone() };
         assert_eq!(in_engine(&tasks(&["harbor.snapshots=each_step"]), &single, &[]).unwrap().snapshots, 2);
-        let named = Plan { images: 0, ..plan.clone() };
+        let named = RunPlan { images: 0, ..plan.clone() };
         assert_eq!(in_engine(&tasks(&[]), &named, &[]).unwrap().images, Some(0), "all of them are there");
         assert_eq!(in_engine(&settings(&[]), &plan, &[700]), None, "scenarios leave nothing in the engine");
     }
