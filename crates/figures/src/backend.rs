@@ -19,7 +19,7 @@ use crate::scene::{Anchor, At, Item, Paint, Scene, Text, unit};
 /// How far outside the drawing things may stand, in px.
 const SHIFT: f64 = 4_000.0;
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+type DrawResult = Result<(), DrawingErrorKind<Infallible>>;
 
 /// A place in backend units.
 pub(crate) fn point(x: f64, y: f64) -> BackendCoord {
@@ -80,21 +80,21 @@ impl DrawingBackend for SceneBackend<'_> {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
+    fn ensure_prepared(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn present(&mut self) -> Drawn {
+    fn present(&mut self) -> DrawResult {
         Ok(())
     }
 
-    fn draw_pixel(&mut self, point: BackendCoord, color: BackendColor) -> Drawn {
+    fn draw_pixel(&mut self, point: BackendCoord, color: BackendColor) -> DrawResult {
         let paint = Paint::Fill(color.into());
         self.scene.items.push(Item::Rectangle { corner: place(point), size: (1, 1), paint });
         Ok(())
     }
 
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
+    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> DrawResult {
         self.draw_path([from, to], style)
     }
 
@@ -104,7 +104,7 @@ impl DrawingBackend for SceneBackend<'_> {
         bottom_right: BackendCoord,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> DrawResult {
         let corner = place((upper_left.0.min(bottom_right.0), upper_left.1.min(bottom_right.1)));
         let size = ((upper_left.0 - bottom_right.0).abs(), (upper_left.1 - bottom_right.1).abs());
         self.scene.items.push(Item::Rectangle { corner, size, paint: paint(style, fill) });
@@ -115,7 +115,7 @@ impl DrawingBackend for SceneBackend<'_> {
         &mut self,
         path: I,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         self.path(path, false, stroke(style, ""));
         Ok(())
     }
@@ -126,7 +126,7 @@ impl DrawingBackend for SceneBackend<'_> {
         radius: u32,
         style: &S,
         fill: bool,
-    ) -> Drawn {
+    ) -> DrawResult {
         let (center, radius) = (place(center), radius.cast_signed());
         self.scene.items.push(Item::Circle { center, radius, paint: paint(style, fill) });
         Ok(())
@@ -136,12 +136,12 @@ impl DrawingBackend for SceneBackend<'_> {
         &mut self,
         vert: I,
         style: &S,
-    ) -> Drawn {
+    ) -> DrawResult {
         self.path(vert, true, Paint::Fill(style.color().into()));
         Ok(())
     }
 
-    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, at: BackendCoord) -> Drawn {
+    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, at: BackendCoord) -> DrawResult {
         let anchor = match style.anchor().h_pos {
             HPos::Left => Anchor::Start,
             HPos::Center => Anchor::Middle,

@@ -13,7 +13,7 @@ use crate::swatch::{Style, hollow_diamond};
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
-struct Plan {
+struct BarsPlan {
     names_right: f64,
     axis: ValueAxis,
     row: f64,
@@ -111,7 +111,7 @@ pub(crate) fn published_note(sources: &[String]) -> String {
     }
 }
 
-fn plan(data: &Bars, sheet: &Sheet) -> Plan {
+fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let unit = data.unit.as_deref();
@@ -136,7 +136,7 @@ fn plan(data: &Bars, sheet: &Sheet) -> Plan {
     let least = if sheet.print { 1.6 * size } else { 22.0 };
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 4.0 * size));
     let bottom = TOP + count * row;
-    Plan { names_right, axis, row, bottom, notes, height: bottom + rest - TOP }
+    BarsPlan { names_right, axis, row, bottom, notes, height: bottom + rest - TOP }
 }
 
 /// The right end of the axis that leaves room for the number of every row. The first estimate keeps room for the widest
@@ -161,7 +161,7 @@ fn widened(data: &Bars, sheet: &Sheet, axis: &ValueAxis) -> f64 {
 fn draw_row(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
-    plan: &Plan,
+    plan: &BarsPlan,
     (i, name): (usize, &str),
     row: &BarRow,
     unit: Option<&str>,

@@ -19,7 +19,7 @@ pub(crate) struct Texts {
     pub(crate) p: String,
 }
 
-struct Plan {
+struct DifferencesPlan {
     names_right: f64,
     value_right: f64,
     p_right: Option<f64>,
@@ -93,7 +93,7 @@ fn none(data: &Differences) -> f64 {
     if data.scale == Scale::Log { 1.0 } else { 0.0 }
 }
 
-fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> Plan {
+fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
     let size = sheet.sizes.tick_font;
     let gap = 1.2 * size;
     let widest =
@@ -130,14 +130,14 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> Plan {
     let bottom = head + count * row;
     let height = bottom + rest - head;
     let no_difference = axis.at(none(data));
-    Plan { names_right, value_right, p_right, axis, no_difference, top: head, row, bottom, height }
+    DifferencesPlan { names_right, value_right, p_right, axis, no_difference, top: head, row, bottom, height }
 }
 
 fn direction_height(data: &Differences, sheet: &Sheet) -> f64 {
     if data.low.is_empty() && data.high.is_empty() { 0.0 } else { 1.4 * sheet.sizes.tick_font }
 }
 
-fn draw_heads(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Plan) {
+fn draw_heads(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &DifferencesPlan) {
     let size = sheet.sizes.tick_font;
     let base = 1.1 * size;
     let color = sheet.tokens.muted;
@@ -151,7 +151,7 @@ fn draw_heads(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Pla
     }
 }
 
-fn draw_axis(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &Plan) {
+fn draw_axis(sheet: &Sheet, canvas: &Canvas<'_>, data: &Differences, plan: &DifferencesPlan) {
     let size = sheet.sizes.tick_font;
     let x = plan.no_difference;
     // Without a value, the axis would be invented.
@@ -228,7 +228,7 @@ fn axis_name(data: &Differences, sheet: &Sheet) -> Vec<String> {
 fn draw_row(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
-    plan: &Plan,
+    plan: &DifferencesPlan,
     (i, name): (usize, &str),
     row: &DifferenceRow,
     texts: &Texts,

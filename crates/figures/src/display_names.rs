@@ -65,14 +65,14 @@ pub(crate) fn fit(text: &str, width: f64, size: f64) -> String {
 
 /// A cleaned name for a width.
 #[derive(Clone)]
-struct Named {
+struct CleanedName {
     name: String,
     simulated: bool,
     /// Whether the suffix of simulated runs is short, because a name beside it is cut.
     has_short_badge: bool,
 }
 
-impl Named {
+impl CleanedName {
     fn from_label(label: &SeriesLabel) -> Self {
         Self { name: clean(&label.name), simulated: label.simulated, has_short_badge: false }
     }
@@ -110,12 +110,13 @@ pub(crate) fn shown_all(labels: &[&SeriesLabel], width: f64, size: f64) -> Vec<S
 
 /// The same, with one width for each name.
 pub(crate) fn shown_each(labels: &[&SeriesLabel], widths: &[f64], size: f64) -> Vec<String> {
-    apart_in(&labels.iter().map(|label| Named::from_label(label)).collect::<Vec<_>>(), widths, size)
+    apart_in(&labels.iter().map(|label| CleanedName::from_label(label)).collect::<Vec<_>>(), widths, size)
 }
 
 /// The same, for other names than those of runs: scenarios, models, classes.
 pub(crate) fn fit_all<T: AsRef<str>>(names: &[T], width: f64, size: f64) -> Vec<String> {
-    let named = |name: &T| Named { name: clean(name.as_ref()), simulated: false, has_short_badge: false };
+    let named =
+        |name: &T| CleanedName { name: clean(name.as_ref()), simulated: false, has_short_badge: false };
     apart_in(&names.iter().map(named).collect::<Vec<_>>(), &vec![width; names.len()], size)
 }
 
@@ -217,9 +218,9 @@ pub fn short_names(names: &[String]) -> Vec<String> {
 
 /// The names in the most complete form that fits all widths: complete, then with a short suffix, then without their common
 /// text. Otherwise they are cut.
-fn apart_in(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
-    let fitting = |named: &[Named], badge: &str| -> Option<Vec<String>> {
-        let whole = |one: &Named| format!("{}{}", one.name, if one.simulated { badge } else { "" });
+fn apart_in(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
+    let fitting = |named: &[CleanedName], badge: &str| -> Option<Vec<String>> {
+        let whole = |one: &CleanedName| format!("{}{}", one.name, if one.simulated { badge } else { "" });
         let texts: Vec<String> = named.iter().map(whole).collect();
         texts.iter().zip(widths).all(|(text, width)| text_width(text, size) <= width + 0.01).then_some(texts)
     };
@@ -230,13 +231,14 @@ fn apart_in(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
     // A cut name needs the room more than the suffix of several runs does.
     let has_short_badge = named.len() > 1;
     let Some(short) = without_shared(&names) else {
-        let named: Vec<Named> = named.iter().map(|one| Named { has_short_badge, ..one.clone() }).collect();
+        let named: Vec<CleanedName> =
+            named.iter().map(|one| CleanedName { has_short_badge, ..one.clone() }).collect();
         return cut_apart(&named, widths, size);
     };
-    let short: Vec<Named> = short
+    let short: Vec<CleanedName> = short
         .into_iter()
         .zip(named)
-        .map(|(name, one)| Named { name, has_short_badge, ..one.clone() })
+        .map(|(name, one)| CleanedName { name, has_short_badge, ..one.clone() })
         .collect();
     [(named, SIMULATED_SHORT), (short.as_slice(), SIMULATED), (short.as_slice(), SIMULATED_SHORT)]
         .into_iter()
@@ -244,7 +246,7 @@ fn apart_in(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
         .unwrap_or_else(|| cut_apart(&short, widths, size))
 }
 
-fn cut_apart(named: &[Named], widths: &[f64], size: f64) -> Vec<String> {
+fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
     let mut texts: Vec<String> =
         named.iter().zip(widths).map(|(named, width)| named.shown(*width, size)).collect();
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -341,7 +343,7 @@ pub(crate) fn natural_width(label: &SeriesLabel, size: f64) -> f64 {
 /// The width of the widest of these names in its shortest form without a cut: without their common text, with the short
 /// suffix of simulated runs.
 pub(crate) fn least_width(labels: &[&SeriesLabel], size: f64) -> f64 {
-    let named: Vec<Named> = labels.iter().map(|label| Named::from_label(label)).collect();
+    let named: Vec<CleanedName> = labels.iter().map(|label| CleanedName::from_label(label)).collect();
     let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
     let short = without_shared(&names);
     let texts = named.iter().enumerate().map(|(i, one)| {

@@ -30,7 +30,7 @@ const MOST_LINES: f64 = 8.0;
 /// The note about texts that lost their middle.
 const SHORTENED: &str = "Long texts are shortened here; the CSV has them whole.";
 
-struct Plan {
+struct TablePlan {
     /// Size of letters.
     size: f64,
     left: f64,
@@ -114,7 +114,7 @@ fn block_height(block: &Block, rows: usize, size: f64) -> f64 {
     around(block, size) + f64::from(lines) * line_height(size) + gaps
 }
 
-fn plan(table: &Table, sheet: &Sheet) -> Plan {
+fn plan(table: &Table, sheet: &Sheet) -> TablePlan {
     let limit = if sheet.print { PAGE } else { SCREEN };
     // More rows never fit.
     let most = (limit / line_height(sheet.sizes.tick_font)) as usize + 1;
@@ -165,7 +165,7 @@ fn plan(table: &Table, sheet: &Sheet) -> Plan {
         kept = least;
     }
     let height = rest + height_of(kept) + line;
-    Plan {
+    TablePlan {
         size,
         left,
         right: left + width,
@@ -179,7 +179,14 @@ fn plan(table: &Table, sheet: &Sheet) -> Plan {
 }
 
 /// Draws a block from `top` downwards. Returns its lower end.
-fn draw_block(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, index: usize, block: &Block, top: f64) -> f64 {
+fn draw_block(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    plan: &TablePlan,
+    index: usize,
+    block: &Block,
+    top: f64,
+) -> f64 {
     let size = plan.size;
     let (thin, thick) = (sheet.sizes.axis, 1.6 * sheet.sizes.axis);
     let rule = |y: f64, width: f64| {
@@ -221,7 +228,7 @@ fn draw_block(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, index: usize, blo
 /// Sets lines in a column from `top` downwards.
 fn set(
     canvas: &Canvas<'_>,
-    plan: &Plan,
+    plan: &TablePlan,
     place: &Place,
     (top, size): (f64, f64),
     lines: &[String],
@@ -239,7 +246,7 @@ fn set(
 }
 
 /// The table in words, with a limited number of rows for screen readers.
-fn summary(table: &Table, plan: &Plan) -> String {
+fn summary(table: &Table, plan: &TablePlan) -> String {
     const MOST: usize = 12;
     let heads: Vec<&str> = plan.columns.iter().map(|column| column.heading.as_str()).collect();
     let mut sentences = vec![format!(

@@ -19,7 +19,7 @@ use crate::{Drawing, Mark};
 /// Ticks of the axis of counts.
 const MOST_TICKS: usize = 4;
 
-struct Plan {
+struct FirstFailuresPlan {
     across: usize,
     /// Room for the axis of counts at the left.
     left: f64,
@@ -67,7 +67,7 @@ fn shown_points(series: &SeriesData, turns: u32) -> Vec<&SurvivalPoint> {
     series.points.iter().filter(|p| (1..=turns).contains(&p.turn)).collect()
 }
 
-fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
+fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> FirstFailuresPlan {
     let size = sheet.sizes.tick_font;
     let turns = sheet.turns_for(last_turn_shown(data.series.iter().map(|s| s.points.as_slice())));
     let most =
@@ -107,7 +107,7 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> Plan {
     let height = rest + panel * rows as f64 + PAD;
     let labels: Vec<&SeriesLabel> = data.series.iter().map(|s| &s.label).collect();
     let names = shown_each(&labels, &rooms, name_size);
-    Plan {
+    FirstFailuresPlan {
         across,
         left,
         panel_width,
@@ -172,7 +172,7 @@ fn draw_legend(sheet: &Sheet, canvas: &Canvas<'_>, data: &FirstFailuresCompariso
 fn draw_panel(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
-    plan: &Plan,
+    plan: &FirstFailuresPlan,
     i: usize,
     series: &SeriesData,
     labeled: bool,

@@ -37,7 +37,7 @@ pub(crate) fn no_run_fits(column: f64, size: f64) -> bool {
 const SIMULATED: &str = "simulated";
 const SHORT: &str = "sim.";
 
-pub(crate) struct Plan {
+pub(crate) struct MatrixPlan {
     pub(crate) left: f64,
     /// Width of the names of rows.
     beside: f64,
@@ -60,7 +60,7 @@ pub(crate) struct Plan {
     height: f64,
 }
 
-impl Plan {
+impl MatrixPlan {
     /// The color of a cell with this mean.
     pub(crate) fn fill(&self, mean: f64) -> RGBColor {
         ramp(if self.most > 0.0 { mean / self.most } else { 0.0 })
@@ -160,7 +160,7 @@ pub(crate) fn cell_text(cell: &MatrixCell) -> String {
     format!("{}{star}", mean_text(cell.mean))
 }
 
-pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
+pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> MatrixPlan {
     let sizes = &sheet.sizes;
     let (size, big) = (sizes.tick_font, sizes.name_font);
     let (rows, columns) = (data.rows.len().min(200), data.columns.len().min(200));
@@ -228,7 +228,7 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> Plan {
     let row = sheet.height.map_or(natural, |h| ((h - rest) / down).clamp(natural, 2.0 * natural));
     let notes_top = top + down * row + under;
     let height = notes_top + footnotes::height(notes.len(), size) + PAD;
-    Plan {
+    MatrixPlan {
         left,
         beside,
         top,
@@ -265,7 +265,7 @@ fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
 }
 
 /// The names of rows and columns for their room. Different names stay different.
-pub(crate) fn shown_names(data: &Matrix, plan: &Plan, size: f64) -> [Vec<String>; 2] {
+pub(crate) fn shown_names(data: &Matrix, plan: &MatrixPlan, size: f64) -> [Vec<String>; 2] {
     let beside = plan.beside;
     // Horizontal names are known to fit.
     let above = if plan.upright { plan.top - 0.7 * plan.size } else { f64::INFINITY };
@@ -275,7 +275,7 @@ pub(crate) fn shown_names(data: &Matrix, plan: &Plan, size: f64) -> [Vec<String>
     ]
 }
 
-fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
+fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &MatrixPlan) {
     let size = plan.size;
     canvas.part("names");
     let right = plan.left - 0.6 * size;
@@ -310,8 +310,8 @@ fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
     }
 }
 
-fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, area: Area, cell: &MatrixCell) {
-    let Plan { size, big, .. } = *plan;
+fn draw_cell(sheet: &Sheet, canvas: &Canvas<'_>, plan: &MatrixPlan, area: Area, cell: &MatrixCell) {
+    let MatrixPlan { size, big, .. } = *plan;
     let fill = plan.fill(cell.mean.unwrap_or(0.0));
     let fill = if sheet.theme == Theme::Grey { grey(fill) } else { fill };
     // A cell without a mean is a frame on the paper, not a cell of the value 0.

@@ -16,7 +16,7 @@ use crate::{Drawing, Mark};
 /// With more scenarios, rows have no names.
 const MOST_NAMED: usize = 40;
 
-struct Plan {
+struct PairedPlan {
     legend_top: f64,
     names_right: f64,
     named: bool,
@@ -105,7 +105,7 @@ pub(crate) fn difference(pair: &Pair) -> String {
     if value > 0.0 { format!("+{text}") } else { text }
 }
 
-fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> Plan {
+fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> PairedPlan {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let legend_height = legend::height(sheet, [&data.a, &data.b].into_iter());
@@ -131,7 +131,7 @@ fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> Plan {
     let values = pairs.iter().flat_map(|(_, p)| [p.a, p.b]).chain([0.0]).chain(sheet.turns.map(f64::from));
     let axis = sheet.turns_across(&values, left, right);
     let bottom = top + count * row;
-    Plan {
+    PairedPlan {
         legend_top: 0.0,
         names_right,
         named,
@@ -147,7 +147,7 @@ fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> Plan {
 fn draw_pair(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
-    plan: &Plan,
+    plan: &PairedPlan,
     i: usize,
     (pair, name): (&Pair, &str),
     styles: [Style; 2],

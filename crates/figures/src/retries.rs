@@ -25,7 +25,7 @@ const NAMED_DIRECTLY: usize = 4;
 /// More retries than this are not drawn.
 const MOST_RETRIES: u32 = 1_000;
 
-struct Plan {
+struct RetriesPlan {
     y: ValueAxis,
     left: f64,
     right: f64,
@@ -40,7 +40,7 @@ struct Plan {
     height: f64,
 }
 
-impl Plan {
+impl RetriesPlan {
     fn x(&self, retries: u32) -> f64 {
         // Half a step at both sides is for whiskers and hollow marks.
         let step = (self.right - self.left) / (f64::from(self.most) + 0.6);
@@ -118,7 +118,7 @@ pub(crate) fn letters(data: &Retries) -> Vec<String> {
 }
 
 /// Hollow marks with their letters. Letters of near marks are spread.
-fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Plan, y: &ValueAxis) {
+fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &RetriesPlan, y: &ValueAxis) {
     let (size, half) = (sheet.sizes.tick_font, 1.3 * sheet.sizes.mark);
     canvas.part("published");
     for retries in &plan.retries {
@@ -169,7 +169,7 @@ fn budgets(data: &Retries) -> Vec<u32> {
     retries
 }
 
-fn plan(data: &Retries, sheet: &Sheet) -> Plan {
+fn plan(data: &Retries, sheet: &Sheet) -> RetriesPlan {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let retries = budgets(data);
@@ -195,10 +195,10 @@ fn plan(data: &Retries, sheet: &Sheet) -> Plan {
     let legend_top = bottom + below;
     let notes_top = legend_top + legend_height;
     let height = notes_top + footnotes::height(notes.len(), size) + PAD;
-    Plan { y, left, right, top, bottom, retries, most, beside, legend_top, notes, notes_top, height }
+    RetriesPlan { y, left, right, top, bottom, retries, most, beside, legend_top, notes, notes_top, height }
 }
 
-fn draw_x_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
+fn draw_x_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &RetriesPlan) {
     let sizes = &sheet.sizes;
     let pen = Pen::new(sheet.tokens.axis, sizes.axis);
     canvas.part("x-axis");
@@ -231,7 +231,7 @@ fn draw_series(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
     data: &Retries,
-    plan: &Plan,
+    plan: &RetriesPlan,
     y: &ValueAxis,
     i: usize,
     series: &RetrySeries,
@@ -277,7 +277,14 @@ fn draw_series(
     }
 }
 
-fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Plan, y: &ValueAxis, room: f64) {
+fn draw_names(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    data: &Retries,
+    plan: &RetriesPlan,
+    y: &ValueAxis,
+    room: f64,
+) {
     let size = sheet.sizes.name_font;
     let ends: Vec<f64> =
         data.series.iter().map(|s| known(s).last().map_or(plan.bottom, |(_, mean)| y.at(mean))).collect();
@@ -297,7 +304,7 @@ fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Plan, y
     }
 }
 
-fn all_marks(data: &Retries, sheet: &Sheet, plan: &Plan, y: &ValueAxis) -> Vec<Mark> {
+fn all_marks(data: &Retries, sheet: &Sheet, plan: &RetriesPlan, y: &ValueAxis) -> Vec<Mark> {
     let half = 2.5 * sheet.sizes.mark;
     let own = data.series.iter().enumerate().flat_map(|(i, series)| {
         known(series).map(move |(p, mean)| {

@@ -47,7 +47,7 @@ pub(crate) struct Scatter<'a> {
     pub(crate) notes: String,
 }
 
-struct Plan {
+struct ScatterPlan {
     axes: (ValueAxis, ValueAxis),
     left: f64,
     right: f64,
@@ -122,7 +122,7 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
     drawing
 }
 
-fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> Plan {
+fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> ScatterPlan {
     let size = sheet.sizes.tick_font;
     let dots = &data.dots;
     let right = sheet.width - PAD - size;
@@ -145,7 +145,7 @@ fn plan(data: &Scatter<'_>, sheet: &Sheet, listed: Vec<usize>) -> Plan {
     let legend_top = bottom + below;
     let notes_top = legend_top + legend_height;
     let height = notes_top + footnotes::height(notes.len(), size) + PAD;
-    Plan { axes: (x, y), left, right, top, bottom, notes, listed, legend_top, notes_top, height }
+    ScatterPlan { axes: (x, y), left, right, top, bottom, notes, listed, legend_top, notes_top, height }
 }
 
 /// The labels of the dots in the list, with names that differ from those of all dots, not only from each other.
@@ -171,7 +171,7 @@ pub(crate) fn front(dots: &[Dot<'_>]) -> Vec<usize> {
     order
 }
 
-fn draw_front(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, dots: &[Dot<'_>], front: &[usize]) {
+fn draw_front(sheet: &Sheet, canvas: &Canvas<'_>, plan: &ScatterPlan, dots: &[Dot<'_>], front: &[usize]) {
     let (x, y) = &plan.axes;
     let mut line: Vec<(f64, f64)> = Vec::new();
     for i in front {
@@ -212,7 +212,7 @@ fn draw_dots(sheet: &Sheet, canvas: &Canvas<'_>, (x, y): &(ValueAxis, ValueAxis)
 }
 
 /// The places of names without overlap with marks, whiskers and other names. Names without such a place are left out.
-fn names(sheet: &Sheet, plan: &Plan, dots: &[Dot<'_>], front: &[usize]) -> Vec<Name> {
+fn names(sheet: &Sheet, plan: &ScatterPlan, dots: &[Dot<'_>], front: &[usize]) -> Vec<Name> {
     let (x, y) = &plan.axes;
     let size = sheet.sizes.tick_font;
     let half = 1.3 * sheet.sizes.mark;

@@ -18,7 +18,7 @@ use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
 pub(crate) use panels::has_others_behind;
-use plan::{Plan, before_extra, leader, plan};
+use plan::{SurvivalPlan, before_extra, leader, plan};
 use summary_text::{hit, series_mark, summary};
 
 /// More series have a panel each, unless the spec puts some of them in the background.
@@ -122,7 +122,7 @@ fn lines<'a>(data: &'a SurvivalComparison, sheet: &Sheet, turns: u32) -> Vec<Lin
         .collect()
 }
 
-fn draw_turn_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
+fn draw_turn_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan) {
     let pen = Pen::new(sheet.tokens.axis, sheet.sizes.axis);
     canvas.part("x-axis");
     canvas.line(&[(plan.left, plan.bottom), (plan.right, plan.bottom)], pen);
@@ -135,7 +135,7 @@ fn draw_turn_axis(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
     sheet.name_below(canvas, f64::midpoint(plan.left, plan.right), plan.bottom, "Turn");
 }
 
-fn draw_rules(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, tau: Option<u32>) {
+fn draw_rules(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan, y: &ValueAxis, tau: Option<u32>) {
     let pen = Pen::new(sheet.tokens.rule, sheet.sizes.rule);
     canvas.part("half");
     canvas.dashed(&[(plan.left, y.at(0.5)), (plan.right, y.at(0.5))], pen, "2 3");
@@ -151,7 +151,7 @@ fn draw_bands(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
     data: &SurvivalComparison,
-    plan: &Plan,
+    plan: &SurvivalPlan,
     y: &ValueAxis,
     lines: &[Line<'_>],
 ) {
@@ -191,7 +191,7 @@ fn draw_censored(
     }
 }
 
-fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, lines: &[Line<'_>]) {
+fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &SurvivalPlan, y: &ValueAxis, lines: &[Line<'_>]) {
     let sizes = &sheet.sizes;
     let in_front: Vec<&Line<'_>> = lines.iter().filter(|l| !l.style.muted).collect();
     // The background first, and the first series on top of the others.
@@ -243,7 +243,7 @@ fn draw_curves(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, y: &ValueAxis, l
 fn draw_names(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
-    plan: &Plan,
+    plan: &SurvivalPlan,
     y: &ValueAxis,
     lines: &[Line<'_>],
     room: f64,
@@ -281,7 +281,7 @@ fn draw_under(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
     data: &SurvivalComparison,
-    plan: &Plan,
+    plan: &SurvivalPlan,
     lines: &[Line<'_>],
 ) -> Vec<Mark> {
     if lines.is_empty() {

@@ -1,6 +1,6 @@
 //! The scale of the colors of a matrix: from 0 to the largest mean, with both numbers.
 
-use super::Plan;
+use super::MatrixPlan;
 use super::colors::ramp;
 use crate::font::text_width;
 use crate::marks::{Anchor, Canvas};
@@ -19,7 +19,7 @@ pub(super) fn height(most: f64, size: f64) -> f64 {
 }
 
 /// Draws the bar under the first column, with the least and the largest value beside its ends.
-pub(super) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan) {
+pub(super) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, plan: &MatrixPlan) {
     let size = plan.size;
     let bar_height = height(plan.most, size);
     if bar_height <= 0.0 {

@@ -1,7 +1,7 @@
 //! The means of rows and of columns beside the cells.
 
 use super::wording::{Wording, margin_lines, mean_in_one_line};
-use super::{NO_RUN, Plan};
+use super::{MatrixPlan, NO_RUN};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas};
 use crate::number::decimal;
@@ -9,8 +9,8 @@ use crate::sheet::Sheet;
 use crate::spec::{Margin, Matrix, MatrixCell};
 
 /// Draws them.
-pub(super) fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &Plan) {
-    let Plan { size, big, .. } = *plan;
+pub(super) fn draw_means(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &MatrixPlan) {
+    let MatrixPlan { size, big, .. } = *plan;
     canvas.part("means");
     for mean in means(data, plan) {
         let middle = f64::midpoint(mean.area.left, mean.area.right);
@@ -35,7 +35,7 @@ pub(crate) struct MeanOfLine {
 
 impl MeanOfLine {
     /// Base line of the mean.
-    pub(crate) fn base(&self, plan: &Plan) -> f64 {
+    pub(crate) fn base(&self, plan: &MatrixPlan) -> f64 {
         let middle = f64::midpoint(self.area.top, self.area.bottom);
         match self.lines.len() {
             0 => middle + 0.35 * plan.big,
@@ -45,7 +45,7 @@ impl MeanOfLine {
 }
 
 /// The means of rows and of columns, if there are any.
-pub(crate) fn means(data: &Matrix, plan: &Plan) -> Vec<MeanOfLine> {
+pub(crate) fn means(data: &Matrix, plan: &MatrixPlan) -> Vec<MeanOfLine> {
     let [of_rows, of_columns] = played_lines(data);
     let width = plan.column - 0.4 * plan.size;
     let mean = |margin: &Margin, area: Area, of: usize, in_line: &dyn Fn(&MatrixCell) -> bool| {

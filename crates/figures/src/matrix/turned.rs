@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::means::means;
-use super::{Plan, plan};
+use super::{MatrixPlan, plan};
 use crate::font::text_width;
 use crate::number::decimal;
 use crate::sheet::Sheet;
@@ -52,7 +52,7 @@ pub(crate) fn too_narrow(data: &Matrix, sheet: &Sheet) -> Option<String> {
 }
 
 /// Whether every number fits its cell, and names over columns do not overlap.
-fn is_whole(data: &Matrix, plan: &Plan, sheet: &Sheet) -> bool {
+fn is_whole(data: &Matrix, plan: &MatrixPlan, sheet: &Sheet) -> bool {
     let mut played = data.cells.iter().filter(|cell| !cell.is_published_only());
     let mark = 2.4 * sheet.sizes.mark;
     let mut published = data.cells.iter().flat_map(|cell| &cell.published);

@@ -1,6 +1,6 @@
 //! Many runs: one panel each on one scale, with all other lines in gray in the background.
 
-use super::{Plan, all_marks, draw_series, known};
+use super::{RetriesPlan, all_marks, draw_series, known};
 use crate::Drawing;
 use crate::font::text_width;
 use crate::marks::{Anchor, Canvas, Pen};
@@ -96,8 +96,8 @@ fn alone(data: &Retries, series: &RetrySeries) -> Retries {
 }
 
 /// The plot of a panel.
-fn plan(sheet: &Sheet, ends: [f64; 2], place: &PanelPlace, retries: &[u32]) -> Plan {
-    Plan {
+fn plan(sheet: &Sheet, ends: [f64; 2], place: &PanelPlace, retries: &[u32]) -> RetriesPlan {
+    RetriesPlan {
         y: scale(ends, sheet, place.bottom, place.top),
         left: place.left,
         right: place.right,
@@ -114,7 +114,14 @@ fn plan(sheet: &Sheet, ends: [f64; 2], place: &PanelPlace, retries: &[u32]) -> P
 }
 
 /// Name, axis and the gray lines of the other runs.
-fn draw_panel(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, grid: &PanelGrid, plan: &Plan, i: usize) {
+fn draw_panel(
+    sheet: &Sheet,
+    canvas: &Canvas<'_>,
+    data: &Retries,
+    grid: &PanelGrid,
+    plan: &RetriesPlan,
+    i: usize,
+) {
     let sizes = &sheet.sizes;
     canvas.part(&format!("panel-{i}"));
     let style = Style::of_label(&data.series[i].label, sheet.tokens);
@@ -134,7 +141,7 @@ fn draw_panel(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, grid: &PanelGr
 }
 
 /// The horizontal axis. Only the lowest panels have its numbers.
-fn draw_budgets(sheet: &Sheet, canvas: &Canvas<'_>, plan: &Plan, is_numbered: bool) {
+fn draw_budgets(sheet: &Sheet, canvas: &Canvas<'_>, plan: &RetriesPlan, is_numbered: bool) {
     let sizes = &sheet.sizes;
     let pen = Pen::new(sheet.tokens.axis, sizes.axis);
     canvas.line(&[(plan.left, plan.bottom), (plan.right, plan.bottom)], pen);

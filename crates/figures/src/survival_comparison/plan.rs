@@ -27,7 +27,7 @@ pub(super) struct Extra {
 }
 
 /// Places of the parts.
-pub(super) struct Plan {
+pub(super) struct SurvivalPlan {
     pub(super) axis: TurnAxis,
     pub(super) left: f64,
     pub(super) right: f64,
@@ -156,7 +156,7 @@ fn across(
     Across { left, right, beside, extras, names_right }
 }
 
-pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]) -> Plan {
+pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]) -> SurvivalPlan {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let wanted = extras(data, sheet, lines).len();
@@ -185,7 +185,7 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
     let plot = sheet.plot_height(top + below, under_height, 7.0 * size);
     let bottom = top + plot;
     let under = bottom + below;
-    Plan {
+    SurvivalPlan {
         axis,
         left,
         right,

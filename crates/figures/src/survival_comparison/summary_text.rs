@@ -3,7 +3,7 @@
 use analysis::survival::SurvivalPoint;
 
 use super::Line;
-use super::plan::Plan;
+use super::plan::SurvivalPlan;
 use crate::display_names::full_name;
 use crate::labels::Area;
 use crate::number::{decimal, interval, share_with_band};
@@ -60,7 +60,7 @@ fn without_episodes(line: &Line<'_>, turn: u32) -> String {
 pub(super) fn hit(
     turn: u32,
     data: &SurvivalComparison,
-    plan: &Plan,
+    plan: &SurvivalPlan,
     y: &ValueAxis,
     lines: &[Line<'_>],
 ) -> Hit {
