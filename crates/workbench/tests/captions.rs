@@ -369,6 +369,9 @@ fn of_runs_that_may_be_copies_it_is_said_where_they_count() {
     };
     let matrix = library.workbench.get_matrix(MatrixRequest::default()).unwrap();
     assert!(is_said(&matrix.cautions), "{:?}", matrix.cautions);
+    let request = CompareRequest { members: members(&[a, b]), ..CompareRequest::default() };
+    let compared = library.workbench.compare_runs(request).unwrap();
+    assert!(is_said(&compared.cautions), "{:?}", compared.cautions);
     let withdraw =
         Withdraw { runs: vec![b.to_owned()], episodes: Vec::new(), reason: Some("a copy".to_owned()) };
     library.workbench.withdraw(withdraw).unwrap();

@@ -30,7 +30,7 @@ impl PooledRun {
 }
 
 /// The runs of these members that may be copies of each other, a sentence for each group of them: nothing that was measured decides it.
-fn undecided(store: &Store, pools: &[Pool]) -> Result<Vec<String>, ApiError> {
+pub(super) fn undecided(store: &Store, pools: &[Pool]) -> Result<Vec<String>, ApiError> {
     let here: HashSet<RunId> =
         (pools.iter().flat_map(|pool| &pool.runs)).map(|run| run.record.entry.id).collect();
     if here.len() < 2 {
