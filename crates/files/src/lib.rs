@@ -27,7 +27,7 @@ use std::sync::{Arc, OnceLock};
 use model::Warning;
 
 pub use self::error::ReadError;
-pub use self::json::{JsonSink, json_error, strict_json};
+pub use self::json::{JsonSink, json_error, most_values, strict_json};
 pub use self::path::{MAX_DEPTH, file_name, join, parent};
 pub use self::short_texts::{ShortTexts, TEXT_LIMIT};
 pub use self::stamp::Stamp;

@@ -180,7 +180,7 @@ impl Asked {
         };
         let detail = error_message_without(self.endpoint.key.as_ref(), &text);
         match status.as_u16() {
-            200..300 if values_of(&text) > MOST_VALUES => Err(problem(
+            200..300 if files::most_values(text.as_bytes()) > MOST_VALUES => Err(problem(
                 EndpointProblem::Api,
                 format!("{host} answered /v1/models with more than {MOST_VALUES} values"),
             )),
@@ -234,7 +234,7 @@ impl Asked {
     ) -> Option<T> {
         let (status, text) =
             tokio::time::timeout(self.patience, self.send(method, target, body)).await.ok()?.ok()?;
-        if !status.is_success() || values_of(&text) > MOST_VALUES {
+        if !status.is_success() || files::most_values(text.as_bytes()) > MOST_VALUES {
             return None;
         }
         take(&serde_json::from_str(&text).ok()?)
@@ -313,21 +313,6 @@ async fn read(mut body: Source) -> Result<String, String> {
         }
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// How many values a JSON text has at most: one before each comma, and one in each list or object.
-fn values_of(text: &str) -> usize {
-    let (mut count, mut is_in_text, mut is_escaped) = (1, false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' if is_in_text => is_escaped = true,
-            b'"' => is_in_text = !is_in_text,
-            b',' | b'[' | b'{' if !is_in_text => count += 1,
-            _ => {}
-        }
-    }
-    count
 }
 
 /// Tokens of a context as it is served, and of the one that the model was made for.

@@ -46,6 +46,8 @@ const VERSION: &str = "stamina-run/1";
 /// Most turns of an episode, and most episodes of a run; no setting takes more.
 pub(crate) const MOST_TURNS: u32 = 1000;
 const MOST_EPISODES: usize = 1000;
+/// The same of attempts of a turn.
+pub(crate) const MOST_ATTEMPTS: usize = 1000;
 
 /// The paths of a run.
 #[derive(Debug, Clone)]

@@ -371,6 +371,34 @@ fn a_trajectory_of_more_turns_than_a_run_can_have_is_not_resumed() {
 }
 
 #[test]
+// docs/security.md: The records of a run (`.stamina/`)
+fn a_turn_of_more_values_than_a_run_can_have_is_not_resumed() {
+    let room = KeptIfFailed::new();
+    let (_, written) = played(room.path());
+    let folder = room.path().join("scenario_0");
+    let path = folder.join("trajectory.json");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let (head, rest) = whole.split_once('\n').unwrap();
+    let (_, end) = rest.rsplit_once("\n],\n").unwrap();
+    let turn = serde_json::to_value(&written[0]).unwrap();
+    let read = |tests: usize, attempts: usize| {
+        let mut turn = turn.clone();
+        turn["tests"] = vec![""; tests].into();
+        turn["attempts"] = vec![turn["attempts"][0].clone(); attempts].into();
+        std::fs::write(&path, format!("{head}\n{turn}\n],\n{end}")).unwrap();
+        Trajectory::read(&folder).map(|read| read.is_some()).map_err(|error| error.to_string())
+    };
+    assert_eq!(read(200_000, 1000), Ok(true));
+    let error = read(1, 1001).unwrap_err();
+    assert!(error.contains("more than 1000 attempts"), "{error}");
+    // Of a few bytes each; what they become would be ten times as large.
+    for (tests, attempts) in [(400_000, 1), (1, 20_000)] {
+        let error = read(tests, attempts).unwrap_err();
+        assert!(error.contains("at most 400000 are read") || error.contains("breaks off"), "{error}");
+    }
+}
+
+#[test]
 fn the_latest_snapshots_are_kept() {
     let room = KeptIfFailed::new();
     let folder = EpisodeFolder::new(room.path().join("scenario_0"), Arc::default()).unwrap();

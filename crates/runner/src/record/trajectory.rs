@@ -17,12 +17,14 @@ use serde::{Deserialize, Serialize};
 use super::SCHEMA;
 use crate::RunError;
 use crate::disk::{self, Durability};
-use crate::state::MOST_TURNS;
+use crate::state::{MOST_ATTEMPTS, MOST_TURNS};
 
 /// Requests up to this size stand in the trajectory, in bytes.
 const REQUEST: usize = 8 << 10;
 /// Longest line that is read back.
 const LINE: u64 = 16 << 20;
+/// Most values of a line that is read back. A suite has at most 200,000 tests, and an attempt takes some 100 values.
+const MOST_VALUES: usize = 400_000;
 
 /// What stands before the turns.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -425,6 +427,10 @@ fn read_lines(mut file: BufReader<File>) -> Result<(Head, Turns, End, Vec<u64>),
         if line.pop() != Some(b'\n') {
             return Err("it breaks off".to_owned());
         }
+        let values = files::most_values(line);
+        if values > MOST_VALUES {
+            return Err(format!("a line of it has {values} values; at most {MOST_VALUES} are read"));
+        }
         at += count as u64;
         Ok(at)
     };
@@ -453,6 +459,9 @@ fn read_lines(mut file: BufReader<File>) -> Result<(Head, Turns, End, Vec<u64>),
         // Where to continue follows from the number of the last one.
         if turn.turn as usize != ends.len() + 1 {
             return Err(format!("turn {} stands where turn {} should", turn.turn, ends.len() + 1));
+        }
+        if turn.attempts.len() > MOST_ATTEMPTS {
+            return Err(format!("turn {} has more than {MOST_ATTEMPTS} attempts", turn.turn));
         }
         if let Some(before) = turns.last.replace(turn) {
             turns.done.push(before.summary());
