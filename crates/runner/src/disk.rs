@@ -121,12 +121,18 @@ pub(crate) const LARGEST_JSON: u64 = 32 << 20;
 pub(crate) const LARGEST_RECORD: u64 = 2 << 20;
 pub(crate) const LARGEST_STATUS: u64 = 256 << 10;
 
-/// Reads a JSON file of at most `cap` bytes; nothing if it is not there.
+/// Most values of a JSON file that is read back: a run of 1,000 episodes has some thousands.
+const MOST_VALUES: usize = 100_000;
+
+/// Reads a JSON file of at most `cap` bytes and 100,000 values; nothing if it is not there.
 pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
     path: &Path,
     cap: u64,
 ) -> Result<Option<T>, RunError> {
     match beneath::read_file(path, cap) {
+        Ok(bytes) if files::most_values(&bytes) > MOST_VALUES => {
+            Err(error_at(path, format!("it has more than {MOST_VALUES} values, the most that are read")))
+        }
         Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| error_at(path, error)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error_at(path, error)),
@@ -144,4 +150,28 @@ pub(crate) fn sync_folder(path: Option<&Path>) -> io::Result<()> {
 fn part_of(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     path.with_file_name(format!("{TEMPORARY}{name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    // docs/security.md: The records of a run (`.stamina/`)
+    fn a_record_of_very_many_values_is_not_read() {
+        let room = tempfile::tempdir().unwrap();
+        let path = beneath::resolved(room.path()).join("record.json");
+        let read = |count: usize| {
+            std::fs::write(&path, format!("{{\"a\":[{}0]}}", "0,".repeat(count))).unwrap();
+            read_json::<serde_json::Value>(&path, LARGEST_JSON)
+                .map(|read| read.is_some())
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(read(90_000), Ok(true));
+        let error = read(100_000).unwrap_err();
+        assert!(error.contains("more than 100000 values"), "{error}");
+        std::fs::write(&path, format!("{{\"feedback\":\"{}\"}}", "a, [b], {c} \\\" ".repeat(100_000)))
+            .unwrap();
+        assert!(read_json::<serde_json::Value>(&path, LARGEST_JSON).unwrap().is_some(), "one long text");
+    }
 }
