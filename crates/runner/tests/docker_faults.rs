@@ -390,7 +390,8 @@ async fn judged_within(
                 };
                 return (found, before());
             }
-            () = tokio::time::sleep(Duration::from_millis(200)) => {}
+            // Looking takes its own part of the machine, and others of them play beside it.
+            () = tokio::time::sleep(Duration::from_millis(600)) => {}
         }
         let retried =
             runner::live::read(folder).map_or(0, |run| run.endpoint.map_or(0, |counts| counts.retried));
