@@ -60,15 +60,15 @@ kill "$app"
 echo "CHECK the window opens"
 `;
 
-/** Checks a .deb; ends this program with a failure where it is not as it should be. */
-export function checkPackage(deb) {
+/** Checks a .deb, which holds these files in at most so many bytes; ends this program with a failure where it is not as it should be. */
+export function checkPackage(deb, { files = names(), mostBytes = MOST_BYTES } = {}) {
   if (!existsSync(deb)) stop(`There is no ${deb}. "npm run package" makes it.`);
   const bytes = statSync(deb).size;
-  if (bytes > MOST_BYTES) stop(`${deb} has ${(bytes / 1e6).toFixed(1)} MB; it may have ${MOST_BYTES / 1e6}.`);
+  if (bytes > mostBytes) stop(`${deb} has ${(bytes / 1e6).toFixed(1)} MB; it may have ${mostBytes / 1e6}.`);
   const listing = output("dpkg-deb", ["--contents", deb]) ?? stop(`${deb} cannot be read: "dpkg-deb --contents" fails.`);
-  const differing = differences(filesOf(listing), names());
+  const differing = differences(filesOf(listing), files);
   if (differing.length > 0) stop(`${deb} has other files than scripts/lib/package-contents.mjs says:\n${differing.join("\n")}`);
-  process.stdout.write(`${(bytes / 1e6).toFixed(1)} MB, ${names().length} files\n`);
+  process.stdout.write(`${(bytes / 1e6).toFixed(1)} MB, ${files.length} files\n`);
   if (process.getuid() !== 0 || !found("debootstrap") || !found("unshare")) {
     stop('A clean root of Debian needs root, debootstrap and unshare: "apt-get install debootstrap util-linux", then this again as root.');
   }

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { DEPENDS, MOST_BYTES, PACK_ENDING, PACK_TYPE, PROGRAMS, contents, names } from "./lib/package-contents.mjs";
+import { DEPENDS, MOST_BYTES, PACK_ENDING, PACK_TYPE, PROGRAMS, contents, debugNames, names, uiFiles } from "./lib/package-contents.mjs";
 import { found, inRoot } from "./lib/process.mjs";
 import { differences, filesOf, inside } from "./package-check.mjs";
 
@@ -62,6 +62,15 @@ test("a pack is of the type of packs, another zip is not", (t) => {
   assert.equal(typeOf("data/sample-pack.zip", "without-an-ending"), PACK_TYPE);
   assert.equal(typeOf("data/sample-harbor.zip", "jobs.zip"), "application/zip");
   assert.equal(typeOf("data/sample-harbor.zip", "other-without-an-ending"), "application/zip");
+});
+
+test("a package of programs for development has the UI where these look for it, and no bill of materials", () => {
+  const ui = uiFiles("icons");
+  const icon = ui.find(({ from }) => from === "icons/icon.svg");
+  const program = path.join("/usr/bin", PROGRAMS[0]);
+  const [, beside] = /folder\.join\("(share\/[^"]+)"\)/.exec(readFileSync(inRoot("crates/cli/src/web_ui.rs"), "utf8"));
+  assert.equal(path.join("/", icon.to), path.join(path.dirname(path.dirname(program)), beside, "icon.svg"));
+  assert.deepEqual(debugNames(ui), [...names().filter((name) => !name.endsWith(".cdx.json")), ...ui.map(({ to }) => to)].sort());
 });
 
 test("a .deb with other files is not taken", () => {

@@ -1,6 +1,7 @@
 // What the .deb holds, as data: `npm run package` makes it from this list, `npm run package -- --check` compares a .deb that was
 // made with it, and the check of every change looks at the list itself (scripts/package.test.mjs).
-import { readFileSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
+import path from "node:path";
 import { inRoot } from "./process.mjs";
 
 /** The type of scenario packs in a zip. */
@@ -79,3 +80,16 @@ export function contents() {
 
 /** The names of all files of the package. */
 export const names = () => [...PROGRAMS.map((name) => `usr/bin/${name}`), ...contents().map(({ to }) => to), ...BILLS.map((name) => `${DOCS}/${name}`)].sort();
+
+/** Where programs that do not carry the UI look for it, seen from the root. */
+const UI = "usr/share/stamina-lab/ui";
+
+/** The files of the built UI, for programs that do not carry it: where each goes, and the file of the repository that it is. */
+export function uiFiles(folder = "ui/dist") {
+  const entries = readdirSync(inRoot(folder), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const files = entries.map((entry) => path.relative(inRoot(folder), path.join(entry.parentPath ?? entry.path, entry.name)));
+  return files.map((name) => ({ to: path.join(UI, name), from: path.join(folder, name) }));
+}
+
+/** The names of all files of a package of programs for development, with these files of the UI. */
+export const debugNames = (ui) => [...PROGRAMS.map((name) => `usr/bin/${name}`), ...[...contents(), ...ui].map(({ to }) => to)].sort();
