@@ -41,7 +41,7 @@ fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failure> {
     let example = example();
     let of_example = suite(Seed { base: 0, scenario: 0 }, &example, None);
     let mut turns = vec![(Arc::new(example), of_example)];
-    for (scenario, turn) in [(0, 2), (1, 30)] {
+    for (scenario, turn) in [(0, 2), (1, 20)] {
         turns.extend(
             sampled(Seed { base: 0, scenario }, &[turn])?.into_iter().map(|turn| (turn.schema, turn.suite)),
         );
