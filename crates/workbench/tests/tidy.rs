@@ -86,17 +86,17 @@ fn values<'a>(table: &'a Table, but: &[&str]) -> Vec<BTreeMap<&'a str, Option<&'
 }
 
 /// A table, or the code of why there is none.
-type Told = Result<Table, String>;
+type TableOrCode = Result<Table, String>;
 
 /// What a library has of each table of these runs.
-fn told(workbench: &Workbench, runs: &[&str]) -> Vec<Told> {
+fn read_tables(workbench: &Workbench, runs: &[&str]) -> Vec<TableOrCode> {
     let table = |of: &TableOf| workbench.table(of).map_err(|error| error.code);
     tables(runs).iter().map(table).collect()
 }
 
 /// Every table of both libraries is the same; `one` is what the first one has.
-fn assert_equal(one: &[Told], runs: &[&str], other: &Workbench, back: &[&str], what: &str) {
-    for (left, right) in one.iter().zip(told(other, back)) {
+fn assert_equal(one: &[TableOrCode], runs: &[&str], other: &Workbench, back: &[&str], what: &str) {
+    for (left, right) in one.iter().zip(read_tables(other, back)) {
         match (left, right) {
             (Ok(a), Ok(b)) => {
                 let mut a = a.clone();
@@ -134,7 +134,7 @@ fn ids(workbench: &Workbench) -> Vec<String> {
 /// Takes the runs of a library there and back, by a file of each of these formats.
 fn round_trips(one: &Workbench, runs: &[&str], formats: &[ExportFormat], what: &str) {
     // What every way back is compared with.
-    let of_one = told(one, runs);
+    let of_one = read_tables(one, runs);
     let first = one.table(&TableOf::Tidy { members: members(runs) }).unwrap();
     for format in formats {
         round_trip(one, (&of_one, &first), runs, *format, what);
@@ -143,7 +143,7 @@ fn round_trips(one: &Workbench, runs: &[&str], formats: &[ExportFormat], what: &
 
 fn round_trip(
     one: &Workbench,
-    (of_one, first): (&[Told], &Table),
+    (of_one, first): (&[TableOrCode], &Table),
     runs: &[&str],
     format: ExportFormat,
     what: &str,
