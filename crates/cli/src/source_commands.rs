@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command as Process, ExitCode};
 use std::time::{Duration, Instant};
 
-use model::{Severity, Treatment, Warning, WarningCounts, counted};
+use model::{Severity, Treatment, Warning, WarningCounts, counted, plain_line};
 use serde_json::json;
 use workbench::api::{ApiError, ImportReportRequest, MapColumns, Nothing, SourceInfo, SourceRef};
 use workbench::{CopiedRun, Options, Workbench};
@@ -108,10 +108,10 @@ fn treatment_in_words(treatment: Treatment) -> &'static str {
     }
 }
 
-/// An entry of an import report. One without a path is of the source as a whole.
+/// An entry of an import report, on one line whatever a name in it holds. One without a path is of the source as a whole.
 fn entry_line(kind: &str, warning: &Warning) -> String {
     let place = if warning.path.is_empty() { "the whole source" } else { warning.path.as_str() };
-    format!("{kind}: {place}: {} [{}]", warning.message, warning.code)
+    plain_line(&format!("{kind}: {place}: {} [{}]", warning.message, warning.code))
 }
 
 /// That runs of a source have trials of other runs, for example because a folder and a zip of it are both open.
@@ -343,6 +343,18 @@ mod tests {
             "warning: the whole source: 77 folders are deeper. [depth.exceeded]"
         );
         assert_eq!(entry_line("note", &warning("a/b")), "note: a/b: 77 folders are deeper. [depth.exceeded]");
+    }
+
+    #[test]
+    // docs/security.md: Pages, terminals and files that others open
+    fn no_name_in_an_entry_begins_a_line_of_its_own() {
+        let mut hostile = warning("a\nwarning: b");
+        hostile.message = "The folder of task x\n/results: Harbor job, no warnings\u{1b}[2J is not here.".to_owned();
+        assert_eq!(
+            entry_line("note", &hostile),
+            "note: a\u{fffd}warning: b: The folder of task x\u{fffd}/results: Harbor job, no warnings\u{fffd}[2J is not here. \
+             [depth.exceeded]"
+        );
     }
 
     #[test]
