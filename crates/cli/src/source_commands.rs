@@ -349,7 +349,8 @@ mod tests {
     // docs/security.md: Pages, terminals and files that others open
     fn no_name_in_an_entry_begins_a_line_of_its_own() {
         let mut hostile = warning("a\nwarning: b");
-        hostile.message = "The folder of task x\n/results: Harbor job, no warnings\u{1b}[2J is not here.".to_owned();
+        hostile.message =
+            "The folder of task x\n/results: Harbor job, no warnings\u{1b}[2J is not here.".to_owned();
         assert_eq!(
             entry_line("note", &hostile),
             "note: a\u{fffd}warning: b: The folder of task x\u{fffd}/results: Harbor job, no warnings\u{fffd}[2J is not here. \
