@@ -159,8 +159,7 @@ fn needs_a_refused_record(e: &E) -> bool {
 /// with a response that does not name another field.
 fn is_of_null(e: &E) -> bool {
     if e.status.is_none() {
-        return !lacks_what_was_expected(e)
-            || (e.expected.as_deref() == Some("null") && !e.begins("analytics"));
+        return !lacks_what_was_expected(e) || e.expected.as_deref() == Some("null");
     }
     if !e.was_refused() {
         return e.sends_null() != Some(false);
@@ -168,8 +167,8 @@ fn is_of_null(e: &E) -> bool {
     let answer = answer(e);
     let plain = |text: &str| text.replace('_', "");
     let field = e.case.get(1).map(|field| plain(field)).unwrap_or_default();
-    let blames_another = (answer.contains(" is required") && !plain(answer).contains(&field))
-        || answer.contains("not be changed");
+    let is_other = !plain(answer).contains(&field) && NO_BOUND.iter().any(|text| answer.contains(text));
+    let blames_another = is_other || answer.contains("not be changed");
     e.sends_null() == Some(true) && !blames_another
 }
 

@@ -418,7 +418,7 @@ fn what_came_out_decides_against_the_kind_of_a_case() {
             "value.nothing",
         ),
         (
-            "analytics.revenue.null",
+            "analytics.revenue.value",
             "Step 1: GET /analytics/revenue: expected /value to be null, got nothing",
             "value.nothing",
         ),
@@ -436,6 +436,11 @@ fn what_came_out_decides_against_the_kind_of_a_case() {
         (
             "test_orders__paid__null",
             "AssertionError: Step 2: PATCH /orders/1 {\"paid\":null}: expected status 200, got status 422 with {\"detail\":\"paid cannot be changed\"}",
+            "status.refused",
+        ),
+        (
+            "orders.paid.null",
+            "Step 1: POST /orders {\"paid\":null}: expected status 201, got status 422 with {\"detail\":\"there is no field 'seats'\"}",
             "status.refused",
         ),
         ("orders.sort.size_mm", old_list, "case.list"),
