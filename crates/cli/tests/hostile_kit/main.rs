@@ -4,6 +4,7 @@
 //! docs/security.md names this kit. Everything is made from fixed numbers, so a failure comes again.
 
 mod bounded_run;
+mod endpoints;
 mod figures;
 mod outside;
 mod packs;
