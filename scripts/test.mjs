@@ -100,6 +100,7 @@ const stages = [
 
   { lane: "ui", group: "ui", name: "types (svelte-check)", run: () => ["npm", ["run", "check", ...UI]], summary: /^svelte-check found.*/gm },
   { lane: "ui", group: "ui", name: "lint (eslint)", run: () => ["npm", ["run", "lint", ...UI]] },
+  { lane: "ui", group: "ui", name: "layout (prettier)", run: () => ["npm", ["run", "format:check", ...UI]] },
   { lane: "ui", group: "ui", name: "ui tests (vitest)", run: () => ["npm", ["run", "test", ...UI, "--", ...VITEST_REPORTERS]], before: () => rmSync(VITEST_REPORT, { force: true }), results: () => vitestResults(), calm: uiTestsAlone, summary: /^\s*(?:Test Files|Tests) .*/gm, flaky: triedAgain },
   { lane: "ui", group: "ui containers", name: "scripts (node --test)", run: () => ["node", ["--test", "--test-reporter=tap", ...scriptTests()]], results: nodeTestResults, summary: /^(?:#|ℹ) (?:tests|pass|fail) .*/gm },
   { lane: "ui", group: "ui e2e", name: "types of the end-to-end tests (tsc)", run: () => ["npx", ["--no-install", "tsc", "-p", "tests/e2e"]] },

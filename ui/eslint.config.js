@@ -51,7 +51,11 @@ export default ts.config(
     extends: [js.configs.recommended, ...ts.configs.strictTypeChecked],
     languageOptions: {
       globals: { ...globals.browser, ...globals.node },
-      parserOptions: { projectService: { allowDefaultProject: ["eslint.config.js", "svelte.config.js"] }, extraFileExtensions: [".svelte"], tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        projectService: { allowDefaultProject: ["eslint.config.js", "svelte.config.js"] },
+        extraFileExtensions: [".svelte"],
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     plugins: { house },
     rules: {

@@ -19,7 +19,18 @@ export const numbers = ["runs", "scores", "spent", "tests", "sensitivity"] as co
 export type NumbersTab = (typeof numbers)[number];
 export const modes: readonly DisagreementMode[] = ["all", "different", "failures", "errors"];
 export const sorts: readonly DisagreementSort[] = ["reference_fails", "spread", "scenario"];
-export const measures: readonly Measure[] = ["stamina", "pass_rate", "score", "tokens", "cost", "time", "steps", "steps_survived", "tool_calls", "cost_per_survived_turn"];
+export const measures: readonly Measure[] = [
+  "stamina",
+  "pass_rate",
+  "score",
+  "tokens",
+  "cost",
+  "time",
+  "steps",
+  "steps_survived",
+  "tool_calls",
+  "cost_per_survived_turn",
+];
 
 export interface CompareAddress {
   readonly members: readonly Member[];

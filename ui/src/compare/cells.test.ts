@@ -5,7 +5,16 @@ import type { TurnState } from "../host/bindings/TurnState";
 import { hrefOf, parseRoute } from "../shell/routes";
 import { cellInWords, cellText, pairOf, sideBySide } from "./cells";
 
-const cell = (state: TurnState, passed: number | null = null, total: number | null = 10): DisagreementCell => ({ run: "a/b", episode: "e 1", state, failed: state === "failed", passed, total, after_failure: false, episodes: [1, 0] });
+const cell = (state: TurnState, passed: number | null = null, total: number | null = 10): DisagreementCell => ({
+  run: "a/b",
+  episode: "e 1",
+  state,
+  failed: state === "failed",
+  passed,
+  total,
+  after_failure: false,
+  episodes: [1, 0],
+});
 const row = (...cells: (DisagreementCell | null)[]): DisagreementRow => ({ scenario: "s", title: null, turn: 3, cells, spread: null });
 
 test("the reference is looked at beside the member that differs most, or the wished one", () => {
@@ -37,7 +46,14 @@ test("the side-by-side address holds any id", () => {
 });
 
 test("a cell says its tests, or its state where they are not counted", () => {
-  expect([cellText(cell("failed", 9)), cellText(cell("error")), cellText(cell("passed_after_retries", null, null)), cellText(cell("not_reached"))]).toEqual(["9 / 10", "error", "passed", "not reached"]);
+  expect([
+    cellText(cell("failed", 9)),
+    cellText(cell("error")),
+    cellText(cell("passed_after_retries", null, null)),
+    cellText(cell("not_reached")),
+  ]).toEqual(["9 / 10", "error", "passed", "not reached"]);
   expect(cellInWords("x", null)).toBe("x did not play this scenario");
-  expect(cellInWords("x", { ...cell("failed", 9), after_failure: true, episodes: [3, 2] })).toBe("x: failed, 9 of 10 tests, after an earlier failure, does not count for stamina, 2 of 3 episodes passed; the worst is shown");
+  expect(cellInWords("x", { ...cell("failed", 9), after_failure: true, episodes: [3, 2] })).toBe(
+    "x: failed, 9 of 10 tests, after an earlier failure, does not count for stamina, 2 of 3 episodes passed; the worst is shown",
+  );
 });

@@ -37,14 +37,22 @@ export function pairOf(row: DisagreementRow, reference: number, wished: number |
 export function sideBySide(row: DisagreementRow, pair: readonly [number, number], list: Query): Route | null {
   const [left, right] = [row.cells[pair[0]], row.cells[pair[1]]];
   if (!left || !right) return null;
-  return { page: "side-by-side", query: { ...list, left: refOf(left), right: refOf(right), turn: String(row.turn), pair: `${String(pair[0])}.${String(pair[1])}` } };
+  return {
+    page: "side-by-side",
+    query: { ...list, left: refOf(left), right: refOf(right), turn: String(row.turn), pair: `${String(pair[0])}.${String(pair[1])}` },
+  };
 }
 const refOf = (cell: DisagreementCell): string => `${encodeURIComponent(cell.run)}/${encodeURIComponent(cell.episode)}`;
 
 /** `145 / 151`; the state in a word where tests are not counted. */
 export function cellText(cell: DisagreementCell): string {
   if (cell.state === "not_reached") return "not reached";
-  if (cell.passed === null || cell.total === null || cell.total === 0) return cell.state === "passed" || cell.state === "passed_after_retries" ? "passed" : cell.state === "censored" ? "censored" : cell.state;
+  if (cell.passed === null || cell.total === null || cell.total === 0)
+    return cell.state === "passed" || cell.state === "passed_after_retries"
+      ? "passed"
+      : cell.state === "censored"
+        ? "censored"
+        : cell.state;
   return `${cell.passed.toLocaleString("en-US")} / ${cell.total.toLocaleString("en-US")}`;
 }
 

@@ -4,17 +4,53 @@ import type { TestOutcome } from "../host/bindings/TestOutcome";
 import type { TestResult } from "../host/bindings/TestResult";
 import { belongs, groupOf, joinTests } from "./join";
 
-const result = (id: string, outcome: TestOutcome = "failed"): TestResult => ({ id, outcome, group: null, kind: null, intent: null, expected: null, actual: null, message: null });
+const result = (id: string, outcome: TestOutcome = "failed"): TestResult => ({
+  id,
+  outcome,
+  group: null,
+  kind: null,
+  intent: null,
+  expected: null,
+  actual: null,
+  message: null,
+});
 const attempt = (failing: TestResult[], passed_tests: string[], more: Partial<AttemptDetail> = {}): AttemptDetail => ({
-  number: 1, verdict: "failed", end_reason: null, passed: 3, total: 5, reward: null, failing, failing_not_described: 0, passed_tests, histories: [],
-  tokens: { input: null, cached: null, output: null }, cost_usd: null, tool_calls: null, steps: null,
-  timing: { started_at: null, finished_at: null, agent_seconds: null, test_seconds: null }, exception: null, grader_places: null, logs: [], has_transcript: false, has_code: false, extra: {}, ...more,
+  number: 1,
+  verdict: "failed",
+  end_reason: null,
+  passed: 3,
+  total: 5,
+  reward: null,
+  failing,
+  failing_not_described: 0,
+  passed_tests,
+  histories: [],
+  tokens: { input: null, cached: null, output: null },
+  cost_usd: null,
+  tool_calls: null,
+  steps: null,
+  timing: { started_at: null, finished_at: null, agent_seconds: null, test_seconds: null },
+  exception: null,
+  grader_places: null,
+  logs: [],
+  has_transcript: false,
+  has_code: false,
+  extra: {},
+  ...more,
 });
 
 test("tests are joined by id; what is not named is clear only where every failing test is described", () => {
-  const joined = joinTests(attempt([result("a"), result("b", "error")], ["c"]), attempt([result("a"), result("d")], [], { failing_not_described: 2 }));
+  const joined = joinTests(
+    attempt([result("a"), result("b", "error")], ["c"]),
+    attempt([result("a"), result("d")], [], { failing_not_described: 2 }),
+  );
   const of = Object.fromEntries(joined.map((t) => [t.id, [t.left, t.right, groupOf(t)]]));
-  expect(of).toEqual({ a: ["failed", "failed", "both"], b: ["error", "unknown", "left"], d: ["clear", "failed", "right"], c: ["passed", "unknown", "other"] });
+  expect(of).toEqual({
+    a: ["failed", "failed", "both"],
+    b: ["error", "unknown", "left"],
+    d: ["clear", "failed", "right"],
+    c: ["passed", "unknown", "other"],
+  });
 });
 
 test("an attempt without a verdict, or none, says nothing of tests it does not name", () => {

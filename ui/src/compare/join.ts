@@ -30,7 +30,11 @@ function statesOf(attempt: AttemptDetail | undefined): (id: string) => { state: 
   const failing = new Map(attempt.failing.map((t) => [t.id, t]));
   const passed = new Set(attempt.passed_tests);
   // Where the suite itself did not come to a verdict, silence says nothing.
-  const complete = attempt.failing_not_described === 0 && attempt.passed !== null && attempt.total !== null && (attempt.verdict === "passed" || attempt.verdict === "failed");
+  const complete =
+    attempt.failing_not_described === 0 &&
+    attempt.passed !== null &&
+    attempt.total !== null &&
+    (attempt.verdict === "passed" || attempt.verdict === "failed");
   return (id) => {
     const result = failing.get(id) ?? null;
     if (result) return { state: result.outcome === "error" ? "error" : "failed", result };

@@ -18,6 +18,9 @@ test("members survive the way through an address", () => {
 });
 
 test("a member twice is one, and nothing is nothing", () => {
-  expect(readMembers({ members: "a,a,,b" })).toEqual([{ by: "run", run: "a" }, { by: "run", run: "b" }]);
+  expect(readMembers({ members: "a,a,,b" })).toEqual([
+    { by: "run", run: "a" },
+    { by: "run", run: "b" },
+  ]);
   expect(readMembers({})).toEqual([]);
 });

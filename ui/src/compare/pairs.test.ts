@@ -1,7 +1,17 @@
 import { expect, it } from "vitest";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { PairedComparison } from "../host/bindings/PairedComparison";
-import { contrastOf, difference, differenceInterval, isAdjusted, knownShared, noDisagreement, notPaired, ofScenario, pairedOver } from "./pairs";
+import {
+  contrastOf,
+  difference,
+  differenceInterval,
+  isAdjusted,
+  knownShared,
+  noDisagreement,
+  notPaired,
+  ofScenario,
+  pairedOver,
+} from "./pairs";
 
 const comparison = (shared: number | null): Comparison =>
   ({ reference: 0, pairs: [{ a: 1, b: 0, paired: shared === null ? null : { n: shared } }] }) as unknown as Comparison;
@@ -23,12 +33,20 @@ it("says differences of pass rates in percentage points, and no turns", () => {
   expect([difference(-0.2222, true), difference(-0.2222, false)]).toEqual(["\u221222.2", "\u22120.22"]);
   expect(differenceInterval(-0.502, 0.058, true)).toBe("[\u221250.2, 5.8]");
   expect([differenceInterval(null, null, true), differenceInterval(-1, 2.5, false)]).toEqual(["n/a", "[\u22121.00, 2.50]"]);
-  expect([ofScenario(0.5, true), ofScenario(1 / 3, true), ofScenario(4, false), ofScenario(4.5, false)]).toEqual(["50\u202f%", "33.3\u202f%", "4", "4.50"]);
+  expect([ofScenario(0.5, true), ofScenario(1 / 3, true), ofScenario(4, false), ofScenario(4.5, false)]).toEqual([
+    "50\u202f%",
+    "33.3\u202f%",
+    "4",
+    "4.50",
+  ]);
 });
 
 it("names no shared scenarios where nothing is paired on them", () => {
   expect(pairedOver(null, 4)).toBe("nothing is paired");
-  expect([pairedOver({ n: 1, tau: 4 }, 4), pairedOver({ n: 12, tau: 3 }, 4)]).toEqual(["on 1 shared scenario", "on 12 shared scenarios, as far as they are known"]);
+  expect([pairedOver({ n: 1, tau: 4 }, 4), pairedOver({ n: 12, tau: 3 }, 4)]).toEqual([
+    "on 1 shared scenario",
+    "on 12 shared scenarios, as far as they are known",
+  ]);
 });
 
 it("says why nothing is paired: runs in both members are no lack of shared scenarios", () => {
@@ -43,7 +61,12 @@ it("does not say that no scenario is shared by members that have trials in commo
 
 it("says why no turn is listed: that two share no scenario only where they have no runs in common", () => {
   const of = (shared_scenarios: number, in_both: number, reference = 0): Parameters<typeof noDisagreement>[0] =>
-    ({ reference, shared_scenarios, members: [{ name: "A" }, { name: "B" }], pairs: [{ a: 1 - reference, b: reference, in_both }] }) as unknown as Comparison;
+    ({
+      reference,
+      shared_scenarios,
+      members: [{ name: "A" }, { name: "B" }],
+      pairs: [{ a: 1 - reference, b: reference, in_both }],
+    }) as unknown as Comparison;
   expect(noDisagreement(of(0, 1))).toBe("B and A have runs, or trials of them, in common: nothing is paired.");
   expect(noDisagreement(of(0, 1, 1))).toBe("A and B have runs, or trials of them, in common: nothing is paired.");
   expect(noDisagreement(of(0, 0))).toBe("B and A share no scenario in which both were at risk.");

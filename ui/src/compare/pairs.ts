@@ -23,7 +23,12 @@ export function notPaired(pair: Pick<ComparedPair, "in_both"> | undefined, a: st
 }
 
 /** Why no turn is listed on which members disagree. A trial that two have in common counts in one of them, so what is left may share no scenario. */
-export function noDisagreement({ members, pairs, reference, shared_scenarios }: Pick<Comparison, "members" | "pairs" | "reference" | "shared_scenarios">): string {
+export function noDisagreement({
+  members,
+  pairs,
+  reference,
+  shared_scenarios,
+}: Pick<Comparison, "members" | "pairs" | "reference" | "shared_scenarios">): string {
   if (members.length !== 2 || shared_scenarios > 0) return "They agree on every turn that more than one of them reached.";
   const other = 1 - reference;
   return notPaired(pairWith({ pairs, reference }, other), members[other]?.name ?? "This run", members[reference]?.name ?? "the reference");

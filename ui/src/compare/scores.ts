@@ -35,6 +35,9 @@ export function missingInWords(lines: readonly ScoreLine[]): string[] {
     return about.length === scored.length ? sentence : `${about.map((line) => line.name).join(", ")}: ${sentence}`;
   });
   const others = lines.filter((line) => line.scores === null);
-  if (others.length > 0 && scored.length > 0) reasons.push(`${others.map((line) => line.name).join(", ")}: these scores do not apply, since turns are not graded by themselves or a task has one turn.`);
+  if (others.length > 0 && scored.length > 0)
+    reasons.push(
+      `${others.map((line) => line.name).join(", ")}: these scores do not apply, since turns are not graded by themselves or a task has one turn.`,
+    );
   return reasons;
 }

@@ -31,5 +31,7 @@ export function taskCellText(cell: Pick<TaskCell, "trials" | "passed" | "unscore
 /** `2 of 3 scored trials passed, 1 trial not scored` */
 export function taskCellTitle(cell: Pick<TaskCell, "trials" | "passed" | "unscored">): string {
   const unscored = cell.unscored === 0 ? "" : `, ${counted(cell.unscored, "trial")} not scored`;
-  return cell.trials === 0 ? `${counted(cell.unscored, "trial")} not scored` : `${count(cell.passed)} of ${counted(cell.trials, "scored trial")} passed${unscored}`;
+  return cell.trials === 0
+    ? `${counted(cell.unscored, "trial")} not scored`
+    : `${count(cell.passed)} of ${counted(cell.trials, "scored trial")} passed${unscored}`;
 }

@@ -4,7 +4,10 @@ import type { RunRow } from "../host/bindings/RunRow";
 import { fullInWords, manyInWords, measured, perSurvivedTurn, resultInWords } from "./words";
 
 const member = (simulated: boolean, cost: number | null, no_turn_survived = false): ComparedMember =>
-  ({ simulated, spent: { cost_per_episode: cost, cost_per_survived_turn: no_turn_survived ? null : cost, no_turn_survived } }) as unknown as ComparedMember;
+  ({
+    simulated,
+    spent: { cost_per_episode: cost, cost_per_survived_turn: no_turn_survived ? null : cost, no_turn_survived },
+  }) as unknown as ComparedMember;
 
 test("a simulated model has no cost, whatever is counted", () => {
   const members = [member(true, null), member(true, 0.5), member(false, null), member(false, 0.5)];

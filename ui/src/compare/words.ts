@@ -13,8 +13,17 @@ import type { Spent } from "../host/bindings/Spent";
 import { costInWords, counted, decimals, duration, fixed, percent, pValue, scoreText, thin, UNKNOWN } from "../parts/format";
 import { MOST } from "./address";
 
-export const modeNames: Readonly<Record<DisagreementMode, string>> = { all: "All", different: "Different", failures: "Failures", errors: "Errors" };
-export const sortNames: Readonly<Record<DisagreementSort, string>> = { reference_fails: "Reference fails first", spread: "Largest spread first", scenario: "By scenario" };
+export const modeNames: Readonly<Record<DisagreementMode, string>> = {
+  all: "All",
+  different: "Different",
+  failures: "Failures",
+  errors: "Errors",
+};
+export const sortNames: Readonly<Record<DisagreementSort, string>> = {
+  reference_fails: "Reference fails first",
+  spread: "Largest spread first",
+  scenario: "By scenario",
+};
 export const measureNames: Readonly<Record<Measure, string>> = {
   stamina: "Mean stamina",
   pass_rate: "Pass rate",
@@ -53,7 +62,11 @@ export function memberInWords(member: Member): string {
 
 /** `χ² = 12.31, df = 3, p = 0.006`; where there is no test, why: `n/a: no episode failed`. */
 export function chiSquare(test: ChiSquare | null, why: string | null): string {
-  return test === null ? (why === null ? "n/a" : `n/a: ${why}`) : `χ² = ${decimals(test.chi2, 2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
+  return test === null
+    ? why === null
+      ? "n/a"
+      : `n/a: ${why}`
+    : `χ² = ${decimals(test.chi2, 2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
 }
 
 /** What color and dash stand for on this page. */
@@ -71,10 +84,12 @@ export function channels(members: readonly ComparedMember[]): string {
 }
 
 /** Of so many members that their survival curves are not in one plot. */
-export const manyInWords = (members: number): string => `${counted(members, "member")} are compared; with more than ${String(MOST)}, each survival curve has a panel of its own`;
+export const manyInWords = (members: number): string =>
+  `${counted(members, "member")} are compared; with more than ${String(MOST)}, each survival curve has a panel of its own`;
 
 /** Why no member can be added: an address may name more than a page adds. */
-export const fullInWords = (members: number): string => `${counted(members, "member")} are compared. Members can be added up to ${String(MOST)}: remove ${members > MOST ? "some" : "one"} to add another.`;
+export const fullInWords = (members: number): string =>
+  `${counted(members, "member")} are compared. Members can be added up to ${String(MOST)}: remove ${members > MOST ? "some" : "one"} to add another.`;
 
 export const thinOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : thin(value));
 export const secondsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : duration(value));
@@ -85,12 +100,20 @@ export const perSurvivedTurn = (m: Pick<ComparedMember, "simulated" | "spent">):
 
 /** Of how many turns a rate is known, where not of all that were played. */
 export const knownOver = (spent: Spent, rate: number | null, over: KnownOver): string | null =>
-  rate !== null && over.turns < spent.turns_played ? `known for ${String(over.turns)} of ${counted(spent.turns_played, "turn")}, in ${counted(over.episodes, "episode")}` : null;
+  rate !== null && over.turns < spent.turns_played
+    ? `known for ${String(over.turns)} of ${counted(spent.turns_played, "turn")}, in ${counted(over.episodes, "episode")}`
+    : null;
 
 /** The sum of a member's cost, and of how many episodes it is where not of all. */
 export function sumOfCost(m: ComparedMember): { text: string; unknown: boolean; partial: string | null } {
   const { cost_usd, cost_known } = m.spent;
-  return { ...costInWords(cost_usd, m.simulated, { known: cost_known, of: m.stamina.n }), partial: !m.simulated && cost_usd !== null && cost_known < m.stamina.n ? `known for ${String(cost_known)} of ${counted(m.stamina.n, "episode")}` : null };
+  return {
+    ...costInWords(cost_usd, m.simulated, { known: cost_known, of: m.stamina.n }),
+    partial:
+      !m.simulated && cost_usd !== null && cost_known < m.stamina.n
+        ? `known for ${String(cost_known)} of ${counted(m.stamina.n, "episode")}`
+        : null,
+  };
 }
 
 /** The value of a measure as the bars have it. */

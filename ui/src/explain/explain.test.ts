@@ -28,18 +28,80 @@ test("an entry without one of its parts is refused", () => {
 
 test("every number of Run, Compare, Matrix, Failures, Library, Runs and the prices says which one it is", () => {
   const unmarked: string[] = [];
-  for (const file of ["compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/RetryTable.svelte", "run/RunTable.svelte", "failures/ShareTable.svelte", "failures/RepairView.svelte", "failures/FlipList.svelte", "run/SessionsPane.svelte", "matrix/PublishedTable.svelte", "runs/PricesDialog.svelte", "runs/EpisodeTable.svelte", "runs/FinishedRuns.svelte"]) {
+  for (const file of [
+    "compare/NumbersPane.svelte",
+    "compare/PairsTable.svelte",
+    "compare/ScoresTable.svelte",
+    "matrix/RetryTable.svelte",
+    "run/RunTable.svelte",
+    "failures/ShareTable.svelte",
+    "failures/RepairView.svelte",
+    "failures/FlipList.svelte",
+    "run/SessionsPane.svelte",
+    "matrix/PublishedTable.svelte",
+    "runs/PricesDialog.svelte",
+    "runs/EpisodeTable.svelte",
+    "runs/FinishedRuns.svelte",
+  ]) {
     const heads = source(file).match(/<th(?=[^>]*class="num")(?:"[^"]*"|\{[^}]*\}|[^>"])*>/g) ?? [];
     unmarked.push(...heads.filter((head) => !head.includes("data-explain")).map((head) => `${file}: ${head}`));
   }
   expect(unmarked).toEqual([]);
-  const further = ["failures/FlipList.svelte", "run/SessionsPane.svelte", "matrix/PublishedTable.svelte", "runs/PricesDialog.svelte", "runs/EpisodeTable.svelte", "runs/FinishedRuns.svelte", "runs/live.ts", "runs/PreflightPane.svelte", "report/ReportDialog.svelte"];
-  const used = ["compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/MatrixPage.svelte", "matrix/MatrixTable.svelte", "matrix/RetryTable.svelte", "run/RunPage.svelte", "run/RunTable.svelte", "run/summary.ts", "library/columns.ts", "failures/ShareTable.svelte", "failures/RepairView.svelte", "failures/FailuresPage.svelte", "compare/Disagreements.svelte", "compare/FigureTable.svelte", ...further]
-    .flatMap((file) => [...source(file).matchAll(/(?:data-explain="|explain: "|data-explain=\{[^}]*\? "[a-z_]+" : ")([a-z_]+)"/g)].map((found) => found[1]));
+  const further = [
+    "failures/FlipList.svelte",
+    "run/SessionsPane.svelte",
+    "matrix/PublishedTable.svelte",
+    "runs/PricesDialog.svelte",
+    "runs/EpisodeTable.svelte",
+    "runs/FinishedRuns.svelte",
+    "runs/live.ts",
+    "runs/PreflightPane.svelte",
+    "report/ReportDialog.svelte",
+  ];
+  const used = [
+    "compare/NumbersPane.svelte",
+    "compare/PairsTable.svelte",
+    "compare/ScoresTable.svelte",
+    "matrix/MatrixPage.svelte",
+    "matrix/MatrixTable.svelte",
+    "matrix/RetryTable.svelte",
+    "run/RunPage.svelte",
+    "run/RunTable.svelte",
+    "run/summary.ts",
+    "library/columns.ts",
+    "failures/ShareTable.svelte",
+    "failures/RepairView.svelte",
+    "failures/FailuresPage.svelte",
+    "compare/Disagreements.svelte",
+    "compare/FigureTable.svelte",
+    ...further,
+  ].flatMap((file) =>
+    [...source(file).matchAll(/(?:data-explain="|explain: "|data-explain=\{[^}]*\? "[a-z_]+" : ")([a-z_]+)"/g)].map((found) => found[1]),
+  );
   expect(used.length).toBeGreaterThan(40);
   expect(used.filter((key) => !isExplainKey(key))).toEqual([]);
   // Every explanation can be met.
-  const met = new Set(["library/columns.ts", "run/summary.ts", "run/RunPage.svelte", "run/RunTable.svelte", "compare/NumbersPane.svelte", "compare/PairsTable.svelte", "compare/ScoresTable.svelte", "matrix/MatrixPage.svelte", "matrix/MatrixTable.svelte", "matrix/RetryTable.svelte", "failures/ShareTable.svelte", "failures/RepairView.svelte", "failures/FailuresPage.svelte", "compare/Disagreements.svelte", ...further].flatMap((file) => source(file).match(/"[a-z_]+"/g) ?? []).map((word) => word.slice(1, -1)));
+  const met = new Set(
+    [
+      "library/columns.ts",
+      "run/summary.ts",
+      "run/RunPage.svelte",
+      "run/RunTable.svelte",
+      "compare/NumbersPane.svelte",
+      "compare/PairsTable.svelte",
+      "compare/ScoresTable.svelte",
+      "matrix/MatrixPage.svelte",
+      "matrix/MatrixTable.svelte",
+      "matrix/RetryTable.svelte",
+      "failures/ShareTable.svelte",
+      "failures/RepairView.svelte",
+      "failures/FailuresPage.svelte",
+      "compare/Disagreements.svelte",
+      ...further,
+    ]
+      .flatMap((file) => source(file).match(/"[a-z_]+"/g) ?? [])
+      .map((word) => word.slice(1, -1)),
+  );
   expect(explainKeys.filter((key) => !met.has(key))).toEqual([]);
 });
 
@@ -47,7 +109,10 @@ test("every number in the strip of Run, Live, Failures and the import report say
   for (const file of ["run/summary.ts", "runs/live.ts", "failures/FailuresPage.svelte", "report/ReportDialog.svelte"]) {
     const numbers = source(file).match(/\{(?= [^{}]*key: )[^{}]*/g) ?? [];
     // What ran the tests, and what a source was recognized as, are names.
-    const unmarked = numbers.filter((one) => one.includes("value:") && !one.includes("explain:") && !one.includes('key: "Runner"') && !one.includes('key: "Recognized as"'));
+    const unmarked = numbers.filter(
+      (one) =>
+        one.includes("value:") && !one.includes("explain:") && !one.includes('key: "Runner"') && !one.includes('key: "Recognized as"'),
+    );
     expect(numbers.length, file).toBeGreaterThan(2);
     expect(unmarked, file).toEqual([]);
   }
@@ -55,11 +120,15 @@ test("every number in the strip of Run, Live, Failures and the import report say
 
 test("commands and code have the run, the reference and τ of the place", () => {
   const at = { key: "difference" as const, run: "sweep.a", reference: "sweep.b", tau: "9" };
-  expect(filled("stamina table episodes RUN REFERENCE --out episodes.csv", at)).toBe("stamina table episodes sweep.a sweep.b --out episodes.csv");
+  expect(filled("stamina table episodes RUN REFERENCE --out episodes.csv", at)).toBe(
+    "stamina table episodes sweep.a sweep.b --out episodes.csv",
+  );
   expect(filled('S("RUN", TAU + 1)', { ...at, run: null })).toBe('S("RUN", 9 + 1)');
   const command = "stamina table progress FOLDER --out progress.csv";
   expect(filled(command, { ...at, folder: "/home/me/runs/glm-5" })).toBe("stamina table progress /home/me/runs/glm-5 --out progress.csv");
-  expect(filled(command, { ...at, folder: "/home/me/it's here; $(x)" })).toBe(String.raw`stamina table progress '/home/me/it'\''s here; $(x)' --out progress.csv`);
+  expect(filled(command, { ...at, folder: "/home/me/it's here; $(x)" })).toBe(
+    String.raw`stamina table progress '/home/me/it'\''s here; $(x)' --out progress.csv`,
+  );
   expect(filled(command, at)).toBe(command);
   const entry = entries.find((one) => one.key === "mean_stamina");
   if (!entry) throw new Error("mean stamina is explained");
@@ -68,6 +137,9 @@ test("commands and code have the run, the reference and τ of the place", () => 
   const [live, sessions] = ["time_left", "tool_success"].map((key) => entries.find((one) => one.key === key));
   if (!live || !sessions) throw new Error("time left and tool success are explained");
   const finished = { page: "runs", view: "finished", query: {} } as const;
-  expect([inputsRoute(live, at, finished), inputsRoute(live, at, { page: "library", query: {} })]).toEqual([finished, { page: "runs", view: "live", query: {} }]);
+  expect([inputsRoute(live, at, finished), inputsRoute(live, at, { page: "library", query: {} })]).toEqual([
+    finished,
+    { page: "runs", view: "live", query: {} },
+  ]);
   expect(inputsRoute(sessions, at, { page: "library", query: {} })).toEqual({ page: "run", run: "sweep.a", query: {} });
 });

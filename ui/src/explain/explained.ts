@@ -46,7 +46,13 @@ export function explainedAt(from: Element | null): Explained | undefined {
   const key = element?.getAttribute("data-explain");
   if (!isExplainKey(key)) return undefined;
   const near = (name: string): string | null => (from?.closest(`[${name}]`) ?? element?.closest(`[${name}]`))?.getAttribute(name) ?? null;
-  return { key, run: near("data-explain-run"), reference: near("data-explain-reference"), tau: near("data-explain-tau"), folder: near("data-explain-folder") };
+  return {
+    key,
+    run: near("data-explain-run"),
+    reference: near("data-explain-reference"),
+    tau: near("data-explain-tau"),
+    folder: near("data-explain-folder"),
+  };
 }
 
 /** Every number of the page, each once, in the order in which they stand. */
@@ -64,7 +70,12 @@ const asWord = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${p
 
 /** A command or code with what is known of the place in it. */
 export function filled(text: string, at: Pick<Explained, "run" | "reference" | "tau" | "folder">): string {
-  const names: Readonly<Record<string, string | null>> = { RUN: at.run, REFERENCE: at.reference, TAU: at.tau, FOLDER: at.folder == null ? null : asWord(at.folder) };
+  const names: Readonly<Record<string, string | null>> = {
+    RUN: at.run,
+    REFERENCE: at.reference,
+    TAU: at.tau,
+    FOLDER: at.folder == null ? null : asWord(at.folder),
+  };
   return text.replace(/\b(?:RUN|REFERENCE|TAU|FOLDER)\b/g, (name) => names[name] ?? name);
 }
 

@@ -30,7 +30,8 @@ export function parse(text: string): Explanation[] {
   const entries = section.split(/^(?=#### )/mu).slice(1);
   return entries.map((entry) => {
     const found = ENTRY.exec(entry)?.groups;
-    if (!found) throw new Error(`docs/metrics.md: this entry of “Explain this number” does not have the five parts in their order:\n${entry}`);
+    if (!found)
+      throw new Error(`docs/metrics.md: this entry of “Explain this number” does not have the five parts in their order:\n${entry}`);
     return found as unknown as Explanation;
   });
 }

@@ -9,7 +9,8 @@ interface Chosen {
 function kept(): Chosen {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
-    if (typeof value === "object" && value !== null && "preset" in value && typeof value.preset === "string") return { preset: value.preset, grey: false };
+    if (typeof value === "object" && value !== null && "preset" in value && typeof value.preset === "string")
+      return { preset: value.preset, grey: false };
   } catch {
     // What is kept there is not ours, or storage is off.
   }

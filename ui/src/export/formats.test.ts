@@ -32,14 +32,31 @@ test("sizes are said in inches", () => {
 });
 
 test("a spec in comments is one line where a text is looked at", () => {
-  const text = ["% ", "% # Stamina Lab figure spec: begin", "% version = 1", "% kind = \"table\"", "% # Stamina Lab figure spec: end", "\\begin{table}"].join("\n");
+  const text = [
+    "% ",
+    "% # Stamina Lab figure spec: begin",
+    "% version = 1",
+    '% kind = "table"',
+    "% # Stamina Lab figure spec: end",
+    "\\begin{table}",
+  ].join("\n");
   expect(withoutSpec(text)).toBe("% \n% (2 lines: the spec that makes it again)\n\\begin{table}");
   expect(withoutSpec("run,n\na,5")).toBe("run,n\na,5");
 });
 
 test("a report is looked at with its figures where they stand", () => {
   const figure = "data:image/svg+xml;base64,PHN2Zy8+";
-  const markdown = ["# Report of a", "", "Words.", `![survival](${figure})`, "", "*Survival.*", "", "not a figure: ![x](https://example.com/x.svg)", ""].join("\n");
+  const markdown = [
+    "# Report of a",
+    "",
+    "Words.",
+    `![survival](${figure})`,
+    "",
+    "*Survival.*",
+    "",
+    "not a figure: ![x](https://example.com/x.svg)",
+    "",
+  ].join("\n");
   expect(reportParts(markdown, 1000)).toEqual([
     { kind: "text", text: "# Report of a\n\nWords." },
     { kind: "figure", name: "survival", address: figure },

@@ -49,7 +49,13 @@ const bundle: readonly Format[] = [{ format: "zip", name: "Zip", about: "figures
 
 export const formats: Readonly<Record<What, readonly Format[]>> = { figure, table, attempts, report, bundle };
 
-export const whatNames: Readonly<Record<What, string>> = { figure: "Figure", table: "Table", attempts: "Attempts", report: "Report", bundle: "Bundle" };
+export const whatNames: Readonly<Record<What, string>> = {
+  figure: "Figure",
+  table: "Table",
+  attempts: "Attempts",
+  report: "Report",
+  bundle: "Bundle",
+};
 
 /** The bytes of a base64 answer. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
@@ -69,18 +75,24 @@ export const shortened = (text: string, most: number): string => (text.length > 
 export const inInches = ([width, height]: readonly [number, number]): string => `${width.toFixed(2)} × ${height.toFixed(2)} in`;
 
 /** Whether a caption has a short form that says less. */
-export const hasShort = (of: Pick<Exported, "caption" | "short_caption">): boolean => of.short_caption !== "" && of.short_caption !== of.caption;
+export const hasShort = (of: Pick<Exported, "caption" | "short_caption">): boolean =>
+  of.short_caption !== "" && of.short_caption !== of.caption;
 
 /** The caption, short where it is wanted and there is such a one. */
-export const captionOf = (of: Pick<Exported, "caption" | "short_caption">, short: boolean): string => (short && hasShort(of) ? of.short_caption : of.caption);
+export const captionOf = (of: Pick<Exported, "caption" | "short_caption">, short: boolean): string =>
+  short && hasShort(of) ? of.short_caption : of.caption;
 
 /** A text as it is looked at: the spec that it carries in its comments is one line, so that what is made of it is seen. */
 export function withoutSpec(text: string): string {
-  return text.replace(/^.*Stamina Lab figure spec: begin\n([^]*?)^.*Stamina Lab figure spec: end$/m, (_, inside: string) => `% (${String(inside.split("\n").length - 1)} lines: the spec that makes it again)`);
+  return text.replace(
+    /^.*Stamina Lab figure spec: begin\n([^]*?)^.*Stamina Lab figure spec: end$/m,
+    (_, inside: string) => `% (${String(inside.split("\n").length - 1)} lines: the spec that makes it again)`,
+  );
 }
 
 /** A part of a report as it is looked at before it is saved. */
-export type ReportPart = { readonly kind: "text"; readonly text: string } | { readonly kind: "figure"; readonly name: string; readonly address: string };
+export type ReportPart =
+  { readonly kind: "text"; readonly text: string } | { readonly kind: "figure"; readonly name: string; readonly address: string };
 
 /** The parts of a Markdown report that has its figures inside, in their order: at most `most` letters of text. */
 export function reportParts(markdown: string, most: number): readonly ReportPart[] {

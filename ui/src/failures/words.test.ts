@@ -1,19 +1,61 @@
 import { expect, test } from "vitest";
-import { CASES, caseRoute, originsAbout, originsInWords, percent, readChoice, readRows, repairedInWords, historyInWords, tables, tabs } from "./words";
+import {
+  CASES,
+  caseRoute,
+  originsAbout,
+  originsInWords,
+  percent,
+  readChoice,
+  readRows,
+  repairedInWords,
+  historyInWords,
+  tables,
+  tabs,
+} from "./words";
 
 test("an address that says nothing shows the first failures by run", () => {
-  expect(readChoice({})).toEqual({ group: "member", scope: "first", tab: "cases", at: "", class: undefined, byTests: false, origin: undefined });
-  expect(readChoice({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", origin: "regressed" })).toEqual({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", byTests: false, origin: "regressed" });
+  expect(readChoice({})).toEqual({
+    group: "member",
+    scope: "first",
+    tab: "cases",
+    at: "",
+    class: undefined,
+    byTests: false,
+    origin: undefined,
+  });
+  expect(readChoice({ group: "turn", scope: "first", tab: "flips", at: "3", class: "guard_ignored", origin: "regressed" })).toEqual({
+    group: "turn",
+    scope: "first",
+    tab: "flips",
+    at: "3",
+    class: "guard_ignored",
+    byTests: false,
+    origin: "regressed",
+  });
   expect([readChoice({ class: "guard_ignored", of: "tests" }).byTests, readChoice({ of: "tests" }).byTests]).toEqual([true, false]);
   expect(readChoice({ group: "x", origin: "y" }).group).toBe("member");
 });
 
 test("small shares are not 0 and large ones not 100", () => {
-  expect([0, 0.0001, 0.004, 0.34, 0.996, 0.9999, 1].map(percent)).toEqual(["0 %", "< 0.1 %", "0.4 %", "34 %", "99.6 %", "> 99.9 %", "100 %"]);
+  expect([0, 0.0001, 0.004, 0.34, 0.996, 0.9999, 1].map(percent)).toEqual([
+    "0 %",
+    "< 0.1 %",
+    "0.4 %",
+    "34 %",
+    "99.6 %",
+    "> 99.9 %",
+    "100 %",
+  ]);
 });
 
 test("a case leads to its attempt and test", () => {
-  expect(caseRoute({ run: "r", episode: "e", turn: 3, attempt: 2, test: "a.b" })).toEqual({ page: "turn", run: "r", episode: "e", turn: 3, query: { attempt: "2", test: "a.b" } });
+  expect(caseRoute({ run: "r", episode: "e", turn: 3, attempt: 2, test: "a.b" })).toEqual({
+    page: "turn",
+    run: "r",
+    episode: "e",
+    turn: 3,
+    query: { attempt: "2", test: "a.b" },
+  });
   expect(caseRoute({ run: "r", episode: "e", turn: 3, attempt: 2, test: null }).query).toEqual({ attempt: "2" });
 });
 
@@ -22,7 +64,18 @@ test("origins are counted in words", () => {
 });
 
 test("what was tried again and failed again was tried again", () => {
-  const repair = { failed_first: 2, tried_again: 0, repaired: 0, median_attempts: null, at_attempt: [], stretches: 0, stretches_unknown: 0, stretches_repaired: 0, repaired_in_same_turn: 0, median_turns: null };
+  const repair = {
+    failed_first: 2,
+    tried_again: 0,
+    repaired: 0,
+    median_attempts: null,
+    at_attempt: [],
+    stretches: 0,
+    stretches_unknown: 0,
+    stretches_repaired: 0,
+    repaired_in_same_turn: 0,
+    median_turns: null,
+  };
   expect(repairedInWords(repair).small).toBe("no turn was tried again");
   expect(repairedInWords({ ...repair, tried_again: 2 })).toEqual({ value: "0 %", small: "of 2 turns", unknown: false });
   expect(repairedInWords({ ...repair, failed_first: 0 }).small).toBe("no turn failed first");
@@ -31,19 +84,35 @@ test("what was tried again and failed again was tried again", () => {
 test("a failing test says where it passed before", () => {
   expect(historyInWords({ history: "new", passed_in_turn: null, since_turn: null })).toBe("new");
   expect(historyInWords({ history: "regressed", passed_in_turn: 2, since_turn: null })).toBe("regressed, passed in turn 2");
-  expect(historyInWords({ history: "still_failing", passed_in_turn: 1, since_turn: 3 })).toBe("still failing since turn 3, passed in turn 1");
+  expect(historyInWords({ history: "still_failing", passed_in_turn: 1, since_turn: 3 })).toBe(
+    "still failing since turn 3, passed in turn 1",
+  );
 });
 
 test("where only last attempts are counted it is said why few tests are new or regressed", () => {
   expect(originsAbout("attempts", { tried_again: 3 })).toBeNull();
   expect(originsAbout("first", { tried_again: 0 })).toBeNull();
-  for (const scope of ["first", "turns"] as const) expect(originsAbout(scope, { tried_again: 3 })).toMatch(/last attempt of a turn.*few are new or regressed.*Every attempt/);
+  for (const scope of ["first", "turns"] as const)
+    expect(originsAbout(scope, { tried_again: 3 })).toMatch(/last attempt of a turn.*few are new or regressed.*Every attempt/);
 });
 
 test("every tab can be taken away as what it shows", () => {
   const of = { members: [], benchmark: null, group: "member", scope: "attempts" } as const;
-  const cases = { of, group: "", class: "guard_ignored", by_tests: true, origin: null, episode: null, turn: null, most_tests: 0, offset: 0, limit: 0 };
-  const kinds = tabs.map((tab) => tables(tab, { ...of, members: [] }, { ...cases, of: { ...of, members: [] } }).map((one) => one.table?.kind));
+  const cases = {
+    of,
+    group: "",
+    class: "guard_ignored",
+    by_tests: true,
+    origin: null,
+    episode: null,
+    turn: null,
+    most_tests: 0,
+    offset: 0,
+    limit: 0,
+  };
+  const kinds = tabs.map((tab) =>
+    tables(tab, { ...of, members: [] }, { ...cases, of: { ...of, members: [] } }).map((one) => one.table?.kind),
+  );
   expect(kinds).toEqual([["cases"], ["repairs", "repair_times", "origins"], ["flips"], ["rules"]]);
 });
 

@@ -96,7 +96,11 @@ export function percent(share: number): string {
 }
 
 /** How many turns that failed at first a later attempt repaired, of a group. */
-export function repairedInWords({ failed_first, tried_again, repaired }: Repair): { readonly value: string; readonly small: string; readonly unknown: boolean } {
+export function repairedInWords({ failed_first, tried_again, repaired }: Repair): {
+  readonly value: string;
+  readonly small: string;
+  readonly unknown: boolean;
+} {
   if (failed_first === 0) return { value: "n/a", small: "no turn failed first", unknown: true };
   if (tried_again === 0) return { value: "n/a", small: "no turn was tried again", unknown: true };
   return { value: percent(repaired / failed_first), small: `of ${counted(failed_first, "turn")}`, unknown: false };
@@ -113,7 +117,11 @@ export function madeInWords(scope: FailureScope, made: number): string {
       return `of ${counted(made, "turn")} without one before`;
   }
 }
-export const failedInWords: Readonly<Record<FailureScope, string>> = { attempts: "Failed attempts", turns: "Turns not passed", first: "First failures" };
+export const failedInWords: Readonly<Record<FailureScope, string>> = {
+  attempts: "Failed attempts",
+  turns: "Turns not passed",
+  first: "First failures",
+};
 
 /** What must be known of the origins of a scope: null where every failed attempt is counted, and where no turn was tried again. */
 export function originsAbout(scope: FailureScope, { tried_again }: Pick<Repair, "tried_again">): string | null {
@@ -137,13 +145,28 @@ export function sinceInWords(test: TestHistory): string {
 
 /** Where a case is looked at. */
 export function caseRoute(of: Pick<FailureCase, "run" | "episode" | "turn" | "attempt" | "test">): Route {
-  return { page: "turn", run: of.run, episode: of.episode, turn: of.turn, query: { attempt: String(of.attempt), ...(of.test === null ? {} : { test: of.test }) } };
+  return {
+    page: "turn",
+    run: of.run,
+    episode: of.episode,
+    turn: of.turn,
+    query: { attempt: String(of.attempt), ...(of.test === null ? {} : { test: of.test }) },
+  };
 }
 
-export const classLabel = (failures: Failures | undefined, word: string): string => failures?.classes.find((c) => c.class === word)?.label ?? word.replaceAll("_", " ");
+export const classLabel = (failures: Failures | undefined, word: string): string =>
+  failures?.classes.find((c) => c.class === word)?.label ?? word.replaceAll("_", " ");
 
 /** `2 new, 1 regressed` */
 export function originsInWords([fresh, regressed, still, unknown]: FailureCase["origins"]): string {
-  const parts: readonly [number, string][] = [[fresh, "new"], [regressed, "regressed"], [still, "still failing"], [unknown, "unknown"]];
-  return parts.filter(([n]) => n > 0).map(([n, word]) => `${n} ${word}`).join(", ");
+  const parts: readonly [number, string][] = [
+    [fresh, "new"],
+    [regressed, "regressed"],
+    [still, "still failing"],
+    [unknown, "unknown"],
+  ];
+  return parts
+    .filter(([n]) => n > 0)
+    .map(([n, word]) => `${n} ${word}`)
+    .join(", ");
 }

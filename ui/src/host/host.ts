@@ -98,7 +98,11 @@ async function writeLater(type: string, content: Promise<Blob>): Promise<void> {
 export async function copyText(text: string | Promise<string>): Promise<void> {
   try {
     if (typeof text === "string") await navigator.clipboard.writeText(text);
-    else await writeLater("text/plain", text.then((t) => new Blob([t], { type: "text/plain" })));
+    else
+      await writeLater(
+        "text/plain",
+        text.then((t) => new Blob([t], { type: "text/plain" })),
+      );
   } catch (thrown) {
     // If there is nothing to copy, that is what is wrong.
     const ready = await text;
@@ -117,7 +121,14 @@ export async function copyText(text: string | Promise<string>): Promise<void> {
 
 /** Copies a picture; the clipboard of an older WebKit takes none. */
 export async function copyPicture(png: Promise<Blob>): Promise<void> {
-  if (!("ClipboardItem" in globalThis)) throw new CallError({ code: "host.failed", message: "This window cannot put pictures on the clipboard", hint: "Save the file instead.", path: null, not_recognised: null });
+  if (!("ClipboardItem" in globalThis))
+    throw new CallError({
+      code: "host.failed",
+      message: "This window cannot put pictures on the clipboard",
+      hint: "Save the file instead.",
+      path: null,
+      not_recognised: null,
+    });
   try {
     await writeLater("image/png", png);
   } catch (thrown) {
@@ -135,5 +146,7 @@ export function download(fileName: string, content: Blob): void {
   link.download = fileName;
   link.click();
   // The download has its own hold on the content once the click was handled.
-  setTimeout(() => { URL.revokeObjectURL(address); }, 60_000);
+  setTimeout(() => {
+    URL.revokeObjectURL(address);
+  }, 60_000);
 }

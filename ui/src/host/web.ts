@@ -5,7 +5,8 @@ import { asCallError, CallError, copyPicture, copyText, download, isApiError, is
 const KEY = "stamina-token";
 /** Chromium drops what is under way whenever a network of this machine comes or goes, as those of containers do all the time
  *  while a run is played. What only reads is asked once more. */
-const READS = /^(get_|list_|run_|read_|check_|estimate_|compare_|code_|draw_|search$|app_state$|wait_for_changes$|launch_form$|preflight_run$|live_log$|key_known$|import_report$)/;
+const READS =
+  /^(get_|list_|run_|read_|check_|estimate_|compare_|code_|draw_|search$|app_state$|wait_for_changes$|launch_form$|preflight_run$|live_log$|key_known$|import_report$)/;
 const AGAIN_MS = 250;
 
 function takeToken(): string {

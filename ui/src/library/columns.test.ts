@@ -6,7 +6,15 @@ test("a column that is unknown for all is hidden, unless it was asked for", () =
   const knows = (...known: RunSort[]): { known: RunSort[] } => ({ known });
   const unknown = unknownForAll([knows("harness", "turns", "score"), knows("harness")]);
   expect([...unknown]).toEqual(["tokens", "cost", "date"]);
-  expect(shownColumns(null, true, unknown).map((column) => column.id)).toEqual(["harness", "episodes", "turns", "stamina", "ci", "score", "ends"]);
+  expect(shownColumns(null, true, unknown).map((column) => column.id)).toEqual([
+    "harness",
+    "episodes",
+    "turns",
+    "stamina",
+    "ci",
+    "score",
+    "ends",
+  ]);
   expect(shownColumns(["cost"], true, unknown).map((column) => column.id)).toEqual(["cost"]);
   // One group that knows it is enough.
   expect(unknownForAll([knows("harness"), knows("cost")]).has("cost")).toBe(false);
@@ -15,7 +23,8 @@ test("a column that is unknown for all is hidden, unless it was asked for", () =
 
 test("the column of mean stamina says what stands in it", () => {
   const shown = shownColumns(null, false, new Set());
-  const title = (measured: Parameters<typeof namedColumns>[1]): string | undefined => namedColumns(shown, measured).find((column) => column.id === "stamina")?.title;
+  const title = (measured: Parameters<typeof namedColumns>[1]): string | undefined =>
+    namedColumns(shown, measured).find((column) => column.id === "stamina")?.title;
   expect([title("stamina"), title("rates"), title("both")]).toEqual(["Stamina", "Pass rate", "Stamina or pass rate"]);
 });
 

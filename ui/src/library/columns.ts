@@ -6,7 +6,7 @@ import type { RunRow } from "../host/bindings/RunRow";
 import type { RunSort } from "../host/bindings/RunSort";
 
 export type ColumnId =
-  | "source" | "benchmark" | "harness" | "episodes" | "turns" | "stamina" | "ci" | "score" | "ends" | "tokens" | "cost" | "date" | "tags";
+  "source" | "benchmark" | "harness" | "episodes" | "turns" | "stamina" | "ci" | "score" | "ends" | "tokens" | "cost" | "date" | "tags";
 
 export interface Column {
   readonly id: ColumnId;
@@ -27,13 +27,65 @@ export const columns: readonly Column[] = [
   { id: "source", title: "Source", width: [130, 150], sort: "source", shown: "asked", about: "Folder or zip" },
   { id: "benchmark", title: "Benchmark", width: [150, 180], sort: "benchmark", shown: "asked", about: "Benchmark" },
   { id: "harness", title: "Harness", width: [106, 150], sort: "harness", shown: "always", about: "Agent and its version" },
-  { id: "episodes", title: "Episodes", width: [76, 84], sort: "episodes", right: true, shown: "always", about: "Episodes read, of those planned", explain: "episodes" },
-  { id: "turns", title: "Turns", width: [76, 76], sort: "turns", right: true, shown: "always", about: "Planned turns of an episode", explain: "planned_turns" },
-  { id: "stamina", title: "Stamina", width: [88, 88], sort: "stamina", right: true, shown: "always", about: "Mean stamina up to τ turns, pass rate of runs of one turn; sorted within each benchmark and number of planned turns", explain: "mean_stamina" },
-  { id: "ci", title: "95 % CI", width: [120, 192], shown: "always", about: "95 % interval of mean stamina or pass rate, on the scale of the group", explain: "mean_stamina_ci" },
-  { id: "score", title: "Score", width: [72, 78], sort: "score", right: true, shown: "always", about: "The benchmark's own score, recomputed, 0 to 100", explain: "score" },
+  {
+    id: "episodes",
+    title: "Episodes",
+    width: [76, 84],
+    sort: "episodes",
+    right: true,
+    shown: "always",
+    about: "Episodes read, of those planned",
+    explain: "episodes",
+  },
+  {
+    id: "turns",
+    title: "Turns",
+    width: [76, 76],
+    sort: "turns",
+    right: true,
+    shown: "always",
+    about: "Planned turns of an episode",
+    explain: "planned_turns",
+  },
+  {
+    id: "stamina",
+    title: "Stamina",
+    width: [88, 88],
+    sort: "stamina",
+    right: true,
+    shown: "always",
+    about: "Mean stamina up to τ turns, pass rate of runs of one turn; sorted within each benchmark and number of planned turns",
+    explain: "mean_stamina",
+  },
+  {
+    id: "ci",
+    title: "95 % CI",
+    width: [120, 192],
+    shown: "always",
+    about: "95 % interval of mean stamina or pass rate, on the scale of the group",
+    explain: "mean_stamina_ci",
+  },
+  {
+    id: "score",
+    title: "Score",
+    width: [72, 78],
+    sort: "score",
+    right: true,
+    shown: "always",
+    about: "The benchmark's own score, recomputed, 0 to 100",
+    explain: "score",
+  },
   { id: "ends", title: "End reasons", width: [112, 120], shown: "always", about: "How the episodes ended", explain: "end_reasons" },
-  { id: "tokens", title: "Tokens", width: [76, 84], sort: "tokens", right: true, shown: "always", about: "Input and output tokens", explain: "tokens" },
+  {
+    id: "tokens",
+    title: "Tokens",
+    width: [76, 84],
+    sort: "tokens",
+    right: true,
+    shown: "always",
+    about: "Input and output tokens",
+    explain: "tokens",
+  },
   { id: "cost", title: "Cost", width: [72, 84], sort: "cost", right: true, shown: "always", about: "Cost in US dollars", explain: "cost" },
   { id: "date", title: "Date", width: [104, 104], sort: "date", right: true, shown: "wide", about: "Start, UTC" },
   { id: "tags", title: "Tags", width: [120, 160], shown: "asked", about: "Your tags" },
@@ -45,13 +97,23 @@ export type Measured = "stamina" | "rates" | "both";
 /** The columns by what stands in them. */
 export function namedColumns(shown: readonly Column[], measured: Measured): readonly Column[] {
   if (measured === "stamina") return shown;
-  return shown.map((column): Column => (column.id === "ci" && measured === "rates" ? { ...column, explain: "pass_rate_ci" } : column.id !== "stamina" ? column : measured === "rates" ? { ...column, title: "Pass rate", explain: "pass_rate" } : { ...column, title: "Stamina or pass rate", width: [136, 140] }));
+  return shown.map((column): Column =>
+    column.id === "ci" && measured === "rates"
+      ? { ...column, explain: "pass_rate_ci" }
+      : column.id !== "stamina"
+        ? column
+        : measured === "rates"
+          ? { ...column, title: "Pass rate", explain: "pass_rate" }
+          : { ...column, title: "Stamina or pass rate", width: [136, 140] },
+  );
 }
 
 /** `chosen` = what the user chose, or `null` for what fits the window and is known of at least one run. */
 export function shownColumns(chosen: readonly string[] | null, wide: boolean, unknown: ReadonlySet<ColumnId>): Column[] {
   return columns.filter((column) =>
-    chosen === null ? (column.shown === "always" || (wide && column.shown === "wide")) && !unknown.has(column.id) : chosen.includes(column.id),
+    chosen === null
+      ? (column.shown === "always" || (wide && column.shown === "wide")) && !unknown.has(column.id)
+      : chosen.includes(column.id),
   );
 }
 
@@ -64,20 +126,27 @@ export function unknownForAll(groups: readonly Pick<RunGroup, "known">[]): Reado
 }
 
 /** Whether means of a group are over different numbers of turns, so that they do not compare as they stand. */
-export const hasSeveralTaus = (group: Pick<RunGroup, "tau"> | undefined): boolean => group?.tau != null && Math.max(1, group.tau[0]) !== group.tau[1];
+export const hasSeveralTaus = (group: Pick<RunGroup, "tau"> | undefined): boolean =>
+  group?.tau != null && Math.max(1, group.tau[0]) !== group.tau[1];
 
 /** Whether its runs are of one turn: then they have pass rates. */
-export const isOfOneTurn = (group: Pick<RunGroup, "planned_turns" | "scale">): boolean => group.planned_turns?.[1] === 1 && group.scale === 1;
+export const isOfOneTurn = (group: Pick<RunGroup, "planned_turns" | "scale">): boolean =>
+  group.planned_turns?.[1] === 1 && group.scale === 1;
 
 /** Whether there is anything to draw on its scale: of benchmarks without tests, and before an episode is read, there is not. */
-export const hasScale = (group: Pick<RunGroup, "planned_turns" | "scale" | "tau">): boolean => group.scale > 0 && (isOfOneTurn(group) || (group.tau?.[1] ?? 0) > 0);
+export const hasScale = (group: Pick<RunGroup, "planned_turns" | "scale" | "tau">): boolean =>
+  group.scale > 0 && (isOfOneTurn(group) || (group.tau?.[1] ?? 0) > 0);
 
 /** The scale of intervals that the head of their column shows: where runs are not grouped no line of a group does. */
-export function headScale(grouping: RunGrouping, groups: readonly Pick<RunGroup, "planned_turns" | "scale" | "tau">[]): { readonly scale: number; readonly percent: boolean } | null {
+export function headScale(
+  grouping: RunGrouping,
+  groups: readonly Pick<RunGroup, "planned_turns" | "scale" | "tau">[],
+): { readonly scale: number; readonly percent: boolean } | null {
   const [only, ...more] = groups;
   if (grouping !== "none" || only === undefined || more.length > 0 || !hasScale(only)) return null;
   return { scale: only.scale, percent: isOfOneTurn(only) };
 }
 
 /** About how wide a name of this many characters is with its badges, in px. */
-export const nameWidth = (run: Pick<RunRow, "baseline" | "simulated">, name: string, glyph: boolean): number => 20 + name.length * 7.6 + (run.baseline !== null || run.simulated ? 76 : 0) + (glyph ? 24 : 0);
+export const nameWidth = (run: Pick<RunRow, "baseline" | "simulated">, name: string, glyph: boolean): number =>
+  20 + name.length * 7.6 + (run.baseline !== null || run.simulated ? 76 : 0) + (glyph ? 24 : 0);

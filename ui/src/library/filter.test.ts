@@ -24,7 +24,11 @@ test("a filter survives the way through the address bar", () => {
 
 test("what is default does not stand in the address", () => {
   const back = filterChange(readFilter({ q: "x", sort: "model", group: "source", harness: ".a" }), {
-    text: "", sort: "stamina", ascending: false, group: "benchmark", harnesses: [],
+    text: "",
+    sort: "stamina",
+    ascending: false,
+    group: "benchmark",
+    harnesses: [],
   });
   expect(hrefOf(withQuery({ page: "library", query: { q: "x", sort: "model", group: "source", harness: ".a" } }, back))).toBe("#/library");
 });

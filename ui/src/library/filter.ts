@@ -20,7 +20,19 @@ export interface Filter {
   readonly group: RunGrouping;
 }
 
-const SORTS = ["stamina", "model", "harness", "benchmark", "source", "episodes", "turns", "score", "tokens", "cost", "date"] as const satisfies readonly RunSort[];
+const SORTS = [
+  "stamina",
+  "model",
+  "harness",
+  "benchmark",
+  "source",
+  "episodes",
+  "turns",
+  "score",
+  "tokens",
+  "cost",
+  "date",
+] as const satisfies readonly RunSort[];
 const GROUPS = ["benchmark", "harness", "model", "source", "none"] as const satisfies readonly RunGrouping[];
 /** Names rise from a to z, numbers fall from the best. */
 const NAMES: readonly RunSort[] = ["model", "harness", "benchmark", "source"];
@@ -88,7 +100,13 @@ export function filterChange(now: Filter, change: Partial<Filter>): Record<strin
 
 /** Whether anything but source and view hides runs. */
 export function isFiltered(filter: Filter): boolean {
-  return filter.text !== "" || filter.benchmarks.length > 0 || filter.harnesses.length > 0 || filter.models.length > 0 || filter.minEpisodes !== null;
+  return (
+    filter.text !== "" ||
+    filter.benchmarks.length > 0 ||
+    filter.harnesses.length > 0 ||
+    filter.models.length > 0 ||
+    filter.minEpisodes !== null
+  );
 }
 
 export const noFilter: Partial<Filter> = { text: "", benchmarks: [], harnesses: [], models: [], minEpisodes: null };

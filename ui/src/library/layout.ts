@@ -11,7 +11,8 @@ export interface GroupShape {
   readonly folded: boolean;
 }
 
-export type Line = { readonly kind: "group"; readonly group: number } | { readonly kind: "row"; readonly row: number; readonly group: number };
+export type Line =
+  { readonly kind: "group"; readonly group: number } | { readonly kind: "row"; readonly row: number; readonly group: number };
 
 export interface Layout {
   /** px of everything. */

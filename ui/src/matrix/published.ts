@@ -19,13 +19,22 @@ export interface PublishedSource {
   readonly rows: readonly PublishedRow[];
 }
 
-const abbreviated: Readonly<Record<string, string>> = { mt4: "MT@4", sr: "SR", gap: "SR − MT@4", comp_tasks: "Tasks in Comp", avg_turns: "Average turns", output_tokens_k: "Output tokens, k" };
+const abbreviated: Readonly<Record<string, string>> = {
+  mt4: "MT@4",
+  sr: "SR",
+  gap: "SR − MT@4",
+  comp_tasks: "Tasks in Comp",
+  avg_turns: "Average turns",
+  output_tokens_k: "Output tokens, k",
+};
 
 /** A metric as a head of a column: `Mean turns passed`, `MT@4`. */
-export const metricName = (metric: string): string => abbreviated[metric] ?? metric.charAt(0).toUpperCase() + metric.slice(1).replaceAll("_", " ");
+export const metricName = (metric: string): string =>
+  abbreviated[metric] ?? metric.charAt(0).toUpperCase() + metric.slice(1).replaceAll("_", " ");
 
 /** Digits after the point of the most exact number of a column: JSON has lost the zeros of 54.0. */
-export const digitsOf = (values: readonly (number | undefined)[]): number => Math.max(0, ...values.map((value) => String(value ?? 0).split(".")[1]?.length ?? 0));
+export const digitsOf = (values: readonly (number | undefined)[]): number =>
+  Math.max(0, ...values.map((value) => String(value ?? 0).split(".")[1]?.length ?? 0));
 
 /** A published number with the digits of its column, and a minus that is one. */
 export const publishedValue = (value: number, digits: number): string => decimals(value, digits).replace("-", "\u2212");
@@ -40,8 +49,19 @@ export function bySource(numbers: readonly PublishedNumber[]): PublishedSource[]
     const rows = [...new Set(own.map(keyOf))].map((key) => {
       const of = own.filter((n) => keyOf(n) === key);
       const [first] = of;
-      return { model: first?.model ?? "", harness: first?.harness ?? null, retries: first?.retries ?? null, values: metrics.map((metric) => of.find((n) => n.metric === metric)?.value) };
+      return {
+        model: first?.model ?? "",
+        harness: first?.harness ?? null,
+        retries: first?.retries ?? null,
+        values: metrics.map((metric) => of.find((n) => n.metric === metric)?.value),
+      };
     });
-    return { source, secondHand: own.some((n) => n.second_hand), metrics, says: { harness: own.some((n) => n.harness !== null), retries: own.some((n) => n.retries !== null) }, rows };
+    return {
+      source,
+      secondHand: own.some((n) => n.second_hand),
+      metrics,
+      says: { harness: own.some((n) => n.harness !== null), retries: own.some((n) => n.retries !== null) },
+      rows,
+    };
   });
 }

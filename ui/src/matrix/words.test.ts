@@ -11,7 +11,18 @@ test("cells are chosen and left again", () => {
   expect(toggled([3], 3)).toBeNull();
 });
 
-const cell = (runs: string[], harness = 0, model = 0): MatrixCell => ({ harness, model, runs, simulated: false, early_censored: null, doubts: [], mixed: [], pass_rate: null, scores: null, stamina: { mean: 1, ci_low: null, ci_high: null, clustered: false, tau: 1, n: 1, events: 1, censored: 0, median: 0 } });
+const cell = (runs: string[], harness = 0, model = 0): MatrixCell => ({
+  harness,
+  model,
+  runs,
+  simulated: false,
+  early_censored: null,
+  doubts: [],
+  mixed: [],
+  pass_rate: null,
+  scores: null,
+  stamina: { mean: 1, ci_low: null, ci_high: null, clustered: false, tau: 1, n: 1, events: 1, censored: 0, median: 0 },
+});
 const line = (name: string | null): MatrixLine => ({ name, mean: null, cells: 1, missing: 0 });
 
 test("cells are compared with all their runs, and a cell of one run as that run", () => {
@@ -22,13 +33,22 @@ test("cells are compared with all their runs, and a cell of one run as that run"
     { by: "run", run: "x" },
     { by: "cell", harness: "", model: "glm", benchmark: "b" },
   ]);
-  expect(cellMembers(matrix, many.map((run) => cell([run])))).toHaveLength(8);
+  expect(
+    cellMembers(
+      matrix,
+      many.map((run) => cell([run])),
+    ),
+  ).toHaveLength(8);
   expect(comparedInWords([cell(many), cell(["x"])])).toBe("Compare 2 cells (10 runs)");
   expect(comparedInWords(many.map((run) => cell([run])))).toBe("Compare the first 8 of 9 cells (8 runs)");
 });
 
 test("a matrix of many models and harnesses scrolls before its numbers are cut", () => {
-  const of = (harnesses: number, models: number): number => leastWidth({ harnesses: Array.from({ length: harnesses }, () => line("h")), models: Array.from({ length: models }, () => line("m")) } as unknown as Matrix);
+  const of = (harnesses: number, models: number): number =>
+    leastWidth({
+      harnesses: Array.from({ length: harnesses }, () => line("h")),
+      models: Array.from({ length: models }, () => line("m")),
+    } as unknown as Matrix);
   // Many models of a few harnesses stand in rows, so they need no width.
   expect(of(2, 42)).toBe(of(2, 2));
   expect(of(1, 13)).toBeLessThan(360);
@@ -40,10 +60,26 @@ test("ratios are said as times", () => {
 });
 
 test("what holds τ down is named as the matrix names it", () => {
-  const matrix = { tau: 7, shortest: { runs: ["lab.minimax-m3"], otherwise: 9 }, harnesses: [line("terminus-2")], models: [line("GLM-5.2"), line("MiniMax-M3"), line(null)], cells: [cell(["lab.glm"]), cell(["lab.minimax-m3"], 0, 1), null] };
+  const matrix = {
+    tau: 7,
+    shortest: { runs: ["lab.minimax-m3"], otherwise: 9 },
+    harnesses: [line("terminus-2")],
+    models: [line("GLM-5.2"), line("MiniMax-M3"), line(null)],
+    cells: [cell(["lab.glm"]), cell(["lab.minimax-m3"], 0, 1), null],
+  };
   expect(heldInWords(matrix)).toBe("Compared over 7 turns: MiniMax-M3 has no data beyond turn 7; the others have data to turn 9.");
-  const two = { ...matrix, tau: 1, harnesses: [line("codex"), line("opencode")], shortest: { runs: ["a", "b"], otherwise: 3 }, cells: [cell(["a"]), cell(["b"], 1, 1)] };
-  expect(heldInWords(two)).toBe("Compared over 1 turn: codex × GLM-5.2 and opencode × MiniMax-M3 have no data beyond turn 1; the others have data to turn 3.");
-  expect(heldInWords({ ...two, shortest: { runs: ["a", "b", "c", "d"], otherwise: 3 }, cells: ["a", "b", "c", "d"].map((run) => cell([run])) })).toContain(": 4 cells have no data");
+  const two = {
+    ...matrix,
+    tau: 1,
+    harnesses: [line("codex"), line("opencode")],
+    shortest: { runs: ["a", "b"], otherwise: 3 },
+    cells: [cell(["a"]), cell(["b"], 1, 1)],
+  };
+  expect(heldInWords(two)).toBe(
+    "Compared over 1 turn: codex × GLM-5.2 and opencode × MiniMax-M3 have no data beyond turn 1; the others have data to turn 3.",
+  );
+  expect(
+    heldInWords({ ...two, shortest: { runs: ["a", "b", "c", "d"], otherwise: 3 }, cells: ["a", "b", "c", "d"].map((run) => cell([run])) }),
+  ).toContain(": 4 cells have no data");
   expect(heldInWords({ ...matrix, shortest: null })).toBeNull();
 });

@@ -15,11 +15,19 @@ export const lineName = (line: MatrixLine | undefined): string => line?.name ?? 
 export const leastWidth = (matrix: Matrix): number => 180 + 48 * (Math.min(matrix.harnesses.length, matrix.models.length) + 1);
 
 /** `6.0×` */
-export const times = (ratio: number): string => `${ratio >= 100 ? decimals(ratio, 0) : ratio >= 10 ? decimals(ratio, 1) : decimals(ratio, 2)}×`;
+export const times = (ratio: number): string =>
+  `${ratio >= 100 ? decimals(ratio, 0) : ratio >= 10 ? decimals(ratio, 1) : decimals(ratio, 2)}×`;
 
 /** The chosen cells of an address: `0,4`. */
 export function readCells(text: string | undefined): number[] {
-  return [...new Set((text ?? "").split(",").filter((word) => /^\d{1,6}$/.test(word)).map(Number))];
+  return [
+    ...new Set(
+      (text ?? "")
+        .split(",")
+        .filter((word) => /^\d{1,6}$/.test(word))
+        .map(Number),
+    ),
+  ];
 }
 
 /** The runs that an address leaves out: `lab.a,lab.b`. */
@@ -48,7 +56,13 @@ export function heldInWords(matrix: Pick<Matrix, "tau" | "shortest" | "harnesses
   const names = matrix.cells
     .filter((cell) => cell !== null)
     .filter((cell) => cell.runs.some((run) => shortest.runs.includes(run)))
-    .map((cell) => (harnesses.length === 1 ? lineName(models[cell.model]) : models.length === 1 ? lineName(harnesses[cell.harness]) : `${lineName(harnesses[cell.harness])} × ${lineName(models[cell.model])}`));
+    .map((cell) =>
+      harnesses.length === 1
+        ? lineName(models[cell.model])
+        : models.length === 1
+          ? lineName(harnesses[cell.harness])
+          : `${lineName(harnesses[cell.harness])} × ${lineName(models[cell.model])}`,
+    );
   const who = names.length > 3 ? `${String(names.length)} cells` : names.join(", ").replace(/, ([^,]*)$/, " and $1");
   return `Compared over ${counted(tau, "turn")}: ${who} ${names.length === 1 ? "has" : "have"} no data beyond turn ${String(tau)}; the others have data to turn ${String(shortest.otherwise)}.`;
 }
@@ -56,7 +70,17 @@ export function heldInWords(matrix: Pick<Matrix, "tau" | "shortest" | "harnesses
 /** Cells whose turns are graded by themselves, as lines of a table of scores. */
 export const scoreLinesOf = (matrix: Matrix): ScoreLine[] =>
   matrix.cells.flatMap((cell, at) =>
-    cell?.scores == null ? [] : [{ key: String(at), name: `${lineName(matrix.harnesses[cell.harness])} × ${lineName(matrix.models[cell.model])}`, simulated: cell.simulated, stamina: cell.stamina, scores: cell.scores }],
+    cell?.scores == null
+      ? []
+      : [
+          {
+            key: String(at),
+            name: `${lineName(matrix.harnesses[cell.harness])} × ${lineName(matrix.models[cell.model])}`,
+            simulated: cell.simulated,
+            stamina: cell.stamina,
+            scores: cell.scores,
+          },
+        ],
   );
 
 /** Cells as members of a comparison: all their runs together; a group of one run is that run. */
@@ -64,7 +88,12 @@ export function cellMembers(matrix: Matrix, cells: readonly MatrixCell[]): Membe
   return cells.slice(0, MOST).map((cell): Member => {
     const [run, more] = cell.runs;
     if (run !== undefined && more === undefined) return { by: "run", run };
-    return { by: "cell", harness: matrix.harnesses[cell.harness]?.name ?? "", model: matrix.models[cell.model]?.name ?? "", benchmark: matrix.benchmark[0] };
+    return {
+      by: "cell",
+      harness: matrix.harnesses[cell.harness]?.name ?? "",
+      model: matrix.models[cell.model]?.name ?? "",
+      benchmark: matrix.benchmark[0],
+    };
   });
 }
 
@@ -72,11 +101,16 @@ export function cellMembers(matrix: Matrix, cells: readonly MatrixCell[]): Membe
 export function comparedInWords(cells: readonly MatrixCell[]): string {
   const runs = cells.slice(0, MOST).reduce((sum, cell) => sum + cell.runs.length, 0);
   const ofRuns = `(${counted(runs, "run")})`;
-  return cells.length > MOST ? `Compare the first ${String(MOST)} of ${counted(cells.length, "cell")} ${ofRuns}` : `Compare ${counted(cells.length, "cell")} ${ofRuns}`;
+  return cells.length > MOST
+    ? `Compare the first ${String(MOST)} of ${counted(cells.length, "cell")} ${ofRuns}`
+    : `Compare ${counted(cells.length, "cell")} ${ofRuns}`;
 }
 
 /** Whose retries are shown: the chosen cells', or those of the best cells. */
 export function retryMembers(matrix: Matrix, chosen: readonly MatrixCell[]): Member[] {
-  const cells = chosen.length > 0 ? chosen : [...matrix.cells].filter((cell) => cell !== null).sort((a, b) => (b.stamina.mean ?? -1) - (a.stamina.mean ?? -1));
+  const cells =
+    chosen.length > 0
+      ? chosen
+      : [...matrix.cells].filter((cell) => cell !== null).sort((a, b) => (b.stamina.mean ?? -1) - (a.stamina.mean ?? -1));
   return cellMembers(matrix, cells);
 }

@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import type { ImporterInfo } from "../host/bindings/ImporterInfo";
 import { argumentOf, chosenOf, commandOf, keyOf, placeOf, problemOf } from "./importers";
 
-const importer = (path: string, more: Partial<ImporterInfo> = {}): ImporterInfo => ({ name: path.split("/").at(-1) ?? path, path, in_settings: true, state: "ready", ...more });
+const importer = (path: string, more: Partial<ImporterInfo> = {}): ImporterInfo => ({
+  name: path.split("/").at(-1) ?? path,
+  path,
+  in_settings: true,
+  state: "ready",
+  ...more,
+});
 
 test("an importer that cannot be run says why, and is not chosen", () => {
   const lost = importer("/opt/lost", { state: "missing" });

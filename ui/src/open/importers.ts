@@ -29,7 +29,9 @@ export function chosenOf(importers: readonly ImporterInfo[], wanted: string | un
 const quoted = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`);
 
 /** What the importer gets of a path: where its links lead, once that is known. */
-export const argumentOf = (path: string, known: ImporterArgument | undefined): string => (known?.asked === path ? known.real : null) ?? path;
+export const argumentOf = (path: string, known: ImporterArgument | undefined): string =>
+  (known?.asked === path ? known.real : null) ?? path;
 
 /** What is executed, as one would type it. */
-export const commandOf = (importer: ImporterInfo, path: string): string => `${quoted(importer.path)} ${path === "" ? "FOLDER" : quoted(path)}`;
+export const commandOf = (importer: ImporterInfo, path: string): string =>
+  `${quoted(importer.path)} ${path === "" ? "FOLDER" : quoted(path)}`;

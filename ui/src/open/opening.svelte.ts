@@ -60,7 +60,11 @@ let tourOf: number | undefined;
 /** What a scenario pack is recognized as; it has a page of its own. */
 export const PACK = "Scenario pack";
 
-export const baseName = (path: string): string => path.replace(/[/\\]+$/, "").split(/[/\\]/).at(-1) ?? path;
+export const baseName = (path: string): string =>
+  path
+    .replace(/[/\\]+$/, "")
+    .split(/[/\\]/)
+    .at(-1) ?? path;
 
 /** Opens a path and goes to what it holds, or to the page that says why not. */
 export function openPath(path: string): Promise<SourceInfo | undefined> {
@@ -68,7 +72,11 @@ export function openPath(path: string): Promise<SourceInfo | undefined> {
 }
 
 /** The same through the table that an importer makes of it now. Only for what a person opens with that importer: it is executed. */
-export function openWithImporter(path: string, importer: string, columns: Readonly<Record<string, string>> = {}): Promise<SourceInfo | undefined> {
+export function openWithImporter(
+  path: string,
+  importer: string,
+  columns: Readonly<Record<string, string>> = {},
+): Promise<SourceInfo | undefined> {
   return opened(path, importer, () => call("open_with_importer", { path, importer, columns }));
 }
 
@@ -164,7 +172,8 @@ export function noticeRead(sources: readonly SourceInfo[]): void {
     if (source.id === tourOf && source.status !== "reading") {
       tourOf = undefined;
       // Whoever went on meanwhile is not called back.
-      if (source.status === "ready" && router.page.query["source"] === String(source.id)) void beginTour(source.id).catch(showFailure("The tour could not begin"));
+      if (source.status === "ready" && router.page.query["source"] === String(source.id))
+        void beginTour(source.id).catch(showFailure("The tour could not begin"));
     }
     if (!reading.has(source.id) || source.status === "reading" || own.has(source.path)) continue;
     const report = { label: "Report", run: () => router.go({ page: "report", source: source.id, query: {} }) };

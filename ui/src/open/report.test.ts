@@ -23,7 +23,13 @@ test("the copied report names the folder, every format and the closest match", (
 
 test("what is known and not read is named with its place", () => {
   const text = asText("/data/old", '"old" holds 2 logs of Inspect, which are not read', {
-    name: "old", files: 3, folders: 1, depth: 1, formats: [], closest: null, tables: [],
+    name: "old",
+    files: 3,
+    folders: 1,
+    depth: 1,
+    formats: [],
+    closest: null,
+    tables: [],
     found: [{ kind: "inspect", name: "2 logs of Inspect", at: "a/one.eval", count: 2, read: false, instead: "Open the job" }],
   });
   expect(text).toContain('"old" holds 2 logs of Inspect, which are not read\n/data/old');

@@ -7,14 +7,17 @@ export function lookedAt(what: NotRecognized): string {
 }
 
 export function asText(path: string, message: string, what: NotRecognized): string {
-  const width = (pick: (row: NotRecognized["formats"][number]) => string): number => Math.max(...what.formats.map((row) => pick(row).length), 0);
+  const width = (pick: (row: NotRecognized["formats"][number]) => string): number =>
+    Math.max(...what.formats.map((row) => pick(row).length), 0);
   const first = width((row) => row.format);
   const second = width((row) => row.looked_for);
   return [
     message,
     path,
     lookedAt(what),
-    ...what.found.map((thing) => `Found: ${thing.name}${thing.at === "" ? "" : `, ${thing.count > 1 ? "the first at" : "at"} ${thing.at}`}`),
+    ...what.found.map(
+      (thing) => `Found: ${thing.name}${thing.at === "" ? "" : `, ${thing.count > 1 ? "the first at" : "at"} ${thing.at}`}`,
+    ),
     "",
     ...what.formats.map((row) => `${row.format.padEnd(first)}  looked for ${row.looked_for.padEnd(second)}  found ${row.found}`),
     ...(what.closest ? ["", `Closest: ${what.closest[0]}`] : []),

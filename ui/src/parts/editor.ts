@@ -140,7 +140,13 @@ export async function showDiff(host: HTMLElement, options: DiffOptions): Promise
     root,
     extensions: [
       base(options.label),
-      unifiedMergeView({ original: options.before, mergeControls: false, gutter: true, ...folded, diffConfig: { scanLimit: 2_000, timeout: 300 } }),
+      unifiedMergeView({
+        original: options.before,
+        mergeControls: false,
+        gutter: true,
+        ...folded,
+        diffConfig: { scanLimit: 2_000, timeout: 300 },
+      }),
     ],
   });
   return () => {

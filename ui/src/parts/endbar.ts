@@ -37,6 +37,8 @@ export function segments(ends: readonly EndCount[], width: number): Segment[] {
 export function endsInWords(ends: readonly EndCount[]): string {
   if (ends.length === 0) return "no episodes";
   return ends
-    .map((e) => `${String(e.count)} ${endReasonLabels[e.reason]}${e.ending === "censored" && e.reason !== "passed_all" ? " (censored)" : ""}`)
+    .map(
+      (e) => `${String(e.count)} ${endReasonLabels[e.reason]}${e.ending === "censored" && e.reason !== "passed_all" ? " (censored)" : ""}`,
+    )
     .join(", ");
 }

@@ -14,5 +14,7 @@ export function episodeName(row: Pick<GridRow, "scenario" | "title" | "repeat">)
 
 /** How it ended, as a glyph and in a word; of one that does not count, that. */
 export function endOf(row: Pick<GridRow, "end_reason" | "censored" | "invalid">): { readonly look: Look; readonly label: string } {
-  return row.invalid === null ? { look: endLook(row.end_reason, row.censored), label: endReasonLabels[row.end_reason] } : { look: "not-reached", label: "withdrawn" };
+  return row.invalid === null
+    ? { look: endLook(row.end_reason, row.censored), label: endReasonLabels[row.end_reason] }
+    : { look: "not-reached", label: "withdrawn" };
 }

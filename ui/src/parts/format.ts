@@ -64,7 +64,8 @@ export function duration(seconds: number): string {
 
 /** `$0.00`, `$0.003`, `$1,204.50`: less than ten cents with two significant digits, or with one where that is less than a cent. */
 export function dollars(value: number): string {
-  if (value !== 0 && Math.abs(value) < 0.0995) return `$${value.toPrecision(1).includes("e") ? value.toExponential(0) : value.toPrecision(Math.abs(value) < 0.0095 ? 1 : 2)}`;
+  if (value !== 0 && Math.abs(value) < 0.0995)
+    return `$${value.toPrecision(1).includes("e") ? value.toExponential(0) : value.toPrecision(Math.abs(value) < 0.0095 ? 1 : 2)}`;
   return value.toLocaleString("en-US", { style: "currency", currency: "USD" });
 }
 
@@ -72,14 +73,22 @@ export function dollars(value: number): string {
  * What was spent, in words: the simulated model takes no money, whatever is counted. `known` of `of` episodes whose cost is
  * known makes a sum of fewer than all a bound: `≥ $0.50`.
  */
-export function costInWords(usd: number | null, simulated: boolean, over?: { readonly known: number; readonly of: number }): { readonly text: string; readonly unknown: boolean } {
+export function costInWords(
+  usd: number | null,
+  simulated: boolean,
+  over?: { readonly known: number; readonly of: number },
+): { readonly text: string; readonly unknown: boolean } {
   if (simulated) return { text: "no cost", unknown: false };
   if (usd === null) return { text: UNKNOWN, unknown: true };
   return { text: (over !== undefined && over.known < over.of ? "≥ " : "") + dollars(usd), unknown: false };
 }
 
 /** How many episodes were planned, if some are missing; those that are withdrawn are not. */
-export function plannedOfMissing(run: { readonly episodes: number; readonly planned_episodes: number | null; readonly withdrawn_episodes: number }): number | null {
+export function plannedOfMissing(run: {
+  readonly episodes: number;
+  readonly planned_episodes: number | null;
+  readonly withdrawn_episodes: number;
+}): number | null {
   const planned = run.planned_episodes === null ? 0 : run.planned_episodes - run.withdrawn_episodes;
   return planned > run.episodes ? planned : null;
 }
@@ -105,7 +114,11 @@ export function ago(rfc3339: string, now: number): string {
   if (minutes < 60) return `${String(Math.floor(minutes))}${THIN}min`;
   if (minutes < 60 * 24) return `${String(Math.floor(minutes / 60))}${THIN}h`;
   const days = Math.floor(minutes / 60 / 24);
-  return days < 14 ? `${String(days)}${THIN}d` : days < 365 ? `${String(Math.floor(days / 7))}${THIN}w` : `${String(Math.floor(days / 365))}${THIN}y`;
+  return days < 14
+    ? `${String(days)}${THIN}d`
+    : days < 365
+      ? `${String(Math.floor(days / 7))}${THIN}w`
+      : `${String(Math.floor(days / 365))}${THIN}y`;
 }
 
 /**
@@ -188,7 +201,8 @@ export function signed(value: number, digits = 2): string {
 
 /** `[−4.20, −0.84]`; `n/a` where nothing varies. */
 export function signedInterval(low: number | null, high: number | null, digits = 2): string {
-  const end = (value: number): string => (value < 0 && Number(decimals(value, digits)) !== 0 ? `\u2212${decimals(Math.abs(value), digits)}` : decimals(Math.abs(value), digits));
+  const end = (value: number): string =>
+    value < 0 && Number(decimals(value, digits)) !== 0 ? `\u2212${decimals(Math.abs(value), digits)}` : decimals(Math.abs(value), digits);
   return low === null ? "n/a" : `[${end(low)}, ${high === null ? "n/a" : end(high)}]`;
 }
 

@@ -10,8 +10,11 @@ describe("markdown", () => {
     expect(blocks[1]).toEqual({
       kind: "paragraph",
       inline: [
-        { kind: "text", text: "Text with " }, { kind: "code", text: "code" }, { kind: "text", text: " and " },
-        { kind: "strong", children: [{ kind: "text", text: "bold" }] }, { kind: "text", text: "." },
+        { kind: "text", text: "Text with " },
+        { kind: "code", text: "code" },
+        { kind: "text", text: " and " },
+        { kind: "strong", children: [{ kind: "text", text: "bold" }] },
+        { kind: "text", text: "." },
       ],
     });
     expect(blocks[2]).toEqual({ kind: "code", text: "func main() {}", lang: "go" });
@@ -21,13 +24,17 @@ describe("markdown", () => {
   });
 
   it("shows markup of a hostile text as text", () => {
-    const text = 'a <img src=x onerror="alert(1)"> b\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) ![p](http://example.test/a.png)';
+    const text =
+      'a <img src=x onerror="alert(1)"> b\n\n<script>alert(1)</script>\n\n[x](javascript:alert(1)) ![p](http://example.test/a.png)';
     const shown = parse(text).map(blockText).join("\n");
     expect(shown).toContain('<img src=x onerror="alert(1)">');
     expect(shown).toContain("<script>alert(1)</script>");
     expect(shown).toContain("[image: p]");
     const link = parse("[x](javascript:alert(1))")[0];
-    expect(link).toEqual({ kind: "paragraph", inline: [{ kind: "link", href: "javascript:alert(1)", children: [{ kind: "text", text: "x" }] }] });
+    expect(link).toEqual({
+      kind: "paragraph",
+      inline: [{ kind: "link", href: "javascript:alert(1)", children: [{ kind: "text", text: "x" }] }],
+    });
   });
 
   it("writes entities and escapes as the characters they stand for", () => {

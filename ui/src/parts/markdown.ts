@@ -127,7 +127,10 @@ function blocks(tokens: readonly Token[], depth: number): Block[] {
         break;
       case "paragraph":
       case "text":
-        out.push({ kind: "paragraph", inline: t.tokens ? inlines(t.tokens, depth) : [{ kind: "text", text: unescape(String(t["text"])) }] });
+        out.push({
+          kind: "paragraph",
+          inline: t.tokens ? inlines(t.tokens, depth) : [{ kind: "text", text: unescape(String(t["text"])) }],
+        });
         break;
       default:
         out.push({ kind: "paragraph", inline: [{ kind: "text", text: t.raw.trimEnd() }] });

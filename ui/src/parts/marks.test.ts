@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import type { FigureMark } from "../host/bindings/FigureMark";
 import { markAt, markStep } from "./marks";
 
-const mark = (series: number, item: number | null, x: number, y: number, size = 10): FigureMark => ({ series, item, x0: x, y0: y, x1: x + size, y1: y + size, lines: [] });
+const mark = (series: number, item: number | null, x: number, y: number, size = 10): FigureMark => ({
+  series,
+  item,
+  x0: x,
+  y0: y,
+  x1: x + size,
+  y1: y + size,
+  lines: [],
+});
 
 test("the mark around the pointer counts, of several the nearest middle, and a little beside it still", () => {
   const marks = [mark(0, 1, 0, 0, 100), mark(1, 1, 40, 40), mark(0, 2, 200, 0)];

@@ -33,7 +33,12 @@ export function markAt(marks: readonly FigureMark[], x: number, y: number): numb
 }
 
 /** What an arrow key of a figure means where every series stands upright, as a harness does in a turned matrix. */
-const turnedKeys: Readonly<Record<string, string>> = { ArrowRight: "ArrowDown", ArrowLeft: "ArrowUp", ArrowDown: "ArrowRight", ArrowUp: "ArrowLeft" };
+const turnedKeys: Readonly<Record<string, string>> = {
+  ArrowRight: "ArrowDown",
+  ArrowLeft: "ArrowUp",
+  ArrowDown: "ArrowRight",
+  ArrowUp: "ArrowLeft",
+};
 
 /** Whether the marks of every series stand one below the other. */
 function upright(marks: readonly FigureMark[]): boolean {

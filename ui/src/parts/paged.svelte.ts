@@ -9,7 +9,14 @@ const PAGE = 200;
 const SLOW_MS = 150;
 
 /** Commands that answer with one page of rows. */
-type Paged = { [Name in keyof Commands]: Commands[Name] extends { request: { offset: number | null; limit: number | null }; response: { rows: unknown[] } } ? Name : never }[keyof Commands];
+type Paged = {
+  [Name in keyof Commands]: Commands[Name] extends {
+    request: { offset: number | null; limit: number | null };
+    response: { rows: unknown[] };
+  }
+    ? Name
+    : never;
+}[keyof Commands];
 export type RowOf<Name extends Paged> = Commands[Name]["response"]["rows"][number];
 export type HeadOf<Name extends Paged> = Omit<Commands[Name]["response"], "rows">;
 
@@ -125,10 +132,11 @@ export function pagedRows<Name extends Paged>(name: Name, request: () => Command
       pages = [Math.floor(from / PAGE), Math.floor(to / PAGE)];
       if (!head) return;
       for (let page = pages[0]; page <= pages[1]; page += 1) {
-        if (!asked.has(page)) void read(page, false).catch((thrown: unknown) => {
-          asked.delete(page);
-          error = asCallError(thrown);
-        });
+        if (!asked.has(page))
+          void read(page, false).catch((thrown: unknown) => {
+            asked.delete(page);
+            error = asCallError(thrown);
+          });
       }
     },
     reload() {

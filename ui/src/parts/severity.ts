@@ -20,5 +20,10 @@ export function countOf(counts: WarningCounts, severity: Severity): number {
 
 /** `4 warnings, 704 notes`; `no warnings` */
 export function countsInWords(counts: WarningCounts): string {
-  return severities.map((severity) => (countOf(counts, severity) > 0 ? counted(countOf(counts, severity), severity) : "")).filter((words) => words !== "").join(", ") || "no warnings";
+  return (
+    severities
+      .map((severity) => (countOf(counts, severity) > 0 ? counted(countOf(counts, severity), severity) : ""))
+      .filter((words) => words !== "")
+      .join(", ") || "no warnings"
+  );
 }

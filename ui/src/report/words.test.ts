@@ -4,8 +4,40 @@ import { severityNames } from "../parts/severity";
 import { placeInWords, reportAsText, treatmentLabels } from "./words";
 
 const report: ImportReport = {
-  source: { id: 1, name: "jobs", label: "jobs", path: "/data/jobs", zip: false, format: "Harbor job", status: "ready", watch: "notified", progress: null, message: null, runs: 1, warnings: 3, severities: { notes: 1, repairs: 0, warnings: 2 }, opened_at: "2026-01-01T00:00:00Z" },
-  runs: 1, episodes: 6, turns: 2808, not_reached: 97, attempts: 2808, files_read: 27, by_treatment: [], by_code: [{ code: "task.no_file", severity: "note", treatment: "skipped", count: 1, example: { path: "", code: "task.no_file", message: "", treatment: "skipped" } }], warnings: [], matching: 3,
+  source: {
+    id: 1,
+    name: "jobs",
+    label: "jobs",
+    path: "/data/jobs",
+    zip: false,
+    format: "Harbor job",
+    status: "ready",
+    watch: "notified",
+    progress: null,
+    message: null,
+    runs: 1,
+    warnings: 3,
+    severities: { notes: 1, repairs: 0, warnings: 2 },
+    opened_at: "2026-01-01T00:00:00Z",
+  },
+  runs: 1,
+  episodes: 6,
+  turns: 2808,
+  not_reached: 97,
+  attempts: 2808,
+  files_read: 27,
+  by_treatment: [],
+  by_code: [
+    {
+      code: "task.no_file",
+      severity: "note",
+      treatment: "skipped",
+      count: 1,
+      example: { path: "", code: "task.no_file", message: "", treatment: "skipped" },
+    },
+  ],
+  warnings: [],
+  matching: 3,
 };
 
 test("the copied report groups by code and names every place", () => {

@@ -7,7 +7,11 @@ import { count, counted } from "../parts/format";
 import { countsInWords } from "../parts/severity";
 
 /** What was done, in words that name no severity: a note may have been completed, a warning corrected as far as it could be. */
-export const treatmentLabels: Readonly<Record<Treatment, string>> = { repaired: "Corrected or completed", skipped: "Left out", read_differently: "Read differently" };
+export const treatmentLabels: Readonly<Record<Treatment, string>> = {
+  repaired: "Corrected or completed",
+  skipped: "Left out",
+  read_differently: "Read differently",
+};
 
 /** Where an entry stands; one without a path is of the source as a whole. */
 export const placeInWords = (warning: Pick<Warning, "path">): string => (warning.path === "" ? "the whole source" : warning.path);

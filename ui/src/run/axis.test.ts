@@ -13,7 +13,11 @@ describe("turn axis", () => {
   });
 
   it("leaves the words beside the figures free, and the whole width used", () => {
-    for (const [width, words, right] of [[984, 152, 220], [1550, 216, 220], [700, 152, 200]] as const) {
+    for (const [width, words, right] of [
+      [984, 152, 220],
+      [1550, 216, 220],
+      [700, 152, 200],
+    ] as const) {
       for (const turns of [1, 2, 3, 4, 5, 9, 15, 20, 40, 100]) {
         const { px, figureLeft } = sharedWidth(width, words, right, turns);
         // Turn 0 is a column left of turn 1's center; "0.75" stands beside it.

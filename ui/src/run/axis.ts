@@ -91,7 +91,8 @@ export function labeledTurns(turns: number, px: number, digits = 1): number[] {
   if (turns <= 0) return [];
   const step = stepOf(turns, px, digits);
   if (step === 1) return Array.from({ length: turns }, (_, i) => i + 1);
-  const apart = (a: number, b: number): boolean => (b - a) * px >= ((Math.max(digits, String(a).length) + Math.max(digits, String(b).length)) / 2) * DIGIT * FONT + GAP;
+  const apart = (a: number, b: number): boolean =>
+    (b - a) * px >= ((Math.max(digits, String(a).length) + Math.max(digits, String(b).length)) / 2) * DIGIT * FONT + GAP;
   const labels = [1];
   for (let t = step; t <= turns; t += step) if (apart(1, t)) labels.push(t);
   if (apart(labels.at(-1) ?? 1, turns)) labels.push(turns);

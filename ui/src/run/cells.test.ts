@@ -5,9 +5,21 @@ import { drawRow, edgePath, lookOf, nextFirstFailure } from "./cells";
 function row(cells: string, over: Partial<GridRow> = {}): GridRow {
   const stamina = /^[pr]*/.exec(cells)?.[0].length ?? 0;
   return {
-    episode: "e", scenario: "s", title: null, repeat: 1, planned_turns: cells.length, cells,
-    failing: [...cells].map((c) => (c === "f" ? 3 : null)), stamina, censored: false,
-    failed_turn: stamina < cells.length ? stamina + 1 : null, end_reason: "tests_failed", unrecognised: false, score: null, invalid: null, ...over,
+    episode: "e",
+    scenario: "s",
+    title: null,
+    repeat: 1,
+    planned_turns: cells.length,
+    cells,
+    failing: [...cells].map((c) => (c === "f" ? 3 : null)),
+    stamina,
+    censored: false,
+    failed_turn: stamina < cells.length ? stamina + 1 : null,
+    end_reason: "tests_failed",
+    unrecognised: false,
+    score: null,
+    invalid: null,
+    ...over,
   };
 }
 
@@ -15,7 +27,14 @@ describe("cells", () => {
   it("fade behind the first turn not passed", () => {
     const r = row("prfpref");
     expect([1, 2, 3, 4, 5, 6, 7, 8].map((t) => lookOf(r, t))).toEqual([
-      "passed", "retry", "failed", "after-passed", "after-retry", "after-error", "after-failed", "nothing",
+      "passed",
+      "retry",
+      "failed",
+      "after-passed",
+      "after-retry",
+      "after-error",
+      "after-failed",
+      "nothing",
     ]);
   });
 

@@ -78,15 +78,18 @@ export interface RowDrawing {
   readonly counts: readonly { readonly x: number; readonly n: number; readonly turn: number }[];
 }
 
-const rect = (x: number, y: number, w: number, h: number): string =>
-  `M${round(x)} ${round(y)}h${round(w)}v${round(h)}h${round(-w)}z`;
+const rect = (x: number, y: number, w: number, h: number): string => `M${round(x)} ${round(y)}h${round(w)}v${round(h)}h${round(-w)}z`;
 
 function round(v: number): number {
   return Math.round(v * 100) / 100;
 }
 
 /** What to draw for a row whose top is y = 0 and whose first column begins at x = 0. */
-export function drawRow(row: Pick<GridRow, "cells" | "failing" | "stamina" | "censored" | "end_reason">, px: number, height: number): RowDrawing {
+export function drawRow(
+  row: Pick<GridRow, "cells" | "failing" | "stamina" | "censored" | "end_reason">,
+  px: number,
+  height: number,
+): RowDrawing {
   const big = px >= COLUMN_WITH_TEXT && height >= 16;
   const pad = height >= 16 ? 2 : 1;
   const inner = height - 2 * pad;

@@ -51,7 +51,13 @@ export function sessionLines(row: Pick<SessionRow, "figures" | "compat" | "diffe
     files_written: corrected.files_written === null ? UNKNOWN : String(corrected.files_written.length),
     read_before_write: partOf(corrected.read_before_write),
   };
-  const line = (name: string, own: number | null, here: number | null): SessionLine => ({ name, imported: own, compat: here, differs: row.differs.includes(name), corrected: correctedOf(name, (of) => value[of] ?? UNKNOWN) });
+  const line = (name: string, own: number | null, here: number | null): SessionLine => ({
+    name,
+    imported: own,
+    compat: here,
+    differs: row.differs.includes(name),
+    corrected: correctedOf(name, (of) => value[of] ?? UNKNOWN),
+  });
   return [
     ...metrics.map((name, at) => line(name, imported.metrics[at] ?? null, compat?.[at] ?? null)),
     line("comprehension", imported.comprehension, row.compat?.[0] ?? null),
@@ -74,7 +80,10 @@ export function planePoints(
   published: readonly PublishedNumber[],
 ): readonly PlanePoint[] {
   const points: PlanePoint[] = [];
-  for (const [name, means] of [["this run, imported", own.imported], ["this run, compat", own.compat]] as const) {
+  for (const [name, means] of [
+    ["this run, imported", own.imported],
+    ["this run, compat", own.compat],
+  ] as const) {
     const [comprehension, efficiency] = [meanOf(means, "comprehension")?.mean, meanOf(means, "efficiency")?.mean];
     if (comprehension != null && efficiency != null) points.push({ name, comprehension, efficiency, kind: "own" });
   }
@@ -98,7 +107,10 @@ export interface Label {
 const [LETTER, LINE] = [5.4, 10];
 
 /** A place for the name of each mark: beside, over or under it, where it meets no other mark, no other name and no edge. */
-export function labelPlaces(marks: readonly { readonly x: number; readonly y: number; readonly name: string }[], [left, top, right, bottom]: readonly [number, number, number, number]): readonly Label[] {
+export function labelPlaces(
+  marks: readonly { readonly x: number; readonly y: number; readonly name: string }[],
+  [left, top, right, bottom]: readonly [number, number, number, number],
+): readonly Label[] {
   type Rect = readonly [number, number, number, number];
   const meet = (a: Rect, b: Rect): boolean => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
   const taken: Rect[] = marks.map(({ x, y }) => [x - 5, y - 5, x + 5, y + 5]);
@@ -109,9 +121,17 @@ export function labelPlaces(marks: readonly { readonly x: number; readonly y: nu
       const [at, from] = anchor === "start" ? [x + 7, x + 7] : anchor === "end" ? [x - 7, x - 7 - width] : [x, x - width / 2];
       return [{ x: at, y: base, anchor }, [from, base - LINE + 1, from + width, base + 1]];
     };
-    const choices = [0, LINE, -LINE, 2 * LINE, -2 * LINE].flatMap((down) => [place(down, "start"), place(down, "end"), ...(down === 0 ? [] : [place(down, "middle")])]);
+    const choices = [0, LINE, -LINE, 2 * LINE, -2 * LINE].flatMap((down) => [
+      place(down, "start"),
+      place(down, "end"),
+      ...(down === 0 ? [] : [place(down, "middle")]),
+    ]);
     const isFree = (rect: Rect): boolean =>
-      rect[0] >= left && rect[1] >= top && rect[2] <= right && rect[3] <= bottom && taken.every((other, i) => i === at || !meet(rect, other));
+      rect[0] >= left &&
+      rect[1] >= top &&
+      rect[2] <= right &&
+      rect[3] <= bottom &&
+      taken.every((other, i) => i === at || !meet(rect, other));
     const [label, rect] = choices.find(([, choice]) => isFree(choice)) ?? place(0, "start");
     taken.push(rect);
     return label;

@@ -4,7 +4,25 @@ import type { PassRate } from "../host/bindings/PassRate";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
-import { UNKNOWN, costInWords, count, counted, endReasonLabels, fixed, median, pace, passRateInWords, percent, percentInterval, plannedOfMissing, rangeOf, scoreText, thin, tokensTotal, whyNoInterval } from "../parts/format";
+import {
+  UNKNOWN,
+  costInWords,
+  count,
+  counted,
+  endReasonLabels,
+  fixed,
+  median,
+  pace,
+  passRateInWords,
+  percent,
+  percentInterval,
+  plannedOfMissing,
+  rangeOf,
+  scoreText,
+  thin,
+  tokensTotal,
+  whyNoInterval,
+} from "../parts/format";
 import type { Stat } from "../parts/stat";
 
 /** `failed tests` of one reason; several as `5 endpoint, 3 passed all`; the rest counted. */
@@ -30,8 +48,15 @@ export function turnsPassed(grid: RunGrid): { passed: number; of: number } {
 }
 
 /** The reported figure that stands beside one that is computed here, by its name; a mean reward stands beside the score. */
-export function reportedFor(reported: readonly (readonly [string, number])[], ours: "score" | "case" | "perfect"): readonly [string, number] | undefined {
-  const patterns = { score: [/dataset[ ._-]?score/, /(^|\.)score$/, /mean[ ._-]?reward/, /reward/], case: [/case[ ._-]?score/], perfect: [/perfect/] }[ours];
+export function reportedFor(
+  reported: readonly (readonly [string, number])[],
+  ours: "score" | "case" | "perfect",
+): readonly [string, number] | undefined {
+  const patterns = {
+    score: [/dataset[ ._-]?score/, /(^|\.)score$/, /mean[ ._-]?reward/, /reward/],
+    case: [/case[ ._-]?score/],
+    perfect: [/perfect/],
+  }[ours];
   for (const pattern of patterns) {
     const found = reported.find(([name]) => pattern.test(name.toLowerCase()));
     if (found) return found;
@@ -67,7 +92,12 @@ export interface ReportedRow {
 export function reportedRows(reported: readonly (readonly [string, number])[]): ReportedRow[] {
   return reported.map(([name, value]) => {
     const isSpeed = name.startsWith("stamina_lab.tokens_per_second.");
-    return { name, label: ownFigures.get(name) ?? name, value: isSpeed ? `${pace(value)} tokens/s` : reportedValue(value), explain: isSpeed ? "run_tokens_per_second" : undefined };
+    return {
+      name,
+      label: ownFigures.get(name) ?? name,
+      value: isSpeed ? `${pace(value)} tokens/s` : reportedValue(value),
+      explain: isSpeed ? "run_tokens_per_second" : undefined,
+    };
   });
 }
 
@@ -113,18 +143,53 @@ function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
   const k = rate.pass_at_k.length;
   const of = words(missingInWords(row), withdrawn(row));
   const list: Stat[] = [
-    { explain: "episodes", key: "Trials", value: count(row.episodes), small: words(of, counted(rate.tasks, "task")), title: words(row.partial, "scored: passed, or failed for a reason that counts as a failure") },
-    { explain: "pass_rate", key: "Pass rate", value: percent(rate.value), small: rate.value === null ? "no trial is scored" : `95 % CI ${percentInterval(rate.ci_low, rate.ci_high)}`, unknown: rate.value === null, title: passRateInWords(rate) },
+    {
+      explain: "episodes",
+      key: "Trials",
+      value: count(row.episodes),
+      small: words(of, counted(rate.tasks, "task")),
+      title: words(row.partial, "scored: passed, or failed for a reason that counts as a failure"),
+    },
+    {
+      explain: "pass_rate",
+      key: "Pass rate",
+      value: percent(rate.value),
+      small: rate.value === null ? "no trial is scored" : `95 % CI ${percentInterval(rate.ci_low, rate.ci_high)}`,
+      unknown: rate.value === null,
+      title: passRateInWords(rate),
+    },
     { explain: "pass_rate", key: "Passed", value: count(rate.passed), small: `of ${count(rate.trials)}`, title: "of the scored trials" },
-    { explain: "events", key: "Failed", value: count(row.stamina.events), small: events.length > 0 ? reasonsInWords(events, most) : undefined, title: words(allReasons(events), unrecognizedInWords(row.unrecognised)) },
+    {
+      explain: "events",
+      key: "Failed",
+      value: count(row.stamina.events),
+      small: events.length > 0 ? reasonsInWords(events, most) : undefined,
+      title: words(allReasons(events), unrecognizedInWords(row.unrecognised)),
+    },
   ];
-  if (rate.unscored > 0) list.push({ explain: "unscored", key: "Not scored", value: count(rate.unscored), small: reasonsInWords(stopped, most), title: allReasons(stopped) });
+  if (rate.unscored > 0)
+    list.push({
+      explain: "unscored",
+      key: "Not scored",
+      value: count(rate.unscored),
+      small: reasonsInWords(stopped, most),
+      title: allReasons(stopped),
+    });
   if (k > 1) {
     const at = (key: string, values: readonly number[], intervals: PassRate["pass_at_k_ci"], about: string): Stat => {
       const ends = intervals[k - 1] ?? null;
-      return { explain: key === "pass@" ? "pass_at_k" : "pass_hat_k", key: `${key}${String(k)}`, value: percent(values[k - 1] ?? null), small: wide ? `95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)}` : undefined, title: `${about}; 95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)} by tasks` };
+      return {
+        explain: key === "pass@" ? "pass_at_k" : "pass_hat_k",
+        key: `${key}${String(k)}`,
+        value: percent(values[k - 1] ?? null),
+        small: wide ? `95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)}` : undefined,
+        title: `${about}; 95 % CI ${percentInterval(ends?.[0] ?? null, ends?.[1] ?? null)} by tasks`,
+      };
     };
-    list.push(at("pass@", rate.pass_at_k, rate.pass_at_k_ci, `the probability that one of ${count(k)} trials of a task passes`), at("pass^", rate.pass_hat_k, rate.pass_hat_k_ci, `the probability that all of ${count(k)} trials of a task pass`));
+    list.push(
+      at("pass@", rate.pass_at_k, rate.pass_at_k_ci, `the probability that one of ${count(k)} trials of a task passes`),
+      at("pass^", rate.pass_hat_k, rate.pass_hat_k_ci, `the probability that all of ${count(k)} trials of a task pass`),
+    );
   }
   return list;
 }
@@ -138,14 +203,39 @@ function staminaStats(row: RunRow, room: StripWidth): Stat[] {
   const ended = (ending: EndCount["ending"]): EndCount[] => row.end_reasons.filter((e) => e.ending === ending);
   const most = wide ? 3 : 1;
   return [
-    { explain: "episodes", key: "Episodes", value: count(row.episodes), small: words(missing, withdrawn(row), room === "compact" ? null : turns), title: words(row.partial, turns) },
-    { explain: "events", key: "Events", value: count(s.events), small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined, title: words(allReasons(ended("event")), unrecognizedInWords(row.unrecognised)) },
-    { explain: "censored", key: "Censored", value: count(s.censored), small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined, title: allReasons(ended("censored")) },
+    {
+      explain: "episodes",
+      key: "Episodes",
+      value: count(row.episodes),
+      small: words(missing, withdrawn(row), room === "compact" ? null : turns),
+      title: words(row.partial, turns),
+    },
+    {
+      explain: "events",
+      key: "Events",
+      value: count(s.events),
+      small: s.events > 0 && room !== "compact" ? reasonsInWords(ended("event"), most) : undefined,
+      title: words(allReasons(ended("event")), unrecognizedInWords(row.unrecognised)),
+    },
+    {
+      explain: "censored",
+      key: "Censored",
+      value: count(s.censored),
+      small: s.censored > 0 ? reasonsInWords(ended("censored"), most) : undefined,
+      title: allReasons(ended("censored")),
+    },
     {
       explain: "mean_stamina",
       key: s.mean === null ? "Mean stamina" : `Mean stamina, τ = ${String(s.tau)}`,
       value: fixed(s.mean, 2),
-      small: s.n === 0 ? "no episodes" : s.mean === null ? "nobody at risk" : s.ci_low === null || s.ci_high === null ? `95 % CI n/a (${whyNoInterval(s.n)})` : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}${s.clustered && room !== "compact" ? ", by scenario" : ""}`,
+      small:
+        s.n === 0
+          ? "no episodes"
+          : s.mean === null
+            ? "nobody at risk"
+            : s.ci_low === null || s.ci_high === null
+              ? `95 % CI n/a (${whyNoInterval(s.n)})`
+              : `95 % CI ${s.ci_low.toFixed(2)}–${s.ci_high.toFixed(2)}${s.clustered && room !== "compact" ? ", by scenario" : ""}`,
       unknown: s.mean === null,
       title: s.clustered ? CLUSTERED : undefined,
     },
@@ -166,12 +256,27 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
       key,
       value: which === "perfect" ? value.toFixed(digits) : scoreText(value, digits),
       // On narrow windows the reported figure matters more than how much of the whole it is about.
-      small: wide ? words(of, reported) : which !== "score" && figure && figure[1].toFixed(digits) === value.toFixed(digits) ? undefined : (reported ?? of ?? undefined),
-      title: words("recomputed by Stamina Lab", of, figure ? `the source reports ${figure[0]} ${reportedValue(figure[1])}` : "the source reports none"),
+      small: wide
+        ? words(of, reported)
+        : which !== "score" && figure && figure[1].toFixed(digits) === value.toFixed(digits)
+          ? undefined
+          : (reported ?? of ?? undefined),
+      title: words(
+        "recomputed by Stamina Lab",
+        of,
+        figure ? `the source reports ${figure[0]} ${reportedValue(figure[1])}` : "the source reports none",
+      ),
     });
   };
   if (row.dataset_score === null) {
-    if (row.score === null) list.push({ explain: "score", key: "Score", value: UNKNOWN, small: reportedInWords(reportedFor(row.reported, "score"), "Score"), unknown: true });
+    if (row.score === null)
+      list.push({
+        explain: "score",
+        key: "Score",
+        value: UNKNOWN,
+        small: reportedInWords(reportedFor(row.reported, "score"), "Score"),
+        unknown: true,
+      });
     else scored("Score", row.score, "score", 1, row.partial);
   } else {
     scored("Dataset score", row.dataset_score, "score", 1, row.partial);
@@ -182,19 +287,45 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
   if (wide && rounds?.alone) {
     const why = rounds.missing.join(" ");
     const last = rounds.sr_at_k.length;
-    list.push({ explain: "sr", key: "SR", value: scoreText(rounds.sr), small: last > 1 ? `SR@${String(last)} ${scoreText(rounds.sr_at_k[last - 1] ?? null)}` : undefined, unknown: rounds.sr === null, title: rounds.sr === null ? why : "rounds that pass when each is played by itself, mean within a task, then over tasks" });
-    list.push({ explain: "gap", key: "Gap", value: fixed(rounds.gap, 1), unknown: rounds.gap === null, title: rounds.gap === null ? why : "SR − MT@4, in points, with MT@4 of runs of the same harness and model" });
+    list.push({
+      explain: "sr",
+      key: "SR",
+      value: scoreText(rounds.sr),
+      small: last > 1 ? `SR@${String(last)} ${scoreText(rounds.sr_at_k[last - 1] ?? null)}` : undefined,
+      unknown: rounds.sr === null,
+      title: rounds.sr === null ? why : "rounds that pass when each is played by itself, mean within a task, then over tasks",
+    });
+    list.push({
+      explain: "gap",
+      key: "Gap",
+      value: fixed(rounds.gap, 1),
+      unknown: rounds.gap === null,
+      title: rounds.gap === null ? why : "SR − MT@4, in points, with MT@4 of runs of the same harness and model",
+    });
   } else if (wide && rounds !== null && rate === null) {
     const k = Math.min(4, Math.max(1, rounds.mt_at_k.length));
     const mt = rounds.mt_at_k[k - 1] ?? null;
     const why = rounds.missing.join(" ");
-    list.push({ explain: "mt_at_k", key: `MT@${String(k)}`, value: mt === null ? (rounds.round_by_round ? UNKNOWN : "refused") : scoreText(mt), unknown: mt === null, title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k` });
-    list.push({ explain: "comp", key: "Comp", value: scoreText(rounds.comp), unknown: rounds.comp === null, title: rounds.comp === null ? why : "tasks of which an attempt passed the last round" });
+    list.push({
+      explain: "mt_at_k",
+      key: `MT@${String(k)}`,
+      value: mt === null ? (rounds.round_by_round ? UNKNOWN : "refused") : scoreText(mt),
+      unknown: mt === null,
+      title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k`,
+    });
+    list.push({
+      explain: "comp",
+      key: "Comp",
+      value: scoreText(rounds.comp),
+      unknown: rounds.comp === null,
+      title: rounds.comp === null ? why : "tasks of which an attempt passed the last round",
+    });
   }
   const total = tokensTotal(row.tokens);
   const part = (name: string, value: number | null): string => `${name} ${value === null ? UNKNOWN : thin(value)}`;
   const parts = total === null ? undefined : words(part("in", row.tokens.input), part("out", row.tokens.output));
-  const knownTokens = total !== null && row.tokens_known < row.episodes ? `known for ${count(row.tokens_known)} of ${count(row.episodes)}` : undefined;
+  const knownTokens =
+    total !== null && row.tokens_known < row.episodes ? `known for ${count(row.tokens_known)} of ${count(row.episodes)}` : undefined;
   list.push({
     explain: "tokens",
     key: "Tokens",
@@ -208,26 +339,45 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     explain: "cost",
     key: "Cost",
     value: cost.text,
-    small: !row.simulated && row.cost_usd !== null && row.cost_known < row.episodes ? `known for ${count(row.cost_known)} of ${count(row.episodes)}` : undefined,
+    small:
+      !row.simulated && row.cost_usd !== null && row.cost_known < row.episodes
+        ? `known for ${count(row.cost_known)} of ${count(row.episodes)}`
+        : undefined,
     unknown: cost.unknown,
   });
-  if (row.runner !== null) list.push({ key: "Runner", value: row.runner[0], small: row.runner[1] ?? UNKNOWN, title: row.runner[1] === null ? "its version is unknown" : undefined });
+  if (row.runner !== null)
+    list.push({
+      key: "Runner",
+      value: row.runner[0],
+      small: row.runner[1] ?? UNKNOWN,
+      title: row.runner[1] === null ? "its version is unknown" : undefined,
+    });
   if (wide && grid !== undefined && rate === null) {
     const t = turnsPassed(grid);
     list.push({ explain: "turns_passed", key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}` });
   }
-  if (wide) list.push({ explain: "attempt_limit", key: "Attempts per turn", value: row.attempt_limit === null ? UNKNOWN : `at most ${count(row.attempt_limit)}`, unknown: row.attempt_limit === null });
+  if (wide)
+    list.push({
+      explain: "attempt_limit",
+      key: "Attempts per turn",
+      value: row.attempt_limit === null ? UNKNOWN : `at most ${count(row.attempt_limit)}`,
+      unknown: row.attempt_limit === null,
+    });
   return list;
 }
 
 /** Why a share alive has no band: by scenario there is none of one scenario, nor of scenarios that do not differ. */
-export const whyNoBand = (survival: number | null): string => (survival !== null && survival > 0 && survival < 1 ? "one scenario, or all alike" : "no variation");
+export const whyNoBand = (survival: number | null): string =>
+  survival !== null && survival > 0 && survival < 1 ? "one scenario, or all alike" : "no variation";
 
 /** What is read at the right while a turn is pointed at. */
 export function turnInWords(turn: number, row: SurvivalRow | undefined): string[] {
   const title = `Turn ${String(turn)}`;
   if (!row || row.survival === null) return [title, "nobody at risk"];
-  const band = row.ci_low === null || row.ci_high === null ? `band n/a (${whyNoBand(row.survival)})` : `band ${row.ci_low.toFixed(2)}–${row.ci_high.toFixed(2)}`;
+  const band =
+    row.ci_low === null || row.ci_high === null
+      ? `band n/a (${whyNoBand(row.survival)})`
+      : `band ${row.ci_low.toFixed(2)}–${row.ci_high.toFixed(2)}`;
   return [
     title,
     `alive after: ${row.survival.toFixed(2)}`,

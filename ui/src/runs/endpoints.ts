@@ -10,7 +10,9 @@ const LEAST_CONTEXT = 1000;
 /** `serves 4,096 tokens, made for 131,072`. */
 export function contextInWords(model: OfferedModel): string {
   const served = model.context === null ? `context ${UNKNOWN}` : `serves ${count(model.context)} tokens`;
-  return model.model_context === null || model.model_context === model.context ? served : `${served}, made for ${count(model.model_context)}`;
+  return model.model_context === null || model.model_context === model.context
+    ? served
+    : `${served}, made for ${count(model.model_context)}`;
 }
 
 /** The context with which a model is served; where that is not known, no more than it was made for. Nothing where the field may stay. */

@@ -35,7 +35,12 @@ export interface Section {
 const text = (field: TextField, span: 1 | 2 = 1): Placed => ({ kind: "text", field, span });
 const number = (field: NumberField): Placed => ({ kind: "number", field, span: 1 });
 const words = (field: WordsField): Placed => ({ kind: "words", field, span: 2 });
-const choice = (field: TextField, ...choices: readonly (readonly [string, string])[]): Placed => ({ kind: "choice", field, choices, span: 1 });
+const choice = (field: TextField, ...choices: readonly (readonly [string, string])[]): Placed => ({
+  kind: "choice",
+  field,
+  choices,
+  span: 1,
+});
 const truth = (field: TruthField, no = "no", yes = "yes"): Placed => ({ kind: "truth", field, no, yes, span: 1 });
 
 /** A harness that a TOML file describes. */
@@ -52,21 +57,33 @@ interface Offered {
 }
 
 function offeredIn(fields: readonly FormField[]): Offered {
-  const choicesOf = (field: FieldName): readonly (readonly [value: string, label: string])[] => (fields.find((f) => f.field === field)?.choices ?? []).map((c) => [c.value, c.label] as const);
+  const choicesOf = (field: FieldName): readonly (readonly [value: string, label: string])[] =>
+    (fields.find((f) => f.field === field)?.choices ?? []).map((c) => [c.value, c.label] as const);
   return {
     pick: (field) => choice(field, ...choicesOf(field)),
     flag: (field) => {
       const labels = new Map(choicesOf(field));
       return truth(field, labels.get("false"), labels.get("true"));
     },
-    mode: (api) => choice("endpoint_mode", ...choicesOf("endpoint_mode").map(([value, label]) => [value, value === "gateway" ? `${label} → ${api === undefined ? "endpoint" : (apis[api] ?? api)}` : label] as const)),
+    mode: (api) =>
+      choice(
+        "endpoint_mode",
+        ...choicesOf("endpoint_mode").map(
+          ([value, label]) =>
+            [value, value === "gateway" ? `${label} → ${api === undefined ? "endpoint" : (apis[api] ?? api)}` : label] as const,
+        ),
+      ),
   };
 }
 
 /** Players of tasks that ask no model. */
-const PLAYERS = [["oracle", "reference solutions (ORACLE)"], ["nop", "no agent (NOP)"]] as const;
+const PLAYERS = [
+  ["oracle", "reference solutions (ORACLE)"],
+  ["nop", "no agent (NOP)"],
+] as const;
 /** Whether tasks are played by their reference solutions or by nobody: no model is asked. */
-export const isPlayer = (settings: Pick<FormSettings, "source" | "agent">): boolean => settings.source === "tasks" && PLAYERS.some(([name]) => name === settings.agent);
+export const isPlayer = (settings: Pick<FormSettings, "source" | "agent">): boolean =>
+  settings.source === "tasks" && PLAYERS.some(([name]) => name === settings.agent);
 
 /** Whether something that fields need is so. */
 function isMet(need: FieldNeed, settings: FormSettings): boolean {
@@ -94,16 +111,25 @@ function isMet(need: FieldNeed, settings: FormSettings): boolean {
  */
 export function holds(settings: FormSettings, field: FieldName, fields: readonly FormField[]): boolean {
   // This protocol has one attempt at each step, and a harness of one's own plays no tasks.
-  if (settings.source === "tasks" && (field === "harness_file" || (field === "attempt_limit" && settings.protocol === "evocode"))) return false;
+  if (settings.source === "tasks" && (field === "harness_file" || (field === "attempt_limit" && settings.protocol === "evocode")))
+    return false;
   return (fields.find((f) => f.field === field)?.needs ?? []).every((need) => isMet(need, settings));
 }
 
 /** The model that fills in the scenarios, and its endpoint: one with the API of OpenAI, or Amazon Bedrock. */
-const samplerOf = (settings: FormSettings): readonly Placed[] => [text("llm_sampler_model_id"), text("sampler_base_url", 2), settings.sampler_base_url.trim() === "" ? text("sampler_region") : text("sampler_key_variable"), number("sampler_seconds")];
+const samplerOf = (settings: FormSettings): readonly Placed[] => [
+  text("llm_sampler_model_id"),
+  text("sampler_base_url", 2),
+  settings.sampler_base_url.trim() === "" ? text("sampler_region") : text("sampler_key_variable"),
+  number("sampler_seconds"),
+];
 
 /** The sections as they are shown for these settings; what stands in none of them stands under Advanced. */
 export function sectionsOf(settings: FormSettings, form: Pick<LaunchForm, "harnesses" | "fields">): readonly Section[] {
-  return placesOf(settings, form).map((section) => ({ ...section, fields: section.fields.filter((f) => holds(settings, f.field, form.fields)) }));
+  return placesOf(settings, form).map((section) => ({
+    ...section,
+    fields: section.fields.filter((f) => holds(settings, f.field, form.fields)),
+  }));
 }
 
 /** The same with the fields that do nothing under these settings. */
@@ -115,22 +141,71 @@ export function placesOf(settings: FormSettings, form: Pick<LaunchForm, "harness
   const others = harness || settings.agent === "" || settings.agent === ownHarness ? [] : [[settings.agent, settings.agent] as const];
   const harnesses = form.harnesses.map((h) => [h.name, h.title] as const);
   // The mock agent cannot run commands, and nothing says what of a harness of one's own starts in the image of a task.
-  const agents = isTasks ? choice("agent", ...PLAYERS, ...harnesses.filter(([name]) => name !== "mock"), ...(isPlayer(settings) ? [] : others)) : choice("agent", ...harnesses, ...others, [ownHarness, "another, from a TOML file…"]);
+  const agents = isTasks
+    ? choice("agent", ...PLAYERS, ...harnesses.filter(([name]) => name !== "mock"), ...(isPlayer(settings) ? [] : others))
+    : choice("agent", ...harnesses, ...others, [ownHarness, "another, from a TOML file…"]);
   const file = settings.agent === ownHarness ? [text("harness_file", 2)] : [];
   // The harnesses play tasks through the gateway.
   const endpoint: readonly Placed[] = isPlayer(settings)
     ? []
     : settings.endpoint_mode === "gateway"
-      ? [mode(harness?.api), text("model"), text("base_url", 2), pick("key_place"), text("key_name"), number("price_input"), number("price_output")]
+      ? [
+          mode(harness?.api),
+          text("model"),
+          text("base_url", 2),
+          pick("key_place"),
+          text("key_name"),
+          number("price_input"),
+          number("price_output"),
+        ]
       : settings.endpoint_mode === "oracle"
         ? [mode(harness?.api), text("model"), number("oracle_defect_rate"), number("oracle_repair")]
         : [mode(harness?.api), text("model"), words("env_vars")];
-  const generated: readonly Placed[] = settings.scenarios_dir === "" ? [...(settings.iterative ? [number("num_changes_per_turn")] : []), text("base_seed"), flag("iterative"), flag("use_llm_sampler"), ...(settings.use_llm_sampler ? samplerOf(settings) : [])] : [];
+  const generated: readonly Placed[] =
+    settings.scenarios_dir === ""
+      ? [
+          ...(settings.iterative ? [number("num_changes_per_turn")] : []),
+          text("base_seed"),
+          flag("iterative"),
+          flag("use_llm_sampler"),
+          ...(settings.use_llm_sampler ? samplerOf(settings) : []),
+        ]
+      : [];
   const shown: readonly Section[] = [
     { id: "agent", title: "Agent", fields: [agents, ...file, text("image", 2), ...endpoint] },
-    { id: "scenarios", title: "Scenarios", fields: isTasks ? [pick("source"), text("tasks", 2), pick("protocol"), text("execute_episodes")] : [pick("source"), text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated] },
-    { id: "loop", title: "Loop", fields: [number("attempt_limit"), flag("restore_before_try"), ...(isTasks ? [pick("task_timeout"), pick("task_background"), pick("task_session"), pick("task_snapshots")] : []), pick("feedback"), flag("fail_stop"), number("batch_size")] },
-    { id: "limits", title: "Limits", fields: [number("attempt_minutes"), number("attempt_tokens"), number("run_usd"), number("run_minutes"), number("cpus"), number("memory_gib"), pick("network"), number("run_tokens")] },
+    {
+      id: "scenarios",
+      title: "Scenarios",
+      fields: isTasks
+        ? [pick("source"), text("tasks", 2), pick("protocol"), text("execute_episodes")]
+        : [pick("source"), text("scenarios_dir", 2), number("n_scenarios"), number("n_turns"), ...generated],
+    },
+    {
+      id: "loop",
+      title: "Loop",
+      fields: [
+        number("attempt_limit"),
+        flag("restore_before_try"),
+        ...(isTasks ? [pick("task_timeout"), pick("task_background"), pick("task_session"), pick("task_snapshots")] : []),
+        pick("feedback"),
+        flag("fail_stop"),
+        number("batch_size"),
+      ],
+    },
+    {
+      id: "limits",
+      title: "Limits",
+      fields: [
+        number("attempt_minutes"),
+        number("attempt_tokens"),
+        number("run_usd"),
+        number("run_minutes"),
+        number("cpus"),
+        number("memory_gib"),
+        pick("network"),
+        number("run_tokens"),
+      ],
+    },
     { id: "results", title: "Results", fields: [text("output_dir", 2), words("tags")] },
   ];
   const taken = new Set(shown.flatMap((section) => section.fields.map((f) => f.field)));
@@ -217,7 +292,9 @@ export function emptyMeans(field: FieldName, defaults: FormSettings, about: Form
 /** `4 fields differ from the defaults (marked)`; defaults depend on the harness, which is named where it is not the usual one. */
 export function differInWords(n: number, harness: string | null): string {
   const whose = harness === null ? "the defaults" : `the defaults of ${harness}`;
-  return n === 0 ? `all fields are at ${harness === null ? "their defaults" : whose}` : `${counted(n, "field")} ${n === 1 ? "differs" : "differ"} from ${whose} (marked)`;
+  return n === 0
+    ? `all fields are at ${harness === null ? "their defaults" : whose}`
+    : `${counted(n, "field")} ${n === 1 ? "differs" : "differ"} from ${whose} (marked)`;
 }
 
 /** The folded line of Advanced. */
@@ -240,7 +317,14 @@ export function textOf(settings: FormSettings, typed: Typed, field: FieldName): 
 
 /** Words with commas between; what was typed twice counts once. */
 export function wordsOf(typed: string): string[] {
-  return [...new Set(typed.split(",").map((word) => word.trim()).filter((word) => word !== ""))];
+  return [
+    ...new Set(
+      typed
+        .split(",")
+        .map((word) => word.trim())
+        .filter((word) => word !== ""),
+    ),
+  ];
 }
 
 /** What typing into a field makes of the settings. A text that is no number leaves the last number and is a problem. */
@@ -260,7 +344,11 @@ export function entered(control: Control, input: string): { readonly change: Par
 }
 
 /** `flask-test` of `/data/results/flask-test`: for short texts. */
-export const lastPart = (path: string): string => path.replace(/[\\/]+$/, "").split(/[\\/]/).at(-1) ?? path;
+export const lastPart = (path: string): string =>
+  path
+    .replace(/[\\/]+$/, "")
+    .split(/[\\/]/)
+    .at(-1) ?? path;
 
 /**
  * Settings with another harness. The mock agent plays against the simulated model without containers, which no other
@@ -272,7 +360,9 @@ export function withAgent(settings: FormSettings, agent: string): FormSettings {
   const before = dashed(settings.agent);
   const part = lastPart(settings.output_dir);
   const named = before !== "" && part.startsWith(`${before}-`) && /^\d+$/.test(part.slice(before.length + 1));
-  const output_dir = named ? `${settings.output_dir.slice(0, settings.output_dir.lastIndexOf(part))}${dashed(agent)}${part.slice(before.length)}` : settings.output_dir;
+  const output_dir = named
+    ? `${settings.output_dir.slice(0, settings.output_dir.lastIndexOf(part))}${dashed(agent)}${part.slice(before.length)}`
+    : settings.output_dir;
   // A file describes the harness of one's own and no other.
   const harness_file = agent === ownHarness ? settings.harness_file : "";
   const next: FormSettings = { ...settings, agent, harness_file, output_dir };
@@ -281,14 +371,33 @@ export function withAgent(settings: FormSettings, agent: string): FormSettings {
 }
 
 /** Settings with another kind of scenarios. Tasks begin with the protocol of EvoCode-Bench at present; an agent that cannot play the kind gives way. */
-export function withSource(settings: FormSettings, source: FormSettings["source"], { defaults, protocols }: Pick<LaunchForm, "defaults" | "protocols">): FormSettings {
+export function withSource(
+  settings: FormSettings,
+  source: FormSettings["source"],
+  { defaults, protocols }: Pick<LaunchForm, "defaults" | "protocols">,
+): FormSettings {
   if (source === settings.source) return settings;
   if (source === "tasks") {
     const agent = settings.agent === "mock" || settings.agent === ownHarness ? "oracle" : settings.agent;
-    return withProtocol({ ...withAgent(settings, agent), source, endpoint_mode: settings.endpoint_mode === "direct" ? "oracle" : settings.endpoint_mode }, "evocode", protocols);
+    return withProtocol(
+      { ...withAgent(settings, agent), source, endpoint_mode: settings.endpoint_mode === "direct" ? "oracle" : settings.endpoint_mode },
+      "evocode",
+      protocols,
+    );
   }
   const { attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, task_snapshots, protocol } = defaults;
-  return { ...withAgent(settings, isPlayer(settings) ? defaults.agent : settings.agent), source, attempt_limit, fail_stop, restore_before_try, task_timeout, task_background, task_session, task_snapshots, protocol };
+  return {
+    ...withAgent(settings, isPlayer(settings) ? defaults.agent : settings.agent),
+    source,
+    attempt_limit,
+    fail_stop,
+    restore_before_try,
+    task_timeout,
+    task_background,
+    task_session,
+    task_snapshots,
+    protocol,
+  };
 }
 
 /** Settings with another protocol, and what it sets; settings of one's own begin with those of the last one. */
@@ -309,10 +418,12 @@ export function aboutOf(control: Control, about: FormField | undefined): string 
 }
 
 /** Whether a model fills in the scenarios of the run, which it does before it. */
-export const isSampled = (settings: Pick<FormSettings, "source" | "scenarios_dir" | "use_llm_sampler">): boolean => settings.source === "scenarios" && settings.use_llm_sampler && settings.scenarios_dir.trim() === "";
+export const isSampled = (settings: Pick<FormSettings, "source" | "scenarios_dir" | "use_llm_sampler">): boolean =>
+  settings.source === "scenarios" && settings.use_llm_sampler && settings.scenarios_dir.trim() === "";
 
 /** What is wrong, without the names of keys that the form does not show. */
 export const plainly = (message: string): string => message.replace(/^endpoint\.mode=gateway needs it: /i, "Needed: ");
 
 /** Whether a job samples the scenarios of this run: its pack lies beside the results. */
-export const isSamplingOf = (job: Pick<Job, "kind" | "place">, settings: Pick<FormSettings, "output_dir">): boolean => job.kind === "sampling" && job.place === `${settings.output_dir.trim().replace(/(.)\/+$/, "$1")}-pack`;
+export const isSamplingOf = (job: Pick<Job, "kind" | "place">, settings: Pick<FormSettings, "output_dir">): boolean =>
+  job.kind === "sampling" && job.place === `${settings.output_dir.trim().replace(/(.)\/+$/, "$1")}-pack`;

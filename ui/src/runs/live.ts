@@ -8,7 +8,19 @@ import type { LiveState } from "../host/bindings/LiveState";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
 import type { ShakedownVerdict } from "../host/bindings/ShakedownVerdict";
 import type { TurnState } from "../host/bindings/TurnState";
-import { UNKNOWN, costInWords, count, counted, dollars, duration, endLook, endReasonLabels, pace, thin, tokensTotal } from "../parts/format";
+import {
+  UNKNOWN,
+  costInWords,
+  count,
+  counted,
+  dollars,
+  duration,
+  endLook,
+  endReasonLabels,
+  pace,
+  thin,
+  tokensTotal,
+} from "../parts/format";
 import { type Look, stateOfLetter, textClass } from "../parts/look";
 import type { Stat } from "../parts/stat";
 
@@ -63,7 +75,11 @@ export function dollarRange([low, high]: readonly [number, number]): string {
 
 /** `38–95 M`, `0.6–1.4 M`: two significant digits, both ends in the unit of the larger. */
 export function thinRange([low, high]: readonly [number, number]): string {
-  const units: readonly (readonly [number, string])[] = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+  const units: readonly (readonly [number, string])[] = [
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ];
   const [unit, letter] = units.find(([size]) => high >= size * 0.95) ?? [1, ""];
   const end = (value: number): string => {
     const part = Number((value / unit).toPrecision(2));
@@ -82,33 +98,48 @@ export function secondsSince(rfc3339: string | null, now: number): number | null
 
 /** `4 s`, `11 m`: how long nothing came. */
 export function sinceInWords(seconds: number | null): string {
-  return seconds === null ? UNKNOWN : seconds < 60 ? `${String(Math.floor(seconds))}${THIN}s` : seconds < 3600 ? `${String(Math.floor(seconds / 60))}${THIN}m` : about(seconds);
+  return seconds === null
+    ? UNKNOWN
+    : seconds < 60
+      ? `${String(Math.floor(seconds))}${THIN}s`
+      : seconds < 3600
+        ? `${String(Math.floor(seconds / 60))}${THIN}m`
+        : about(seconds);
 }
 
 /** Whether a process still runs it. */
-export const isLive = (state: LiveState): boolean => state === "starting" || state === "running" || state === "paused" || state === "stopping";
+export const isLive = (state: LiveState): boolean =>
+  state === "starting" || state === "running" || state === "paused" || state === "stopping";
 /** Whether it can be resumed. */
 export const canResume = (state: LiveState): boolean => state === "stopped" || state === "budget" || state === "failed" || state === "lost";
 
 /** Whether a run can be resumed: it did not finish, or something else than their agents ended episodes of it. */
-export const canContinue = (state: LiveState, episodes: readonly Pick<LiveEpisode, "goes_on">[]): boolean => canResume(state) || (state === "finished" && episodes.some((episode) => episode.goes_on));
+export const canContinue = (state: LiveState, episodes: readonly Pick<LiveEpisode, "goes_on">[]): boolean =>
+  canResume(state) || (state === "finished" && episodes.some((episode) => episode.goes_on));
 
 /** Whether the attempt of an episode can be retried, or the episode continued; both work in a pause, too. */
-export const canRetry = (state: LiveState, episode: Pick<LiveEpisode, "phase" | "goes_on">): boolean => (state === "running" || state === "paused") && (isInFlight(episode) || episode.goes_on);
+export const canRetry = (state: LiveState, episode: Pick<LiveEpisode, "phase" | "goes_on">): boolean =>
+  (state === "running" || state === "paused") && (isInFlight(episode) || episode.goes_on);
 
 /** Why an episode that is over can continue, and how. */
 export function retrySays(episode: Pick<LiveEpisode, "end_reason">): string {
   const on = "the dropped attempt is retried from the snapshot before it, in the same session.";
-  if (episode.end_reason === "budget") return "A budget ended it, not its agent. It continues in the same session. If that budget is still spent, it ends again at once: stop the run and resume it with a larger one.";
-  if (episode.end_reason === "endpoint" || episode.end_reason === "environment") return `The endpoint or the containers ended it, not its agent. It continues: ${on}`;
+  if (episode.end_reason === "budget")
+    return "A budget ended it, not its agent. It continues in the same session. If that budget is still spent, it ends again at once: stop the run and resume it with a larger one.";
+  if (episode.end_reason === "endpoint" || episode.end_reason === "environment")
+    return `The endpoint or the containers ended it, not its agent. It continues: ${on}`;
   return `It was ended from outside, not by its agent. It continues: ${on}`;
 }
 
 /** Whether an attempt of the episode is in flight. */
-export const isInFlight = (episode: Pick<LiveEpisode, "phase">): boolean => episode.phase === "preparing" || episode.phase === "agent" || episode.phase === "waiting" || episode.phase === "testing";
+export const isInFlight = (episode: Pick<LiveEpisode, "phase">): boolean =>
+  episode.phase === "preparing" || episode.phase === "agent" || episode.phase === "waiting" || episode.phase === "testing";
 
 /** The mark of a shakedown that is over. */
-const verdictMark = (verdict: ShakedownVerdict): { text: string; look: Look; class: string } => verdict.works ? { text: "works", look: "passed", class: textClass.passed } : { text: "does not work", look: "failed", class: textClass.failed };
+const verdictMark = (verdict: ShakedownVerdict): { text: string; look: Look; class: string } =>
+  verdict.works
+    ? { text: "works", look: "passed", class: textClass.passed }
+    : { text: "does not work", look: "failed", class: textClass.failed };
 
 const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
   starting: { text: "starting", look: "live" },
@@ -122,21 +153,29 @@ const stateWords: Readonly<Record<LiveState, { text: string; look: Look }>> = {
   lost: { text: "lost", look: "error" },
   unreadable: { text: "unreadable", look: "error" },
 };
-export const stateInWords = (state: LiveState): { text: string; look: Look; class: string } => ({ ...stateWords[state], class: textClass[stateWords[state].look] });
+export const stateInWords = (state: LiveState): { text: string; look: Look; class: string } => ({
+  ...stateWords[state],
+  class: textClass[stateWords[state].look],
+});
 
 /** The mark of a run; of a shakedown that finished, whether the harness works. */
-export const rowMark = (row: Pick<LiveRunRow, "state" | "verdict">): { text: string; look: Look; class: string } => (row.verdict && row.state === "finished" ? verdictMark(row.verdict) : stateInWords(row.state));
+export const rowMark = (row: Pick<LiveRunRow, "state" | "verdict">): { text: string; look: Look; class: string } =>
+  row.verdict && row.state === "finished" ? verdictMark(row.verdict) : stateInWords(row.state);
 
 /** What a shakedown came to: `3 of 3 turns passed: this harness works here.` */
 export function verdictInWords(verdict: ShakedownVerdict): string {
   if (verdict.works) return `${String(verdict.passed)} of ${counted(verdict.turns, "turn")} passed: this harness works here.`;
-  const why = [verdict.reason === null ? null : endReasonLabels[verdict.reason], verdict.message].filter((part) => part !== null).join(": ");
+  const why = [verdict.reason === null ? null : endReasonLabels[verdict.reason], verdict.message]
+    .filter((part) => part !== null)
+    .join(": ");
   const where = verdict.turn === null ? "Before the first turn" : `Turn ${String(verdict.turn)}`;
   return `${where}: ${why === "" ? "it ended without a message" : why.replace(/[.\s]+$/, "")}. See the log.`;
 }
 
 /** What can be said about a run that is not live any more, in one sentence. */
-export function endInWords(row: Pick<LiveRunRow, "state" | "message" | "verdict"> & Partial<Pick<LiveRunRow, "endpoint_retried" | "endpoint_lost">>): string {
+export function endInWords(
+  row: Pick<LiveRunRow, "state" | "message" | "verdict"> & Partial<Pick<LiveRunRow, "endpoint_retried" | "endpoint_lost">>,
+): string {
   const attempts = endpointAttempts({ endpoint_retried: row.endpoint_retried ?? null, endpoint_lost: row.endpoint_lost ?? null });
   return attempts === null ? endOf(row) : `${endOf(row)} Because of the endpoint: ${attempts}.`;
 }
@@ -197,14 +236,26 @@ export function episodeMark(episode: Pick<LiveEpisode, "phase" | "end_reason" | 
   }
 }
 
-const letterOfState = Object.fromEntries(Object.entries(stateOfLetter).map(([letter, state]) => [state, letter])) as Readonly<Record<TurnState, string>>;
+const letterOfState = Object.fromEntries(Object.entries(stateOfLetter).map(([letter, state]) => [state, letter])) as Readonly<
+  Record<TurnState, string>
+>;
 
 /** The episode as a line of the grid; turns that were not decided yet are dots. */
-export function rowOf(episode: Pick<LiveEpisode, "phase" | "cells" | "stamina" | "end_reason">, turns: number, isCensored: IsCensored): Pick<GridRow, "cells" | "failing" | "stamina" | "censored" | "end_reason"> {
+export function rowOf(
+  episode: Pick<LiveEpisode, "phase" | "cells" | "stamina" | "end_reason">,
+  turns: number,
+  isCensored: IsCensored,
+): Pick<GridRow, "cells" | "failing" | "stamina" | "censored" | "end_reason"> {
   const decided = episode.cells.map((state) => letterOfState[state]).join("");
   const over = episode.phase === "over";
   const end_reason = episode.end_reason ?? "unfinished";
-  return { cells: decided.padEnd(turns, "n"), failing: [], stamina: episode.stamina, censored: over && isCensored(end_reason), end_reason: over ? end_reason : "passed_all" };
+  return {
+    cells: decided.padEnd(turns, "n"),
+    failing: [],
+    stamina: episode.stamina,
+    censored: over && isCensored(end_reason),
+    end_reason: over ? end_reason : "passed_all",
+  };
 }
 
 /** Cells in words: `12 of 40 turns decided, stamina 9`. */
@@ -214,13 +265,19 @@ export function cellsInWords(episode: Pick<LiveEpisode, "cells" | "stamina" | "p
 }
 
 /** What an episode that is over came to, in a few words. */
-export function outcome(episode: Pick<LiveEpisode, "phase" | "end_reason" | "stamina" | "cells" | "now">, turns: number, isCensored: IsCensored): string | null {
+export function outcome(
+  episode: Pick<LiveEpisode, "phase" | "end_reason" | "stamina" | "cells" | "now">,
+  turns: number,
+  isCensored: IsCensored,
+): string | null {
   if (episode.phase !== "over") return episode.now;
   const reason = episode.end_reason;
   if (reason === null) return episode.now;
   if (reason === "passed_all") return `passed all ${String(turns)}`;
   const why = endReasonLabels[reason];
-  return isCensored(reason) ? `censored (${why}) after turn ${String(episode.stamina)}` : `failed at turn ${String(episode.stamina + 1)}: ${why}`;
+  return isCensored(reason)
+    ? `censored (${why}) after turn ${String(episode.stamina)}`
+    : `failed at turn ${String(episode.stamina + 1)}: ${why}`;
 }
 
 /** Faults of the endpoint: `4 × 429, 1 × no answer`. */
@@ -253,20 +310,54 @@ export function strip(run: LiveRunDetail): Stat[] {
   const spent = costInWords(row.cost_usd, row.simulated);
   const cost = row.simulated ? null : row.cost_usd;
   const stats: Stat[] = [
-    { explain: "turns_done", key: "Turns done", value: atLeast(done, row), unknown: atLeast(done, row) === UNKNOWN, small: `of ${count(planned)}`, bar: row.unread > 0 ? undefined : { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${count(planned)} turns` }, title: row.unread > 0 ? `The records of ${counted(row.unread, "episode")} cannot be read` : undefined },
+    {
+      explain: "turns_done",
+      key: "Turns done",
+      value: atLeast(done, row),
+      unknown: atLeast(done, row) === UNKNOWN,
+      small: `of ${count(planned)}`,
+      bar:
+        row.unread > 0
+          ? undefined
+          : { share: planned === 0 ? 0 : done / planned, accent: playing, label: `${count(done)} of ${count(planned)} turns` },
+      title: row.unread > 0 ? `The records of ${counted(row.unread, "episode")} cannot be read` : undefined,
+    },
     {
       explain: "live_cost",
       key: "Spend",
       value: spent.text,
       unknown: spent.unknown,
-      small: row.simulated ? "simulated" : budget.usd !== null ? `of ${dollars(budget.usd)}` : cost === null ? "no price for this model" : "no budget",
-      bar: cost === null || budget.usd === null || budget.usd === 0 ? undefined : { share: cost / budget.usd, accent: false, label: `${dollars(cost)} of ${dollars(budget.usd)}` },
+      small: row.simulated
+        ? "simulated"
+        : budget.usd !== null
+          ? `of ${dollars(budget.usd)}`
+          : cost === null
+            ? "no price for this model"
+            : "no budget",
+      bar:
+        cost === null || budget.usd === null || budget.usd === 0
+          ? undefined
+          : { share: cost / budget.usd, accent: false, label: `${dollars(cost)} of ${dollars(budget.usd)}` },
       title: partial,
     },
   ];
   if (playing && !row.simulated) {
     const at = forecast?.cost_usd ?? null;
-    stats.push({ explain: "pace_cost", key: "At this pace", value: at === null ? UNKNOWN : dollarRange(at), unknown: at === null, small: at === null ? (forecast === null ? "too early to say" : undefined) : budget.usd !== null && at[1] >= budget.usd ? `may hit ${dollars(budget.usd)}` : "at the end", title: "If every episode reaches its last turn" });
+    stats.push({
+      explain: "pace_cost",
+      key: "At this pace",
+      value: at === null ? UNKNOWN : dollarRange(at),
+      unknown: at === null,
+      small:
+        at === null
+          ? forecast === null
+            ? "too early to say"
+            : undefined
+          : budget.usd !== null && at[1] >= budget.usd
+            ? `may hit ${dollars(budget.usd)}`
+            : "at the end",
+      title: "If every episode reaches its last turn",
+    });
   }
   stats.push({
     explain: "elapsed",
@@ -282,14 +373,39 @@ export function strip(run: LiveRunDetail): Stat[] {
     unknown: row.tokens.input === null,
     small: tokens === null ? undefined : `${part(row.tokens.cached)} cached, ${part(row.tokens.output)} out`,
     wide: true,
-    title: [budget.tokens === null ? null : `Budget: ${thin(budget.tokens)} in and out`, partial ?? null, counted(run.requests, "model request")].filter((t) => t !== null).join(". "),
+    title: [
+      budget.tokens === null ? null : `Budget: ${thin(budget.tokens)} in and out`,
+      partial ?? null,
+      counted(run.requests, "model request"),
+    ]
+      .filter((t) => t !== null)
+      .join(". "),
   });
   const attempts = endpointAttempts(row);
-  stats.push({ explain: "endpoint_faults", key: "Endpoint", value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults), small: attempts === null ? "last 10 min" : `last 10 min; ${attempts}`, title: attempts === null ? undefined : "Attempts that the endpoint ended are retried from their snapshot, three times. After that they are lost and not counted." });
+  stats.push({
+    explain: "endpoint_faults",
+    key: "Endpoint",
+    value: run.faults.length === 0 ? "no faults" : faultsInWords(run.faults),
+    small: attempts === null ? "last 10 min" : `last 10 min; ${attempts}`,
+    title:
+      attempts === null
+        ? undefined
+        : "Attempts that the endpoint ended are retried from their snapshot, three times. After that they are lost and not counted.",
+  });
   if (!row.simulated) {
     const { prompt, answer } = run.tokens_per_second;
-    const known = [answer === null ? null : `answer, p10 ${pace(answer.p10)}`, prompt === null ? null : `prompt ${pace(prompt.median)}, p10 ${pace(prompt.p10)}`].filter((part) => part !== null);
-    stats.push({ explain: "tokens_per_second", key: "Tokens a second", value: answer === null ? UNKNOWN : pace(answer.median), unknown: answer === null, small: known.length === 0 ? undefined : known.join("; "), title: "Of the answers that tell it, at the end of the gateway's log: the median and the 10th percentile" });
+    const known = [
+      answer === null ? null : `answer, p10 ${pace(answer.p10)}`,
+      prompt === null ? null : `prompt ${pace(prompt.median)}, p10 ${pace(prompt.p10)}`,
+    ].filter((part) => part !== null);
+    stats.push({
+      explain: "tokens_per_second",
+      key: "Tokens a second",
+      value: answer === null ? UNKNOWN : pace(answer.median),
+      unknown: answer === null,
+      small: known.length === 0 ? undefined : known.join("; "),
+      title: "Of the answers that tell it, at the end of the gateway's log: the median and the 10th percentile",
+    });
   }
   return stats;
 }
@@ -302,7 +418,10 @@ export function liveName(row: Pick<LiveRunRow, "agent" | "model" | "simulated">)
 /** What a stop keeps, before it is asked for. */
 export function stopKeeps(run: LiveRunDetail): string {
   const flight = run.episodes.filter(isInFlight).length;
-  const kept = run.row.unread > 0 ? "Finished turns are kept." : `${count(run.row.turns[0])} finished ${run.row.turns[0] === 1 ? "turn is" : "turns are"} kept.`;
+  const kept =
+    run.row.unread > 0
+      ? "Finished turns are kept."
+      : `${count(run.row.turns[0])} finished ${run.row.turns[0] === 1 ? "turn is" : "turns are"} kept.`;
   if (flight === 0) return `${kept} No attempt is in flight.`;
   return `${kept} ${counted(flight, "attempt")} in flight ${flight === 1 ? "is" : "are"} dropped and retried after a resume.`;
 }

@@ -3,7 +3,14 @@ import type { LiveLog } from "../host/bindings/LiveLog";
 import { KEPT, atEnd, grown, nothing, timeOfDay } from "./log";
 import { budgetChanges } from "./resume";
 
-const came = (n: number, change: Partial<LiveLog> = {}): LiveLog => ({ lines: Array.from({ length: n }, (_, i) => ({ at: null, kind: "agent", text: String(i), facts: [] })), next: "x", fresh: false, of: [1, 1], cut: false, ...change });
+const came = (n: number, change: Partial<LiveLog> = {}): LiveLog => ({
+  lines: Array.from({ length: n }, (_, i) => ({ at: null, kind: "agent", text: String(i), facts: [] })),
+  next: "x",
+  fresh: false,
+  of: [1, 1],
+  cut: false,
+  ...change,
+});
 
 test("a tail grows, forgets what is old, and keeps the number of every line", () => {
   const one = grown(nothing, came(3, { fresh: true, cut: true }));
@@ -29,7 +36,15 @@ test("the end is the end, give or take part of a line", () => {
 test("a resume raises budgets and changes nothing that was not typed", () => {
   const now = { tokens: null, usd: 60, seconds: 3600 };
   expect(budgetChanges("run", now, { usd: "", tokens: "", minutes: "" })).toEqual({ changes: [], problems: new Map() });
-  expect(budgetChanges("run", now, { usd: "80.5", tokens: "1,000,000", minutes: "90" }).changes).toEqual(["limits.run.usd=80.5", "limits.run.tokens=1000000", "limits.run.minutes=90"]);
+  expect(budgetChanges("run", now, { usd: "80.5", tokens: "1,000,000", minutes: "90" }).changes).toEqual([
+    "limits.run.usd=80.5",
+    "limits.run.tokens=1000000",
+    "limits.run.minutes=90",
+  ]);
   expect(budgetChanges("episode", now, { usd: "", tokens: "", minutes: "120" }).changes).toEqual(["limits.episode.minutes=120"]);
-  expect([...budgetChanges("attempt", now, { usd: "20", tokens: "1.5", minutes: "x" }).problems]).toEqual([["usd", "is less than before"], ["tokens", "must be a whole number"], ["minutes", "must be a number above 0"]]);
+  expect([...budgetChanges("attempt", now, { usd: "20", tokens: "1.5", minutes: "x" }).problems]).toEqual([
+    ["usd", "is less than before"],
+    ["tokens", "must be a whole number"],
+    ["minutes", "must be a number above 0"],
+  ]);
 });

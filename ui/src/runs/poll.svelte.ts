@@ -18,7 +18,11 @@ export interface Polled<T> {
  * `key` names what is read (`undefined` = nothing); when it changes, the old answer goes. `read` gets the key and what
  * was read before. `playing` says whether to ask again in a second. Call during set-up.
  */
-export function polled<T>(key: () => string | undefined, read: (key: string, before: T | undefined) => Promise<T>, playing: (data: T) => boolean): Polled<T> {
+export function polled<T>(
+  key: () => string | undefined,
+  read: (key: string, before: T | undefined) => Promise<T>,
+  playing: (data: T) => boolean,
+): Polled<T> {
   let data = $state.raw<T | undefined>();
   let error = $state.raw<CallError | undefined>();
   let again = $state(0);
@@ -42,7 +46,10 @@ export function polled<T>(key: () => string | undefined, read: (key: string, bef
       if (now === undefined) return;
       let goOn = true;
       try {
-        const answer = await read(now, untrack(() => data));
+        const answer = await read(
+          now,
+          untrack(() => data),
+        );
         if (stopped) return;
         data = answer;
         error = undefined;

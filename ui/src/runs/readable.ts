@@ -29,7 +29,8 @@ export function readable(line: LogLine): LogLine {
   if (calls.test(line.text)) {
     const name = called.exec(line.text)?.[1];
     const what = plain(withWhat.exec(line.text)?.[1] ?? "");
-    if (name !== undefined || what !== "") return { ...line, kind: "tool", text: [name, what].filter((part) => part !== undefined && part !== "").join("  ") };
+    if (name !== undefined || what !== "")
+      return { ...line, kind: "tool", text: [name, what].filter((part) => part !== undefined && part !== "").join("  ") };
   }
   const words = [...line.text.matchAll(content)].map((match) => plain(match[1] ?? "")).find((piece) => piece !== "");
   if (words === undefined) return line;

@@ -16,7 +16,11 @@ export interface BudgetChanges {
 export function budgetChanges(of: BudgetOf, now: RunBudget, texts: BudgetTexts): BudgetChanges {
   const changes: string[] = [];
   const problems = new Map<BudgetName, string>();
-  const old: Readonly<Record<BudgetName, number | null>> = { usd: now.usd, tokens: now.tokens, minutes: now.seconds === null ? null : now.seconds / 60 };
+  const old: Readonly<Record<BudgetName, number | null>> = {
+    usd: now.usd,
+    tokens: now.tokens,
+    minutes: now.seconds === null ? null : now.seconds / 60,
+  };
   for (const name of ["usd", "tokens", "minutes"] as const) {
     const value = parseNumber(texts[name]);
     if (value === null) continue;

@@ -2,7 +2,11 @@
 import type { Meaning } from "../shell/keyboard.svelte";
 
 /** `read` tells where the choice is and how many rows there are. */
-export function listMoves(read: () => readonly [at: number, rows: number], choose: (to: number) => void, open: () => boolean): Record<"list.next" | "list.previous" | "list.first" | "list.last" | "list.open", Meaning> {
+export function listMoves(
+  read: () => readonly [at: number, rows: number],
+  choose: (to: number) => void,
+  open: () => boolean,
+): Record<"list.next" | "list.previous" | "list.first" | "list.last" | "list.open", Meaning> {
   const to = (place: number): boolean => {
     const [, rows] = read();
     if (rows === 0) return false;

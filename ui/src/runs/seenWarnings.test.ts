@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import type { Check } from "../host/bindings/Check";
 import { SeenWarnings, heldBy } from "./seenWarnings";
 
-const check = (id: string, state: Check["state"], sentence: string | null): Check => ({ id, title: id, state, value: "", sentence, fix: null });
+const check = (id: string, state: Check["state"], sentence: string | null): Check => ({
+  id,
+  title: id,
+  state,
+  value: "",
+  sentence,
+  fix: null,
+});
 const here = { endpoint_mode: "gateway", base_url: "http://127.0.0.1:8080" } as const;
 const unlisted = check("model", "warn", "The endpoint does not list the model m. It lists n.");
 const noTools = check("abilities", "warn", "OpenCode works by tool calls, which the endpoint refuses.");
@@ -21,7 +28,13 @@ test("a warning of the endpoint is new once, and then again with other words or 
 
 test("what is well, unknown, a failure or of something else holds no start", () => {
   const seen = new SeenWarnings();
-  const checks = [check("model", "ok", null), check("abilities", "unknown", "Whether it calls tools is unknown."), check("endpoint", "fail", "Nothing listens."), check("price", "warn", "The price is not known."), check("pack", "warn", "A model samples first.")];
+  const checks = [
+    check("model", "ok", null),
+    check("abilities", "unknown", "Whether it calls tools is unknown."),
+    check("endpoint", "fail", "Nothing listens."),
+    check("price", "warn", "The price is not known."),
+    check("pack", "warn", "A model samples first."),
+  ];
   expect(seen.show({ checks }, here)).toEqual([]);
 });
 

@@ -16,7 +16,12 @@ export interface HeldStart {
 }
 
 /** What of the settings decides what an endpoint is asked. */
-export const askedOf = ({ agent, model, endpoint_mode, base_url }: Pick<FormSettings, "agent" | "model" | "endpoint_mode" | "base_url">): string => JSON.stringify([agent, model, endpoint_mode, base_url]);
+export const askedOf = ({
+  agent,
+  model,
+  endpoint_mode,
+  base_url,
+}: Pick<FormSettings, "agent" | "model" | "endpoint_mode" | "base_url">): string => JSON.stringify([agent, model, endpoint_mode, base_url]);
 
 /** What holds a start: new warnings of its endpoint. Not twice: who presses again has read them, though their words may change each time
  *  ("try again in 1.53s"). */

@@ -15,11 +15,27 @@ note: "x # y" # after
 `;
 
 test("nothing of the text is lost", () => {
-  expect(yamlLines(yaml).map((line) => line.map((piece) => piece.text).join("")).join("\n")).toBe(yaml.trimEnd());
+  expect(
+    yamlLines(yaml)
+      .map((line) => line.map((piece) => piece.text).join(""))
+      .join("\n"),
+  ).toBe(yaml.trimEnd());
   expect(yamlLines("")).toEqual([[{ text: "", hue: "string" }]]);
 });
 
 test("keys, values and remarks have their colors", () => {
   const hues = yamlLines(yaml).map((line) => line.map((piece) => piece.hue).join(" "));
-  expect(hues).toEqual(["comment", "key string", "key number comment", "key", "key string", "key", "key word", "key", "string", "key number", "key string comment"]);
+  expect(hues).toEqual([
+    "comment",
+    "key string",
+    "key number comment",
+    "key",
+    "key string",
+    "key",
+    "key word",
+    "key",
+    "string",
+    "key number",
+    "key string comment",
+  ]);
 });

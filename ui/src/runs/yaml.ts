@@ -11,7 +11,11 @@ const LINE = /^(\s*(?:- )*)([A-Za-z0-9_.-]+)(:)(\s+(.*))?$/;
 function valuePieces(value: string): Piece[] {
   const at = / #/.exec(value)?.index ?? value.length;
   const plain = value.slice(0, at);
-  const hue: Hue = /^[-+]?[\d.]+(e[-+]?\d+)?$/i.test(plain.trim()) ? "number" : /^(true|false|null|~)$/.test(plain.trim()) ? "word" : "string";
+  const hue: Hue = /^[-+]?[\d.]+(e[-+]?\d+)?$/i.test(plain.trim())
+    ? "number"
+    : /^(true|false|null|~)$/.test(plain.trim())
+      ? "word"
+      : "string";
   return [{ text: plain, hue }, ...(at < value.length ? [{ text: value.slice(at), hue: "comment" as const }] : [])];
 }
 

@@ -63,7 +63,8 @@ export function depths(entities: readonly DiagramEntity[]): ReadonlyMap<string, 
 /** Lays out a schema. Compact ones show references and what changed; the others show all fields. */
 export function layOut(entities: readonly DiagramEntity[], compact: boolean): Diagram {
   const depth = depths(entities);
-  const shown = (entity: DiagramEntity): readonly DiagramField[] => (compact ? entity.fields.filter((f) => f.target !== null || f.state !== "same") : entity.fields);
+  const shown = (entity: DiagramEntity): readonly DiagramField[] =>
+    compact ? entity.fields.filter((f) => f.target !== null || f.state !== "same") : entity.fields;
   const left = (entity: DiagramEntity): number => entity.fields.length - shown(entity).length;
   const heightOf = (entity: DiagramEntity): number => {
     const rows = shown(entity).length + entity.removed_fields.length;
@@ -117,7 +118,14 @@ export function layOut(entities: readonly DiagramEntity[], compact: boolean): Di
       const x2 = to.x + BOX;
       const y2 = to.y + HEAD / 2;
       const bend = Math.max(28, (x1 - x2) / 2);
-      return [{ from: box.entity.key, field: field.key, to: to.entity.key, path: `M${String(x1)} ${String(y1)}C${String(x1 - bend)} ${String(y1)} ${String(x2 + bend)} ${String(y2)} ${String(x2)} ${String(y2)}` }];
+      return [
+        {
+          from: box.entity.key,
+          field: field.key,
+          to: to.entity.key,
+          path: `M${String(x1)} ${String(y1)}C${String(x1 - bend)} ${String(y1)} ${String(x2 + bend)} ${String(y2)} ${String(x2)} ${String(y2)}`,
+        },
+      ];
     }),
   );
   return {

@@ -6,7 +6,23 @@ const { call } = vi.hoisted(() => ({ call: vi.fn<(name: string, request: { job?:
 vi.mock("../host", () => ({ call, asCallError: (thrown: unknown) => thrown }));
 
 function job(number: number, state: Job["state"], kind: Job["kind"] = "generation"): Job {
-  return { job: number, kind, title: "Generate p", source: null, place: "/p", state, progress: [1, 2], seconds: 1, seconds_left: 1, error: null, validation: null, generated: null, answers: null, images: [], log: [] };
+  return {
+    job: number,
+    kind,
+    title: "Generate p",
+    source: null,
+    place: "/p",
+    state,
+    progress: [1, 2],
+    seconds: 1,
+    seconds_left: 1,
+    error: null,
+    validation: null,
+    generated: null,
+    answers: null,
+    images: [],
+    log: [],
+  };
 }
 let jobs: Job[] = [];
 
@@ -19,7 +35,9 @@ beforeEach(() => {
     return Promise.resolve(jobs.find((one) => one.job === request.job));
   });
 });
-afterEach(() => { vi.useRealTimers(); });
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const generation = (one: Job): boolean => one.kind === "generation";
 

@@ -3,8 +3,20 @@ import { answersOf, comparedWith, integerProblem, partsOf, partsOfAll, plain, ra
 
 it("reads a place from the address, whatever stands there", () => {
   expect(readPlace({})).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });
-  expect(readPlace({ source: "3", at: "packs/a", scenario: "2", turn: "17", tab: "suite" })).toEqual({ source: 3, at: "packs/a", scenario: 2, turn: 17, tab: "suite" });
-  expect(readPlace({ source: "x", scenario: "-1", turn: "0", tab: "nothing" })).toEqual({ source: undefined, at: "", scenario: 0, turn: 1, tab: "schema" });
+  expect(readPlace({ source: "3", at: "packs/a", scenario: "2", turn: "17", tab: "suite" })).toEqual({
+    source: 3,
+    at: "packs/a",
+    scenario: 2,
+    turn: 17,
+    tab: "suite",
+  });
+  expect(readPlace({ source: "x", scenario: "-1", turn: "0", tab: "nothing" })).toEqual({
+    source: undefined,
+    at: "",
+    scenario: 0,
+    turn: 1,
+    tab: "schema",
+  });
 });
 
 it("compares with the turn before unless another one is named", () => {
@@ -23,7 +35,8 @@ it("never rounds a rate up to all", () => {
 
 it("takes whole numbers within their limits and says which", () => {
   for (const good of [0, 1, 20]) expect(integerProblem(good, 0, 20)).toBeUndefined();
-  for (const bad of [null, undefined, Number.NaN, Infinity, -1, 1.5, 21]) expect(integerProblem(bad, 0, 20)).toBe("must be an integer from 0 to 20");
+  for (const bad of [null, undefined, Number.NaN, Infinity, -1, 1.5, 21])
+    expect(integerProblem(bad, 0, 20)).toBe("must be an integer from 0 to 20");
   expect(integerProblem(2 ** 53, 0, Number.MAX_SAFE_INTEGER)).toBe("must be an integer from 0 to 9,007,199,254,740,991");
 });
 
@@ -31,8 +44,19 @@ it("says where the parts of a sampled pack come from, and nothing where it is un
   expect(answersOf({ taken: 1, refused: 2, filled: 0 })).toBe("1 answer taken, 2 refused, 0 filled from the seed");
   expect(answersOf({ taken: 1200, refused: 0, filled: 3 })).toBe("1,200 answers taken, 0 refused, 3 filled from the seed");
   expect(partsOf({ sampled: 4, fallback: 1 })).toBe("4 from the model, 1 from the seed");
-  for (const unknown of [undefined, { sampled: null, fallback: null }, { sampled: 3, fallback: null }]) expect(partsOf(unknown)).toBeUndefined();
-  expect(partsOfAll([{ sampled: 4, fallback: 1 }, { sampled: 0, fallback: 5 }])).toBe("4 from the model, 6 from the seed");
-  expect(partsOfAll([{ sampled: 4, fallback: 1 }, { sampled: null, fallback: null }])).toBeUndefined();
+  for (const unknown of [undefined, { sampled: null, fallback: null }, { sampled: 3, fallback: null }])
+    expect(partsOf(unknown)).toBeUndefined();
+  expect(
+    partsOfAll([
+      { sampled: 4, fallback: 1 },
+      { sampled: 0, fallback: 5 },
+    ]),
+  ).toBe("4 from the model, 6 from the seed");
+  expect(
+    partsOfAll([
+      { sampled: 4, fallback: 1 },
+      { sampled: null, fallback: null },
+    ]),
+  ).toBeUndefined();
   expect(partsOfAll([])).toBeUndefined();
 });

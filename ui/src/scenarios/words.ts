@@ -6,7 +6,13 @@ import type { Query } from "../shell/routes";
 
 export const tabs = ["schema", "changes", "compare", "suite", "files"] as const;
 export type Tab = (typeof tabs)[number];
-export const tabNames: Readonly<Record<Tab, string>> = { schema: "Schema", changes: "Request and changes", compare: "Compare turns", suite: "Suite", files: "Files" };
+export const tabNames: Readonly<Record<Tab, string>> = {
+  schema: "Schema",
+  changes: "Request and changes",
+  compare: "Compare turns",
+  suite: "Suite",
+  files: "Files",
+};
 
 /** What the address says; what it leaves out is as at first sight. */
 export interface Place {
@@ -50,10 +56,12 @@ export const documents: readonly { readonly id: ScenarioDocument; readonly name:
 export const plain = (word: string): string => word.replaceAll("_", " ");
 
 /** What is said where the specification of a pack has other words than those of today for what a case cites. */
-export const OWN_WORDS = "This pack states some of these rules in its own words, so only the rule's id is shown. Read the specification of the turn.";
+export const OWN_WORDS =
+  "This pack states some of these rules in its own words, so only the rule's id is shown. Read the specification of the turn.";
 
 /** What became of a model's answers: `9 answers taken, 1 refused, 0 filled from the seed`. */
-export const answersOf = (answers: AnswerCounts): string => `${count(answers.taken)} ${answers.taken === 1 ? "answer" : "answers"} taken, ${count(answers.refused)} refused, ${count(answers.filled)} filled from the seed`;
+export const answersOf = (answers: AnswerCounts): string =>
+  `${count(answers.taken)} ${answers.taken === 1 ? "answer" : "answers"} taken, ${count(answers.refused)} refused, ${count(answers.filled)} filled from the seed`;
 
 /** Where the parts of a turn or scenario come from: `4 from the model, 1 from the seed`; undefined where no model was asked or nothing says it. */
 export function partsOf(of: { readonly sampled: number | null; readonly fallback: number | null } | undefined): string | undefined {
@@ -62,7 +70,9 @@ export function partsOf(of: { readonly sampled: number | null; readonly fallback
 }
 
 /** The same over all scenarios of a pack; undefined unless each says it. */
-export function partsOfAll(scenarios: readonly { readonly sampled: number | null; readonly fallback: number | null }[]): string | undefined {
+export function partsOfAll(
+  scenarios: readonly { readonly sampled: number | null; readonly fallback: number | null }[],
+): string | undefined {
   if (scenarios.length === 0 || scenarios.some((s) => partsOf(s) === undefined)) return undefined;
   const sum = (key: "sampled" | "fallback"): number => scenarios.reduce((all, s) => all + (s[key] ?? 0), 0);
   return partsOf({ sampled: sum("sampled"), fallback: sum("fallback") });
@@ -78,5 +88,7 @@ export function rate(killed: number, mutants: number): string {
 
 /** What is wrong with what a number field holds, in the words of the host; undefined if nothing is. An emptied field is NaN or null. */
 export function integerProblem(value: number | null | undefined, least: number, most: number): string | undefined {
-  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most ? undefined : `must be an integer from ${String(least)} to ${most.toLocaleString("en-US")}`;
+  return Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+    ? undefined
+    : `must be an integer from ${String(least)} to ${most.toLocaleString("en-US")}`;
 }

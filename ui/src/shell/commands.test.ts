@@ -6,7 +6,13 @@ import { menus } from "./menu";
 function press(chord: string): Pressed {
   const parts = chord.split("+");
   const key = parts.at(-1) ?? "";
-  return { key: key === "Space" ? " " : key, ctrlKey: parts.includes("Ctrl"), metaKey: false, altKey: parts.includes("Alt"), shiftKey: parts.includes("Shift") || (parts.length === 1 && /^[A-Z?]$/.test(key)) };
+  return {
+    key: key === "Space" ? " " : key,
+    ctrlKey: parts.includes("Ctrl"),
+    metaKey: false,
+    altKey: parts.includes("Alt"),
+    shiftKey: parts.includes("Shift") || (parts.length === 1 && /^[A-Z?]$/.test(key)),
+  };
 }
 
 test("every command can be reached by a key, the palette or the menu", () => {

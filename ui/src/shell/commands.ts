@@ -104,7 +104,12 @@ const list = {
   "compare.mode": { label: "All, different, failures or errors", group: "Compare", keys: ["m"], palette: true, icon: "view" },
   "compare.beside.previous": { label: "Previous run beside the reference", group: "Compare", keys: ["ArrowLeft"] },
   "compare.beside.next": { label: "Next run beside the reference", group: "Compare", keys: ["ArrowRight"] },
-  "compare.member": { label: "Move a run to the left or right", group: "Compare", keys: ["Shift+ArrowLeft", "Shift+ArrowRight"], widget: true },
+  "compare.member": {
+    label: "Move a run to the left or right",
+    group: "Compare",
+    keys: ["Shift+ArrowLeft", "Shift+ArrowRight"],
+    widget: true,
+  },
   "sides.next": { label: "Next disagreement", group: "Compare", keys: ["n"], palette: true, icon: "go" },
   "sides.previous": { label: "Previous disagreement", group: "Compare", keys: ["N"], palette: true, icon: "go" },
   "sides.swap": { label: "Swap left and right", group: "Compare", keys: ["w"], palette: true, icon: "edit" },

@@ -3,7 +3,13 @@ import { nearestLink, type Route } from "./routes";
 
 /** The row of a list that leads to a page, else the list, else another link that does. */
 function placeOf(left: Route): HTMLElement | null {
-  const nearest = (links: readonly HTMLAnchorElement[]): HTMLAnchorElement | undefined => links[nearestLink(links.map((one) => one.getAttribute("href") ?? ""), left)];
+  const nearest = (links: readonly HTMLAnchorElement[]): HTMLAnchorElement | undefined =>
+    links[
+      nearestLink(
+        links.map((one) => one.getAttribute("href") ?? ""),
+        left,
+      )
+    ];
   const inRow = nearest([...document.querySelectorAll<HTMLAnchorElement>("main td a[href]")]);
   const list = inRow?.closest<HTMLElement>('[role="grid"]') ?? inRow ?? document.querySelector<HTMLElement>('main [role="grid"]');
   return list ?? nearest([...document.querySelectorAll<HTMLAnchorElement>("main a[href]")]) ?? null;

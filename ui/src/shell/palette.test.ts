@@ -3,7 +3,17 @@ import type { TextHit } from "../host/bindings/TextHit";
 import { fits, inScope, marked, placeOf, rank, readInput, routeOf, routeOfText } from "./palette";
 import { hrefOf } from "./routes";
 
-const hit = { kind: "failure", title: "c003", detail: "expected 0.75", run: "evocode.opus", episode: "sec-audit", turn: 8, attempt: 3, test: "t1/comp sev", simulated: false };
+const hit = {
+  kind: "failure",
+  title: "c003",
+  detail: "expected 0.75",
+  run: "evocode.opus",
+  episode: "sec-audit",
+  turn: 8,
+  attempt: 3,
+  test: "t1/comp sev",
+  simulated: false,
+};
 
 test("the first letter says where to look", () => {
   expect(readInput(" > them dark ")).toEqual({ scope: "commands", words: "them dark" });
@@ -15,9 +25,18 @@ test("the first letter says where to look", () => {
 
 test("words are marked without losing a letter", () => {
   expect(marked("Claude-Opus-4.8", "opus 4")).toEqual([
-    { text: "Claude-", on: false }, { text: "Opus", on: true }, { text: "-", on: false }, { text: "4", on: true }, { text: ".8", on: false },
+    { text: "Claude-", on: false },
+    { text: "Opus", on: true },
+    { text: "-", on: false },
+    { text: "4", on: true },
+    { text: ".8", on: false },
   ]);
-  for (const text of ["", "İstanbul", "aaa", "<b>x</b>"]) expect(marked(text, "a b").map((p) => p.text).join("")).toBe(text);
+  for (const text of ["", "İstanbul", "aaa", "<b>x</b>"])
+    expect(
+      marked(text, "a b")
+        .map((p) => p.text)
+        .join(""),
+    ).toBe(text);
 });
 
 test("a hit leads to its place, and scopes keep others out", () => {
@@ -29,7 +48,22 @@ test("a hit leads to its place, and scopes keep others out", () => {
 });
 
 test("a place in a transcript or log leads to its step or line, with the words marked", () => {
-  const log: TextHit = { kind: "log", run: "a", episode: "e", scenario: "s", title: "s", turn: 3, attempt: 2, test: null, step: null, log: "e/server.log", line: 40, place: "Server log, line 40", snippet: "no such table", simulated: false };
+  const log: TextHit = {
+    kind: "log",
+    run: "a",
+    episode: "e",
+    scenario: "s",
+    title: "s",
+    turn: 3,
+    attempt: 2,
+    test: null,
+    step: null,
+    log: "e/server.log",
+    line: 40,
+    place: "Server log, line 40",
+    snippet: "no such table",
+    simulated: false,
+  };
   expect(hrefOf(routeOfText(log, "no table"))).toBe("#/run/a/e/3?mark=no+table&attempt=2&pane=logs&log=e%2Fserver.log&line=40");
   expect(placeOf(log)).toBe("turn 3, attempt 2 · Server log, line 40");
   const step: TextHit = { ...log, kind: "transcript", log: null, line: null, step: 12, place: "transcript, step 12" };
@@ -40,5 +74,12 @@ test("a place in a transcript or log leads to its step or line, with the words m
 
 test("a command that begins with what is typed comes first", () => {
   const labels = ["Compare selected runs", "Load this run into the form", "Live runs", "Run page", "New run…", "Prune"];
-  expect([...labels].sort((a, b) => rank(a, "run") - rank(b, "run"))).toEqual(["Run page", "Compare selected runs", "Load this run into the form", "Live runs", "New run…", "Prune"]);
+  expect([...labels].sort((a, b) => rank(a, "run") - rank(b, "run"))).toEqual([
+    "Run page",
+    "Compare selected runs",
+    "Load this run into the form",
+    "Live runs",
+    "New run…",
+    "Prune",
+  ]);
 });

@@ -17,7 +17,10 @@ export function readInput(input: string): { scope: Scope; words: string } {
 /** Whether every word occurs. */
 export function fits(label: string, words: string): boolean {
   const low = label.toLowerCase();
-  return words.toLowerCase().split(/\s+/).every((word) => low.includes(word));
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => low.includes(word));
 }
 
 /** How well a command fits what is typed: it begins so, one of its words begins so, or it only has the letters. Lower is better. */
@@ -29,7 +32,10 @@ export function rank(label: string, words: string): number {
 
 /** The text in pieces; marked ones are the words that were typed. */
 export function marked(text: string, words: string): { text: string; on: boolean }[] {
-  const wanted = words.toLowerCase().split(/\s+/).filter((word) => word !== "");
+  const wanted = words
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "");
   const low = text.toLowerCase();
   // Lower case may be longer than the text (İ); then places do not match and nothing is marked.
   if (wanted.length === 0 || low.length !== text.length) return [{ text, on: false }];

@@ -28,15 +28,35 @@ test("every page survives the way through address and link", () => {
 });
 
 test("links are those that people are shown", () => {
-  expect(linkOf({ page: "turn", run: "evocode.opus", episode: "sec", turn: 8, query: { attempt: "3", test: "c003" } })).toBe("stamina://run/evocode.opus/sec/8?attempt=3&test=c003");
-  expect(parseRoute("stamina://run/a/b/turn/8?attempt=3")).toEqual({ page: "turn", run: "a", episode: "b", turn: 8, query: { attempt: "3" } });
+  expect(linkOf({ page: "turn", run: "evocode.opus", episode: "sec", turn: 8, query: { attempt: "3", test: "c003" } })).toBe(
+    "stamina://run/evocode.opus/sec/8?attempt=3&test=c003",
+  );
+  expect(parseRoute("stamina://run/a/b/turn/8?attempt=3")).toEqual({
+    page: "turn",
+    run: "a",
+    episode: "b",
+    turn: 8,
+    query: { attempt: "3" },
+  });
   expect(parseRoute("#/run/a/b")).toEqual({ page: "run", run: "a", query: { episode: "b" } });
   expect(parseRoute("stamina://runs")).toEqual({ page: "runs", view: "new", query: {} });
   expect(parseRoute("")).toEqual({ page: "library", query: {} });
 });
 
 test("what names no page is refused, not guessed", () => {
-  for (const text of ["#/nowhere", "stamina://run", "#/run/a/b/0", "#/run/a/b/-1", "#/run/a/b/x", "#/report/x", "#/library/x", "#/runs/old", "#/runs/new/x", "#/runs/live/a/b"]) expect(parseRoute(text), text).toBeUndefined();
+  for (const text of [
+    "#/nowhere",
+    "stamina://run",
+    "#/run/a/b/0",
+    "#/run/a/b/-1",
+    "#/run/a/b/x",
+    "#/report/x",
+    "#/library/x",
+    "#/runs/old",
+    "#/runs/new/x",
+    "#/runs/live/a/b",
+  ])
+    expect(parseRoute(text), text).toBeUndefined();
   expect(parseRoute("#/run/%E0%A4%A")).toEqual({ page: "run", run: "%E0%A4%A", query: {} });
 });
 
@@ -84,7 +104,15 @@ test("Esc leads from a comparison back to the matrix, and from the details of a 
 
 test("the focus lands on the link that leads nearest to the page that was left", () => {
   const left: Route = { page: "turn", run: "a.b", episode: "scenario_1", turn: 8, query: { test: "c001" } };
-  const links = ["#/library", "#/run/a.c/scenario_1/8", "#/run/a.b", "#/run/a.b/scenario_1/3", "#/run/a.b/scenario_1/8?test=c002", "#/run/a.b/scenario_1/8?test=c001", "https://example.org"];
+  const links = [
+    "#/library",
+    "#/run/a.c/scenario_1/8",
+    "#/run/a.b",
+    "#/run/a.b/scenario_1/3",
+    "#/run/a.b/scenario_1/8?test=c002",
+    "#/run/a.b/scenario_1/8?test=c001",
+    "https://example.org",
+  ];
   expect(nearestLink(links, left)).toBe(5);
   expect(nearestLink(links.slice(0, 5), left)).toBe(4);
   expect(nearestLink(links.slice(0, 4), left)).toBe(3);
@@ -92,7 +120,11 @@ test("the focus lands on the link that leads nearest to the page that was left",
   expect(nearestLink(links.slice(0, 2), left)).toBe(-1);
   expect(nearestLink(["#/run/a.b"], { page: "failures", query: {} })).toBe(-1);
   // Of the attempts of one turn the one that was open, whatever test was looked at.
-  const attempts = ["#/run/a.b/scenario_1/8?attempt=1&test=c001", "#/run/a.b/scenario_1/8?attempt=2&test=c001", "#/run/a.b/scenario_1/8?attempt=3"];
+  const attempts = [
+    "#/run/a.b/scenario_1/8?attempt=1&test=c001",
+    "#/run/a.b/scenario_1/8?attempt=2&test=c001",
+    "#/run/a.b/scenario_1/8?attempt=3",
+  ];
   expect(nearestLink(attempts, { page: "turn", run: "a.b", episode: "scenario_1", turn: 8, query: { attempt: "2" } })).toBe(1);
   const compares = ["#/compare?members=run%3Aa.b", "#/compare?members=run%3Aa.c"];
   expect(nearestLink(compares, { page: "compare", query: { members: "run:a.c" } })).toBe(1);

@@ -70,7 +70,10 @@ export function parseRoute(text: string): Route | undefined {
   rest = rest.replace(/^#/, "").replace(/^\/+/, "");
   const [path = "", ...queries] = rest.split("?");
   const query: Query = Object.fromEntries(new URLSearchParams(queries.join("?")));
-  const words = path.split("/").filter((word) => word !== "").map(decode);
+  const words = path
+    .split("/")
+    .filter((word) => word !== "")
+    .map(decode);
   const [page, first, second, third] = words;
   switch (page) {
     case undefined:
@@ -113,7 +116,12 @@ export function isSamePage(a: Route, b: Route): boolean {
 }
 
 /** Whether it is a list that leads to runs and turns, besides the library. */
-const leadsDown = (route: Route): boolean => route.page === "compare" || route.page === "side-by-side" || route.page === "matrix" || route.page === "failures" || (route.page === "runs" && route.view !== "new");
+const leadsDown = (route: Route): boolean =>
+  route.page === "compare" ||
+  route.page === "side-by-side" ||
+  route.page === "matrix" ||
+  route.page === "failures" ||
+  (route.page === "runs" && route.view !== "new");
 
 /**
  * Where Esc leads from a run, a turn, a comparison or the details of a run: to the list from which the reader came to it, as they

@@ -40,8 +40,7 @@ export class Remembered<T> {
 
 export const isNumber = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value);
 export const isBoolean = (value: unknown): value is boolean => typeof value === "boolean";
-export const isStrings = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((item) => typeof item === "string");
+export const isStrings = (value: unknown): value is string[] => Array.isArray(value) && value.every((item) => typeof item === "string");
 const isTheme = (value: unknown): value is Theme => value === "system" || value === "light" || value === "dark";
 
 const theme = new Remembered<Theme>("theme", "system", isTheme);

@@ -31,7 +31,22 @@ export const tour = {
 
 /** Shows the tour on the first run of a source. Whether the source has one. */
 export async function beginTour(source: number): Promise<boolean> {
-  const page = await call("list_runs", { text: "", sources: [source], benchmarks: [], harnesses: [], models: [], tags: [], real_only: false, with_warnings: false, min_episodes: 2, sort: "date", ascending: false, group: "none", offset: 0, limit: 1 });
+  const page = await call("list_runs", {
+    text: "",
+    sources: [source],
+    benchmarks: [],
+    harnesses: [],
+    models: [],
+    tags: [],
+    real_only: false,
+    with_warnings: false,
+    min_episodes: 2,
+    sort: "date",
+    ascending: false,
+    group: "none",
+    offset: 0,
+    limit: 1,
+  });
   const first = page.rows[0];
   if (!first) return false;
   router.go({ page: "run", run: first.id, query: {} });

@@ -6,7 +6,10 @@ const ESC = "\u001b";
 describe("ansi", () => {
   it("turns colors into pieces", () => {
     expect(parseLine(`a${ESC}[31mred${ESC}[1m bold${ESC}[0m end`).pieces).toEqual([
-      { text: "a" }, { text: "red", hue: "red" }, { text: " bold", hue: "red", bold: true }, { text: " end" },
+      { text: "a" },
+      { text: "red", hue: "red" },
+      { text: " bold", hue: "red", bold: true },
+      { text: " end" },
     ]);
     expect(parseLine(`${ESC}[1;32mok${ESC}[m.`).pieces).toEqual([{ text: "ok", hue: "green", bold: true }, { text: "." }]);
     expect(parseLine(`${ESC}[38;5;196mx${ESC}[38;2;10;200;20my${ESC}[39mz`).pieces.map((p) => p.hue)).toEqual(["red", "green", undefined]);
@@ -26,7 +29,11 @@ describe("ansi", () => {
 
   it("leaves text that only looks like a code, and never loses text", () => {
     expect(withoutAnsi("array[31m] and [0m")).toBe("array[31m] and [0m");
-    expect(parseLine(`${ESC}[31`).pieces.map((p) => p.text).join("")).toBe(`${ESC}[31`);
+    expect(
+      parseLine(`${ESC}[31`)
+        .pieces.map((p) => p.text)
+        .join(""),
+    ).toBe(`${ESC}[31`);
     expect(parseLine("").pieces).toEqual([]);
   });
 

@@ -60,10 +60,14 @@ export function processesLeftInWords(extra: Readonly<Record<string, unknown>>, i
   const rewards = numbersOf(extra["rewards_with_processes"]).map(([name, reward]) => `${name} ${String(reward)}`);
   const withThem = rewards.length === 0 ? "" : `; with them: ${rewards.join(", ")}`;
   switch (extra["processes_left"]) {
-    case "same_verdict": return "the agent left some, and a second verification without them confirmed the verdict";
-    case "other_verdict": return `the agent left some, and a second verification without them came to other results, which count${withThem}`;
-    case "unconfirmed": return "the agent left some, and the verdict may be theirs: no second verification without them could be carried out";
-    default: return null;
+    case "same_verdict":
+      return "the agent left some, and a second verification without them confirmed the verdict";
+    case "other_verdict":
+      return `the agent left some, and a second verification without them came to other results, which count${withThem}`;
+    case "unconfirmed":
+      return "the agent left some, and the verdict may be theirs: no second verification without them could be carried out";
+    default:
+      return null;
   }
 }
 

@@ -6,7 +6,14 @@ import type { TestResult } from "../host/bindings/TestResult";
 import { type Failing, alike, counts, group, offBy, shown, splitId } from "./failing";
 
 const test = (id: string, name: string | null, kind: string | null = "core"): TestResult => ({
-  id, outcome: "failed", group: name, kind, intent: null, expected: null, actual: null, message: null,
+  id,
+  outcome: "failed",
+  group: name,
+  kind,
+  intent: null,
+  expected: null,
+  actual: null,
+  message: null,
 });
 const stood = (history: FailureOrigin): TestHistory => ({ history, passed_in_turn: null, since_turn: null });
 const failing = (id: string, name: string | null, kind?: string): Failing => ({ test: test(id, name, kind), history: stood("new") });
@@ -15,13 +22,16 @@ describe("failing tests", () => {
   it("are grouped by requirement in order, those without one last", () => {
     const groups = group([failing("a", null), failing("b", "r2"), failing("c", "r1"), failing("d", "r2", "boundary")]);
     expect(groups.map((g) => [g.name, g.kind, g.tests.map((of) => of.test.id)])).toEqual([
-      ["r2", null, ["b", "d"]], ["r1", "core", ["c"]], [null, "core", ["a"]],
+      ["r2", null, ["b", "d"]],
+      ["r1", "core", ["c"]],
+      [null, "core", ["a"]],
     ]);
   });
 
   it("are chosen and counted by how they stood before", () => {
     const attempt = {
-      failing: ["old", "back", "fresh", "odd"].map((id) => test(id, null)), failing_not_described: 4,
+      failing: ["old", "back", "fresh", "odd"].map((id) => test(id, null)),
+      failing_not_described: 4,
       histories: [stood("still_failing"), stood("regressed"), stood("new"), stood("unknown")],
     } as unknown as AttemptDetail;
     expect(counts(attempt)).toEqual({ all: 8, new: 1, regressed: 1, still_failing: 1 });
@@ -30,22 +40,36 @@ describe("failing tests", () => {
   });
 
   it("that fail for one reason are one group", () => {
-    const failed = (id: string, message: string | null, actual: string | null = null): Failing => ({ test: { ...test(id, null), message, actual }, history: stood("new") });
-    const refused = (path: string, body: string): string => `AssertionError: Step 1: POST ${path} ${body}: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}`;
+    const failed = (id: string, message: string | null, actual: string | null = null): Failing => ({
+      test: { ...test(id, null), message, actual },
+      history: stood("new"),
+    });
+    const refused = (path: string, body: string): string =>
+      `AssertionError: Step 1: POST ${path} ${body}: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}`;
     const tests = [
-      failed("a", refused("/api/rentals", '{"days":23}')), failed("x", "expected 4 got 5"), failed("b", refused("/api/rentals", '{"days":1,"paid":false}')),
-      failed("c", refused("/api/rentals", "{}")), failed("d", refused("/api/slopes", "{}")), failed("y", null, "5"), failed("z", null, "5"), failed("w", null, "5"),
+      failed("a", refused("/api/rentals", '{"days":23}')),
+      failed("x", "expected 4 got 5"),
+      failed("b", refused("/api/rentals", '{"days":1,"paid":false}')),
+      failed("c", refused("/api/rentals", "{}")),
+      failed("d", refused("/api/slopes", "{}")),
+      failed("y", null, "5"),
+      failed("z", null, "5"),
+      failed("w", null, "5"),
     ];
     const found = alike(tests);
     expect(found.alike.map((one) => one.tests.map((of) => of.test.id))).toEqual([["a", "b", "c"]]);
-    expect(found.alike[0]?.reason).toBe('AssertionError: /api/rentals: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}');
+    expect(found.alike[0]?.reason).toBe(
+      'AssertionError: /api/rentals: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}',
+    );
     expect(found.rest.map((of) => of.test.id)).toEqual(["x", "d", "y", "z", "w"]);
-    const lost = (port: string): string => `ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=${port}): <object at 0x7f${port}>: refused`;
+    const lost = (port: string): string =>
+      `ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=${port}): <object at 0x7f${port}>: refused`;
     expect(alike(["41231", "41232", "51233"].map((port) => failed(port, lost(port)))).alike).toHaveLength(1);
   });
 
   it("say how far off a computed number is, and never of a status, an id or a count", () => {
-    const off = (expected: string | null, actual: string | null, message: string | null = null): string | null => offBy({ expected, actual, message, intent: null });
+    const off = (expected: string | null, actual: string | null, message: string | null = null): string | null =>
+      offBy({ expected, actual, message, intent: null });
     expect(off("0.71167", "0.4867")).toBe("0.22497");
     expect(off("3", "2.5")).toBe("0.5");
     expect(off("404", "200")).toBeNull();

@@ -30,7 +30,12 @@ export function shown(attempt: AttemptDetail, show: Show): Failing[] {
 /** How many failing tests belong to each choice. Those that the source does not describe, and those of unknown history, are among all only. */
 export function counts(attempt: AttemptDetail): Record<Show, number> {
   const of = (show: Show): number => attempt.histories.filter((test) => test.history === show).length;
-  return { all: attempt.failing.length + attempt.failing_not_described, new: of("new"), regressed: of("regressed"), still_failing: of("still_failing") };
+  return {
+    all: attempt.failing.length + attempt.failing_not_described,
+    new: of("new"),
+    regressed: of("regressed"),
+    still_failing: of("still_failing"),
+  };
 }
 
 /** Groups in the order in which they first occur; tests without a requirement last. */
@@ -99,9 +104,14 @@ export function offBy(test: Pick<TestResult, "expected" | "actual" | "message" |
   const b = asNumber(actual);
   if (a === null || b === null || a === b) return null;
   const decimal = [expected, actual].some((text) => /[.e]/i.test(text.trim()));
-  const tolerance = [test.message, test.intent].some((text) => text !== null && /tolerance|\babs_tol\b|\brel_tol\b|\bapprox\(|±/i.test(text));
+  const tolerance = [test.message, test.intent].some(
+    (text) => text !== null && /tolerance|\babs_tol\b|\brel_tol\b|\bapprox\(|±/i.test(text),
+  );
   if (!decimal && !tolerance) return null;
-  return Math.abs(a - b).toPrecision(6).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+  return Math.abs(a - b)
+    .toPrecision(6)
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
 }
 
 function asNumber(text: string): number | null {

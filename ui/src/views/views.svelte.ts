@@ -16,7 +16,9 @@ export const savingView = {
 };
 
 /** Whether this page is more than a place that every library has. */
-export const canBeView = (route: Route): boolean => (route.page === "compare" && route.query["members"] !== undefined) || ((route.page === "library" || route.page === "matrix" || route.page === "failures") && Object.keys(route.query).length > 0);
+export const canBeView = (route: Route): boolean =>
+  (route.page === "compare" && route.query["members"] !== undefined) ||
+  ((route.page === "library" || route.page === "matrix" || route.page === "failures") && Object.keys(route.query).length > 0);
 
 /** Asks for a name for a page; whether there is anything to keep. */
 export function askForView(route: Route): boolean {
