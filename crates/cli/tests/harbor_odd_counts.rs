@@ -1,27 +1,40 @@
-//! Counts of a transcript that cannot be, as both readers of Harbor's jobs take them: they are unknown, and nothing else of the
-//! trial is.
+//! Values of a job that cannot be, as both readers of Harbor's jobs take them: they are unknown, and nothing else of the trial is.
+
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::harbor_differential::{compare, theirs};
 
+/// Writes a trial of one step of a job, with these values in its result.
+fn trial(job: &Path, task: &str, changed: &[(&str, Value)], steps: &[Value]) {
+    let name = format!("{task}__AAAAAA1");
+    let agent = json!({ "name": "codex", "model_name": "vendor/model-a" });
+    let config = json!({
+        "task": { "path": format!("tasks/{task}") }, "trial_name": name, "job_id": "j", "agent": agent,
+    });
+    let mut result = json!({
+        "id": task, "task_name": task, "trial_name": name, "config": config,
+        "agent_info": { "name": "codex", "version": "1" }, "started_at": "2026-01-01T10:00:00Z",
+        "finished_at": "2026-01-01T10:10:00Z", "verifier_result": { "rewards": { "reward": 1 } },
+    });
+    for (key, value) in changed {
+        result[*key] = value.clone();
+    }
+    std::fs::create_dir_all(job.join(&name).join("agent")).expect("a folder");
+    let write =
+        |path: &str, value: &Value| std::fs::write(job.join(path), value.to_string()).expect("to write");
+    write("config.json", &json!({ "job_name": "job", "agents": [agent] }));
+    write(&format!("{name}/config.json"), &config);
+    write(&format!("{name}/result.json"), &result);
+    let trajectory = json!({ "schema_version": "ATIF-v1.7", "steps": steps });
+    write(&format!("{name}/agent/trajectory.json"), &trajectory);
+}
+
 #[test]
 fn another_reader_says_the_same_of_counts_of_calls_that_cannot_be() {
     let folder = tempfile::tempdir().expect("a folder for the library");
     let root = folder.path().join("odd");
-    let trial = root.join("job/task__AAAAAA1");
-    std::fs::create_dir_all(trial.join("agent")).expect("a folder");
-    let write =
-        |path: &str, text: String| std::fs::write(root.join("job").join(path), text).expect("to write");
-    let agent = json!({ "name": "codex", "model_name": "vendor/model-a" });
-    let config = json!({
-        "task": { "path": "tasks/task" }, "trial_name": "task__AAAAAA1", "job_id": "j", "agent": agent,
-    });
-    let result = json!({
-        "id": "t", "task_name": "task", "trial_name": "task__AAAAAA1", "config": config,
-        "agent_info": { "name": "codex", "version": "1" }, "started_at": "2026-01-01T10:00:00Z",
-        "finished_at": "2026-01-01T10:10:00Z", "verifier_result": { "rewards": { "reward": 1 } },
-    });
     // What a tool gave is no step, and what says something is one, where the count is none.
     let given = json!({ "results": [{ "content": "ok" }] });
     let entry = |calls: &Value| json!({ "source": "agent", "message": "Done.", "llm_call_count": calls });
@@ -40,15 +53,33 @@ fn another_reader_says_the_same_of_counts_of_calls_that_cannot_be() {
         tool(&json!(null)),
         tool(&json!(2.0)),
     ]);
-    write("config.json", json!({ "job_name": "job", "agents": [agent] }).to_string());
-    write("result.json", json!({ "id": "j", "n_total_trials": 1 }).to_string());
-    write("task__AAAAAA1/config.json", config.to_string());
-    write("task__AAAAAA1/result.json", result.to_string());
-    write(
-        "task__AAAAAA1/agent/trajectory.json",
-        json!({ "schema_version": "ATIF-v1.7", "steps": steps }).to_string(),
-    );
+    trial(&root.join("job"), "task", &[], &steps);
     let theirs = theirs(&root, false);
     assert_eq!(theirs["odd"]["job/task 1/turn 1/steps"], odd.len() + 3);
+    compare(&theirs, &[root], folder.path(), |_| true, &[]);
+}
+
+/// Values of another type than Harbor writes there.
+#[test]
+fn another_reader_says_the_same_of_a_trial_that_is_damaged() {
+    let folder = tempfile::tempdir().expect("a folder for the library");
+    let root = folder.path().join("damaged");
+    let job = root.join("job");
+    let entries = [json!({ "source": "agent", "message": "Done." })];
+    for (task, key, value) in [
+        ("exception", "exception_info", json!("it broke")),
+        ("started", "started_at", json!(1)),
+        ("id", "id", json!({ "a": 1 })),
+        ("rewards", "verifier_result", json!({ "rewards": 2 })),
+        ("verifier", "verifier", json!("x")),
+        ("usage", "agent_result", json!([1])),
+    ] {
+        trial(&job, task, &[(key, value)], &entries);
+    }
+    trial(&job, "entry", &[], &[json!("x")]);
+    trial(&job, "calls", &[], &[json!({ "source": "agent", "message": "Done.", "tool_calls": 0.5 })]);
+    let theirs = theirs(&root, false);
+    assert_eq!(theirs["damaged"]["job/n"], 8);
+    assert_eq!(theirs["damaged"]["job/entry 1/turn 1/steps"], Value::Null);
     compare(&theirs, &[root], folder.path(), |_| true, &[]);
 }
