@@ -107,7 +107,7 @@ test("every number of Run, Compare, Matrix, Failures, Library, Runs and the pric
 
 test("every number in the strip of Run, Live, Failures and the import report says which one it is", () => {
   for (const file of ["run/summary.ts", "runs/live.ts", "failures/FailuresPage.svelte", "report/ReportDialog.svelte"]) {
-    const numbers = source(file).match(/\{(?= [^{}]*key: )[^{}]*/g) ?? [];
+    const numbers = source(file).match(/\{(?=\s[^{}]*\bkey: (?!string))[^{}]*/g) ?? [];
     // What ran the tests, and what a source was recognized as, are names.
     const unmarked = numbers.filter(
       (one) =>

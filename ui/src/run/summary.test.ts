@@ -38,8 +38,8 @@ const row: RunRow = {
   end_reasons: [
     { reason: "tests_failed", ending: "event", count: 16 },
     { reason: "passed_all", ending: "censored", count: 6 },
-    // words: ok, the name of an end reason
     { reason: "endpoint", ending: "censored", count: 2 },
+    // words: ok, the name of an end reason
     { reason: "cancelled", ending: "censored", count: 1 },
   ],
   unrecognised: 0,

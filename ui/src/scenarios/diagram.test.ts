@@ -13,13 +13,13 @@ function entity(key: string, targets: readonly string[] = [], plain = 3): Diagra
     state: "same" as const,
   });
   return {
-    // words: ok, a key of an entity
     key,
     name: key,
     plural: key,
     about: "",
     path: `/${key}`,
     soft_delete: false,
+    // words: ok, a key of an entity
     since: 1,
     state: "same",
     actions: [],
