@@ -27,6 +27,9 @@ ORDER BY slug"
     )
 });
 
+/// What two runs have in common that may be copies: their names, and the facts of their episodes.
+type Alike = (String, Vec<String>);
+
 impl Store {
     /// Groups of runs that may be copies of each other, which nothing decides: the number and the slug of each.
     pub fn undecided_copies(&self) -> Result<Vec<Vec<(RunId, String)>>> {
@@ -34,7 +37,7 @@ impl Store {
             let mut find = conn.prepare_cached(&FEW)?;
             let rows = find.query_map([MANY_ATTEMPTS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             let few: Vec<(RunId, String, String)> = rows.collect::<rusqlite::Result<_>>()?;
-            let mut alike: BTreeMap<(String, Vec<String>), Vec<(RunId, String)>> = BTreeMap::new();
+            let mut alike: BTreeMap<Alike, Vec<(RunId, String)>> = BTreeMap::new();
             for (run, slug, names) in few {
                 let mut facts: Vec<String> =
                     unmeasured(conn, run)?.into_iter().map(|episode| episode.facts).collect();

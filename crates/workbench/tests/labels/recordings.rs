@@ -22,7 +22,7 @@ struct Labels {
 #[derive(Deserialize)]
 pub(super) struct Recording {
     harness: String,
-    recording: String,
+    name: String,
     code: i64,
     #[serde(default)]
     timed_out: bool,
@@ -49,8 +49,8 @@ impl Recording {
     }
 
     fn output(&self) -> [Vec<u8>; 2] {
-        let output = ["stdout", "stderr"].map(|kind| self.file(&format!("{}.{kind}", self.recording)));
-        assert!(output.iter().any(Option::is_some), "{} {}", self.harness, self.recording);
+        let output = ["stdout", "stderr"].map(|kind| self.file(&format!("{}.{kind}", self.name)));
+        assert!(output.iter().any(Option::is_some), "{} {}", self.harness, self.name);
         output.map(Option::unwrap_or_default)
     }
 
@@ -120,7 +120,7 @@ pub(super) fn add_ends(table: &mut Confusion) {
                 recording.class,
                 class.as_str(),
                 recording.harness,
-                recording.recording
+                recording.name
             );
         }
         table.add(class.as_str(), &recording.class);
