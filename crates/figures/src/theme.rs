@@ -176,11 +176,11 @@ pub(crate) fn grey(color: RGBColor) -> RGBColor {
 mod tests {
     use super::*;
 
-    /// The tokens of one rule of a style sheet, such as `:root{…}`.
+    /// The tokens of one rule of a style sheet, such as `:root { … }`.
     fn declared(css: &str, selector: &str) -> std::collections::HashMap<String, String> {
-        let start =
-            css.find(&format!("{selector}{{")).unwrap_or_else(|| panic!("no {selector} in tokens.css"));
-        let body = &css[start + selector.len() + 1..];
+        let start = css.find(&format!("{selector} {{"));
+        let start = start.unwrap_or_else(|| panic!("no {selector} in tokens.css"));
+        let body = &css[start + selector.len() + 2..];
         let body = &body[..body.find('}').unwrap()];
         let without_comments = body
             .split("/*")
@@ -201,7 +201,7 @@ mod tests {
             eprintln!("skipped: the UI's tokens.css is not there");
             return;
         };
-        for (selector, tokens) in [(":root", &LIGHT), ("[data-theme=dark]", &DARK)] {
+        for (selector, tokens) in [(":root", &LIGHT), ("[data-theme=\"dark\"]", &DARK)] {
             let css = declared(&css, selector);
             let of_series = (1..=SERIES).flat_map(|i| {
                 [

@@ -37,7 +37,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
         let page = std::fs::read_to_string(root.join("ui/src/open/formats.ts")).unwrap();
         let of_page: BTreeSet<&str> =
-            page.split("{ format: \"").skip(1).filter_map(|row| row.split('"').next()).collect();
+            page.split(" format: \"").skip(1).filter_map(|row| row.split('"').next()).collect();
         assert_eq!(of_page, known);
         let documentation = std::fs::read_to_string(root.join("docs/formats.md")).unwrap();
         let rows = documentation.lines().skip_while(|line| !line.starts_with("| format |")).skip(2);
