@@ -27,8 +27,8 @@ use serde_json::Value;
 use kept::KeptIfFailed;
 use results::normalized;
 
-/// Kills that are asked for, unless `STAMINA_KILLS` names another number: each point that is named is tried about twice.
-const KILLS: u64 = 60;
+/// Kills that are asked for, unless `STAMINA_KILLS` names another number.
+const KILLS: u64 = 100;
 /// What chooses the moments of the kills, unless `STAMINA_SEED` names another number.
 const SEED: u64 = 20_261_121;
 /// Points that are passed seldom, and so are named: each is hit in turn.
