@@ -40,6 +40,8 @@ pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
     }
 }
 
+const OPENED: &str = "Stamina Lab opens folders, .zip files and tables of attempts (.csv, .jsonl, .parquet)";
+
 /// The name of a folder or file.
 pub(super) fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
@@ -48,7 +50,7 @@ pub(super) fn name_of(path: &Path) -> String {
 fn unreadable(path: &Path, error: &ReadError) -> ApiError {
     ApiError::new("source.unreadable", format!("Could not open {}: {error}", name_of(path)))
         .at(path.display().to_string())
-        .hint("Stamina Lab opens folders and .zip files")
+        .hint(OPENED)
 }
 
 /// What a file is that is no zip, or a damaged one.
@@ -86,7 +88,7 @@ pub(super) fn no_zip(path: &Path) -> ApiError {
             let mut error = not_recognized(NotFound { folders: 0, ..nothing }, path);
             if error.not_recognised.as_ref().is_some_and(|nothing| nothing.found.is_empty()) {
                 error.message = format!("\"{name}\" is neither a folder nor a zip");
-                error.hint = Some("Stamina Lab opens folders and .zip files".to_owned());
+                error.hint = Some(OPENED.to_owned());
             }
             error
         }
