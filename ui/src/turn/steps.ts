@@ -55,7 +55,11 @@ function rowsOfStep(step: Step): StepRow[] {
   return rows;
 }
 
-export type StepFilter = "all" | "messages" | "tools" | "reasoning" | "touched";
+const stepFilters = ["all", "messages", "tools", "reasoning", "touched"] as const;
+export type StepFilter = (typeof stepFilters)[number];
+
+/** The steps that an address asks for. */
+export const stepFilterFromText = (text: string | undefined): StepFilter => stepFilters.find((s) => s === text) ?? "all";
 
 /** Whether a row belongs to a choice; `touched` are the names of files that the attempt changed. */
 export function passes(row: StepRow, filter: StepFilter, touched: readonly string[]): boolean {
