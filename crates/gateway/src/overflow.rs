@@ -1,7 +1,7 @@
 //! How endpoints report that a context is too long.
 //!
 //! There is no common code for it. The phrases below come from the documentation of the providers and from common servers. They
-//! are searched in answers with status 400, 413 and 422 and in error events, in lower case.
+//! are searched in answers with status 400, 413, 422 and 500 to 503 and in error events, in lower case.
 
 const PHRASES: [&str; 29] = [
     // OpenAI and compatible servers: the code, chat completions, responses.
