@@ -1,0 +1,47 @@
+// Whether a run can start on this machine: asked anew as settings change, and once more before the start.
+import { asCallError, call, type CallError } from "../host";
+import type { FormSettings } from "../host/bindings/FormSettings";
+import type { Preflight } from "../host/bindings/Preflight";
+import { SeenWarnings, type HeldStart } from "./seenWarnings";
+
+export class PreflightCheck {
+  #answer = $state.raw<Preflight | undefined>();
+  #error = $state.raw<CallError | undefined>();
+  #busy = $state(false);
+  #latest = 0;
+  readonly #seen = new SeenWarnings();
+
+  /** The last answer. */
+  get answer(): Preflight | undefined {
+    return this.#answer;
+  }
+  get error(): CallError | undefined {
+    return this.#error;
+  }
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  /** `ask` lets the endpoint be asked something cheap, which costs a few tokens: only when somebody presses for it. With `anew`
+   *  it is asked for all that it can do, whatever was found out before. Gives whether the run can start, and new warnings. */
+  async run(what: FormSettings, ask: boolean, anew = false): Promise<{ canStart: boolean; unseen: HeldStart["checks"] } | undefined> {
+    this.#latest += 1;
+    const mine = this.#latest;
+    this.#busy = true;
+    try {
+      const answer = await call("preflight_run", { settings: what, call: ask, anew });
+      // A later one is what is shown; whoever asked still gets the answer to what they asked.
+      if (mine === this.#latest) {
+        this.#answer = answer;
+        this.#error = undefined;
+      }
+      return { canStart: answer.can_start, unseen: mine === this.#latest || ask ? this.#seen.show(answer, what) : [] };
+    } catch (thrown) {
+      // What somebody has asked for is shown in any case.
+      if (mine === this.#latest || ask) this.#error = asCallError(thrown);
+      return undefined;
+    } finally {
+      if (mine === this.#latest) this.#busy = false;
+    }
+  }
+}
