@@ -1,7 +1,7 @@
 //! The library and the run page: rows, groups, curves, grids, figures.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use analysis::band::kaplan_meier_by_scenario;
 use figures::{Figure, FigureSpec, Layout, RunData, Theme};
@@ -42,7 +42,7 @@ impl Workbench {
         let labels = self.source_labels()?;
         let ids: Vec<_> = list.rows.iter().map(|(_, entry)| entry.id).collect();
         let others = self.store.also_in(&ids)?;
-        let mut undecided = self.undecided_copies()?;
+        let mut undecided = undecided_of(&ids, &self.store.undecided_copies(None)?);
         let row_of = |(group, entry): (u32, RunEntry)| {
             let also_in = others.get(&entry.id).map_or_else(Vec::new, |others| also_in(others));
             let undecided = undecided.remove(&entry.id);
@@ -59,18 +59,6 @@ impl Workbench {
         }
         self.live.page_given();
         Ok(RunPage { rows, groups, total: list.total, facets: list.facets })
-    }
-
-    /// Of each run that may be a copy of others, that it may: nothing decides it.
-    fn undecided_copies(&self) -> Result<HashMap<RunId, String>, ApiError> {
-        let groups = self.store.undecided_copies()?;
-        let of_run = groups.iter().flat_map(|group| {
-            group.iter().map(move |(run, _)| {
-                let others = group.iter().filter(|(other, _)| other != run).map(|(_, slug)| slug.clone());
-                (*run, may_be_copy(&others.collect::<Vec<_>>()))
-            })
-        });
-        Ok(of_run.collect())
     }
 
     /// Ids of the runs that have a name in their source, letter by letter. Ids end after 100 letters and have no capital
@@ -100,7 +88,8 @@ impl Workbench {
             caveats.push(format!("Its numbers are less sure than they look: {}.", doubts.join("; ")));
         }
         let others = shared.iter().map(|other| (other.run.clone(), other.episodes)).collect::<Vec<_>>();
-        let undecided = self.undecided_copies()?.remove(&record.entry.id);
+        let id = record.entry.id;
+        let undecided = undecided_of(&[id], &self.store.undecided_copies(Some(id))?).remove(&id);
         // The id of a job is no field of the source that is not known.
         if record.entry.job.is_some() {
             record.run.extra.remove(JOB_ID);
@@ -247,6 +236,20 @@ pub(crate) fn grid_rows(
         GridSort::Score => rows.sort_by(|a, b| by_score(a, b).then_with(|| by_name(a, b))),
     }
     rows
+}
+
+/// Of each of these runs that may be a copy of others, that it may: nothing decides it.
+fn undecided_of(runs: &[RunId], groups: &[Vec<(RunId, String)>]) -> HashMap<RunId, String> {
+    let asked: HashSet<RunId> = runs.iter().copied().collect();
+    let mut marks = HashMap::new();
+    for group in groups {
+        for (run, _) in group.iter().filter(|(run, _)| asked.contains(run)) {
+            let others = group.iter().filter(|(other, _)| other != run);
+            let others: Vec<&str> = others.map(|(_, slug)| slug.as_str()).collect();
+            marks.insert(*run, may_be_copy(&others));
+        }
+    }
+    marks
 }
 
 fn grid_row(by_turn: bool, episode: EpisodeEntry, policy: &CensoringPolicy) -> GridRow {

@@ -357,7 +357,7 @@ fn of_runs_that_may_be_copies_it_is_said_where_they_count() {
     let ids: Vec<&str> = rows.iter().map(|run| run.id.as_str()).collect();
     let [a, b] = ids[..] else { panic!("two runs") };
     for (row, other) in [(&rows[0], b), (&rows[1], a)] {
-        let mark = format!("may be a copy of {other}: both are equal, and too little was measured to tell");
+        let mark = format!("may be a copy of {other}: they are equal, and too little was measured to tell");
         assert!(row.doubts.contains(&mark), "{:?}", row.doubts);
         let run = library.workbench.get_run(RunRef { run: row.id.clone() }).unwrap().row;
         assert!(run.doubts.contains(&mark), "the same on its page");

@@ -9,20 +9,21 @@ use super::unmeasured::{MANY_ATTEMPTS, unmeasured};
 use crate::valid::VALID;
 use crate::{Result, RunId, Store};
 
-/// SQL: the runs of fewer than `?1` attempts and episodes, without any identity, of which there is another one of that name. No more
-/// episodes of each are read. Withdrawn runs and those of closed sources are left out.
+/// SQL: the runs of fewer than `?1` attempts and episodes, without any identity, of which there is another one of that name; only those
+/// that are called as the run `?2`, where that is given. No more episodes of each are read. Withdrawn runs, those whose every episode is
+/// withdrawn, and those of closed sources are left out.
 static FEW: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT id, slug, names FROM (
     SELECT run.id AS id, run_slug.slug AS slug, json_array(run.format, run.key, run.benchmark, run.harness, run.model) AS names,
       count(*) OVER (PARTITION BY run.format, run.key, run.benchmark, run.harness, run.model) AS namesakes
-    FROM run JOIN run_totals ON run_totals.run = run.id AND run_totals.episodes < ?1
+    FROM run JOIN run_totals ON run_totals.run = run.id AND run_totals.episodes > 0 AND run_totals.episodes < ?1
       JOIN run_slug ON run_slug.id = run.slug JOIN source ON source.id = run.source AND source.closed_at IS NULL
-    WHERE {VALID}) AS named
+    WHERE (?2 IS NULL OR run.key = (SELECT key FROM run AS asked WHERE asked.id = ?2)) AND {VALID}) AS named
 WHERE namesakes > 1
+  AND NOT EXISTS (SELECT 1 FROM episode WHERE run = named.id AND own_identity IS NOT NULL)
   AND (SELECT sum(attempts) > 0 AND sum(attempts) < ?1 AND count(*) < ?1
     FROM (SELECT attempts FROM episode WHERE run = named.id LIMIT ?1))
-  AND NOT EXISTS (SELECT 1 FROM episode WHERE run = named.id AND own_identity IS NOT NULL)
 ORDER BY slug"
     )
 });
@@ -31,11 +32,13 @@ ORDER BY slug"
 type Alike = (String, Vec<String>);
 
 impl Store {
-    /// Groups of runs that may be copies of each other, which nothing decides: the number and the slug of each.
-    pub fn undecided_copies(&self) -> Result<Vec<Vec<(RunId, String)>>> {
+    /// Groups of runs that may be copies of each other, which nothing decides: the number and the slug of each. With a run, only
+    /// groups of its name.
+    pub fn undecided_copies(&self, run: Option<RunId>) -> Result<Vec<Vec<(RunId, String)>>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&FEW)?;
-            let rows = find.query_map([MANY_ATTEMPTS], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            let rows =
+                find.query_map((MANY_ATTEMPTS, run), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             let few: Vec<(RunId, String, String)> = rows.collect::<rusqlite::Result<_>>()?;
             let mut alike: BTreeMap<Alike, Vec<(RunId, String)>> = BTreeMap::new();
             for (run, slug, names) in few {
@@ -81,7 +84,7 @@ mod tests {
 
     /// The groups by the slugs of their runs.
     fn groups(store: &Store) -> Vec<Vec<String>> {
-        let groups = store.undecided_copies().unwrap().into_iter();
+        let groups = store.undecided_copies(None).unwrap().into_iter();
         groups.map(|runs| runs.into_iter().map(|(_, slug)| slug).collect()).collect()
     }
 
@@ -100,8 +103,19 @@ mod tests {
         assert!(groups(&store).is_empty(), "{:?}", groups(&store));
         put(&store, "i", "r", &few);
         assert_eq!(groups(&store), [["a.r", "i.r"]]);
+        let run = |slug: &str| store.run(slug).unwrap().unwrap().entry.id;
+        assert_eq!(store.undecided_copies(Some(run("a.r"))).unwrap(), store.undecided_copies(None).unwrap());
+        assert!(store.undecided_copies(Some(run("e.many"))).unwrap().is_empty());
         // Who decides it says so.
-        store.withdraw(&["i.r".to_owned()], Some("a copy")).unwrap();
+        let copy = ["i.r".to_owned()];
+        store.withdraw(&copy, Some("a copy")).unwrap();
+        assert!(groups(&store).is_empty());
+        store.withdraw(&copy, None).unwrap();
+        assert_eq!(groups(&store).len(), 1);
+        // A run that has no episode left that counts is no second one.
+        let episodes: Vec<String> =
+            store.all_episodes(run("i.r")).unwrap().into_iter().map(|episode| episode.slug).collect();
+        store.withdraw_episodes(&copy[0], &episodes, Some("copies")).unwrap();
         assert!(groups(&store).is_empty());
     }
 }

@@ -36,7 +36,7 @@ pub(super) fn undecided(store: &Store, pools: &[Pool]) -> Result<Vec<String>, Ap
     if here.len() < 2 {
         return Ok(Vec::new());
     }
-    let named = store.undecided_copies()?.into_iter().filter_map(|runs| {
+    let named = store.undecided_copies(None)?.into_iter().filter_map(|runs| {
         let names: Vec<String> =
             runs.into_iter().filter(|(run, _)| here.contains(run)).map(|(_, slug)| slug).collect();
         (names.len() > 1).then(|| {

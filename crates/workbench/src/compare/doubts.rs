@@ -151,8 +151,8 @@ pub(crate) fn also_in(others: &[(String, u32)]) -> Vec<String> {
 }
 
 /// That a run may be a copy of others: `others` are their names.
-pub(crate) fn may_be_copy(others: &[String]) -> String {
-    format!("may be a copy of {}: both are equal, and too little was measured to tell", runs_in_words(others))
+pub(crate) fn may_be_copy(others: &[&str]) -> String {
+    format!("may be a copy of {}: they are equal, and too little was measured to tell", runs_in_words(others))
 }
 
 /// The doubts of members under a figure or table, each once with the members that it is of. That a cost is known in part stands
