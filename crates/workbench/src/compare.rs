@@ -183,10 +183,7 @@ impl Workbench {
         tests_of::compare_pass_rates(&mut comparison);
         (comparison.no_overall, comparison.no_overall_stratified) = untested::untested(&comparison, &groups);
         comparison.cautions = cautions::list(&comparison, &pools, &policy);
-        // A member of several runs says it of these.
-        if pools.iter().all(|pool| pool.runs.len() == 1) {
-            comparison.cautions.extend(copies::undecided(&self.store, &pools)?);
-        }
+        comparison.cautions.extend(copies::undecided_between(&self.store, &pools)?);
         if !comparison.published_scores.is_empty() {
             comparison.cautions.push(rounds::PAPER.to_owned());
         }

@@ -7,10 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::{CensoringPolicy, EndReason, Ending};
 use workbench::api::{
-    AttemptOf, Bands, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort, ExportFormat,
-    ExportOf, ExportRequest, FailureCasesRequest, FailuresRequest, FigureOf, GridSort, JobRef, JobState,
-    ListRuns, MatrixRequest, Nothing, Pairs, RetriesRequest, RunGridRequest, RunRef, ScenarioSuiteRequest,
-    ScenarioTurnRef, SetPolicy, TableOf, TasksRequest, TurnRef, ValidatePack, WarningsOf, Withdraw,
+    Annotate, AttemptOf, Bands, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort,
+    ExportFormat, ExportOf, ExportRequest, FailureCasesRequest, FailuresRequest, FigureOf, GridSort, JobRef,
+    JobState, ListRuns, MatrixRequest, Member, Nothing, Pairs, RetriesRequest, RunGridRequest, RunRef,
+    RunRow, ScenarioSuiteRequest, ScenarioTurnRef, SetPolicy, TableOf, TasksRequest, TurnRef, ValidatePack,
+    WarningsOf, Withdraw,
 };
 
 use crate::library::{Library, members, repository};
@@ -348,15 +349,24 @@ fn a_run_and_its_copy_are_summed_once_and_what_each_counts_is_said() {
 #[test]
 fn of_runs_that_may_be_copies_it_is_said_where_they_count() {
     let room = tempfile::tempdir().unwrap();
-    let [one, two] = ["one", "two"].map(|name| room.path().join(name));
-    for place in [&one, &two] {
+    let [one, two, solved] = ["one", "two", "solved"].map(|name| room.path().join(name));
+    for place in [&one, &two, &solved] {
         test_folders::copy(&repository().join("tests/fixtures/world/foreign/tb-run"), place);
     }
-    let library = Library::new(&[one, two]);
+    for results in ["results.json", "task-a/task-a.1-of-1.r/results.json"] {
+        let file = solved.join(results);
+        let text = std::fs::read_to_string(&file)
+            .unwrap()
+            .replace("\"is_resolved\": false", "\"is_resolved\": true");
+        std::fs::write(&file, text.replace("failed", "passed")).unwrap();
+    }
+    let library = Library::new(&[one, two, solved]);
     let rows = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
-    let ids: Vec<&str> = rows.iter().map(|run| run.id.as_str()).collect();
-    let [a, b] = ids[..] else { panic!("two runs") };
-    for (row, other) in [(&rows[0], b), (&rows[1], a)] {
+    let (alike, others): (Vec<&RunRow>, Vec<&RunRow>) =
+        rows.iter().partition(|row| row.doubts.iter().any(|doubt| doubt.contains("may be a copy")));
+    let ([first, second], [solved]) = (&alike[..], &others[..]) else { panic!("two runs and another") };
+    let (a, b) = (first.id.as_str(), second.id.as_str());
+    for (row, other) in [(first, b), (second, a)] {
         let mark = format!("may be a copy of {other}: they are equal, and too little was measured to tell");
         assert!(row.doubts.contains(&mark), "{:?}", row.doubts);
         let run = library.workbench.get_run(RunRef { run: row.id.clone() }).unwrap().row;
@@ -370,6 +380,19 @@ fn of_runs_that_may_be_copies_it_is_said_where_they_count() {
     let matrix = library.workbench.get_matrix(MatrixRequest::default()).unwrap();
     assert!(is_said(&matrix.cautions), "{:?}", matrix.cautions);
     let request = CompareRequest { members: members(&[a, b]), ..CompareRequest::default() };
+    let compared = library.workbench.compare_runs(request).unwrap();
+    assert!(is_said(&compared.cautions), "{:?}", compared.cautions);
+    // Beside a member of several runs, too; of its own runs that says it itself.
+    let annotate = Annotate {
+        runs: vec![b.to_owned(), solved.id.clone()],
+        add_tags: vec!["group".to_owned()],
+        remove_tags: Vec::new(),
+        note: None,
+    };
+    library.workbench.annotate(annotate).unwrap();
+    let group = Member::Tag { tag: "group".to_owned(), benchmark: String::new() };
+    let request =
+        CompareRequest { members: [members(&[a]), vec![group]].concat(), ..CompareRequest::default() };
     let compared = library.workbench.compare_runs(request).unwrap();
     assert!(is_said(&compared.cautions), "{:?}", compared.cautions);
     let withdraw =

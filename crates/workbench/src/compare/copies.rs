@@ -30,16 +30,32 @@ impl PooledRun {
 }
 
 /// The runs of these members that may be copies of each other, a sentence for each group of them: nothing that was measured decides it.
-pub(super) fn undecided(store: &Store, pools: &[Pool]) -> Result<Vec<String>, ApiError> {
-    let here: HashSet<RunId> =
-        (pools.iter().flat_map(|pool| &pool.runs)).map(|run| run.record.entry.id).collect();
-    if here.len() < 2 {
+fn undecided(store: &Store, pools: &[Pool]) -> Result<Vec<String>, ApiError> {
+    undecided_in(store, pools, 1)
+}
+
+/// The same of groups of runs that several members have: of its own runs each member says it itself.
+pub(super) fn undecided_between(store: &Store, pools: &[Pool]) -> Result<Vec<String>, ApiError> {
+    undecided_in(store, pools, 2)
+}
+
+/// The same of groups whose runs are in this many members at least.
+fn undecided_in(store: &Store, pools: &[Pool], fewest_members: usize) -> Result<Vec<String>, ApiError> {
+    let mut members_of: HashMap<RunId, BTreeSet<usize>> = HashMap::new();
+    for (member, pool) in pools.iter().enumerate() {
+        for run in &pool.runs {
+            members_of.entry(run.record.entry.id).or_default().insert(member);
+        }
+    }
+    if members_of.len() < 2 {
         return Ok(Vec::new());
     }
     let named = store.undecided_copies(None)?.into_iter().filter_map(|runs| {
+        let members: BTreeSet<usize> =
+            runs.iter().filter_map(|(run, _)| members_of.get(run)).flatten().copied().collect();
         let names: Vec<String> =
-            runs.into_iter().filter(|(run, _)| here.contains(run)).map(|(_, slug)| slug).collect();
-        (names.len() > 1).then(|| {
+            runs.into_iter().filter(|(run, _)| members_of.contains_key(run)).map(|(_, slug)| slug).collect();
+        (names.len() > 1 && members.len() >= fewest_members).then(|| {
             format!(
                 "{} may be copies of each other: they are equal, and too little was measured to tell; each counts.",
                 runs_in_words(&names)
