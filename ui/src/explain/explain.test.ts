@@ -29,7 +29,10 @@ test("an entry without one of its parts is refused", () => {
 test("every number of Run, Compare, Matrix, Failures, Library, Runs and the prices says which one it is", () => {
   const unmarked: string[] = [];
   for (const file of [
-    "compare/NumbersPane.svelte",
+    "compare/RunNumbers.svelte",
+    "compare/SpentNumbers.svelte",
+    "compare/SensitivityNumbers.svelte",
+    "compare/TestNumbers.svelte",
     "compare/PairsTable.svelte",
     "compare/ScoresTable.svelte",
     "matrix/RetryTable.svelte",
@@ -59,7 +62,10 @@ test("every number of Run, Compare, Matrix, Failures, Library, Runs and the pric
     "report/ReportDialog.svelte",
   ];
   const used = [
-    "compare/NumbersPane.svelte",
+    "compare/RunNumbers.svelte",
+    "compare/SpentNumbers.svelte",
+    "compare/SensitivityNumbers.svelte",
+    "compare/TestNumbers.svelte",
     "compare/PairsTable.svelte",
     "compare/ScoresTable.svelte",
     "matrix/MatrixPage.svelte",
@@ -87,7 +93,10 @@ test("every number of Run, Compare, Matrix, Failures, Library, Runs and the pric
       "run/summary.ts",
       "run/RunPage.svelte",
       "run/RunTable.svelte",
-      "compare/NumbersPane.svelte",
+      "compare/RunNumbers.svelte",
+      "compare/SpentNumbers.svelte",
+      "compare/SensitivityNumbers.svelte",
+      "compare/TestNumbers.svelte",
       "compare/PairsTable.svelte",
       "compare/ScoresTable.svelte",
       "matrix/MatrixPage.svelte",
