@@ -82,6 +82,7 @@ test("every number of Run, Compare, Matrix, Failures, Library, Runs and the pric
     "failures/ShareTable.svelte",
     "failures/RepairView.svelte",
     "failures/FailuresPage.svelte",
+    "failures/FailuresStrip.svelte",
     "compare/Disagreements.svelte",
     "compare/FigureTable.svelte",
     ...further,
@@ -111,6 +112,7 @@ test("every number of Run, Compare, Matrix, Failures, Library, Runs and the pric
       "failures/ShareTable.svelte",
       "failures/RepairView.svelte",
       "failures/FailuresPage.svelte",
+      "failures/FailuresStrip.svelte",
       "compare/Disagreements.svelte",
       ...further,
     ]
@@ -121,7 +123,7 @@ test("every number of Run, Compare, Matrix, Failures, Library, Runs and the pric
 });
 
 test("every number in the strip of Run, Live, Failures and the import report says which one it is", () => {
-  for (const file of ["run/summary.ts", "runs/live.ts", "failures/FailuresPage.svelte", "report/ReportDialog.svelte"]) {
+  for (const file of ["run/summary.ts", "runs/live.ts", "failures/FailuresStrip.svelte", "report/ReportDialog.svelte"]) {
     const numbers = source(file).match(/\{(?=\s[^{}]*\bkey: (?!string))[^{}]*/g) ?? [];
     // What ran the tests, and what a source was recognized as, are names.
     const unmarked = numbers.filter(

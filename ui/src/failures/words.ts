@@ -170,3 +170,6 @@ export function originsInWords([fresh, regressed, still, unknown]: FailureCase["
     .map(([n, word]) => `${n} ${word}`)
     .join(", ");
 }
+
+/** Back to every case: what is asked for next is not narrowed by what was. */
+export const everyCase = { at: null, class: null, of: null, origin: null, tab: null };
