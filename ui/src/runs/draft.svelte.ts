@@ -4,7 +4,8 @@ import { asCallError, call, type CallError } from "../host";
 import type { FormSettings } from "../host/bindings/FormSettings";
 import type { LaunchForm } from "../host/bindings/LaunchForm";
 import type { LoadSettings } from "../host/bindings/LoadSettings";
-import { type Control, type FieldName, type Typed, entered, holds, withAgent, withProtocol, withSource } from "./form";
+import { entered, withAgent, withProtocol, withSource } from "./edits";
+import { type Control, type FieldName, type Typed, holds } from "./form";
 
 let form = $state.raw<LaunchForm | undefined>();
 let settings = $state.raw<FormSettings | undefined>();

@@ -1,168 +1,20 @@
 import { expect, test } from "vitest";
-import type { FormField } from "../host/bindings/FormField";
 import type { FormSettings } from "../host/bindings/FormSettings";
-import type { LaunchForm } from "../host/bindings/LaunchForm";
 import {
   aboutOf,
   advancedInWords,
   choiceInWords,
   differInWords,
   emptyMeans,
-  entered,
-  isPlayer,
   labelOf,
   placesOf,
   sectionsOf,
-  textOf,
-  withAgent,
-  withProtocol,
-  withSource,
-  wordsOf,
   isSampled,
   isSamplingOf,
 } from "./form";
+import { defaults, fieldNamed, form } from "./form.fixture";
+import { withAgent } from "./edits";
 import { numberText, parseNumber } from "./number";
-
-const defaults: FormSettings = {
-  agent: "mock",
-  harness_file: "",
-  model: "",
-  image: "",
-  endpoint_mode: "oracle",
-  base_url: "",
-  key_place: "none",
-  key_name: "",
-  context_window: null,
-  price_input: null,
-  price_cached: null,
-  price_cache_write: null,
-  price_output: null,
-  price_per_hour: null,
-  source: "scenarios",
-  tasks: "",
-  protocol: "own",
-  restore_before_try: false,
-  task_timeout: "graded",
-  task_background: "keep",
-  task_session: "continue",
-  task_snapshots: "none",
-  iterative: true,
-  scenarios_dir: "",
-  n_scenarios: 10,
-  n_turns: 3,
-  num_changes_per_turn: 5,
-  base_seed: "42",
-  execute_episodes: "",
-  use_llm_sampler: false,
-  llm_sampler_model_id: "zai.glm-5",
-  sampler_base_url: "",
-  sampler_key_variable: "",
-  sampler_region: "",
-  sampler_endpoint_url: "",
-  sampler_seconds: null,
-  sampler_calls: null,
-  attempt_limit: 10,
-  feedback: "detailed",
-  fail_stop: false,
-  batch_size: 1,
-  quick_debug: false,
-  use_docker: true,
-  attempt_minutes: 20,
-  cpus: 2,
-  memory_gib: 4,
-  disk_gib: 4,
-  pids: 512,
-  network: "gateway",
-  attempt_tokens: null,
-  attempt_usd: null,
-  attempt_wall_minutes: null,
-  episode_tokens: null,
-  episode_usd: null,
-  episode_minutes: null,
-  run_tokens: null,
-  run_usd: null,
-  run_minutes: null,
-  output_dir: "",
-  tags: [],
-  keep_snapshots: null,
-  env_vars: [],
-  extra_docker_args: "",
-  oracle_seed: "0",
-  oracle_defect_rate: 0,
-  oracle_most_defects: 3,
-  oracle_repair: 1,
-  oracle_carries_over: true,
-  oracle_stack: "flask",
-  oracle_stall: 0,
-  oracle_overflow: 0,
-  oracle_malformed: 0,
-  oracle_kill: 0,
-  oracle_give_up: 0,
-  other: [],
-};
-const protocols: LaunchForm["protocols"] = [
-  { protocol: "evocode", attempt_limit: 1, fail_stop: false, restore_before_try: false, task_timeout: "graded" },
-  { protocol: "mt_at_k", attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" },
-  { protocol: "sr", attempt_limit: 1, fail_stop: false, restore_before_try: true, task_timeout: "stop" },
-  { protocol: "ours", attempt_limit: 10, fail_stop: false, restore_before_try: false, task_timeout: "graded" },
-];
-const fieldNamed = (field: string, more: Partial<FormField> = {}): FormField => ({
-  field,
-  key: field,
-  section: "advanced",
-  label: "",
-  unit: "",
-  about: "",
-  takes: "",
-  empty: "",
-  needs: [],
-  choices: [],
-  ...more,
-});
-const form: Pick<LaunchForm, "harnesses" | "fields"> = {
-  harnesses: [{ name: "mock", title: "Mock", version: "1", image: "stamina/base:1", api: "chat_completions" }],
-  fields: [
-    fieldNamed("endpoint_mode", {
-      needs: ["model"],
-      choices: [
-        { value: "gateway", label: "gateway", about: "" },
-        { value: "oracle", label: "simulated model, free", about: "" },
-      ],
-    }),
-    fieldNamed("fail_stop", {
-      needs: ["no_protocol"],
-      choices: [
-        { value: "false", label: "continue with next turn", about: "" },
-        { value: "true", label: "stop the episode", about: "" },
-      ],
-    }),
-    fieldNamed("protocol", {
-      needs: ["tasks"],
-      choices: [
-        { value: "evocode", label: "EvoCode, present", about: "One attempt at each step." },
-        { value: "own", label: "own settings", about: "" },
-      ],
-    }),
-    fieldNamed("restore_before_try", { needs: ["no_protocol"] }),
-    fieldNamed("task_timeout", { needs: ["tasks", "no_protocol"] }),
-    fieldNamed("task_session", { needs: ["tasks", "model"] }),
-    ...["tasks", "task_background", "task_snapshots"].map((field) => fieldNamed(field, { needs: ["tasks"] })),
-    ...["scenarios_dir", "n_turns", "feedback", "use_docker"].map((field) => fieldNamed(field, { needs: ["scenarios"] })),
-    ...["model", "base_url", "run_tokens", "oracle_defect_rate"].map((field) => fieldNamed(field, { needs: ["model"] })),
-    ...["run_usd", "price_input"].map((field) => fieldNamed(field, { needs: ["model", "paid_endpoint"] })),
-    ...["cpus", "memory_gib", "disk_gib", "pids", "network"].map((field) => fieldNamed(field, { needs: ["containers"] })),
-    fieldNamed("image", { needs: ["scenarios", "containers"] }),
-    ...[
-      "llm_sampler_model_id",
-      "sampler_base_url",
-      "sampler_key_variable",
-      "sampler_region",
-      "sampler_endpoint_url",
-      "sampler_seconds",
-      "sampler_calls",
-    ].map((field) => fieldNamed(field, { needs: ["scenarios", "sampler"] })),
-  ],
-};
 
 test("what may be chosen comes with the form", () => {
   const controls = new Map(
@@ -225,102 +77,6 @@ test("every field has exactly one place, whatever the settings are", () => {
   }
 });
 
-test("tasks show what they have, and a protocol sets its fields", () => {
-  const codex = { ...defaults, agent: "codex", endpoint_mode: "gateway" as const };
-  const shown = (settings: FormSettings): string[] => sectionsOf(settings, form).flatMap((s) => s.fields.map((f) => f.field));
-  expect(shown(codex)).toEqual(expect.arrayContaining(["source", "scenarios_dir", "n_turns", "feedback"]));
-  expect(shown(codex)).toContain("restore_before_try");
-  for (const field of ["tasks", "protocol", "task_timeout", "task_background", "task_session", "task_snapshots"])
-    expect(shown(codex), field).not.toContain(field);
-  const tasks = withSource(codex, "tasks", { defaults, protocols });
-  expect(tasks).toMatchObject({
-    source: "tasks",
-    agent: "codex",
-    protocol: "evocode",
-    attempt_limit: 1,
-    fail_stop: false,
-    restore_before_try: false,
-    task_timeout: "graded",
-  });
-  expect(shown(tasks)).toEqual(
-    expect.arrayContaining([
-      "tasks",
-      "protocol",
-      "execute_episodes",
-      "task_background",
-      "task_session",
-      "task_snapshots",
-      "model",
-      "run_usd",
-    ]),
-  );
-  for (const field of [
-    "attempt_limit",
-    "fail_stop",
-    "restore_before_try",
-    "task_timeout",
-    "scenarios_dir",
-    "n_turns",
-    "feedback",
-    "image",
-    "use_docker",
-  ])
-    expect(shown(tasks), field).not.toContain(field);
-  const tries = withProtocol(tasks, "mt_at_k", protocols);
-  expect(tries).toMatchObject({ attempt_limit: 4, fail_stop: true, restore_before_try: true, task_timeout: "stop" });
-  expect(shown(tries)).toContain("attempt_limit");
-  expect(shown(tries)).not.toContain("fail_stop");
-  const own = withProtocol(tries, "own", protocols);
-  expect(own).toEqual({ ...tries, protocol: "own" });
-  expect(shown(own)).toEqual(expect.arrayContaining(["attempt_limit", "fail_stop", "restore_before_try", "task_timeout"]));
-  expect(withProtocol(tries, "sr", protocols)).toMatchObject({
-    protocol: "sr",
-    attempt_limit: 1,
-    fail_stop: false,
-    restore_before_try: true,
-    task_timeout: "stop",
-  });
-  expect(shown(withProtocol(tries, "sr", protocols))).toContain("attempt_limit");
-  expect(withProtocol(tries, "ours", protocols)).toMatchObject({
-    protocol: "ours",
-    attempt_limit: 10,
-    fail_stop: false,
-    restore_before_try: false,
-    task_timeout: "graded",
-  });
-  expect(
-    withSource({ ...tries, task_background: "end", task_session: "fresh", task_snapshots: "each_step" }, "scenarios", {
-      defaults,
-      protocols,
-    }),
-  ).toEqual(codex);
-});
-
-test("players of tasks ask no model, and what cannot play tasks gives way to one", () => {
-  const played = withSource(withAgent({ ...defaults, agent: "codex" }, "mock"), "tasks", {
-    defaults: { ...defaults, agent: "codex" },
-    protocols,
-  });
-  expect(played).toMatchObject({ agent: "oracle", use_docker: true });
-  expect(isPlayer(played)).toBe(true);
-  expect(isPlayer({ source: "scenarios", agent: "oracle" })).toBe(false);
-  const sections = sectionsOf(played, {
-    ...form,
-    harnesses: [...form.harnesses, { name: "codex", title: "Codex", version: "1", image: "i", api: "responses" }],
-  });
-  const agents = sections[0]?.fields[0];
-  expect(agents?.kind === "choice" ? agents.choices.map(([value]) => value) : []).toEqual(["oracle", "nop", "codex"]);
-  const shown = sections.flatMap((s) => s.fields.map((f) => f.field));
-  for (const field of ["endpoint_mode", "model", "base_url", "price_input", "run_usd", "run_tokens", "oracle_defect_rate"])
-    expect(shown, field).not.toContain(field);
-  expect(shown).toEqual(expect.arrayContaining(["attempt_minutes", "cpus", "run_minutes", "network"]));
-  expect(withSource(played, "scenarios", { defaults: { ...defaults, agent: "codex" }, protocols })).toMatchObject({
-    agent: "codex",
-    source: "scenarios",
-    attempt_limit: 10,
-  });
-});
-
 test("limits that do not hold are not shown", () => {
   const shown = (change: Partial<FormSettings>): string[] =>
     sectionsOf({ ...defaults, ...change }, form).flatMap((s) => s.fields.map((f) => f.field));
@@ -381,22 +137,6 @@ test("what differs is counted", () => {
   expect(advancedInWords(advanced, new Set(["pids"]))).toContain(", 1 differs from the default");
 });
 
-test("typing keeps what was typed, and what is no number is a problem and not a value", () => {
-  const turns = { kind: "number", field: "n_turns" } as const;
-  expect(entered(turns, "1,000")).toEqual({ change: { n_turns: 1000 }, problem: null });
-  expect(entered(turns, "")).toEqual({ change: { n_turns: null }, problem: null });
-  expect(entered(turns, "4x")).toEqual({ change: {}, problem: "must be a number" });
-  expect(entered({ kind: "words", field: "tags" }, " glm-5, r10,, glm-5 ")).toEqual({ change: { tags: ["glm-5", "r10"] }, problem: null });
-  expect(entered({ kind: "truth", field: "fail_stop", no: "go on", yes: "stop" }, "yes")).toEqual({
-    change: { fail_stop: true },
-    problem: null,
-  });
-  expect(textOf(defaults, { n_turns: "4x" }, "n_turns")).toBe("4x");
-  expect(textOf(defaults, {}, "n_turns")).toBe("3");
-  expect(textOf(defaults, {}, "run_usd")).toBe("");
-  expect(wordsOf("")).toEqual([]);
-});
-
 test("numbers are read as people write them and never guessed", () => {
   expect(["20", " 1,000 ", "1 000 000", "0.25", ".5", "1e3", ""].map(parseNumber)).toEqual([20, 1000, 1_000_000, 0.25, 0.5, 1000, null]);
   for (const text of ["1,00", "1.2.3", "0x10", "--1", "Infinity", "ten", "1e999"]) expect(parseNumber(text), text).toBeUndefined();
@@ -412,27 +152,6 @@ test("an empty field says what it means", () => {
   ]).toEqual(["3", "no limit", "", "zai.glm-5"]);
   expect(labelOf("scenarios_dir", undefined)).toBe("scenarios dir");
   expect(labelOf("pids", fieldNamed("pids", { label: "Processes" }))).toBe("Processes");
-});
-
-test("the mock agent plays against the simulated model, and a folder named by the harness follows it", () => {
-  const codex = { ...defaults, agent: "opencode", endpoint_mode: "gateway" as const, output_dir: "/home/x/stamina-results/opencode-12" };
-  const mock = withAgent(codex, "mock");
-  expect(mock).toMatchObject({
-    agent: "mock",
-    endpoint_mode: "oracle",
-    use_docker: false,
-    oracle_stack: "native",
-    output_dir: "/home/x/stamina-results/mock-12",
-  });
-  expect(withAgent(mock, "mini_swe")).toMatchObject({
-    endpoint_mode: "oracle",
-    use_docker: true,
-    oracle_stack: "flask",
-    output_dir: "/home/x/stamina-results/mini-swe-12",
-  });
-  expect(withAgent({ ...codex, output_dir: "/data/opencode-final" }, "mini_swe").output_dir).toBe("/data/opencode-final");
-  // A choice of the reader's own stays.
-  expect(withAgent({ ...codex, use_docker: false }, "mini_swe")).toMatchObject({ endpoint_mode: "gateway", use_docker: false });
 });
 
 test("a model samples before the run only where no pack is named", () => {
