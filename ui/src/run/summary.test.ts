@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
-import { reasonsInWords, reportedFor, reportedRows, stats, totalsInWords, turnInWords, turnsPassed, valueInWords } from "./summary";
+import { turnInWords } from "./atTurn";
+import { reasonsInWords, reportedFor, reportedRows, stats, totalsInWords, turnsPassed, valueInWords } from "./summary";
 
 const row: RunRow = {
   tested: true,
