@@ -2,6 +2,7 @@
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
 import type { TestHistory } from "../host/bindings/TestHistory";
 import type { TestResult } from "../host/bindings/TestResult";
+import { endReasonLabels } from "../parts/format";
 
 /** Which failing tests are shown: all, or those that stood so before. */
 export type Show = "all" | "new" | "regressed" | "still_failing";
@@ -124,4 +125,33 @@ export function splitId(id: string): { path: string; name: string } {
   const head = bracket < 0 ? id : id.slice(0, bracket);
   const cut = head.lastIndexOf("::");
   return cut < 0 ? { path: "", name: id } : { path: id.slice(0, cut + 2), name: id.slice(cut + 2) };
+}
+
+/** So many letters count as a line. */
+const LINE = 200;
+
+/** The first lines of a text. */
+export const cutToLines = (text: string, lines: number): string =>
+  text
+    .split("\n")
+    .slice(0, lines)
+    .join("\n")
+    .slice(0, lines * LINE);
+
+/** Whether a text has more than so many lines. */
+export const isLonger = (text: string, lines: number): boolean => text.length > lines * LINE || text.split("\n", lines + 1).length > lines;
+
+/** Why an attempt that did not pass has no failing test to show. */
+export function noneInWords(attempt: Pick<AttemptDetail, "verdict" | "end_reason" | "reward">): string {
+  const why = attempt.end_reason ? `: ${endReasonLabels[attempt.end_reason]}` : "";
+  switch (attempt.verdict) {
+    case "error":
+      return `No test verdict${why}.`;
+    case "unfinished":
+      return `The files end before the tests did${why}.`;
+    case "not_tested":
+      return "This benchmark has no tests: nothing judges this phase.";
+    default:
+      return `The source says that this attempt failed and describes no failing test${attempt.reward === null ? "" : ` (reward ${String(attempt.reward)})`}.`;
+  }
 }
