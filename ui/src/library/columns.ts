@@ -4,6 +4,7 @@ import type { RunGroup } from "../host/bindings/RunGroup";
 import type { RunGrouping } from "../host/bindings/RunGrouping";
 import type { RunRow } from "../host/bindings/RunRow";
 import type { RunSort } from "../host/bindings/RunSort";
+import { counted, range, rangeOf } from "../parts/format";
 
 export type ColumnId =
   "source" | "benchmark" | "harness" | "episodes" | "turns" | "stamina" | "ci" | "score" | "ends" | "tokens" | "cost" | "date" | "tags";
@@ -150,3 +151,12 @@ export function headScale(
 /** About how wide a name of this many characters is with its badges, in px. */
 export const nameWidth = (run: Pick<RunRow, "baseline" | "simulated">, name: string, glyph: boolean): number =>
   20 + name.length * 7.6 + (run.baseline !== null || run.simulated ? 76 : 0) + (glyph ? 24 : 0);
+
+/** The head of a group: how many runs, over how many turns. */
+export function groupInWords(group: Pick<RunGroup, "runs" | "planned_turns" | "tau" | "scale">): string {
+  const words = [counted(group.runs, "run")];
+  if (group.planned_turns) words.push(rangeOf(group.planned_turns, "turn"));
+  // While a source is read there are runs without an episode, and these have no τ.
+  if (group.tau && group.tau[1] > 0 && !isOfOneTurn(group)) words.push(`τ = ${range([Math.max(1, group.tau[0]), group.tau[1]])}`);
+  return words.join(" · ");
+}
