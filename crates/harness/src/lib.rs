@@ -1,7 +1,7 @@
 //! The command-line programs of agents: how each is called, continued and read.
 //!
 //! Each is a TOML file in `data/harnesses`, in the format that users write (`docs/harnesses.md`), except the mock agent.
-//! `outcomes` has code for what the format cannot say.
+//! `outcome_code` has code for what the format cannot say.
 //!
 //! A [`Harness`] turns a [`Call`] (request and session) into an [`Invocation`] (command, environment, files in HOME). It
 //! turns the result of the command ([`Ended`]) into an [`Outcome`] (session, steps, usage, end). It starts no process. It
@@ -20,7 +20,7 @@ mod harness_file;
 mod lines;
 mod mock;
 mod needs;
-mod outcomes;
+mod outcome_code;
 mod readers;
 mod record;
 mod shell;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::format::{Commands, Document, Failure, File, From, Mode, Reader, Success, Transcript};
 use super::template::{NAMES, names};
-use crate::outcomes::Program;
+use crate::outcome_code::Program;
 
 /// What a call uses in one mode.
 pub(super) struct Used<'a> {

@@ -6,7 +6,7 @@ use model::EndReason;
 use serde::{Deserialize, Deserializer};
 
 use super::template::Quote;
-use crate::outcomes::Program;
+use crate::outcome_code::Program;
 use crate::{Api, Needs};
 
 /// A harness file.

@@ -2,7 +2,7 @@
 
 use super::HarnessFile;
 use super::format::From;
-use crate::outcomes::Program;
+use crate::outcome_code::Program;
 use crate::shell::{is_id, is_uuid};
 use crate::{AMBIGUOUS, Call, Harness, HarnessError, session_file};
 
