@@ -75,13 +75,8 @@ def load(path):
         return None if isinstance(error, OSError) else False
 
 
-def mapping(value):
-    """An object; an empty one for what is none."""
-    return value if isinstance(value, dict) else {}
-
-
-def items(value):
-    return value if isinstance(value, list) else []
+def typed(value, kind=dict):
+    return value if isinstance(value, kind) else kind()
 
 
 def number(value, least=0):
@@ -110,7 +105,7 @@ def seconds(phase):
 
 def judge(rewards):
     """Verdict and reward: `reward` decides, or the only one there is; of several others all must pass."""
-    rewards = rewards if isinstance(rewards, dict) else {}
+    rewards = typed(rewards)
     decisive = [number(+r if isinstance(r, bool) else r, -math.inf) for r in ([rewards["reward"]] if "reward" in rewards else rewards.values())]
     verdict = "none" if None in (decisive or [None]) else "passed" if min(decisive) >= 0.999 else "failed"
     return verdict, decisive[0] if len(decisive) == 1 else None
@@ -132,11 +127,11 @@ def transcript(folder):
             break  # it cannot be read
         seen.append(name)
         own += [e for e in entries if not e.get("is_copied_context")]
-        stated, name = mapping(whole.get("final_metrics")) or stated, whole.get("continued_trajectory_ref")
-    entries = [(e, mapping(e.get("metrics"))) for e in own if e.get("source") == "agent"]
+        stated, name = typed(whole.get("final_metrics")) or stated, whole.get("continued_trajectory_ref")
+    entries = [(e, typed(e.get("metrics"))) for e in own if e.get("source") == "agent"]
 
     def is_call(e, metrics):  # of the model; some entries only hold what a tool gave
-        given = [mapping(r) for r in items(mapping(e.get("observation")).get("results"))]
+        given = [typed(r) for r in typed(typed(e.get("observation")).get("results"), list)]
         spoke = e.get("tool_calls") or e.get("reasoning_content") or count(metrics.get("completion_tokens")) or not given
         more = e.get("message") and [r.get("content") for r in given] != [e["message"]] and not all(r.get("source_call_id") for r in given)
         called = count(e.get("llm_call_count"))
@@ -146,9 +141,9 @@ def transcript(folder):
     stated_tokens = [count(stated.get(k)) for k in ("total_prompt_tokens", "total_cached_tokens", "total_completion_tokens")]
     whole = stated_tokens if any(stated_tokens) else [total(column) for column in zip(*each)]
     return {
-        "calls": sum(is_call(*e) for e in entries), "tools": sum(len(items(e.get("tool_calls"))) for e, _ in entries),
+        "calls": sum(is_call(*e) for e in entries), "tools": sum(len(typed(e.get("tool_calls"), list)) for e, _ in entries),
         "tokens": whole if any(whole) else [None] * 3, "cost": number(stated.get("total_cost_usd")) or None,
-        "estimated": mapping(stated.get("extra")).get("cost_source") == "litellm_estimate",
+        "estimated": typed(stated.get("extra")).get("cost_source") == "litellm_estimate",
         "beside": any(None not in (i, c) and c > i for i, c, _ in each), "messages": [(e.get("source"), json.dumps(e.get("message"))) for e in own],
     } if seen else None
 
@@ -166,10 +161,10 @@ def stage_of(raised, work, tests, verdict):
 
 def read_step(name, said, folder, result, at, of, harness):
     """A step, `said` in the trial's result; without one (None), or an unreadable one (False), its folder has the verdict."""
-    rewards = mapping(said.get("verifier_result")).get("rewards")
+    rewards = typed(said.get("verifier_result")).get("rewards")
     verdict, reward = judge(rewards) if result else judge_files(folder / "verifier")
-    work, tests, context = (mapping(said.get(key)) for key in ("agent_execution", "verifier", "agent_result"))
-    raised, script = mapping(said.get("exception_info")) or mapping(at == of and (result or {}).get("exception_info")), transcript(folder / "agent")
+    work, tests, context = (typed(said.get(key)) for key in ("agent_execution", "verifier", "agent_result"))
+    raised, script = typed(said.get("exception_info")) or typed(at == of and (result or {}).get("exception_info")), transcript(folder / "agent")
     stage = stage_of(raised, work, tests, verdict) if raised else AFTER
     says_why = stage == AGENT or stage != AFTER and verdict == "none"
     cause = cause_of(raised, stage, at > 1 and not work, seconds(work) or math.inf) if says_why else "n" if result is None and verdict == "none" else "vf"[verdict == "failed"]
@@ -183,7 +178,7 @@ def read_step(name, said, folder, result, at, of, harness):
     beside = bool(script and script["beside"]) or None not in tokens[:2] and tokens[1] > tokens[0]
     return {"step": name, "verdict": verdict, "reward": reward, "cause": cause, "tokens": tokens, "cost_usd": cost,
             "agent_seconds": seconds(work), "test_seconds": seconds(tests), "steps": script and script["calls"], "tool_calls": script and script["tools"],
-            "script": script, "beside": beside, "all_pass": bool(mapping(rewards)) and all((number(+r if isinstance(r, bool) else r) or 0) >= 0.999 for r in rewards.values())}
+            "script": script, "beside": beside, "all_pass": bool(typed(rewards)) and all((number(+r if isinstance(r, bool) else r) or 0) >= 0.999 for r in rewards.values())}
 
 
 def resumed(turns, harness):
@@ -224,13 +219,13 @@ def spent(said, told):
 def read_trial(folder, tasks):
     result = load(folder / "result.json")
     said = result or {}
-    config = mapping(said.get("config")) or load(folder / "config.json") or {}
-    task, agent, info = mapping(config.get("task")), mapping(config.get("agent")), mapping(said.get("agent_info"))
+    config = typed(said.get("config")) or load(folder / "config.json") or {}
+    task, agent, info = typed(config.get("task")), typed(config.get("agent")), typed(said.get("agent_info"))
     place, harness = Path(str(task.get("path"))).name, agent.get("name") or info.get("name")
     name = said.get("task_name") or task.get("name") or place
     log = folder / "trial.log"
     begun = re.findall(r"^Starting step \d+/(\d+): (.*)$", log.read_text("utf-8", "replace") if log.exists() else "", re.M)
-    parts = [(str(step.get("step_name")), step) for step in map(mapping, items(said.get("step_results")))]
+    parts = [(str(step.get("step_name")), step) for step in map(typed, typed(said.get("step_results"), list))]
     if not result:
         left = sorted((len(step.name), step.name) for step in (folder / "steps").glob("*"))  # round-2 before round-10
         parts = [(step, {}) for _, step in begun or left]
@@ -238,11 +233,11 @@ def read_trial(folder, tasks):
     own, single, parts = int(begun[0][0]) if begun else 0, ran and not parts, parts or [(None, said)]  # a trial of one step, or that began none
     turns = [read_step(step, part, folder / "steps" / step if step else folder, result, at, len(parts), harness) for at, (step, part) in enumerate(parts, 1)]
     whole = resumed(turns, harness) if agent.get("resume_trajectory") else {}
-    if parts[0][0] and not own and result and turns[-1]["all_pass"] and not mapping(said.get("exception_info")):
+    if parts[0][0] and not own and result and turns[-1]["all_pass"] and not typed(said.get("exception_info")):
         own = len(turns)  # a step ends a trial early without a verdict, or with any reward below its `min_reward`, not only the decisive one
     return {"trial": folder.name, "id": tuple(value if isinstance(value, str) else "~" for value in (said.get("id") or config.get("trial_name"), said.get("started_at"))), "task": name, "harness": harness,
             "model": agent.get("model_name") or "", "agent": (agent.get("name") or info.get("name"), info.get("version"), agent.get("model_name")), "turns": turns, "whole": whole,
-            "end": {"own": own, "of_task": tasks.get(name) or tasks.get(place), "single": single, "begun": len(turns) if parts[0][0] else 0, "ended": result and True, "raised": mapping(said.get("exception_info")) or None}}
+            "end": {"own": own, "of_task": tasks.get(name) or tasks.get(place), "single": single, "begun": len(turns) if parts[0][0] else 0, "ended": result and True, "raised": typed(said.get("exception_info")) or None}}
 
 
 def sums(parts):
