@@ -19,11 +19,11 @@ mod parquet_bounds;
 mod parquet_rows;
 mod row;
 mod row_values;
+mod row_warnings;
 mod rows;
 mod runs;
 mod scan;
 mod shares;
-mod warnings;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -38,10 +38,10 @@ use self::episode::Building;
 use self::files::Table;
 use self::row::{EpisodeKey, Row};
 use self::row_values::Place;
+use self::row_warnings::{Done, RowWarnings};
 use self::rows::{Begin, RowError, Rows};
 use self::scan::{Piece, Taken};
 use self::shares::Shares;
-use self::warnings::{Done, RowWarnings};
 
 pub use self::episode::FORKED;
 pub use self::files::{Headed, Near, headed, near};

@@ -10,7 +10,7 @@ use super::cell::Cell;
 use super::columns::Field;
 use super::row::Row;
 use super::row_values::{TEXT_CAP, TITLE_CAP, Taker};
-use super::warnings::Done;
+use super::row_warnings::Done;
 
 /// Amounts that differ by a smaller share are the same: sums of decimals are rounded.
 const ROUNDING: f64 = 1e-9;

@@ -9,7 +9,7 @@ use super::columns::Field;
 use super::mapping::{FILES, OTHERS_CAP, VALUE};
 use super::row::odd_span;
 use super::row_values::{TEXT_CAP, Taker};
-use super::warnings::Done;
+use super::row_warnings::Done;
 
 /// An attempt from its row.
 pub(super) fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {

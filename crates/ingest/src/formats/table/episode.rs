@@ -14,7 +14,7 @@ use super::columns::Field;
 use super::mapping::ATTEMPT;
 use super::row::{Row, odd_span};
 use super::row_values::{Place, TITLE_CAP, Taker};
-use super::warnings::{Done, RowWarnings};
+use super::row_warnings::{Done, RowWarnings};
 
 /// Highest number of a turn, and of an attempt at one.
 const NUMBERS_CAP: u32 = 10_000;

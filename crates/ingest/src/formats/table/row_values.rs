@@ -6,7 +6,7 @@ use model::{CachedInput, Tokens};
 use super::cell::Cell;
 use super::columns::{Field, Kind};
 use super::row::Row;
-use super::warnings::{Done, RowWarnings};
+use super::row_warnings::{Done, RowWarnings};
 
 /// Letters of a text that is kept.
 pub(super) const TEXT_CAP: usize = 8 * 1024;

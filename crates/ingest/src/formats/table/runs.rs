@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cell::Cell;
 use super::columns::{About, COLUMNS, Field, Kind};
 use super::row::{Row, odd_span};
-use super::warnings::{Done, RowWarnings};
+use super::row_warnings::{Done, RowWarnings};
 
 /// The word of the format.
 pub const FORMAT: &str = "table";

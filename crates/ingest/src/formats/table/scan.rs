@@ -12,9 +12,9 @@ use crate::format::{Part, Report};
 
 use super::files::Table;
 use super::row::{EpisodeKey, Row, keyed};
+use super::row_warnings::{Done, RowWarnings};
 use super::rows::{Begin, RowError, Rows};
 use super::runs::{RUNS_CAP, Runs};
-use super::warnings::{Done, RowWarnings};
 
 /// Rows from which on a part ends with the next episode.
 const PART_ROWS: u64 = 20_000;
