@@ -286,7 +286,7 @@ fn the_exact_layout_of_staminabench_guesses_nothing() {
     let mut exact = String::new();
     sources(&format.join("exact"), &mut exact);
     for file in
-        ["exact.rs", "bounded_json.rs", "file_head.rs", "json_fields.rs", "test_logs.rs", "warnings.rs"]
+        ["exact.rs", "bounded_json.rs", "file_head.rs", "json_fields.rs", "test_logs.rs", "part_warnings.rs"]
     {
         exact.push_str(&std::fs::read_to_string(format.join(file)).expect(file));
     }

@@ -21,12 +21,12 @@ mod file_head;
 mod folder_names;
 mod heuristic;
 mod json_fields;
+mod part_warnings;
 mod place;
 mod report;
 mod scenario_name;
 mod separate_steps;
 mod test_logs;
-mod warnings;
 
 use std::collections::HashMap;
 
@@ -38,9 +38,9 @@ pub use self::exact::SCHEMA;
 use self::config::Config;
 use self::folder_names::{folder_kind, scenario_number};
 use self::heuristic::ScenarioFolder;
+use self::part_warnings::PartWarnings;
 use self::place::{LOOKED_AT, Place, SCENARIOS, look_at_record, run_key};
 use self::report::ReportFile;
-use self::warnings::PartWarnings;
 use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use files::{ReadError, Tree, file_name, join, parent};
 

@@ -11,7 +11,7 @@ use model::{Episode, Warning};
 pub use self::schema::SCHEMA;
 pub(super) use self::schema::{SCHEMA_FAMILY, Trajectory};
 use super::file_head::head;
-use super::warnings::PartWarnings;
+use super::part_warnings::PartWarnings;
 use files::{Stamp, Tree, join};
 
 /// Largest trajectory that is read, in bytes.

@@ -25,7 +25,7 @@ use self::facts::TrajectoryFacts;
 pub(super) use self::report_entries::ReportEntries;
 use self::step_sums::Lean;
 use super::exact::{TRAJECTORY_CAP, is_own};
-use super::warnings::PartWarnings;
+use super::part_warnings::PartWarnings;
 use crate::readers::json::Node;
 use files::{ReadError, Stamp, Tree};
 

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use model::{Attempt, CAUSE, EndReason, Episode, NOT_RECOGNIZED, TestOutcome, TestResult, Verdict, Warning};
 
-use super::warnings::PartWarnings;
+use super::part_warnings::PartWarnings;
 use crate::readers::pytest::{self, PytestLog};
 use files::{ReadError, Tree};
 

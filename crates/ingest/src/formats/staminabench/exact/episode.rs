@@ -12,8 +12,8 @@ use model::{
 
 use super::harbor_step;
 use super::schema;
+use crate::formats::staminabench::part_warnings::PartWarnings;
 use crate::formats::staminabench::test_logs::{self, Claim, Log};
-use crate::formats::staminabench::warnings::PartWarnings;
 use crate::readers::grader::{Named, OwnTranscript};
 use crate::readers::json::Object;
 use crate::readers::text::plain_title;

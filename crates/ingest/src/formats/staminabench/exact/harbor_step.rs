@@ -3,7 +3,7 @@
 use model::{Attempt, Counting, Verdict, Warning};
 
 use crate::formats::harbor::take_cases;
-use crate::formats::staminabench::warnings::PartWarnings;
+use crate::formats::staminabench::part_warnings::PartWarnings;
 use crate::readers::case_lines;
 use ::files::{ReadError, Tree};
 

@@ -13,8 +13,8 @@ use super::odd_values::Whose;
 use super::step_sums::Lean;
 use super::trajectory;
 use crate::formats::staminabench::folder_names;
+use crate::formats::staminabench::part_warnings::PartWarnings;
 use crate::formats::staminabench::test_logs::{self, Claim, Log};
-use crate::formats::staminabench::warnings::PartWarnings;
 use crate::readers::value::{self, Unusable};
 use files::Tree;
 

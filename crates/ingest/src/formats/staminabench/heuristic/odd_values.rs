@@ -3,7 +3,7 @@
 use model::{Attempt, EndReason, Verdict, Warning};
 
 use super::facts::Facts;
-use crate::formats::staminabench::warnings::PartWarnings;
+use crate::formats::staminabench::part_warnings::PartWarnings;
 
 /// Whose values they are: the file, and how a sentence about them begins.
 pub(super) struct Whose<'a> {
