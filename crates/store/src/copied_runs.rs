@@ -13,7 +13,7 @@ use rusqlite::Connection;
 
 use crate::migration::Migration;
 use crate::valid::VALID;
-use crate::{Result, SourceId, Store, rows, warnings};
+use crate::{Result, SourceId, Store, import_report, rows};
 
 mod sharing_runs;
 
@@ -98,7 +98,7 @@ fn delete(conn: &Connection, source: SourceId, run: &SharingRun, original: &Shar
         run.key, original.key
     );
     let warning = Warning::skipped(run.place.as_str(), "part.duplicate", what);
-    warnings::add_to_part(conn, source, part, original.id, &warning)
+    import_report::add_to_part(conn, source, part, original.id, &warning)
 }
 
 /// Whether another source says that two runs have the same trials: it gave the copy an identity that the original does not have

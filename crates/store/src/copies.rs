@@ -24,7 +24,7 @@ use ts_rs::TS;
 use crate::gaps::{EARLIER_GRADING, GAPS};
 use crate::migration::Migration;
 use crate::valid::{VALID, VALID_EPISODE, reason_of};
-use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, copied_runs, episodes, rows, warnings};
+use crate::{EpisodeId, Result, RunId, SourceId, Store, changes, copied_runs, episodes, import_report, rows};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[Migration {
     version: 10,
@@ -205,7 +205,7 @@ impl Store {
                 conn.prepare_cached(&format!("UPDATE part SET {stamp} WHERE id = ?1"))?.execute([part])?;
                 let what =
                     format!("It has the same trial as {first}, where it counts. This one is left out.");
-                warnings::add_to_part(
+                import_report::add_to_part(
                     conn,
                     source,
                     part,

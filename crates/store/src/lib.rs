@@ -28,6 +28,7 @@ mod error;
 mod gaps;
 mod grader;
 mod identities;
+mod import_report;
 mod interned;
 mod library;
 pub mod limits;
@@ -50,7 +51,6 @@ mod turns;
 mod valid;
 mod values;
 mod views;
-mod warnings;
 mod withdrawn;
 mod write;
 
@@ -64,6 +64,7 @@ pub use episodes::{EpisodeEntry, EpisodeRecord};
 pub use error::StoreError;
 pub use grader::{GraderMention, GraderMentions};
 pub use identities::{OTHER_IDENTITY, REGRADED, SOURCE_TRIAL};
+pub use import_report::{WarningFilter, WarningGroup, WarningPage};
 pub use library::{Facets, GroupEntry, LibraryCounts, RunFilter, RunGrouping, RunList, RunSort};
 pub use not_kept::NotKept;
 pub use parts::PartRead;
@@ -76,7 +77,6 @@ pub use summaries::{StaleRun, Summary, Totals};
 pub use texts::{TextCandidate, TextClaim, TextOwner, TextsKnown, TextsRead, UnindexedEpisode, add_words};
 pub use turns::TurnRow;
 pub use views::SavedView;
-pub use warnings::{WarningFilter, WarningGroup, WarningPage};
 
 /// Number of a source in the store.
 pub type SourceId = i64;

@@ -11,14 +11,14 @@ use ts_rs::TS;
 use crate::runs::{self, read_entry};
 use crate::valid::VALID;
 use crate::values::{range, words};
-use crate::{Result, RunEntry, SourceId, Store, not_kept, summaries, warnings};
+use crate::{Result, RunEntry, SourceId, Store, import_report, not_kept, summaries};
 
 /// SQL: whether a `run` has an entry of the import report that may make a number wrong, listed or not.
 fn has_severe() -> String {
     format!(
         "(EXISTS (SELECT 1 FROM warning WHERE warning.run = run.id AND {})
     OR EXISTS (SELECT 1 FROM not_kept WHERE not_kept.run = run.id AND not_kept.warnings > 0))",
-        warnings::is_severe()
+        import_report::is_severe()
     )
 }
 
@@ -448,7 +448,7 @@ impl Store {
                     WHERE source.closed_at IS NULL), {}
                  FROM run {open}",
                 has_severe(),
-                warnings::by_severity(),
+                import_report::by_severity(),
                 not_kept::unlisted(
                     "EXISTS (SELECT 1 FROM source WHERE source.id = not_kept.source AND source.closed_at IS NULL)"
                 )
@@ -457,7 +457,7 @@ impl Store {
                 conn.prepare_cached(&sql)?.query_row([], |row| {
                     Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
                 })?;
-            let mut severities = warnings::counts(&listed)?;
+            let mut severities = import_report::counts(&listed)?;
             severities += not_kept::counts(&unlisted)?;
             let sql = format!(
                 "SELECT tag, count(*) FROM tag JOIN run ON run.slug = tag.run {open}

@@ -12,7 +12,8 @@ use crate::migration::Migration;
 use crate::values::int;
 use crate::write::Write;
 use crate::{
-    EpisodeId, NotKept, Result, RunId, SourceId, Store, changes, episodes, not_kept, policy, rows, warnings,
+    EpisodeId, NotKept, Result, RunId, SourceId, Store, changes, episodes, import_report, not_kept, policy,
+    rows,
 };
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -231,7 +232,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>, beyond: &No
         None => only,
     };
     let own_warnings = part.warnings.iter().chain(&own_warnings);
-    warnings::replace_of_part(conn, source, id, |warning| run(warning.run.as_deref()), own_warnings)?;
+    import_report::replace_of_part(conn, source, id, |warning| run(warning.run.as_deref()), own_warnings)?;
     not_kept::replace(conn, source, Some(id), beyond, run)?;
     touch_runs(conn, &touched)?;
     changes::log_source(conn, source)?;

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::migration::Migration;
 use crate::values::{extra_json, folded, json, parse, parse_or_default};
 use crate::{
-    Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, not_kept, rows, slugs, summaries,
-    valid, warnings, withdrawn,
+    Result, RunId, SourceId, Store, Summary, Totals, annotations, changes, import_report, not_kept, rows,
+    slugs, summaries, valid, withdrawn,
 };
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -162,7 +162,7 @@ pub(crate) static COLUMNS: LazyLock<String> = LazyLock::new(|| {
   coalesce(note.note, ''), (SELECT {} FROM warning WHERE warning.run = run.id),
   {}, {},
   {}, {}, {}",
-        warnings::by_severity(),
+        import_report::by_severity(),
         valid::reason_of!("run"),
         valid::EPISODES_OF_RUN,
         *JOB,
@@ -189,7 +189,7 @@ fn baseline(word: &str) -> Option<Baseline> {
 /// A row of [`COLUMNS`] and [`summaries::COLUMNS`].
 pub(crate) fn read_entry(row: &Row<'_>) -> Result<RunEntry> {
     let version: Option<String> = row.get(12)?;
-    let mut severities = warnings::read_counts(row, 24)?;
+    let mut severities = import_report::read_counts(row, 24)?;
     severities += not_kept::read_counts(row, 29)?;
     let totals = summaries::read_totals(row, COLUMN_COUNT)?;
     let (withdrawn_episodes, episodes_not_kept): (u32, u32) = (row.get(26)?, row.get(28)?);

@@ -31,7 +31,7 @@ const ALL: &[&[Migration]] = &[
     crate::turns::MIGRATIONS,
     crate::episode_turns::MIGRATIONS,
     crate::sessions::MIGRATIONS,
-    crate::warnings::MIGRATIONS,
+    crate::import_report::MIGRATIONS,
     crate::not_kept::MIGRATIONS,
     crate::summaries::MIGRATIONS,
     crate::annotations::MIGRATIONS,

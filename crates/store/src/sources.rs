@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::migration::Migration;
 use crate::values::whole;
-use crate::{Result, SourceId, Store, cached_input, changes, interned, not_kept, rows, warnings};
+use crate::{Result, SourceId, Store, cached_input, changes, import_report, interned, not_kept, rows};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -123,13 +123,13 @@ fn columns() -> String {
         "id, path, name, zip, format, complete, message, opened_at,
   (SELECT count(*) FROM run WHERE run.source = source.id),
   (SELECT {} FROM warning WHERE warning.source = source.id), set_aside, {}",
-        warnings::by_severity(),
+        import_report::by_severity(),
         not_kept::unlisted("not_kept.source = source.id")
     )
 }
 
 fn read_source(row: &Row<'_>) -> Result<Source> {
-    let mut severities = warnings::read_counts(row, 9)?;
+    let mut severities = import_report::read_counts(row, 9)?;
     severities += not_kept::read_counts(row, 11)?;
     Ok(Source {
         id: row.get(0)?,

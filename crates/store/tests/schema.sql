@@ -436,7 +436,7 @@ CREATE TRIGGER text_of_turn_deleted AFTER DELETE ON turn WHEN old.artifacts IS N
   DELETE FROM text_index WHERE rowid = 3 * old.id + 1;
 END;
 
--- warning: src/warnings.rs
+-- warning: src/import_report.rs
 CREATE TABLE warning (
   id INTEGER PRIMARY KEY,
   source INTEGER NOT NULL REFERENCES source (id) ON DELETE CASCADE,

@@ -1,4 +1,4 @@
-//! Import warnings, stored with their part, counted and paged for the import report.
+//! Entries of import reports: warnings, stored with their part, counted and paged.
 
 use model::{Severity, Treatment, Warning, WarningCounts};
 use rusqlite::{Connection, Row};
