@@ -8,7 +8,7 @@ use crate::api::{ApiError, RunRef};
 use crate::compare::doubts::withdrawn;
 use crate::episodes::{in_scenarios, observations, run_record};
 use crate::sessions::nothing_says;
-use crate::unrecognized::sensitivity_line;
+use crate::unrecognized_ends::sensitivity_line;
 
 impl Workbench {
     /// What a reader must know about the numbers of a run, beside how much rests on ends that are not recognized: of runs that are

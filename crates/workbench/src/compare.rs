@@ -43,7 +43,7 @@ use crate::api::{
 use crate::episodes::{early_censored, stopped_from_outside};
 use crate::rounds;
 use crate::stamina::stamina_of;
-use crate::unrecognized::sensitivity_line;
+use crate::unrecognized_ends::sensitivity_line;
 pub(crate) use cautions::{goes_on_differs, in_common, shorter};
 use copies::Common;
 use doubts::Part;

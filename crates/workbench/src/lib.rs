@@ -46,7 +46,7 @@ mod tables;
 mod tasks;
 mod texts;
 mod transcripts;
-mod unrecognized;
+mod unrecognized_ends;
 mod views;
 mod withdrawn;
 
