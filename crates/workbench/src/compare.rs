@@ -42,7 +42,7 @@ use crate::api::{
 };
 use crate::episodes::{early_censored, stopped_from_outside};
 use crate::rounds;
-use crate::stamina::stamina_of;
+use crate::stamina_for_hosts::stamina_of;
 use crate::unrecognized_ends::sensitivity_line;
 pub(crate) use cautions::{goes_on_differs, in_common, shorter};
 use copies::Common;

@@ -40,7 +40,7 @@ mod scenarios;
 mod sessions;
 mod source_labels;
 mod sources;
-mod stamina;
+mod stamina_for_hosts;
 mod summary;
 mod tables;
 mod tasks;

@@ -28,7 +28,7 @@ use crate::episodes::early_censored;
 use crate::published;
 use crate::rounds;
 use crate::sessions::no_stamina;
-use crate::stamina::stamina_of;
+use crate::stamina_for_hosts::stamina_of;
 
 /// Stands for an unknown name while lines are sorted, so that it comes last.
 const UNKNOWN: &str = "\u{10ffff}";

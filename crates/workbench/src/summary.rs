@@ -17,7 +17,7 @@ use crate::compare::doubts::{Number, Part};
 use crate::episodes::{early_censored, in_scenarios, observations, of_one_turn, planned_turns, scores};
 use crate::processes_left::doubts_about_processes;
 use crate::rounds;
-use crate::stamina::stamina_of;
+use crate::stamina_for_hosts::stamina_of;
 
 impl Workbench {
     /// Computes the summaries that are missing or older than the episodes or the policy.

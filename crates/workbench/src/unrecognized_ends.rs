@@ -9,7 +9,7 @@ use model::{CensoringPolicy, Ending};
 use store::EpisodeEntry;
 
 use crate::episodes::{ended, ending};
-use crate::stamina::stamina_of;
+use crate::stamina_for_hosts::stamina_of;
 
 /// What mean stamina over `tau` turns (of runs of one turn: the pass rate) would be if no end whose cause is not recognized
 /// were the agent's, with the interval that fits repeats of a scenario. `trials` are the `episodes` in their order. `None` = there is no

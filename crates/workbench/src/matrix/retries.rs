@@ -18,7 +18,7 @@ use crate::compare::settings;
 use crate::compare::tests_of::bootstrapped;
 use crate::episodes::task_of;
 use crate::published;
-use crate::stamina::stamina_of;
+use crate::stamina_for_hosts::stamina_of;
 
 /// What such a truncation can and cannot say.
 const SAYS: [&str; 3] = [
