@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::preflight::PreflightError;
+use crate::endpoint_check::UnusableEndpoint;
 use crate::route::Route;
 use crate::settings::Upstream;
 use crate::small_request::{self, Answer, Question};
@@ -90,12 +90,12 @@ pub async fn abilities(
     route: Route,
     model: &str,
     known: Abilities,
-) -> Result<Abilities, PreflightError> {
+) -> Result<Abilities, UnusableEndpoint> {
     let Upstream::Http { base_url, key, model: own_model } = upstream else {
         return Ok(Abilities::SIMULATED);
     };
     let endpoint = Endpoint::new(base_url, key.clone(), None).map_err(|error| {
-        PreflightError::new(crate::error::EndpointProblem::Address, error.to_string(), route)
+        UnusableEndpoint::new(crate::error::EndpointProblem::Address, error.to_string(), route)
     })?;
     let asked = Asked { endpoint, route, model: own_model.as_deref().unwrap_or(model) };
     let mut found = known;

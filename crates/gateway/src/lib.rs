@@ -20,6 +20,7 @@ mod attempt;
 mod attempt_state;
 pub mod clock;
 mod cost;
+mod endpoint_check;
 mod endpoint_time;
 mod error;
 mod fault_attribution;
@@ -33,7 +34,6 @@ mod listing;
 mod log;
 pub mod oracle;
 mod overflow;
-mod preflight;
 mod price;
 mod record;
 mod recorder;
@@ -59,12 +59,12 @@ mod usage;
 
 pub use abilities::{Abilities, abilities};
 pub use attempt::Attempt;
+pub use endpoint_check::{UnusableEndpoint, UsableEndpoint, check_endpoint};
 pub use error::{EndpointProblem, GatewayError};
 pub use fault_attribution::table::EndedBy;
 pub use fault_attribution::{EndpointFault, Excuse};
 pub use listing::{ListedModel, ModelList, ServerKind, list_models};
 pub use log::{LogLine, LogTotals, RequestBegun, RequestFaulted, read_totals};
-pub use preflight::{PreflightAnswer, PreflightError, preflight};
 pub use price::PriceTable;
 pub use record::{
     AttemptKey, AttemptSummary, Guess, Record, Scope, Spent, StopReason, StreamTimes, Termination, Waiting,

@@ -20,8 +20,8 @@ use model::is_display_control;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::endpoint_check::UnusableEndpoint;
 use crate::error::EndpointProblem;
-use crate::preflight::PreflightError;
 use crate::request::{OutgoingRequest, RequestKind};
 use crate::route::Route;
 use crate::secret::Secret;
@@ -127,13 +127,13 @@ pub async fn list_models(
     base_url: &str,
     key: Option<Secret>,
     patience: Duration,
-) -> Result<ModelList, PreflightError> {
+) -> Result<ModelList, UnusableEndpoint> {
     let invalid = |why: String| problem(EndpointProblem::Address, why);
     let base = BaseUrl::parse(base_url)
         .map_err(|why| invalid(format!("The address of the endpoint is invalid: {why}")))?;
     let endpoint = Endpoint::new(base_url, key.clone(), None).map_err(|error| invalid(error.to_string()))?;
     let asked = Asked { endpoint, host: base.host.clone(), patience };
-    let body = asked.list().await.map_err(|error| PreflightError {
+    let body = asked.list().await.map_err(|error| UnusableEndpoint {
         message: key.as_ref().map_or(error.message.clone(), |key| key.scrub(&error.message)),
         ..error
     })?;
@@ -148,8 +148,8 @@ pub async fn list_models(
     Ok(list)
 }
 
-fn problem(problem: EndpointProblem, message: String) -> PreflightError {
-    let mut error = PreflightError::new(problem, message, Route::ChatCompletions);
+fn problem(problem: EndpointProblem, message: String) -> UnusableEndpoint {
+    let mut error = UnusableEndpoint::new(problem, message, Route::ChatCompletions);
     if problem == EndpointProblem::Api {
         "Check the path of the address, and whether this is an endpoint of models."
             .clone_into(&mut error.hint);
@@ -165,7 +165,7 @@ struct Asked {
 
 impl Asked {
     /// The list as it was sent.
-    async fn list(&self) -> Result<Value, PreflightError> {
+    async fn list(&self) -> Result<Value, UnusableEndpoint> {
         let host = &self.host;
         let answer = tokio::time::timeout(self.patience, self.send(Method::GET, "/v1/models", None)).await;
         let (status, text) = match answer {

@@ -75,7 +75,7 @@ async fn answers(context: &RunContext, status: &Arc<Status>) -> bool {
         while control_requests.borrow().pause {
             tokio::time::sleep(PAUSE_CHECK_INTERVAL).await;
         }
-        gateway::preflight(upstream, route, model).await.map(drop).map_err(|error| error.message)
+        gateway::check_endpoint(upstream, route, model).await.map(drop).map_err(|error| error.message)
     };
     let show = |why: &str, wait: Duration| {
         let why = model::one_line(&context.scrub.text(why), SHOWN);

@@ -11,7 +11,7 @@ use axum::extract::Request;
 use axum::http::Response;
 use bytes::Bytes;
 use futures_util::stream;
-use gateway::{EndpointProblem, ListedModel, ModelList, PreflightError, Secret, ServerKind, list_models};
+use gateway::{EndpointProblem, ListedModel, ModelList, Secret, ServerKind, UnusableEndpoint, list_models};
 
 use crate::endpoint::REAL_KEY;
 
@@ -72,7 +72,7 @@ impl StandIn {
         self.got.lock().unwrap().iter().map(|(path, _)| path.clone()).collect()
     }
 
-    async fn list(&self, patience: Duration) -> Result<ModelList, PreflightError> {
+    async fn list(&self, patience: Duration) -> Result<ModelList, UnusableEndpoint> {
         list_models(&format!("http://{}/v1/", self.address), None, patience).await
     }
 }

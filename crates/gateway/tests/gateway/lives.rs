@@ -160,7 +160,7 @@ async fn the_key_appears_nowhere() {
         shown.push_str(&format!("{attempt:?}{gateway:?}{:?}", attempt.summary()));
         shown.push_str(&format!(
             "{:?}",
-            gateway::preflight(&upstream, gateway::Route::ChatCompletions, "m").await
+            gateway::check_endpoint(&upstream, gateway::Route::ChatCompletions, "m").await
         ));
         drop(attempt);
         assert!(

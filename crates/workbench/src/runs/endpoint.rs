@@ -168,7 +168,7 @@ async fn through_gateway(
     };
     let model = settings.model.clone().unwrap_or_default();
     let upstream = Upstream::Http { base_url: base_url.to_owned(), key: secret.clone(), model: None };
-    let answer = gateway::preflight(&upstream, route, &model).await;
+    let answer = gateway::check_endpoint(&upstream, route, &model).await;
     // A model that the endpoint does not know is looked for in its list.
     let is_worth_asking = answer.as_ref().err().is_none_or(|e| e.problem == gateway::EndpointProblem::Model);
     let asked = is_worth_asking.then(|| AskedEndpoint {
@@ -181,7 +181,7 @@ async fn through_gateway(
 }
 
 /// The check that an endpoint's answer, or its problem, makes.
-fn judged(answer: Result<gateway::PreflightAnswer, gateway::PreflightError>) -> Check {
+fn judged(answer: Result<gateway::UsableEndpoint, gateway::UnusableEndpoint>) -> Check {
     use gateway::EndpointProblem as T;
     match answer {
         Ok(answer) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use gateway::keys::{self, KeySource};
-use gateway::{EndpointProblem, PreflightError, Secret, ServerKind};
+use gateway::{EndpointProblem, Secret, ServerKind, UnusableEndpoint};
 
 use super::runtime::runtime;
 use crate::Workbench;
@@ -55,7 +55,7 @@ pub fn list(request: &ListEndpoints) -> Result<EndpointList, ApiError> {
     Ok(EndpointList { endpoints: endpoints.into_iter().map(|(url, answer)| listed(url, answer)).collect() })
 }
 
-type Answer = Result<gateway::ModelList, PreflightError>;
+type Answer = Result<gateway::ModelList, UnusableEndpoint>;
 
 /// Asks all addresses at once, each by `list`. Every address has an answer, in their order.
 async fn ask<F>(
@@ -80,8 +80,8 @@ where
 }
 
 /// The program failed while it read the answer of an address.
-fn unread() -> PreflightError {
-    PreflightError {
+fn unread() -> UnusableEndpoint {
+    UnusableEndpoint {
         problem: EndpointProblem::Api,
         message: "The answer of this address cannot be read: Stamina Lab failed on it".to_owned(),
         hint: "Report this defect with the address and the lines on standard error.".to_owned(),

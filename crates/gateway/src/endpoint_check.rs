@@ -1,4 +1,4 @@
-//! Checks an endpoint with one cheap request, before a run costs anything.
+//! One cheap request that checks an endpoint, before a run costs anything. All checks before a run: `workbench::runs::preflight`.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An endpoint that answered as expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PreflightAnswer {
+pub struct UsableEndpoint {
     /// From the request to the end of its answer.
     pub latency: Duration,
     /// Whether it reports its usage. Without usage, tokens and costs of a run are unknown.
@@ -30,7 +30,7 @@ pub struct PreflightAnswer {
 /// Why an endpoint is not usable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}. {hint}")]
-pub struct PreflightError {
+pub struct UnusableEndpoint {
     /// What kind of problem.
     pub problem: EndpointProblem,
     /// What happened, and where.
@@ -39,7 +39,7 @@ pub struct PreflightError {
     pub hint: String,
 }
 
-impl PreflightError {
+impl UnusableEndpoint {
     pub(crate) fn new(problem: EndpointProblem, message: String, route: Route) -> Self {
         Self { problem, message, hint: hint(problem, route) }
     }
@@ -47,15 +47,15 @@ impl PreflightError {
 
 /// Asks for a few tokens over the API that the harness speaks. The simulated model always answers. `model` is the name of the
 /// model, unless the upstream names one.
-pub async fn preflight(
+pub async fn check_endpoint(
     upstream: &Upstream,
     route: Route,
     model: &str,
-) -> Result<PreflightAnswer, PreflightError> {
+) -> Result<UsableEndpoint, UnusableEndpoint> {
     let Upstream::Http { base_url, key, model: own_model } = upstream else {
-        return Ok(PreflightAnswer { latency: Duration::ZERO, reports_usage: true });
+        return Ok(UsableEndpoint { latency: Duration::ZERO, reports_usage: true });
     };
-    let invalid_address = |why: String| PreflightError {
+    let invalid_address = |why: String| UnusableEndpoint {
         problem: EndpointProblem::Address,
         message: why,
         hint: "Set the address to https://host, with a path if it has one.".to_owned(),
@@ -73,15 +73,15 @@ pub async fn preflight(
         Ok(Ok(answer)) => answer,
         Ok(Err(unreachable)) => {
             let message = scrub(format!("{} cannot be reached: {}", base.host, unreachable.message));
-            return Err(PreflightError::new(unreachable.problem, message, route));
+            return Err(UnusableEndpoint::new(unreachable.problem, message, route));
         }
         Err(_) => {
             let message = format!("{} did not answer for {} s", base.host, PATIENCE.as_secs());
-            return Err(PreflightError::new(EndpointProblem::Silent, message, route));
+            return Err(UnusableEndpoint::new(EndpointProblem::Silent, message, route));
         }
     };
     judge_answer(&base, key.as_ref(), route, model, status, &text, started.elapsed())
-        .map_err(|error| PreflightError { message: scrub(error.message), ..error })
+        .map_err(|error| UnusableEndpoint { message: scrub(error.message), ..error })
 }
 
 fn judge_answer(
@@ -92,14 +92,15 @@ fn judge_answer(
     status: StatusCode,
     text: &str,
     latency: Duration,
-) -> Result<PreflightAnswer, PreflightError> {
+) -> Result<UsableEndpoint, UnusableEndpoint> {
     use EndpointProblem::{Account, Address, Api, Busy, Fault, Key, Model, Request};
 
     let host = &base.host;
     let lower = text.to_lowercase();
     let contains = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     let detail = error_message_without(key, text);
-    let fail = |problem: EndpointProblem, message: String| Err(PreflightError::new(problem, message, route));
+    let fail =
+        |problem: EndpointProblem, message: String| Err(UnusableEndpoint::new(problem, message, route));
     match status.as_u16() {
         200..300 => {
             let field = match route {
@@ -118,11 +119,11 @@ fn judge_answer(
             let mut meter = Meter::new(Some(route), false);
             meter.push(text.as_bytes(), None);
             meter.end();
-            Ok(PreflightAnswer { latency, reports_usage: meter.tally().is_complete() })
+            Ok(UsableEndpoint { latency, reports_usage: meter.tally().is_complete() })
         }
         // The answer did not fit into 16 tokens, which proves as much.
         400 if contains(&["output limit was reached", "max_tokens or model output limit"]) => {
-            Ok(PreflightAnswer { latency, reports_usage: false })
+            Ok(UsableEndpoint { latency, reports_usage: false })
         }
         300..400 => fail(Address, format!("{host} redirects to another address ({status})")),
         401 | 403 => fail(Key, format!("{host} does not accept the key ({status}: {detail})")),

@@ -1,6 +1,6 @@
 //! The check of an endpoint before a run.
 
-use gateway::{EndpointProblem, PreflightAnswer, PreflightError, Route, Secret, Upstream, preflight};
+use gateway::{EndpointProblem, Route, Secret, UnusableEndpoint, Upstream, UsableEndpoint, check_endpoint};
 
 use crate::endpoint::{Act, Endpoint, REAL_KEY};
 use crate::passing::CHAT;
@@ -9,9 +9,9 @@ fn upstream(base_url: String) -> Upstream {
     Upstream::Http { base_url, key: Some(Secret::new(REAL_KEY.to_owned())), model: None }
 }
 
-async fn asked(acts: Vec<Act>, route: Route) -> (Result<PreflightAnswer, PreflightError>, Endpoint) {
+async fn asked(acts: Vec<Act>, route: Route) -> (Result<UsableEndpoint, UnusableEndpoint>, Endpoint) {
     let endpoint = Endpoint::start(acts).await;
-    (preflight(&upstream(endpoint.base_url()), route, "some-model").await, endpoint)
+    (check_endpoint(&upstream(endpoint.base_url()), route, "some-model").await, endpoint)
 }
 
 #[tokio::test]
@@ -72,7 +72,7 @@ async fn a_missing_endpoint_is_described() {
         (format!("http://{long}.invalid"), EndpointProblem::Name, &long),
         ("api.example".to_owned(), EndpointProblem::Address, "http://"),
     ] {
-        let error = preflight(&upstream(base_url.clone()), Route::Messages, "m").await.unwrap_err();
+        let error = check_endpoint(&upstream(base_url.clone()), Route::Messages, "m").await.unwrap_err();
         assert_eq!(error.problem, trouble, "{base_url}: {error}");
         assert!(error.to_string().contains(words), "{base_url}: {error}");
     }
