@@ -1,53 +1,60 @@
 //! Runs that may be copies of each other where nothing that was measured decides it: they have their name, harness, model and
-//! benchmark in common, all that is known of their episodes is equal, and there are too few attempts for the rules of
-//! [`super::unmeasured`]. Each of them counts. Whoever shows their numbers says it.
+//! benchmark in common, all that is known of their episodes is equal, and the rules of [`super::unmeasured`] do not take them for
+//! copies, because there are too few attempts or all episodes came out alike. Each of them counts. Whoever shows their numbers
+//! says it.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::unmeasured::{MANY_ATTEMPTS, unmeasured};
+use super::unmeasured::{MANY_ATTEMPTS, OUTCOME, unmeasured};
 use crate::valid::VALID;
 use crate::{Result, RunId, Store};
 
-/// SQL: the runs of fewer than `?1` attempts and episodes, without any identity, of which there is another one of that name; only those
-/// that are called as the run `?2`, where that is given. No more episodes of each are read. Withdrawn runs, those whose every episode is
-/// withdrawn, and those of closed sources are left out.
-static FEW: LazyLock<String> = LazyLock::new(|| {
+/// SQL: the runs without any identity that have fewer than `?1` attempts, or whose episodes all came out alike, and of which there is
+/// another one of that name; only those that are called as the run `?2`, where that is given. Each episode is read once. Withdrawn
+/// runs, those whose every episode is withdrawn, and those of closed sources are left out.
+static CANDIDATES: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT id, slug, names FROM (
     SELECT run.id AS id, run_slug.slug AS slug, json_array(run.format, run.key, run.benchmark, run.harness, run.model) AS names,
       count(*) OVER (PARTITION BY run.format, run.key, run.benchmark, run.harness, run.model) AS namesakes
-    FROM run JOIN run_totals ON run_totals.run = run.id AND run_totals.episodes > 0 AND run_totals.episodes < ?1
+    FROM run JOIN run_totals ON run_totals.run = run.id AND run_totals.episodes > 0
       JOIN run_slug ON run_slug.id = run.slug JOIN source ON source.id = run.source AND source.closed_at IS NULL
     WHERE (?2 IS NULL OR run.key = (SELECT key FROM run AS asked WHERE asked.id = ?2)) AND {VALID}) AS named
 WHERE namesakes > 1
   AND NOT EXISTS (SELECT 1 FROM episode WHERE run = named.id AND own_identity IS NOT NULL)
-  AND (SELECT sum(attempts) > 0 AND sum(attempts) < ?1 AND count(*) < ?1
-    FROM (SELECT attempts FROM episode WHERE run = named.id LIMIT ?1))
+  AND (SELECT sum(attempts) > 0 AND (sum(attempts) < ?1 OR min(outcome) = max(outcome))
+    FROM (SELECT attempts, {OUTCOME} AS outcome FROM episode WHERE run = named.id))
 ORDER BY slug"
     )
 });
 
-/// What two runs have in common that may be copies: their names, and the facts of their episodes.
-type Alike = (String, Vec<String>);
+/// What two runs have in common that may be copies: their names, and all that is known of their episodes.
+type RunContents = (String, Vec<String>);
 
 impl Store {
     /// Groups of runs that may be copies of each other, which nothing decides: the number and the slug of each. With a run, only
-    /// groups of its name.
+    /// groups of its name. The groups are in the order of their first slugs.
     pub fn undecided_copies(&self, run: Option<RunId>) -> Result<Vec<Vec<(RunId, String)>>> {
         self.read(|conn| {
-            let mut find = conn.prepare_cached(&FEW)?;
+            let mut find = conn.prepare_cached(&CANDIDATES)?;
             let rows =
                 find.query_map((MANY_ATTEMPTS, run), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-            let few: Vec<(RunId, String, String)> = rows.collect::<rusqlite::Result<_>>()?;
-            let mut alike: BTreeMap<Alike, Vec<(RunId, String)>> = BTreeMap::new();
-            for (run, slug, names) in few {
+            let candidates: Vec<(RunId, String, String)> = rows.collect::<rusqlite::Result<_>>()?;
+            let mut groups: Vec<Vec<(RunId, String)>> = Vec::new();
+            let mut group_by_contents: HashMap<RunContents, usize> = HashMap::new();
+            for (run, slug, names) in candidates {
                 let mut facts: Vec<String> =
                     unmeasured(conn, run)?.into_iter().map(|episode| episode.facts).collect();
                 facts.sort_unstable();
-                alike.entry((names, facts)).or_default().push((run, slug));
+                let group = *group_by_contents.entry((names, facts)).or_insert(groups.len());
+                match groups.get_mut(group) {
+                    Some(runs) => runs.push((run, slug)),
+                    None => groups.push(vec![(run, slug)]),
+                }
             }
-            Ok(alike.into_values().filter(|runs| runs.len() > 1).collect())
+            groups.retain(|runs| runs.len() > 1);
+            Ok(groups)
         })
     }
 }
@@ -55,6 +62,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use model::{Attempt, Benchmark, Episode, Run, Turn, Verdict};
+    use rusqlite::StatementStatus;
 
     use super::*;
     use crate::PartRead;
@@ -96,8 +104,8 @@ mod tests {
         put(&store, "b", "other", &few);
         put(&store, "c", "r", &[(1, false), (1, false)]);
         put(&store, "d", "r", &[(1, false), (2, true)]);
-        put(&store, "e", "many", &[(5, false), (5, false)]);
-        put(&store, "f", "many", &[(5, false), (5, false)]);
+        put(&store, "e", "many", &[(5, false), (6, false)]);
+        put(&store, "f", "many", &[(5, false), (6, false)]);
         put(&store, "g", "nothing", &[(0, false)]);
         put(&store, "h", "nothing", &[(0, false)]);
         assert!(groups(&store).is_empty(), "{:?}", groups(&store));
@@ -117,5 +125,51 @@ mod tests {
             store.all_episodes(run("i.r")).unwrap().into_iter().map(|episode| episode.slug).collect();
         store.withdraw_episodes(&copy[0], &episodes, Some("copies")).unwrap();
         assert!(groups(&store).is_empty());
+    }
+
+    #[test]
+    fn runs_of_many_attempts_whose_episodes_all_came_out_alike_may_be_copies() {
+        let store = Store::in_memory().unwrap();
+        let alike = [(5, false); 3];
+        put(&store, "a", "alike", &alike);
+        put(&store, "b", "alike", &[(5, false), (5, false), (5, true)]);
+        put(&store, "c", "alike", &[(5, false), (5, false)]);
+        assert!(groups(&store).is_empty(), "{:?}", groups(&store));
+        put(&store, "d", "alike", &alike);
+        // Few attempts in many episodes.
+        let waiting: Vec<(u32, bool)> = (0..20).map(|number| (u32::from(number < 3), false)).collect();
+        put(&store, "e", "waiting", &waiting);
+        put(&store, "f", "waiting", &waiting);
+        assert_eq!(groups(&store), [["a.alike", "d.alike"], ["e.waiting", "f.waiting"]]);
+        let run = store.run("d.alike").unwrap().unwrap().entry.id;
+        assert_eq!(store.undecided_copies(Some(run)).unwrap().len(), 1);
+    }
+
+    /// The steps of finding the candidates among these runs, each of which is in two sources, and their number.
+    fn work(runs: usize, episodes: usize) -> (i32, usize) {
+        let store = Store::in_memory().unwrap();
+        for run in 0..runs {
+            for source in ["a", "b"] {
+                put(&store, &format!("{source}{run}"), &format!("r{run}"), &vec![(1, false); episodes]);
+            }
+        }
+        store
+            .read(|conn| {
+                let mut find = conn.prepare(&CANDIDATES)?;
+                let found = find.query_map((MANY_ATTEMPTS, None::<RunId>), |_| Ok(()))?.count();
+                Ok((find.get_status(StatementStatus::VmStep), found))
+            })
+            .unwrap()
+    }
+
+    #[test]
+    // docs/security.md: An opened folder or zip
+    fn finding_runs_that_may_be_copies_takes_time_that_is_linear_in_their_episodes() {
+        // Runs of many episodes, and many runs.
+        for (few, many) in [((1, 50), (1, 400)), ((5, 10), (40, 10))] {
+            let [(few_steps, _), (steps, found)] = [few, many].map(|(runs, episodes)| work(runs, episodes));
+            assert_eq!(found, 2 * many.0);
+            assert!(steps < 12 * few_steps, "{few_steps} steps, then {steps} for 8 times as many");
+        }
     }
 }

@@ -6,6 +6,7 @@
 //!   episodes came out alike, and all that is known of all of them is equal.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::LazyLock;
 
 use rusqlite::Connection;
 
@@ -40,12 +41,18 @@ WHERE namesakes > 1
   AND (SELECT sum(attempts) FROM episode WHERE episode.run = named.id) >= ?1
 ORDER BY id";
 
+/// SQL: what an `episode` came to.
+pub(super) const OUTCOME: &str = "json_array(end_reason, cells, failing, attempts, passed_turns, ratio_sum)";
+
 /// SQL: the episodes of a run without an identity, all that is known of them, and what they came to.
-const UNMEASURED: &str = "
-SELECT id, json_array(scenario, end_reason, cells, failing, attempts, passed_turns, ratio_sum, planned_turns, input_tokens,
+static UNMEASURED: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT id, json_array(scenario, end_reason, cells, failing, attempts, passed_turns, ratio_sum, planned_turns, input_tokens,
     cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_message),
-  json_array(end_reason, cells, failing, attempts, passed_turns, ratio_sum)
-FROM episode WHERE run = ?1 AND own_identity IS NULL ORDER BY id";
+  {OUTCOME}
+FROM episode WHERE run = ?1 AND own_identity IS NULL ORDER BY id"
+    )
+});
 
 /// Runs that are copies of each other, and what tells them from others.
 type Copies = (String, Vec<RunId>);
@@ -83,7 +90,7 @@ pub(super) struct Unmeasured {
 
 /// The episodes of a run that have no identity.
 pub(super) fn unmeasured(conn: &Connection, run: RunId) -> Result<Vec<Unmeasured>> {
-    let mut find = conn.prepare_cached(UNMEASURED)?;
+    let mut find = conn.prepare_cached(&UNMEASURED)?;
     let rows = find.query_map([run], |row| {
         Ok(Unmeasured { episode: row.get(0)?, facts: row.get(1)?, outcome: row.get(2)? })
     })?;
