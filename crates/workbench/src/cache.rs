@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use store::RunId;
+
 use crate::api::{
     ApiError, CompareRequest, Comparison, Matrix, MatrixRequest, Member, Retries, RetriesRequest,
 };
@@ -23,6 +25,8 @@ pub(crate) struct AnswerCache {
     pub(crate) matrices: Answers<MatrixRequest, Matrix>,
     /// Of `get_retries`.
     pub(crate) retries: Answers<RetriesRequest, Retries>,
+    /// Groups of runs that may be copies of each other.
+    pub(crate) undecided_copies: Answers<(), Vec<Vec<(RunId, String)>>>,
     /// Failed attempts, run by run.
     pub(crate) failures: Digests,
 }

@@ -42,7 +42,10 @@ impl Workbench {
         let labels = self.source_labels()?;
         let ids: Vec<_> = list.rows.iter().map(|(_, entry)| entry.id).collect();
         let others = self.store.also_in(&ids)?;
-        let mut undecided = undecided_of(&ids, &self.store.undecided_copies(None)?);
+        let change = self.store.last_change()?;
+        let copies = &self.cache.undecided_copies;
+        let copies = copies.get(change, &(), || Ok(self.store.undecided_copies(None)?))?;
+        let mut undecided = copy_doubts(&ids, &copies);
         let row_of = |(group, entry): (u32, RunEntry)| {
             let also_in = others.get(&entry.id).map_or_else(Vec::new, |others| also_in(others));
             let undecided = undecided.remove(&entry.id);
@@ -89,7 +92,7 @@ impl Workbench {
         }
         let others = shared.iter().map(|other| (other.run.clone(), other.episodes)).collect::<Vec<_>>();
         let id = record.entry.id;
-        let undecided = undecided_of(&[id], &self.store.undecided_copies(Some(id))?).remove(&id);
+        let undecided = copy_doubts(&[id], &self.store.undecided_copies(Some(id))?).remove(&id);
         // The id of a job is no field of the source that is not known.
         if record.entry.job.is_some() {
             record.run.extra.remove(JOB_ID);
@@ -239,7 +242,7 @@ pub(crate) fn grid_rows(
 }
 
 /// Of each of these runs that may be a copy of others, that it may: nothing decides it.
-fn undecided_of(runs: &[RunId], groups: &[Vec<(RunId, String)>]) -> HashMap<RunId, String> {
+fn copy_doubts(runs: &[RunId], groups: &[Vec<(RunId, String)>]) -> HashMap<RunId, String> {
     let asked: HashSet<RunId> = runs.iter().copied().collect();
     let mut marks = HashMap::new();
     for group in groups {
