@@ -12,7 +12,7 @@ use crate::print::{print, print_json};
 use crate::{
     compare_command, control_commands, endpoints_command, exports, failures_command, library_commands,
     locobench_command, machine_commands, matrix_command, preflight_command, reference_commands, run_commands,
-    scenario_commands, search_command, serve, source_commands, table, withdraw_command,
+    scenario_commands, search_command, serve, source_commands, text_table, withdraw_command,
 };
 
 /// Runs the command that the arguments name.
@@ -135,7 +135,7 @@ fn rpc(workbench: &Arc<Workbench>, name: Option<&str>, request: &str) -> Result<
             .iter()
             .map(|(name, doc)| vec![(*name).to_owned(), (*doc).to_owned()])
             .collect();
-        print(&table::table(&["command", "what it does"], &[false, false], &lines));
+        print(&text_table::table(&["command", "what it does"], &[false, false], &lines));
         return Ok(ExitCode::SUCCESS);
     };
     let request = match request {

@@ -14,7 +14,7 @@ use crate::numbers::{
     unknown,
 };
 use crate::print::{print, print_json};
-use crate::{json, table};
+use crate::{json, text_table};
 
 /// `stamina compare`.
 pub(crate) fn compare(
@@ -147,7 +147,7 @@ fn comparison_text(comparison: &Comparison) -> String {
                 row
             })
             .collect();
-        text.push_str(&table::table(&head, &vec![false; head.len()], &rows));
+        text.push_str(&text_table::table(&head, &vec![false; head.len()], &rows));
     }
     let tau = format!(" τ = {}.", counted(comparison.tau.into(), "turn"));
     let in_words =
@@ -235,7 +235,7 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
         "score",
         "cost ($)",
     ];
-    table::table(&head, &[false, true, true, true, true, true, true, false, true, true], &rows)
+    text_table::table(&head, &[false, true, true, true, true, true, true, false, true, true], &rows)
 }
 
 /// What a member cost, as far as it is known.
@@ -274,7 +274,7 @@ fn staminas_text(members: &[ComparedMember]) -> String {
             ]
         })
         .collect();
-    table::table(
+    text_table::table(
         &[
             "run",
             "n",
@@ -349,7 +349,7 @@ fn pairs_text(comparison: &Comparison) -> String {
         head.extend(["shared", of_pairs, "95 % CI", "paired t p", "sign-flip p"]);
         let mut right = vec![true; head.len()];
         right[0] = false;
-        text.push_str(&table::table(&head, &right, &rows));
+        text.push_str(&text_table::table(&head, &right, &rows));
     }
     text
 }

@@ -14,7 +14,7 @@ use workbench::runs::{self, duration, short};
 use crate::preflight_command::absolute;
 use crate::print::{note, print, print_json};
 use crate::run_lines::{cells, cost_of, endpoint_attempts, phase, tokens_of};
-use crate::table;
+use crate::text_table;
 
 /// `stamina pause`, `stamina stop`, `stamina retry`: sends a control request to a run of another process.
 pub(crate) fn send_request(folder: &Path, action: &RunAction, as_json: bool) -> Result<ExitCode, ApiError> {
@@ -119,7 +119,7 @@ fn status_text(run: &LiveRunDetail) -> String {
     let rows: Vec<Vec<String>> =
         run.episodes.iter().map(|episode| cells_of(episode, row.simulated)).collect();
     let of_numbers = [false, false, false, true, true, true, true, true, true, false, false];
-    lines.push(table::table(&COLUMNS, &of_numbers, &rows));
+    lines.push(text_table::table(&COLUMNS, &of_numbers, &rows));
     lines.join("\n")
 }
 

@@ -7,7 +7,7 @@ use workbench::api::{ApiError, KeyPlace, ListEndpoints, ListedEndpoint};
 use workbench::runs;
 
 use crate::print::{note, print, print_json};
-use crate::table;
+use crate::text_table;
 
 /// Lists the endpoints that answer. Exit code 1 if a named address lists no models.
 pub(crate) fn endpoints(
@@ -30,7 +30,7 @@ pub(crate) fn endpoints(
         }
         let rows: Vec<Vec<String>> = endpoints.iter().flat_map(rows_of).collect();
         if !rows.is_empty() {
-            print(&table::table(
+            print(&text_table::table(
                 &["address", "server", "model", "context", "made for"],
                 &[false, false, false, true, true],
                 &rows,

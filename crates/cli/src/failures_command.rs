@@ -14,7 +14,7 @@ use crate::args::{FailuresBy, FailuresScope};
 use crate::members::find_members;
 use crate::numbers::{benchmarks, notes, unknown};
 use crate::print::{print, print_json};
-use crate::table;
+use crate::text_table;
 
 /// The arguments of `stamina failures`.
 pub(crate) struct FailuresOptions {
@@ -222,7 +222,7 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         .collect();
     let mut right = vec![true; head.len()];
     (right[0], right[1]) = (false, false);
-    text.push_str(&table::table(&head, &right, &rows));
+    text.push_str(&text_table::table(&head, &right, &rows));
     let origins: Vec<String> = failures
         .origins
         .iter()
@@ -299,7 +299,7 @@ fn cases_text(cases: &[FailureCase]) -> String {
         .collect();
     let head = ["run", "episode", "turn", "attempt", "class", "passed", "test", "message"];
     let right = [false, false, true, true, false, true, false, false];
-    format!("\n{}", table::table(&head, &right, &rows))
+    format!("\n{}", text_table::table(&head, &right, &rows))
 }
 
 #[cfg(test)]

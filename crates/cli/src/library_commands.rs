@@ -13,7 +13,7 @@ use workbench::api::{
 use crate::args::Sort;
 use crate::numbers::{interval, number, percent, percent_interval, score_text, unknown};
 use crate::print::{print, print_json};
-use crate::{json, table};
+use crate::{json, text_table};
 
 pub(crate) fn all_runs(workbench: &Workbench, request: &ListRuns) -> Result<Vec<RunRow>, ApiError> {
     let mut rows = Vec::new();
@@ -147,7 +147,7 @@ fn runs_text(rows: &[RunRow]) -> String {
         .collect();
     let texts = if has_labels { 4 } else { 3 };
     let right: Vec<bool> = (0..head.len()).map(|column| column >= texts).collect();
-    table::table(&head, &right, &lines) + &doubts_text(rows)
+    text_table::table(&head, &right, &lines) + &doubts_text(rows)
 }
 
 /// How many episodes were planned, if some are missing. Those that are withdrawn are not.
@@ -285,7 +285,7 @@ pub(crate) fn survival(workbench: &Workbench, run: &str, as_json: bool) -> Resul
             ]
         })
         .collect();
-    print(&table::table(
+    print(&text_table::table(
         &["turn", "at risk", "events", "censored", "survival", "ci low", "ci high"],
         &[true; 7],
         &lines,
@@ -334,7 +334,7 @@ pub(crate) fn show(workbench: &Workbench, run: &str, as_json: bool) -> Result<Ex
                 ]
             })
             .collect();
-        print(&table::table(
+        print(&text_table::table(
             &[
                 "episode",
                 "stamina",
@@ -394,7 +394,11 @@ fn pass_rate_text(rate: &PassRate, trials: &[GridRow]) -> String {
                 vec![k.to_string(), percent(Some(*at)), ends(at_ends), percent(Some(*hat)), ends(hat_ends)]
             })
             .collect();
-        text.push_str(&table::table(&["k", "pass@k", "95 % CI", "pass^k", "95 % CI"], &[true; 5], &lines));
+        text.push_str(&text_table::table(
+            &["k", "pass@k", "95 % CI", "pass^k", "95 % CI"],
+            &[true; 5],
+            &lines,
+        ));
         text.push('\n');
     }
     let lines: Vec<Vec<String>> = trials
@@ -409,7 +413,7 @@ fn pass_rate_text(rate: &PassRate, trials: &[GridRow]) -> String {
             ]
         })
         .collect();
-    text.push_str(&table::table(
+    text.push_str(&text_table::table(
         &["trial", "task", "repeat", "outcome", "end"],
         &[false, false, true, false, false],
         &lines,
@@ -447,7 +451,7 @@ pub(crate) fn copies(
             vec![copies.run.clone(), copies.source.clone(), copies.episodes.to_string(), counted]
         })
         .collect();
-    print(&table::table(
+    print(&text_table::table(
         &["run", "source", "trials in both", "counted in"],
         &[false, false, true, false],
         &lines,

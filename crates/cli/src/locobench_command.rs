@@ -10,7 +10,7 @@ use workbench::api::{ApiError, SessionGroup, SessionMean, SessionRow, Sessions, 
 use crate::library_commands::find_run;
 use crate::numbers::{notes, number, unknown};
 use crate::print::{print, print_json};
-use crate::table;
+use crate::text_table;
 
 /// `stamina locobench`.
 pub(crate) fn locobench(workbench: &Workbench, run: &str, as_json: bool) -> Result<ExitCode, ApiError> {
@@ -146,7 +146,7 @@ fn to_text(all: &Sessions) -> String {
         })
         .collect();
     text.push_str(&format!("means over {}, 95 % CI\n", counted(scenarios.into(), "scenario")));
-    text.push_str(&table::table(&["metric", "imported", "compat"], &[false, true, true], &rows));
+    text.push_str(&text_table::table(&["metric", "imported", "compat"], &[false, true, true], &rows));
     text.push('\n');
     let rows: Vec<Vec<String>> = all
         .all
@@ -154,7 +154,7 @@ fn to_text(all: &Sessions) -> String {
         .iter()
         .map(|mean| vec![mean.name.clone(), mean_text(Some(mean), mean.n), mean.n.to_string()])
         .collect();
-    text.push_str(&table::table(&["corrected", "mean", "known for"], &[false, true, true], &rows));
+    text.push_str(&text_table::table(&["corrected", "mean", "known for"], &[false, true, true], &rows));
     for (title, groups) in
         [("category", &all.categories), ("difficulty", &all.difficulties), ("language", &all.languages)]
     {
@@ -175,7 +175,7 @@ fn to_text(all: &Sessions) -> String {
         let head =
             [title, "scenarios", "comprehension", "efficiency", "compat C", "compat E", "tool success"];
         text.push('\n');
-        text.push_str(&table::table(&head, &[false, true, true, true, true, true, true], &rows));
+        text.push_str(&text_table::table(&head, &[false, true, true, true, true, true, true], &rows));
     }
     text.push('\n');
     text.push_str(&sessions_text(all));
@@ -231,5 +231,5 @@ fn sessions_text(all: &Sessions) -> String {
         "read before write",
     ];
     let right = [false, false, true, true, true, true, true, true, true, false, true, true];
-    table::table(&head, &right, &rows)
+    text_table::table(&head, &right, &rows)
 }

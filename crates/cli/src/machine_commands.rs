@@ -12,7 +12,7 @@ use workbench::runs::{self, ImageNews, bytes};
 use crate::args::ImagesCommand;
 use crate::print::{confirmed, note, print, print_json};
 use crate::signals::cancel_on_signal;
-use crate::table;
+use crate::text_table;
 
 /// `stamina images`.
 pub(crate) fn images(command: &ImagesCommand, as_json: bool) -> Result<ExitCode, ApiError> {
@@ -73,7 +73,7 @@ fn list_images(as_json: bool) -> Result<ExitCode, ApiError> {
             ]
         })
         .collect();
-    print(&table::table(
+    print(&text_table::table(
         &["name", "image", "state", "size", "harness"],
         &[false, false, false, true, false],
         &rows,
@@ -92,7 +92,7 @@ pub(crate) fn harnesses(as_json: bool) {
         .into_iter()
         .map(|h| vec![h.name.to_uppercase(), h.title, h.version, h.api.replace('_', " "), h.image])
         .collect();
-    print(&table::table(&["agent", "program", "version", "API", "image"], &[false; 5], &rows));
+    print(&text_table::table(&["agent", "program", "version", "API", "image"], &[false; 5], &rows));
 }
 
 /// `stamina clean`.
@@ -113,7 +113,7 @@ pub(crate) fn clean(yes: bool, all: bool, as_json: bool) -> Result<ExitCode, Api
         if found.is_empty() {
             note("nothing was left behind");
         } else {
-            print(&table::table(&["kind", "name", "run", "state"], &[false; 4], &rows));
+            print(&text_table::table(&["kind", "name", "run", "state"], &[false; 4], &rows));
         }
         if !kept.is_empty() {
             note(&format!(

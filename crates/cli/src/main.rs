@@ -33,7 +33,7 @@ mod search_command;
 mod serve;
 mod signals;
 mod source_commands;
-mod table;
+mod text_table;
 mod web_ui;
 mod withdraw_command;
 

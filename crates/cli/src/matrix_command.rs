@@ -15,7 +15,7 @@ use crate::numbers::{
     benchmarks, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
 };
 use crate::print::{print, print_json};
-use crate::{json, table};
+use crate::{json, text_table};
 
 /// The arguments of `stamina matrix`.
 pub(crate) struct MatrixOptions {
@@ -133,7 +133,7 @@ fn retries_text(retries: &Retries) -> String {
         "\nMean stamina if no turn had been allowed more than R retries, τ = {}\n",
         counted(retries.tau.into(), "turn")
     );
-    text.push_str(&table::table(&head, &right, &rows));
+    text.push_str(&text_table::table(&head, &right, &rows));
     for difference in &retries.not_comparable {
         text.push_str(&format!("not comparable: {difference}\n"));
     }
@@ -249,7 +249,7 @@ fn matrix_text(matrix: &Matrix) -> String {
     rows.push(last);
     let mut right = vec![true; head.len()];
     right[0] = false;
-    text.push_str(&table::table(&head, &right, &rows));
+    text.push_str(&text_table::table(&head, &right, &rows));
     for (model, spread) in models.iter().zip(&matrix.spread) {
         let Some(spread) = spread else { continue };
         let line =

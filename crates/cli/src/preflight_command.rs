@@ -14,7 +14,7 @@ use workbench::{Options, Workbench};
 use crate::args::RunArgs;
 use crate::pack_files::read_config;
 use crate::print::{note, print, print_json};
-use crate::table;
+use crate::text_table;
 
 /// The settings that the arguments name, with absolute paths, because a resume may have another working directory.
 pub(crate) fn settings(args: &RunArgs) -> Result<RunSettings, ApiError> {
@@ -137,7 +137,7 @@ fn table_of(checks: &[Check]) -> String {
             ]
         })
         .collect();
-    table::table(&["state", "check", "value", "what it means"], &[false; 4], &rows)
+    text_table::table(&["state", "check", "value", "what it means"], &[false; 4], &rows)
 }
 
 fn range(bounds: Option<(f64, f64)>, show: impl Fn(f64) -> String) -> String {

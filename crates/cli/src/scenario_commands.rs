@@ -22,7 +22,7 @@ use crate::pack_files::{config_error, is_missing, open, pack_error, read_config}
 use crate::print::{note, print, print_json};
 use crate::progress_throttle::ProgressThrottle;
 use crate::signals::cancel_on_signal;
-use crate::table;
+use crate::text_table;
 
 /// The largest manifest that is read.
 const MANIFEST_CAP: u64 = 96 << 20;
@@ -344,7 +344,7 @@ fn report_text(report: &Report) -> String {
                 ]
             })
             .collect();
-        text.push_str(&table::table(
+        text.push_str(&text_table::table(
             &["operator", "mutants", "noticed", "share"],
             &[false, true, true, true],
             &rows,

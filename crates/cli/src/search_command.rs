@@ -8,7 +8,7 @@ use workbench::Workbench;
 use workbench::api::{ApiError, TextHit};
 
 use crate::print::{note, print, print_json};
-use crate::table;
+use crate::text_table;
 
 /// `stamina search`.
 pub(crate) fn search(
@@ -54,7 +54,7 @@ pub(crate) fn search(
         })
         .collect();
     let head = ["run", "scenario", "turn", "attempt", "where", "text"];
-    print(&table::table(&head, &[false, false, true, true, false, false], &lines));
+    print(&text_table::table(&head, &[false, false, true, true, false, false], &lines));
     Ok(ExitCode::SUCCESS)
 }
 

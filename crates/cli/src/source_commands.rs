@@ -11,7 +11,7 @@ use workbench::api::{ApiError, ImportReportRequest, MapColumns, Nothing, SourceI
 use workbench::{CopiedRun, Options, Workbench};
 
 use crate::print::{note, print, print_json};
-use crate::{json, table};
+use crate::{json, text_table};
 
 /// How often a long import reports its progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(2);
@@ -226,7 +226,7 @@ pub(crate) fn sources(workbench: &Workbench, as_json: bool) -> Result<ExitCode, 
             ]
         })
         .collect();
-    print(&table::table(
+    print(&text_table::table(
         &["number", "name", "format", "runs", "warnings", "path"],
         &[true, false, false, true, true, false],
         &lines,
