@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::clusters::{InScenario, has_repeats, observations};
-use crate::distribution::student_975;
 use crate::survival::{SurvivalPoint, kaplan_meier, log_log_band};
+use crate::tail_probabilities::student_975;
 
 /// A variance below this is 0 with a rounding error.
 const NO_VARIATION: f64 = 1e-24;

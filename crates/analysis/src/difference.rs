@@ -7,8 +7,8 @@ use ts_rs::TS;
 
 use crate::Z_95;
 use crate::clusters::{InScenario, observations};
-use crate::distribution::{normal_two_sided, student_975, student_two_sided};
 use crate::survival::{MAX_TURNS, Observation, RestrictedMean, restricted_mean};
+use crate::tail_probabilities::{normal_two_sided, student_975, student_two_sided};
 
 /// An estimate with its 95 % interval and p-value. No interval and no p where there is no variation.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, TS)]

@@ -13,7 +13,6 @@ pub mod clusters;
 pub mod compare;
 pub mod cost;
 pub mod difference;
-mod distribution;
 pub mod failures;
 pub mod holm;
 pub mod locobench;
@@ -30,6 +29,7 @@ pub mod rounds;
 pub mod score;
 pub mod sensitivity;
 pub mod survival;
+mod tail_probabilities;
 
 /// 97.5 % quantile of the standard normal distribution: half the width of a 95 % interval in standard errors.
 pub const Z_95: f64 = 1.959_963_984_540_054;

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::clusters::{InScenario, has_repeats, observations};
-use crate::distribution::chi_squared_above;
 use crate::survival::Observation;
+use crate::tail_probabilities::chi_squared_above;
 
 /// One group of a log-rank test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

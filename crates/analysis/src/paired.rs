@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::clusters::InScenario;
 use crate::difference::common_tau;
-use crate::distribution::{student_975, student_two_sided};
 use crate::random::Stream;
 use crate::survival::{MAX_TURNS, Observation, restricted_mean};
+use crate::tail_probabilities::{student_975, student_two_sided};
 
 /// One shared scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Z_95;
 use crate::clusters::InScenario;
-use crate::distribution::student_975;
 use crate::proportion::{wilson, wilson_of};
 use crate::survival::Observation;
+use crate::tail_probabilities::student_975;
 
 /// The greatest k of pass@k and pass^k.
 pub const MAX_K: u32 = 100;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::distribution::student_975;
+use crate::tail_probabilities::student_975;
 
 /// A mean over scenarios.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
