@@ -19,6 +19,7 @@
 
 mod action;
 mod analytic;
+mod change_request;
 mod delta;
 mod document;
 mod entity;
@@ -26,7 +27,6 @@ mod frame;
 mod general;
 mod pieces;
 mod removed;
-mod request;
 mod slots;
 mod types;
 mod void;
@@ -78,7 +78,13 @@ pub fn first_request(seed: crate::Seed, schema: &Schema, benchmark: Benchmark) -
 /// The request of a later turn: its changes, phrased from seeded templates, with every detail that the suite checks.
 pub fn change_request(seed: crate::Seed, before: &Schema, changes: &[Change], after: &Schema) -> String {
     let (raw, pieces) = (document::pieces(before).0, document::pieces(after).0);
-    request::change_request(seed, before, changes, after, &Delta::new(before, raw, changes, after, pieces))
+    change_request::change_request(
+        seed,
+        before,
+        changes,
+        after,
+        &Delta::new(before, raw, changes, after, pieces),
+    )
 }
 
 /// The texts of the turns of a scenario, one after the other: the clauses of a schema are written once, for both texts of
@@ -113,7 +119,7 @@ impl Texts {
         let specification = specification_with(after, &pieces);
         let raw = std::mem::take(&mut self.pieces);
         let delta = Delta::new(before, raw, changes, after, pieces);
-        let request = request::change_request(seed, before, changes, after, &delta);
+        let request = change_request::change_request(seed, before, changes, after, &delta);
         // The clauses of what was removed say more now; in the next turn they are not compared.
         self.pieces = delta.pieces;
         (request, specification)
