@@ -1,6 +1,6 @@
 //! The words for each kind of change: one sentence for summaries, at least five phrasings for requests, plausible reasons.
 //!
-//! Templates hold slots in braces, which [`super::facts`] fills: `{many}`. `{^many}` is the slot with a capital letter.
+//! Templates hold slots in braces, which [`super::slots`] fills: `{many}`. `{^many}` is the slot with a capital letter.
 //! `{clause}` is the clause of the specification that the change writes; where a phrasing does not hold it, the clause
 //! follows as a list item. `{why}` is the place of the reason, with a space before it; without it the reason comes last.
 //!
