@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use files::Tree;
-use ingest::format::{Format, Report};
+use ingest::format_trait::{Format, Report};
 use model::{Artifact, ArtifactKind, Episode};
 use runner::Recipe;
 

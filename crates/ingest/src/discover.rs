@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use model::Warning;
 
-use crate::format::{Format, Sniff};
+use crate::format_trait::{Format, Sniff};
 use crate::formats::table::{self, Near};
 use crate::noise::is_noise;
 use crate::unread::{self, Found};

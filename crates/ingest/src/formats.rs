@@ -8,7 +8,7 @@ pub mod staminabench;
 pub mod table;
 pub mod terminal_bench;
 
-use crate::format::Format;
+use crate::format_trait::Format;
 
 /// Every format, in the order in which they are asked.
 pub fn all() -> &'static [&'static dyn Format] {

@@ -11,7 +11,7 @@ use files::Stamp;
 use model::{Attempt, Episode, Timing, Tokens, Verdict, Warning};
 use store::REGRADED;
 
-use crate::format::Report;
+use crate::format_trait::Report;
 
 /// The identity of an episode that its source gives an id, made of the parts that name it.
 pub fn of_id(parts: &[&str]) -> String {

@@ -23,7 +23,7 @@ use store::limits::GRID_TURNS;
 use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
 
 use crate::discover::{Discovery, FoundFormat, NotRecognized, Place, discover_among};
-use crate::format::{Format, Part, PartReader, Report, Survey};
+use crate::format_trait::{Format, Part, PartReader, Report, Survey};
 use crate::identity;
 use crate::readers::clock;
 use crate::unread::Found;

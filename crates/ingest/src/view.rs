@@ -13,7 +13,7 @@ pub use text::{DEFAULT_LIMIT, MAX_LIMIT, TextPage, escape, text_page};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::format::{MOST_PLANNED, Planned};
+use crate::format_trait::{MOST_PLANNED, Planned};
 use crate::readers::atif;
 use crate::readers::json::Node;
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use files::Tree;
-use ingest::format::{Format, Part, Report, Sniff};
+use ingest::format_trait::{Format, Part, Report, Sniff};
 use ingest::formats::evocode::EvoCode;
 use model::{EndReason, Episode, Request, Run, TestOutcome, TurnState, Verdict};
 use proptest::prelude::*;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use files::Tree;
-use ingest::format::{Format, Report};
+use ingest::format_trait::{Format, Report};
 use ingest::formats::harbor::Harbor;
 use ingest::formats::staminabench::StaminaBench;
 use model::GraderPlace::{self, RewardFile, Tests, VerifierLogs};

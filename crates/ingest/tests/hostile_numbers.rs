@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use files::Tree;
 use ingest::discover::discover;
-use ingest::format::Report;
+use ingest::format_trait::Report;
 use ingest::import::import;
 use model::Episode;
 use store::{RunFilter, Store, WarningFilter};

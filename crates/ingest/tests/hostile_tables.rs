@@ -8,7 +8,7 @@ use std::io::Write as _;
 
 use files::Tree;
 use ingest::discover::discover;
-use ingest::format::{Format, Report};
+use ingest::format_trait::{Format, Report};
 use ingest::formats::table::TidyTable;
 
 /// The most memory that this process ever held, in MiB.

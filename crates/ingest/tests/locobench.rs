@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use files::Tree;
-use ingest::format::{Format, Report, Sniff};
+use ingest::format_trait::{Format, Report, Sniff};
 use ingest::formats::locobench::LocoBench;
 use model::{
     ArtifactKind, EndReason, Episode, LOCOBENCH_METRICS, LcbaPair, Run, SessionFigures, StepKind, TurnState,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use files::Tree;
 use ingest::discover::discover;
-use ingest::format::Report;
+use ingest::format_trait::Report;
 use model::{Episode, Warning};
 use proptest::prelude::*;
 

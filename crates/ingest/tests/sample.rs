@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use files::Tree;
-use ingest::format::{Format, Report, Sniff};
+use ingest::format_trait::{Format, Report, Sniff};
 use ingest::formats::staminabench::StaminaBench;
 use model::{EndReason, Verdict};
 

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use files::Tree;
-use ingest::format::{Format, Report, Sniff};
+use ingest::format_trait::{Format, Report, Sniff};
 use ingest::formats::terminal_bench::TerminalBench;
 use model::{ArtifactKind, Baseline, EndReason, Episode, Request, Run, TestOutcome, Tokens, Verdict};
 use test_folders::copy;

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use files::{Tree, join};
-use ingest::format::{Format, Report, Sniff};
+use ingest::format_trait::{Format, Report, Sniff};
 use ingest::formats::harbor::Harbor;
 use model::{EndReason, Episode, Verdict};
 use serde_json::{Value, json};

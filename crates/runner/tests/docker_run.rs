@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use ingest::format::Format as _;
+use ingest::format_trait::Format as _;
 use model::TurnState;
 use runner::settings::RunSettings;
 use runner::{Event, Finish, OnEvent};
@@ -399,7 +399,7 @@ async fn a_session_that_is_lost_is_recorded() {
     let (on_event, _) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let tree = files::Tree::open(&folder).unwrap();
-    let mut report = ingest::format::Report::default();
+    let mut report = ingest::format_trait::Report::default();
     let format = ingest::formats::staminabench::StaminaBench;
     let survey = format.survey(&tree, "", &mut report);
     let read = format.read(&tree, "", &survey.parts[0], &mut report);

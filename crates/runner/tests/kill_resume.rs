@@ -401,9 +401,9 @@ fn time_counts_once() {
 
 /// What the importer has to say against a folder.
 fn warnings(folder: &Path) -> Vec<String> {
-    use ingest::format::Format as _;
+    use ingest::format_trait::Format as _;
     let tree = files::Tree::open(folder).unwrap();
-    let mut report = ingest::format::Report::default();
+    let mut report = ingest::format_trait::Report::default();
     let format = ingest::formats::staminabench::StaminaBench;
     let survey = format.survey(&tree, "", &mut report);
     assert_eq!(survey.parts.len(), 2);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ingest::format::Planned;
+use ingest::format_trait::Planned;
 use ingest::view;
 use model::{EndReason, Ending, Extra, counted, plain_line, shell_word};
 use serde_json::Value;

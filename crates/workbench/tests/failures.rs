@@ -11,7 +11,7 @@ use std::sync::Arc;
 use analysis::failures::{ClassifiedTest, Context, FailureClass as C, Suites, classify_attempt};
 use files::Tree;
 use ingest::discover::discover;
-use ingest::format::Report;
+use ingest::format_trait::Report;
 use model::{Attempt, Episode, TestOutcome, TestResult, Verdict};
 use scenario::Seed;
 use scenario::change::Change;

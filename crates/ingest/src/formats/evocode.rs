@@ -30,7 +30,7 @@ use std::collections::HashSet;
 
 use model::{Transcript, Warning};
 
-use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
 use files::{Entry, ReadError, Tree, join};
 

@@ -61,7 +61,7 @@ use std::sync::OnceLock;
 
 use model::{Artifact, ArtifactKind, Counting, EndReason, Step, StepKind, Transcript, Verdict};
 
-use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::identity;
 use crate::readers::atif;
 use crate::readers::json::NODE_CAP;

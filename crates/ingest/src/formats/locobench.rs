@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use files::{ReadError, Tree};
 use model::{Artifact, Benchmark, Run, Transcript};
 
-use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 
 use self::layout::Agent;
 

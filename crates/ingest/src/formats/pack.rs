@@ -15,7 +15,7 @@ use files::{ReadError, Tree, join};
 use serde::de::{Error as _, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
 const MANIFEST: &str = "manifest.json";
 /// The largest manifest: that of 1000 × 1000 turns has 76 MB of hashes.

@@ -41,7 +41,7 @@ use self::heuristic::ScenarioFolder;
 use self::part_warnings::PartWarnings;
 use self::place::{LOOKED_AT, Place, SCENARIOS, look_at_record, run_key};
 use self::report::ReportFile;
-use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use files::{ReadError, Tree, file_name, join, parent};
 
 /// The format.

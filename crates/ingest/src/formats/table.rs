@@ -31,7 +31,7 @@ use std::sync::OnceLock;
 use ::files::{ReadError, Tree, parent};
 use model::{Artifact, Transcript, Warning};
 
-use crate::format::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
 use self::cursors::Cursors;
 use self::episode::Building;

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use files::{ReadError, Stamp, Tree, join};
 use model::{Artifact, Transcript, Warning};
 
-use crate::format::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
 use crate::identity;
 use crate::readers::outline::Outline;
 

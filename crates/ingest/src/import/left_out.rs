@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use model::Run;
 use store::{LeftOut, LeftOutRun};
 
-use crate::format::{Part, Survey};
+use crate::format_trait::{Part, Survey};
 
 /// Place and key of a run or a part.
 type Name = (String, String);

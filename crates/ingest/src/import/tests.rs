@@ -10,7 +10,7 @@ use model::{Artifact, Attempt, Benchmark, Run, Transcript, Turn, Verdict};
 
 use super::*;
 use crate::discover::{Extent, discover_among, search};
-use crate::format::{Reading, Sniff};
+use crate::format_trait::{Reading, Sniff};
 use files::{Entry, ReadError, join};
 
 #[derive(Debug, Default)]

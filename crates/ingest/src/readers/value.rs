@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::clock;
 use super::json::Node;
-use crate::format::Report;
+use crate::format_trait::Report;
 
 /// More tokens than this are no count of tokens.
 pub(crate) const MOST_TOKENS: u64 = 1_000_000_000_000;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use files::Tree;
-use ingest::format::Format;
+use ingest::format_trait::Format;
 use ingest::formats::harbor::Harbor;
 use model::{ArtifactKind, EndReason};
 use proptest::prelude::*;

@@ -16,7 +16,7 @@ mod single_step;
 use std::path::{Path, PathBuf};
 
 use files::{Tree, join};
-use ingest::format::{Format, Part, Report, Sniff};
+use ingest::format_trait::{Format, Part, Report, Sniff};
 use ingest::formats::harbor::Harbor;
 use model::{Episode, Run};
 use test_folders::copy;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use files::Tree;
-use ingest::format::{Format, Sniff};
+use ingest::format_trait::{Format, Sniff};
 use ingest::formats::harbor::Harbor;
 use model::{ArtifactKind, Baseline, EndReason, Request, StepKind};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use files::Tree;
-use ingest::format::{Format, Report};
+use ingest::format_trait::{Format, Report};
 use ingest::formats::harbor::Harbor;
 use model::{ArtifactKind, EndReason, Request, Verdict};
 use test_folders::copy;

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use files::Tree;
 use ingest::discover::discover;
-use ingest::format::Report;
+use ingest::format_trait::Report;
 use model::{Episode, Warning};
 
 type Key = (String, String, String);

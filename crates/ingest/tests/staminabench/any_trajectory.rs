@@ -1,7 +1,7 @@
 //! Any trajectory is read.
 
 use files::Tree;
-use ingest::format::Format;
+use ingest::format_trait::Format;
 use ingest::formats::staminabench::StaminaBench;
 use model::{ArtifactKind, Verdict};
 use proptest::prelude::*;

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use files::Tree;
-use ingest::format::{Format, Report, Sniff};
+use ingest::format_trait::{Format, Report, Sniff};
 use ingest::formats::staminabench::StaminaBench;
 use model::{EndReason, Episode, Run, Turn, TurnState, Verdict};
 

@@ -1,7 +1,7 @@
 //! Our own schema, which is read exactly.
 
 use files::Tree;
-use ingest::format::{Format, Sniff};
+use ingest::format_trait::{Format, Sniff};
 use ingest::formats::staminabench::StaminaBench;
 use model::{ArtifactKind, EndReason, Request, StepKind, TestOutcome};
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use files::Tree;
-use ingest::format::{Format, Sniff};
+use ingest::format_trait::{Format, Sniff};
 use ingest::formats::staminabench::StaminaBench;
 use model::{EndReason, Turn, Verdict};
 

@@ -1,7 +1,7 @@
 //! Turns and steps that are planned, left out or not decided yet.
 
 use files::Tree;
-use ingest::format::{Format, Report};
+use ingest::format_trait::{Format, Report};
 use ingest::formats::staminabench::StaminaBench;
 use model::EndReason;
 

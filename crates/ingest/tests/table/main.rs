@@ -15,7 +15,7 @@ use std::fs;
 
 use files::Tree;
 use ingest::discover::discover;
-use ingest::format::{Format, Report};
+use ingest::format_trait::{Format, Report};
 use ingest::formats::table::TidyTable;
 use model::{Episode, Run, Verdict};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use files::Tree;
-use ingest::format::{Format, Report};
+use ingest::format_trait::{Format, Report};
 use ingest::formats::table::TidyTable;
 use model::Verdict::{Failed, Passed, Unfinished};
 use model::{EndReason, Tokens};

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use files::Tree;
 use ingest::discover::discover;
-use ingest::format::Report;
+use ingest::format_trait::Report;
 use model::{Attempt, Episode, Run, Warning};
 use serde_json::{Value, json};
 

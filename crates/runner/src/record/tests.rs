@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ingest::format::{Format as _, Report, Sniff};
+use ingest::format_trait::{Format as _, Report, Sniff};
 use ingest::formats::staminabench::StaminaBench;
 use model::{
     Attempt, EndReason, Episode, Run, Step, StepKind, TestOutcome, Tokens, ToolCall, TurnState, Verdict,

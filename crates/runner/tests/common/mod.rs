@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-use ingest::format::Format as _;
+use ingest::format_trait::Format as _;
 use model::Episode;
 use runner::settings::RunSettings;
 use runner::{Event, OnEvent};
@@ -37,7 +37,7 @@ pub(crate) fn keep() -> (OnEvent, Arc<Mutex<Vec<Event>>>) {
 /// The episodes as the importer reads them, without a warning.
 pub(crate) fn episodes(folder: &Path) -> Vec<Episode> {
     let tree = files::Tree::open(folder).unwrap();
-    let mut report = ingest::format::Report::default();
+    let mut report = ingest::format_trait::Report::default();
     let format = ingest::formats::staminabench::StaminaBench;
     let survey = format.survey(&tree, "", &mut report);
     let mut episodes = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use ingest::format::{Format, Report};
+use ingest::format_trait::{Format, Report};
 use model::Verdict;
 use runner::Finish;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ingest::format::{Format, Report};
+use ingest::format_trait::{Format, Report};
 use model::{EndReason, Episode, Turn};
 use runner::{Event, Finish};
 

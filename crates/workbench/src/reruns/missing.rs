@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ingest::format::Planned;
+use ingest::format_trait::Planned;
 
 use super::last_part;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use model::{Benchmark, Run, TaskTotals, Warning};
 use serde_json::Value;
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::readers::json::Node;
 use crate::readers::value::{self, Unusable};
 use files::{Entry, Stamp, Tree, join, parent};

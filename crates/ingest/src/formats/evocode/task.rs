@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::json;
 
-use crate::format::{Reading, Report};
+use crate::format_trait::{Reading, Report};
 use crate::identity;
 use crate::readers::case_lines::message;
 use crate::readers::json::{Node, Object};

@@ -8,7 +8,7 @@
 use model::{Attempt, CachedInput, Episode, Tokens, Warning};
 
 use super::head::Head;
-use crate::format::Report;
+use crate::format_trait::Report;
 
 /// What an agent's count of input tokens is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use super::head;
 use super::limits::{CONFIG_CAP, RESULT_CAP};
 use super::trial::Trial;
 use super::trial_episode::Played;
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::identity;
 use crate::readers::clock;
 use crate::readers::json::{Node, Object};

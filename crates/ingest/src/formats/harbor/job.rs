@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use model::{Baseline, Benchmark, Extra, Run, Warning};
 use store::JOB_ID;
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::value::{self, Unusable};

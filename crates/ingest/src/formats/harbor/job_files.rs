@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use model::Warning;
 use serde::Deserialize;
 
-use crate::format::{MOST_PLANNED, Report};
+use crate::format_trait::{MOST_PLANNED, Report};
 use crate::readers::json::Node;
 use crate::readers::value;
 use files::{Tree, join};

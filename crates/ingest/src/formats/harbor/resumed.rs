@@ -10,7 +10,7 @@
 
 use model::{Attempt, Tokens, Warning};
 
-use crate::format::Report;
+use crate::format_trait::Report;
 
 /// Takes earlier steps out of its counts itself.
 const SUBTRACTS: &str = "hermes";

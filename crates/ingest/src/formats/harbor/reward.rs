@@ -2,7 +2,7 @@
 
 use model::{PASS_REWARD, Warning};
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::readers::json::Node;
 use crate::readers::value;
 use files::{Tree, join};

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use model::{Artifact, ArtifactKind, Attempt, EndReason, Tokens, Verdict, Warning};
 
 use crate::attribution::{Attribution, Cell};
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::readers::atif::Facts;
 use crate::readers::grader::Named;
 use crate::readers::json::{Node, Object};

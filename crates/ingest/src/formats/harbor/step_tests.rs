@@ -2,7 +2,7 @@
 
 use model::{Attempt, Counting, TestResult, Warning};
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::readers::json::Node;
 use crate::readers::value::Unusable;
 use crate::readers::{case_lines, ctrf, pytest};

@@ -6,7 +6,7 @@
 
 use model::{Episode, Warning};
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use files::Tree;
 
 use super::plan::Plan;

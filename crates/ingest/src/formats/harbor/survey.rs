@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use model::{Extra, TaskTotals, Warning};
 
-use crate::format::{Part, Planned, Report, Survey};
+use crate::format_trait::{Part, Planned, Report, Survey};
 use crate::readers::json::Node;
 use files::{Entry, Stamp, Tree, file_name, join, parent};
 

@@ -6,7 +6,7 @@
 
 use model::{Artifact, ArtifactKind, Extra, Warning};
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::readers::text::first_title;
 use files::{ReadError, Stamp, Tree, join, parent};
 

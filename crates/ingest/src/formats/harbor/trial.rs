@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use model::Warning;
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::identity;
 use crate::readers::clock;
 use crate::readers::json::Node;

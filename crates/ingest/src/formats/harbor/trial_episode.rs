@@ -3,7 +3,7 @@
 use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Turn, Verdict, Warning};
 
 use crate::attribution::{Attribution, Cell};
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::identity;
 use crate::readers::json::Node;
 use crate::readers::kept_tests::KeptTests;

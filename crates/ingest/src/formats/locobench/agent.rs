@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use files::Tree;
 use model::{Episode, Warning};
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::identity;
 use crate::readers::clock;
 use crate::readers::json::Node;

@@ -215,7 +215,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::format::Report;
+    use crate::format_trait::Report;
     use crate::formats::locobench::{agent, layout, transcript};
 
     fn all(json: &[u8], agent: &str) -> Vec<u64> {

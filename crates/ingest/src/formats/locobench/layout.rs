@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use files::{Stamp, Tree, join};
 use model::Warning;
 
-use crate::format::{Report, Sniff};
+use crate::format_trait::{Report, Sniff};
 use crate::readers::json::Node;
 use crate::readers::outline::Outline;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{Attempt, Warning};
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::readers::kept_tests::KeptTests;
 
 /// Warnings of one code that are kept of one part.

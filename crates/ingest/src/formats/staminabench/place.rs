@@ -12,7 +12,7 @@ use super::heuristic::ScenarioFolder;
 use super::report::ReportFile;
 use super::scenario_name;
 use super::separate_steps;
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::identity;
 use crate::readers::json::{Node, cut};
 use crate::readers::value::{self, Unusable};

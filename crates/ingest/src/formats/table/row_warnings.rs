@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::Warning;
 
-use crate::format::Report;
+use crate::format_trait::Report;
 
 /// Warnings of one kind that are listed.
 const LISTED: u64 = 20;

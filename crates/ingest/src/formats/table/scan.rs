@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use files::{HashKey, Stamp, Tree};
 use model::Run;
 
-use crate::format::{Part, Report};
+use crate::format_trait::{Part, Report};
 
 use super::files::Table;
 use super::row::{EpisodeKey, Row, keyed};

@@ -3,7 +3,7 @@
 use files::{Tree, file_name};
 use model::Warning;
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::readers::json::Node;
 
 /// The results of a run, and of a trial.

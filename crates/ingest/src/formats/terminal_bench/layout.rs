@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use files::{Stamp, Tree, join};
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
 

@@ -3,7 +3,7 @@
 use files::{Tree, file_name, join};
 use model::{Baseline, Benchmark, Run};
 
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::formats::harbor::settings::{flatten, plain};
 use crate::readers::json::Node;
 use crate::readers::value::{self, Unusable};

@@ -9,7 +9,7 @@ use model::{
 };
 
 use crate::attribution::terminal_bench_table::{self, Stage, cause};
-use crate::format::Report;
+use crate::format_trait::Report;
 use crate::formats::harbor::settings::plain;
 use crate::identity;
 use crate::readers::case_lines::TEST_CAP;

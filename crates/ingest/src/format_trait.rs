@@ -1,4 +1,4 @@
-//! What a format must be able to do.
+//! The trait [`Format`]: what a format must be able to do. Its implementations: [`crate::formats`].
 
 use std::collections::HashMap;
 
