@@ -11,8 +11,8 @@
 //!
 //! Memory is bounded: texts are cut at [`TEXT_CAP`], steps after [`STEP_CAP`] are counted and not kept.
 
-mod facts;
 mod parts;
+mod trajectory_summary;
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -26,10 +26,10 @@ use super::clock;
 use super::json::{NODE_CAP, Node, NodeSeed, TEXT_CAP, cut};
 use super::value;
 
-pub use self::facts::Facts;
-use self::facts::{Entry, has_spoken, is_tool_result, named, print};
 pub use self::parts::content;
 use self::parts::{result_text, tokens};
+pub use self::trajectory_summary::TrajectorySummary;
+use self::trajectory_summary::{Entry, has_spoken, is_tool_result, print, source_call_id};
 
 /// Steps of one file that are kept.
 pub const STEP_CAP: usize = 5_000;
@@ -191,7 +191,7 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
     let texts: Vec<(String, u64)> = results.iter().map(result_text).collect();
     let says_more = !step.text.trim().is_empty()
         && !matches!(&texts[..], [(only, _)] if print(only) == print(&step.text));
-    let all_named = results.iter().all(|r| named(r).is_some());
+    let all_named = results.iter().all(|r| source_call_id(r).is_some());
     let may_be_result = match kind {
         StepKind::Agent | StepKind::Tool => true,
         StepKind::System => all_named,
@@ -220,7 +220,7 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
         steps.push(step);
     }
     for (result, (text, text_cut)) in results.iter().zip(texts) {
-        let place = match named(result) {
+        let place = match source_call_id(result) {
             Some(id) => calls.get(id).copied(),
             None if is_left_out => open_call(steps),
             None => steps[this].tool_calls.len().checked_sub(1).map(|last| (this, last)),
@@ -368,7 +368,7 @@ mod tests {
 
     #[test]
     fn results_that_are_listed_as_the_agents_are_no_steps_of_it() {
-        let facts: Facts = serde_json::from_str(LISTED).unwrap();
+        let facts: TrajectorySummary = serde_json::from_str(LISTED).unwrap();
         assert_eq!((facts.agent_steps(), facts.tool_calls()), (3, 3));
 
         let t = read(LISTED);

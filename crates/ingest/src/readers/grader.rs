@@ -14,16 +14,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 /// Most steps of a transcript.
 const STEPS: usize = 200_000;
 
-/// What the steps of a transcript name, in their order.
+/// What the steps of a transcript name of the places of a verifier, in their order.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Named {
+pub(crate) struct StepMentions {
     /// The same for steps that are one.
     prints: Vec<u64>,
     /// Places in `prints` of the steps that name something, with what they name.
     naming: Vec<(usize, BTreeSet<GraderPlace>)>,
 }
 
-impl Named {
+impl StepMentions {
     /// Adds the next step.
     pub(crate) fn push(&mut self, print: u64, places: &BTreeSet<GraderPlace>) {
         if !places.is_empty() {
@@ -75,35 +75,35 @@ impl<'de> Deserialize<'de> for Calls {
                 f.write_str("a list of tool calls")
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Calls, A::Error> {
-                let (mut found, mut count) = (Found::default(), 0);
-                while list.next_element_seed(OneCall(&mut found))?.is_some() {
+                let (mut digest, mut count) = (CallDigest::default(), 0);
+                while list.next_element_seed(CallSeed(&mut digest))?.is_some() {
                     count += 1;
                 }
-                Ok(Calls { count, print: found.hasher.finish(), places: found.places })
+                Ok(Calls { count, print: digest.hasher.finish(), places: digest.places })
             }
         }
         deserializer.deserialize_seq(List)
     }
 }
 
-/// What was found so far.
+/// The hash of what was read so far, and the places that it names.
 #[derive(Default)]
-struct Found {
+struct CallDigest {
     hasher: DefaultHasher,
     places: BTreeSet<GraderPlace>,
 }
 
 /// One call, of which its name and its arguments count. What is no object is a call without them.
-struct OneCall<'a>(&'a mut Found);
+struct CallSeed<'a>(&'a mut CallDigest);
 
-impl<'de> DeserializeSeed<'de> for OneCall<'_> {
+impl<'de> DeserializeSeed<'de> for CallSeed<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for OneCall<'_> {
+impl<'de> Visitor<'de> for CallSeed<'_> {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a tool call")
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for OneCall<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "name" | "function_name" | "arguments" => map.next_value_seed(Anything(&mut *self.0))?,
+                "name" | "function_name" | "arguments" => map.next_value_seed(HashedValue(&mut *self.0))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -144,16 +144,16 @@ impl<'de> Visitor<'de> for OneCall<'_> {
 }
 
 /// Any value: its texts are searched, and all of it makes the print.
-struct Anything<'a>(&'a mut Found);
+struct HashedValue<'a>(&'a mut CallDigest);
 
-impl<'de> DeserializeSeed<'de> for Anything<'_> {
+impl<'de> DeserializeSeed<'de> for HashedValue<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Anything<'_> {
+impl<'de> Visitor<'de> for HashedValue<'_> {
     type Value = ();
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str("a JSON value")
@@ -183,12 +183,12 @@ impl<'de> Visitor<'de> for Anything<'_> {
         Ok(())
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element_seed(Anything(&mut *self.0))?.is_some() {}
+        while list.next_element_seed(HashedValue(&mut *self.0))?.is_some() {}
         Ok(())
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while map.next_key_seed(Anything(&mut *self.0))?.is_some() {
-            map.next_value_seed(Anything(&mut *self.0))?;
+        while map.next_key_seed(HashedValue(&mut *self.0))?.is_some() {
+            map.next_value_seed(HashedValue(&mut *self.0))?;
         }
         Ok(())
     }
@@ -199,7 +199,7 @@ impl<'de> Visitor<'de> for Anything<'_> {
 pub(crate) struct OwnTranscript {
     /// What its steps name.
     #[serde(default)]
-    pub(crate) steps: Named,
+    pub(crate) steps: StepMentions,
 }
 
 /// What of a step tells it from others.
@@ -221,32 +221,32 @@ struct Print(u64);
 
 impl<'de> Deserialize<'de> for Print {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut found = Found::default();
-        deserializer.deserialize_any(Anything(&mut found))?;
-        Ok(Self(found.hasher.finish()))
+        let mut digest = CallDigest::default();
+        deserializer.deserialize_any(HashedValue(&mut digest))?;
+        Ok(Self(digest.hasher.finish()))
     }
 }
 
-impl<'de> Deserialize<'de> for Named {
+impl<'de> Deserialize<'de> for StepMentions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Steps;
         impl<'de> Visitor<'de> for Steps {
-            type Value = Named;
+            type Value = StepMentions;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a list of steps")
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Named, A::Error> {
-                let mut named = Named::default();
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<StepMentions, A::Error> {
+                let mut mentions = StepMentions::default();
                 while let Some(step) = list.next_element::<OwnStep>()? {
-                    if named.prints.len() == STEPS {
+                    if mentions.prints.len() == STEPS {
                         return Err(Error::custom(format!("it has more than {STEPS} steps")));
                     }
                     let calls = step.tool_calls.unwrap_or_default();
                     let mut hasher = DefaultHasher::new();
                     (step.kind, step.text, step.at, calls.print).hash(&mut hasher);
-                    named.push(hasher.finish(), &calls.places);
+                    mentions.push(hasher.finish(), &calls.places);
                 }
-                Ok(named)
+                Ok(mentions)
             }
         }
         deserializer.deserialize_seq(Steps)
@@ -260,7 +260,7 @@ mod tests {
 
     use super::*;
 
-    fn transcript(steps: &serde_json::Value) -> Named {
+    fn transcript(steps: &serde_json::Value) -> StepMentions {
         serde_json::from_value::<OwnTranscript>(json!({ "schema_version": "stamina-lab/1", "steps": steps }))
             .unwrap()
             .steps
@@ -270,8 +270,8 @@ mod tests {
         json!({ "kind": "agent", "text": "", "tool_calls": [{ "name": "bash", "arguments": arguments }] })
     }
 
-    fn places(named: &Named, earlier: Option<&Named>) -> Vec<GraderPlace> {
-        named.new_places(earlier).into_iter().collect()
+    fn places(mentions: &StepMentions, earlier: Option<&StepMentions>) -> Vec<GraderPlace> {
+        mentions.new_places(earlier).into_iter().collect()
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
         // A new session, which does not hold the one before.
         assert_eq!(places(&transcript(&json!([look, write])), Some(&first)), [Tests, RewardFile]);
         assert_eq!(places(&first, Some(&first)), [Tests], "as many steps are no more");
-        assert_eq!(places(&first, Some(&Named::default())), [Tests]);
+        assert_eq!(places(&first, Some(&StepMentions::default())), [Tests]);
     }
 
     #[test]

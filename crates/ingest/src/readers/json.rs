@@ -319,13 +319,13 @@ mod tests {
     #[test]
     fn a_list_is_no_object() {
         #[derive(Debug, Deserialize)]
-        struct One {
+        struct Sample {
             #[serde(default)]
             a: u8,
         }
-        assert_eq!(serde_json::from_str::<Object<One>>("{\"a\": 1, \"b\": []}").unwrap().0.a, 1);
-        assert!(serde_json::from_str::<Object<One>>("[1]").is_err());
-        assert!(serde_json::from_str::<Object<One>>("[]").unwrap_err().is_data());
+        assert_eq!(serde_json::from_str::<Object<Sample>>("{\"a\": 1, \"b\": []}").unwrap().0.a, 1);
+        assert!(serde_json::from_str::<Object<Sample>>("[1]").is_err());
+        assert!(serde_json::from_str::<Object<Sample>>("[]").unwrap_err().is_data());
     }
 
     #[test]

@@ -6,8 +6,8 @@ use model::{Artifact, ArtifactKind, Attempt, EndReason, Tokens, Verdict, Warning
 
 use crate::attribution::{Attribution, Cell};
 use crate::format_trait::Report;
-use crate::readers::atif::Facts;
-use crate::readers::grader::Named;
+use crate::readers::atif::TrajectorySummary;
+use crate::readers::grader::StepMentions;
 use crate::readers::json::{Node, Object};
 use crate::readers::value::{self, Unusable};
 use files::{Entry, Tree, join};
@@ -42,7 +42,7 @@ pub(super) struct Graded {
     /// Whether a step of its trajectory has more cached than input tokens.
     pub(super) cache_exceeds_input: bool,
     /// What the tool calls of its trajectory name of the verifier's places; `None` = it has none, or not all of it was read.
-    pub(super) named: Option<Named>,
+    pub(super) mentions: Option<StepMentions>,
 }
 
 /// The first message to an agent.
@@ -136,9 +136,9 @@ pub(super) fn read(
     // The exception that ended the trial is recorded at a step only if it kept that step from being graded.
     let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
     attempt.exception = raised.as_ref().or(around).map(Raised::recorded);
-    let TrajectoryFacts { first_message, session, cache_exceeds_input, named } = trajectory_facts;
+    let TrajectoryFacts { first_message, session, cache_exceeds_input, mentions } = trajectory_facts;
     let cases = found.cases;
-    Graded { attempt, cases, bare, unrecognized, first_message, session, cache_exceeds_input, named }
+    Graded { attempt, cases, bare, unrecognized, first_message, session, cache_exceeds_input, mentions }
 }
 
 /// Takes over why the attempt ended, where an exception says it, and says whether its cause is not recognized.
@@ -209,7 +209,7 @@ struct TrajectoryFacts {
     /// Whether a step has more cached than input tokens.
     cache_exceeds_input: bool,
     /// What its tool calls name of the verifier's places.
-    named: Option<Named>,
+    mentions: Option<StepMentions>,
 }
 
 /// Counts steps and tool calls over a trajectory and its continuations, and fills in tokens where only it knows them.
@@ -231,7 +231,7 @@ fn trajectory(
     let mut of_steps = Tokens::default();
     let mut read = HashSet::from([path.clone()]);
     for part in 0..CONTINUATIONS {
-        let mut facts: Facts = match tree.read_json(&path, TRAJECTORY_CAP) {
+        let mut facts: TrajectorySummary = match tree.read_json(&path, TRAJECTORY_CAP) {
             Ok(Object(facts)) => facts,
             Err(error) => {
                 report.unreadable(&path, &error, "Its steps and tool calls are not counted.");
@@ -240,7 +240,8 @@ fn trajectory(
                     return trajectory_facts;
                 }
                 // What is not read may name what the rest does not.
-                trajectory_facts.named = trajectory_facts.named.filter(|named| !named.is_silent());
+                trajectory_facts.mentions =
+                    trajectory_facts.mentions.filter(|mentions| !mentions.is_silent());
                 break;
             }
         };
@@ -253,7 +254,7 @@ fn trajectory(
         trajectory_facts.cache_exceeds_input |= facts.cache_exceeds_input();
         trajectory_facts.session.messages.extend(facts.messages());
         trajectory_facts.session.cost_is_estimated = facts.cost_is_estimated();
-        facts.name_places(trajectory_facts.named.get_or_insert_default());
+        facts.add_mentions(trajectory_facts.mentions.get_or_insert_default());
         if part == 0 {
             trajectory_facts.first_message = facts.first_user_step().map(|i| FirstMessage {
                 path: path.clone(),

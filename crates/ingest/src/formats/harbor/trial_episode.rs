@@ -76,7 +76,7 @@ impl Trial {
         let (mut bare_turns, mut unrecognized_turns) = (Vec::new(), Vec::new());
         let mut cases = false;
         let (mut sessions, mut proofs) = (Vec::new(), Vec::new());
-        let mut named_before = None;
+        let mut mentions_before = None;
         let mut has_more_tests = false;
 
         let single = plan.names.is_empty() && !self.is_multi_step(tree);
@@ -154,8 +154,8 @@ impl Trial {
                     unrecognized_turns.push(number);
                 }
                 graded.attempt.grader_places =
-                    graded.named.as_ref().map(|named| named.new_places(named_before.as_ref()));
-                named_before = graded.named.or(named_before);
+                    graded.mentions.as_ref().map(|mentions| mentions.new_places(mentions_before.as_ref()));
+                mentions_before = graded.mentions.or(mentions_before);
                 sessions.push(graded.session);
                 // Before differences are taken: what proves it is what stands in the file.
                 proofs.push(graded.cache_exceeds_input || graded.attempt.tokens.cache_exceeds_input());

@@ -14,7 +14,7 @@ use super::harbor_step;
 use super::schema;
 use crate::formats::staminabench::part_warnings::PartWarnings;
 use crate::formats::staminabench::test_logs::{self, Claim, Log};
-use crate::readers::grader::{Named, OwnTranscript};
+use crate::readers::grader::{OwnTranscript, StepMentions};
 use crate::readers::json::Object;
 use crate::readers::text::plain_title;
 use crate::readers::value::Unusable;
@@ -63,8 +63,15 @@ pub(super) fn episode(
     if let Some(warning) = unusable.warning(&join(folder, "trajectory.json")) {
         warnings.warn(warning);
     }
-    let mut reader =
-        Reader { tree, folder, is_task, named_before: None, named: None, sizes: HashMap::new(), warnings };
+    let mut reader = Reader {
+        tree,
+        folder,
+        is_task,
+        mentions_before: None,
+        mentions: None,
+        sizes: HashMap::new(),
+        warnings,
+    };
     for (index, turn) in recorded.turns.into_iter().enumerate() {
         let turn = reader.turn(index, turn);
         let after = episode.turns.last().map_or(0, |t| t.number);
@@ -136,9 +143,9 @@ struct Reader<'a, 'b> {
     /// Whether it is a task of Harbor, whose rewards decide and whose tests print cases.
     is_task: bool,
     /// What the last transcript of the turn before names of the verifier's places, of a task.
-    named_before: Option<Named>,
+    mentions_before: Option<StepMentions>,
     /// The same of the attempt that was read last.
-    named: Option<Named>,
+    mentions: Option<StepMentions>,
     /// Sizes of the files in the folders of logs, each listed once.
     sizes: HashMap<String, HashMap<String, u64>>,
     warnings: &'a mut PartWarnings<'b>,
@@ -146,24 +153,24 @@ struct Reader<'a, 'b> {
 
 impl Reader<'_, '_> {
     /// A path that the trajectory names, from the tree's root; `None` if it leads out of the scenario.
-    fn path(&mut self, named: &str) -> Option<String> {
-        let inside = !named.is_empty()
-            && !named.starts_with('/')
-            && !named.contains('\0')
-            && named.split('/').all(|part| part != "..");
+    fn path(&mut self, relative_path: &str) -> Option<String> {
+        let inside = !relative_path.is_empty()
+            && !relative_path.starts_with('/')
+            && !relative_path.contains('\0')
+            && relative_path.split('/').all(|part| part != "..");
         if !inside {
-            let shown: String = named.chars().take(200).collect();
+            let shown: String = relative_path.chars().take(200).collect();
             self.warnings.warn(Warning::skipped(
                 join(self.folder, "trajectory.json"),
                 "path.outside",
                 format!("It names the file “{shown}”, which leads out of the scenario. It is not looked at."),
             ));
         }
-        inside.then(|| join(self.folder, named))
+        inside.then(|| join(self.folder, relative_path))
     }
 
-    fn artifact(&mut self, kind: ArtifactKind, named: Option<&str>, to: &mut Vec<Artifact>) {
-        if let Some(path) = named.and_then(|named| self.path(named)) {
+    fn artifact(&mut self, kind: ArtifactKind, relative_path: Option<&str>, to: &mut Vec<Artifact>) {
+        if let Some(path) = relative_path.and_then(|relative_path| self.path(relative_path)) {
             to.push(Artifact::new(kind, path));
         }
     }
@@ -193,7 +200,7 @@ impl Reader<'_, '_> {
             _ => files
                 .request
                 .as_deref()
-                .and_then(|named| self.path(named))
+                .and_then(|relative_path| self.path(relative_path))
                 .map(|path| Request::File(Artifact::new(ArtifactKind::Request, path))),
         };
         self.artifact(ArtifactKind::Reference, files.reference.as_deref(), &mut turn.artifacts);
@@ -215,7 +222,7 @@ impl Reader<'_, '_> {
                 ));
             }
         }
-        self.named_before = self.named.take().or(self.named_before.take());
+        self.mentions_before = self.mentions.take().or(self.mentions_before.take());
         turn
     }
 
@@ -229,8 +236,8 @@ impl Reader<'_, '_> {
         match self.tree.read_json::<Object<OwnTranscript>>(path, TRANSCRIPT_CAP) {
             Ok(Object(transcript)) => {
                 self.warnings.read_file();
-                let places = transcript.steps.new_places(self.named_before.as_ref());
-                self.named = Some(transcript.steps);
+                let places = transcript.steps.new_places(self.mentions_before.as_ref());
+                self.mentions = Some(transcript.steps);
                 Some(places)
             }
             // It is shown as missing where it is looked at.
@@ -307,7 +314,11 @@ impl Reader<'_, '_> {
         attempt.verdict = self.verdict(&recorded.verdict, claim);
         let described = attempt.tests.iter().filter(|t| t.is_failing()).all(|t| t.message.is_some());
         let brief = !attempt.tests.is_empty() && (attempt.verdict == Verdict::Passed || described);
-        let path = files.test_output.as_deref().and_then(|named| self.path(named)).unwrap_or_default();
+        let path = files
+            .test_output
+            .as_deref()
+            .and_then(|relative_path| self.path(relative_path))
+            .unwrap_or_default();
         if self.is_task {
             (attempt.passed, attempt.total) = (claim.passed, claim.total);
             harbor_step::settle(self.tree, &path, &mut attempt, self.warnings);
@@ -355,7 +366,9 @@ impl Reader<'_, '_> {
         if let Some(pointer) = steps {
             let path = join(self.folder, "trajectory.json");
             to.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some(pointer) });
-        } else if let Some(path) = files.transcript.as_deref().and_then(|named| self.path(named)) {
+        } else if let Some(path) =
+            files.transcript.as_deref().and_then(|relative_path| self.path(relative_path))
+        {
             to.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some(STEPS.to_owned()) });
         }
         self.artifact(ArtifactKind::TestOutput, files.test_output.as_deref(), to);

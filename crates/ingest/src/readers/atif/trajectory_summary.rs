@@ -9,14 +9,14 @@ use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
 use super::super::clock;
-use super::super::grader::{Calls, Named};
+use super::super::grader::{Calls, StepMentions};
 use super::super::json::{Node, TEXT_CAP, cut};
 use super::super::value::{self, Unusable};
 use super::parts::{result_text, tokens};
 
 /// What an import needs of a trajectory, without holding its texts.
 #[derive(Debug, Default, Deserialize)]
-pub struct Facts {
+pub struct TrajectorySummary {
     #[serde(default)]
     steps: Steps,
     #[serde(default)]
@@ -31,7 +31,7 @@ const STEPS_CAP: usize = 200_000;
 /// The steps, of bounded number, and what of them cannot be.
 #[derive(Debug, Default)]
 struct Steps {
-    list: Vec<StepFacts>,
+    list: Vec<StepSummary>,
     unusable: Unusable,
 }
 
@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for Steps {
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
                 let mut steps = Steps::default();
-                while let Some(mut step) = list.next_element::<StepFacts>()? {
+                while let Some(mut step) = list.next_element::<StepSummary>()? {
                     if steps.list.len() == STEPS_CAP {
                         return Err(serde::de::Error::custom(format!("it has more than {STEPS_CAP} steps")));
                     }
@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for Steps {
 }
 
 #[derive(Debug, Deserialize)]
-struct StepFacts {
+struct StepSummary {
     #[serde(default)]
     source: Option<String>,
     #[serde(default)]
@@ -92,7 +92,7 @@ struct StepFacts {
     observation: Results,
 }
 
-impl StepFacts {
+impl StepSummary {
     fn tokens(&self) -> Tokens {
         self.metrics.tokens
     }
@@ -287,7 +287,7 @@ impl Results {
             [only] => Some(print(&result_text(only).0)),
             _ => None,
         };
-        Self { count: results.len(), all_named: results.iter().all(|r| named(r).is_some()), only }
+        Self { count: results.len(), all_named: results.iter().all(|r| source_call_id(r).is_some()), only }
     }
 }
 
@@ -298,7 +298,7 @@ impl<'de> Deserialize<'de> for Results {
 }
 
 /// The call that a result names.
-pub(super) fn named(result: &Node) -> Option<&str> {
+pub(super) fn source_call_id(result: &Node) -> Option<&str> {
     result.get("source_call_id").and_then(Node::text).filter(|id| !id.is_empty())
 }
 
@@ -311,9 +311,9 @@ fn unframed(message: &str) -> Option<&str> {
     Some(instruction[..instruction.rfind(BEHIND)?].trim())
 }
 
-impl Facts {
+impl TrajectorySummary {
     /// The agent's entries, without those that a continuation repeats from the file before.
-    fn of_agent(&self) -> impl Iterator<Item = &StepFacts> {
+    fn agent_entries(&self) -> impl Iterator<Item = &StepSummary> {
         self.steps
             .list
             .iter()
@@ -328,7 +328,8 @@ impl Facts {
     /// How many steps the agent took. A result of a tool is none, and neither is an entry for which no model was called,
     /// whatever tools it calls.
     pub fn agent_steps(&self) -> u32 {
-        self.of_agent().filter(|s| s.llm_call_count.value != Some(0) && !s.is_tool_result()).count() as u32
+        self.agent_entries().filter(|s| s.llm_call_count.value != Some(0) && !s.is_tool_result()).count()
+            as u32
     }
 
     /// Prints of the messages, whoever wrote them, without those that a continuation repeats.
@@ -348,28 +349,28 @@ impl Facts {
 
     /// Tool calls of the agent's entries.
     pub fn tool_calls(&self) -> u32 {
-        self.of_agent().map(|s| s.calls() as u32).sum()
+        self.agent_entries().map(|s| s.calls() as u32).sum()
     }
 
     /// Adds what the tool calls of the agent's entries name of a verifier's places.
-    pub(crate) fn name_places(&self, to: &mut Named) {
+    pub(crate) fn add_mentions(&self, mentions: &mut StepMentions) {
         let none = Calls::default();
-        for step in self.of_agent() {
+        for step in self.agent_entries() {
             let calls = step.tool_calls.as_ref().unwrap_or(&none);
             let mut hasher = DefaultHasher::new();
             (step.message.print, calls.print).hash(&mut hasher);
-            to.push(hasher.finish(), &calls.places);
+            mentions.push(hasher.finish(), &calls.places);
         }
     }
 
     /// Whether an entry of the agent has more cached than input tokens: then the cached ones are no part of the input.
     pub fn cache_exceeds_input(&self) -> bool {
-        self.of_agent().any(|step| step.tokens().cache_exceeds_input())
+        self.agent_entries().any(|step| step.tokens().cache_exceeds_input())
     }
 
     /// The sum over the agent's entries.
     pub fn tokens_of_steps(&self) -> Tokens {
-        self.of_agent().fold(Tokens::default(), |sum, step| sum.plus(step.tokens()))
+        self.agent_entries().fold(Tokens::default(), |sum, step| sum.plus(step.tokens()))
     }
 
     /// Where in `steps` the first message of the user stands.
@@ -413,14 +414,14 @@ mod tests {
     #[test]
     fn a_trajectory_of_too_many_steps_is_refused_and_not_held() {
         let with_steps = |steps: usize| format!(r#"{{"steps": [{}]}}"#, vec!["{}"; steps].join(","));
-        assert!(serde_json::from_str::<Facts>(&with_steps(STEPS_CAP)).is_ok());
-        let error = serde_json::from_str::<Facts>(&with_steps(STEPS_CAP + 1)).unwrap_err();
+        assert!(serde_json::from_str::<TrajectorySummary>(&with_steps(STEPS_CAP)).is_ok());
+        let error = serde_json::from_str::<TrajectorySummary>(&with_steps(STEPS_CAP + 1)).unwrap_err();
         assert!(error.to_string().contains("more than 200000 steps"), "{error}");
     }
 
     #[test]
     fn the_frame_of_a_harness_is_no_part_of_the_instruction() {
-        let facts = |message: &str| -> Facts {
+        let facts = |message: &str| -> TrajectorySummary {
             let step = serde_json::json!({ "source": "user", "message": message });
             let file = serde_json::json!({ "steps": [{ "source": "agent", "message": 3 }, { "message": [{}] }, step] });
             serde_json::from_value(file).unwrap()
@@ -433,7 +434,7 @@ mod tests {
 
     #[test]
     fn the_facts_count_calls_of_the_agent_only() {
-        let facts: Facts = serde_json::from_str(
+        let facts: TrajectorySummary = serde_json::from_str(
             r#"{"steps": [{"source": "user", "message": "a"}, {"source": "agent", "tool_calls": [{}, {"a": [1]}]}, {"source": "agent", "tool_calls": null},
                 {"source": "agent", "is_copied_context": true, "tool_calls": [{}]}, {"source": "system", "tool_calls": [{}]}],
                 "final_metrics": {"total_prompt_tokens": 5, "total_completion_tokens": 0, "total_cost_usd": null}}"#,
@@ -450,7 +451,7 @@ mod tests {
 
     #[test]
     fn values_of_steps_that_cannot_be_are_remembered_with_their_step() {
-        let mut facts: Facts = serde_json::from_str(
+        let mut facts: TrajectorySummary = serde_json::from_str(
             r#"{"steps": [{"source": "agent", "timestamp": "2026-02-30T00:00:00Z", "metrics": {"prompt_tokens": -5, "completion_tokens": 3}},
                 {"source": "agent", "timestamp": null, "metrics": {"prompt_tokens": "5", "cached_tokens": 5.5, "cost_usd": -1}},
                 {"source": "agent", "is_copied_context": true, "metrics": {"prompt_tokens": -7}},
@@ -467,7 +468,7 @@ mod tests {
 
     #[test]
     fn numbers_of_calls_of_the_model_that_cannot_be_are_remembered_with_their_step() {
-        let mut facts: Facts = serde_json::from_str(
+        let mut facts: TrajectorySummary = serde_json::from_str(
             r#"{"steps": [{"source": "agent", "message": "a", "llm_call_count": -1},
                 {"source": "agent", "message": "b", "llm_call_count": "0"},
                 {"source": "agent", "message": "c", "llm_call_count": 0.5},
@@ -486,7 +487,7 @@ mod tests {
 
     #[test]
     fn what_the_harness_did_by_itself_is_no_step_and_its_calls_count() {
-        let facts: Facts = serde_json::from_str(
+        let facts: TrajectorySummary = serde_json::from_str(
             r#"{"steps": [{"source": "agent", "llm_call_count": 1, "message": "a"},
                 {"source": "agent", "llm_call_count": 0, "message": "hook", "tool_calls": [{}]}, {"source": "agent", "llm_call_count": 3, "tool_calls": [{}]}],
                 "final_metrics": {"extra": {"cost_source": "litellm_estimate"}}}"#,
