@@ -42,12 +42,12 @@ mod job_files;
 mod layout;
 mod limits;
 mod no_verifier;
-mod plan;
 mod resumed;
 mod reward;
 pub(super) mod settings;
 mod step;
 mod step_log;
+mod step_plan;
 mod step_tests;
 mod steps;
 mod survey;
@@ -78,7 +78,7 @@ use self::steps::Steps;
 use self::survey::part_key;
 use self::task::Task;
 use self::trial::Trial;
-use self::trial_episode::Played;
+use self::trial_episode::TrialEpisode;
 
 /// Harbor's results.
 #[derive(Debug, Clone, Copy)]
@@ -229,7 +229,7 @@ fn read_task(
     let scenario =
         of.origin.as_ref().map_or_else(|| of.task.clone(), |origin| format!("{origin}/{}", of.task));
     let declared = Steps::read(tree, task.as_ref(), &trials);
-    let mut played: Vec<(&Trial, Played)> = Vec::new();
+    let mut trial_episodes: Vec<(&Trial, TrialEpisode)> = Vec::new();
     // Where only names tell trials apart, copies may have another one in their files.
     let mut contents: HashMap<(&str, String), &str> = HashMap::new();
     let mut kept = KeptTests::new();
@@ -263,37 +263,37 @@ fn read_task(
                 episode.artifacts.push(Artifact::new(ArtifactKind::Log, log));
             }
         }
-        played.push((trial, result));
+        trial_episodes.push((trial, result));
     }
-    gradings::keep_last(&mut played, report);
+    gradings::keep_last(&mut trial_episodes, report);
     let mut repeats: HashMap<&str, u32> = HashMap::new();
-    for (trial, played) in &mut played {
+    for (trial, trial_episode) in &mut trial_episodes {
         let repeat = repeats.entry(&trial.run).or_insert(0);
         *repeat += 1;
-        played.episode.repeat = *repeat;
+        trial_episode.episode.repeat = *repeat;
     }
     let path = trials.first().map_or("", |t| t.path.as_str());
-    declared.settle(path, played.iter_mut().map(|(_, p)| &mut p.episode), report);
-    let of_task = task.as_ref().is_some_and(|t| t.uses_cases) || played.iter().any(|(_, p)| p.cases);
+    declared.settle(path, trial_episodes.iter_mut().map(|(_, p)| &mut p.episode), report);
+    let of_task = task.as_ref().is_some_and(|t| t.uses_cases) || trial_episodes.iter().any(|(_, p)| p.cases);
     let mut of_jobs: HashMap<usize, bool> = HashMap::new();
-    let mut out = Vec::with_capacity(played.len());
-    for (trial, mut played) in played {
+    let mut out = Vec::with_capacity(trial_episodes.len());
+    for (trial, mut trial_episode) in trial_episodes {
         let mut of_job = || {
             let job = jobs.get(trial.job).filter(|j| j.whole);
             *of_jobs.entry(trial.job).or_insert_with(|| job.is_some_and(|job| case_lines::printed(tree, job)))
         };
-        if !played.bare_turns.is_empty() && (of_task || of_job()) {
-            build_failures(&mut played);
+        if !trial_episode.bare_turns.is_empty() && (of_task || of_job()) {
+            build_failures(&mut trial_episode);
         }
-        out.push(Reading { run: trial.run.clone(), episode: played.episode });
+        out.push(Reading { run: trial.run.clone(), episode: trial_episode.episode });
     }
     out
 }
 
 /// The tests print CASE lines and printed none: nothing could be tested.
-fn build_failures(played: &mut Played) {
-    for turn in &mut played.episode.turns {
-        if played.bare_turns.contains(&turn.number)
+fn build_failures(trial_episode: &mut TrialEpisode) {
+    for turn in &mut trial_episode.episode.turns {
+        if trial_episode.bare_turns.contains(&turn.number)
             && let Some(attempt) = turn.attempts.last_mut()
         {
             attempt.verdict = Verdict::Error;

@@ -22,9 +22,9 @@ pub(super) enum Input {
     Assumed,
 }
 
-/// Where an agent counts as its row says.
+/// When an agent counts as its row says.
 #[derive(Debug, Clone, Copy)]
-enum Where {
+enum InputCondition {
     Always,
     /// With models of Anthropic.
     Anthropic,
@@ -35,39 +35,39 @@ enum Where {
 /// The agents of which it is known. The first row that fits counts. All others are [`Input::Assumed`]: `acp`, `cline` from
 /// Harbor 0.13 on, `code-puppy`, `copilot-cli`, `eve`, `hermes`, `muse-code`, `nemo-agent`, `swe-agent`, `vibe`, and agents
 /// that are not Harbor's own.
-const AGENTS: &[(&str, Where, Input)] = &[
-    ("antigravity-cli", Where::Always, Input::Included),
-    ("antigravity-sdk", Where::Always, Input::Included),
-    ("claude-code", Where::Always, Input::Included),
-    ("cline", Where::Before(0, 13), Input::Excluded),
-    ("cline-cli", Where::Before(0, 13), Input::Excluded),
-    ("codex", Where::Always, Input::Included),
-    ("computer-1", Where::Always, Input::Included),
-    ("cortex-code", Where::Always, Input::Included),
-    ("cursor-cli", Where::Always, Input::Included),
-    ("devin", Where::Always, Input::Included),
-    ("fabric", Where::Always, Input::Included),
-    ("gemini-cli", Where::Always, Input::Included),
-    ("goose", Where::Always, Input::Included),
-    ("grok-build", Where::Always, Input::Included),
-    ("junie", Where::Always, Input::Excluded),
-    ("kimi-cli", Where::Always, Input::Included),
-    ("kimi-code", Where::Always, Input::Included),
-    ("langgraph", Where::Always, Input::Included),
-    ("mcode", Where::Always, Input::Included),
-    ("mimo", Where::Always, Input::Included),
-    ("mini-swe-agent", Where::Always, Input::Included),
-    ("openclaw", Where::Always, Input::Included),
-    ("opencode", Where::Always, Input::Included),
-    ("openhands", Where::Always, Input::Included),
-    ("openhands-sdk", Where::Always, Input::Included),
-    ("pi", Where::Always, Input::Included),
-    ("qwen-code", Where::Always, Input::Included),
-    ("qwen-coder", Where::Always, Input::Included),
-    ("rovodev-cli", Where::Always, Input::Included),
-    ("strands", Where::Always, Input::Included),
-    ("terminus-2", Where::Always, Input::Included),
-    ("trae-agent", Where::Anthropic, Input::Excluded),
+const AGENTS: &[(&str, InputCondition, Input)] = &[
+    ("antigravity-cli", InputCondition::Always, Input::Included),
+    ("antigravity-sdk", InputCondition::Always, Input::Included),
+    ("claude-code", InputCondition::Always, Input::Included),
+    ("cline", InputCondition::Before(0, 13), Input::Excluded),
+    ("cline-cli", InputCondition::Before(0, 13), Input::Excluded),
+    ("codex", InputCondition::Always, Input::Included),
+    ("computer-1", InputCondition::Always, Input::Included),
+    ("cortex-code", InputCondition::Always, Input::Included),
+    ("cursor-cli", InputCondition::Always, Input::Included),
+    ("devin", InputCondition::Always, Input::Included),
+    ("fabric", InputCondition::Always, Input::Included),
+    ("gemini-cli", InputCondition::Always, Input::Included),
+    ("goose", InputCondition::Always, Input::Included),
+    ("grok-build", InputCondition::Always, Input::Included),
+    ("junie", InputCondition::Always, Input::Excluded),
+    ("kimi-cli", InputCondition::Always, Input::Included),
+    ("kimi-code", InputCondition::Always, Input::Included),
+    ("langgraph", InputCondition::Always, Input::Included),
+    ("mcode", InputCondition::Always, Input::Included),
+    ("mimo", InputCondition::Always, Input::Included),
+    ("mini-swe-agent", InputCondition::Always, Input::Included),
+    ("openclaw", InputCondition::Always, Input::Included),
+    ("opencode", InputCondition::Always, Input::Included),
+    ("openhands", InputCondition::Always, Input::Included),
+    ("openhands-sdk", InputCondition::Always, Input::Included),
+    ("pi", InputCondition::Always, Input::Included),
+    ("qwen-code", InputCondition::Always, Input::Included),
+    ("qwen-coder", InputCondition::Always, Input::Included),
+    ("rovodev-cli", InputCondition::Always, Input::Included),
+    ("strands", InputCondition::Always, Input::Included),
+    ("terminus-2", InputCondition::Always, Input::Included),
+    ("trae-agent", InputCondition::Anthropic, Input::Excluded),
 ];
 
 /// Agents that write the cost 0.0 where they know no price.
@@ -88,12 +88,12 @@ impl<'a> Agent<'a> {
             let model = head.model.as_deref().unwrap_or_default().to_ascii_lowercase();
             model.contains("anthropic") || model.contains("claude")
         };
-        let row = AGENTS.iter().find(|(agent, place, _)| {
+        let row = AGENTS.iter().find(|(agent, condition, _)| {
             *agent == name
-                && match place {
-                    Where::Always => true,
-                    Where::Anthropic => is_anthropic(),
-                    Where::Before(major, minor) => harbor()
+                && match condition {
+                    InputCondition::Always => true,
+                    InputCondition::Anthropic => is_anthropic(),
+                    InputCondition::Before(major, minor) => harbor()
                         .as_deref()
                         .and_then(major_and_minor)
                         .is_some_and(|version| version < (*major, *minor)),

@@ -16,7 +16,7 @@ const RECORDED_AFTER: i64 = 1_000_000;
 
 /// What an `exception_info` says.
 #[derive(Debug, Clone)]
-pub(super) struct Raised {
+pub(super) struct RecordedException {
     kind: String,
     message: String,
     traceback: String,
@@ -46,7 +46,7 @@ pub(super) struct Phases<'a> {
     pub(super) first: bool,
 }
 
-impl Raised {
+impl RecordedException {
     /// Reads the exception of a result or step; `None` = none is recorded.
     pub(super) fn read(node: Option<&Node>) -> Option<Self> {
         let info = node?.get("exception_info")?;

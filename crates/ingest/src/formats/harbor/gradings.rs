@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::head;
 use super::limits::{CONFIG_CAP, RESULT_CAP};
 use super::trial::Trial;
-use super::trial_episode::Played;
+use super::trial_episode::TrialEpisode;
 use crate::format_trait::Report;
 use crate::identity;
 use crate::readers::clock;
@@ -21,31 +21,31 @@ const MOST_GRADINGS: usize = 20;
 
 /// Leaves out all gradings of a trial in one run but the one that counts, with a warning, and gives that one the identity of the
 /// trial that was played, also where it graded another grading.
-pub(super) fn keep_last(played: &mut Vec<(&Trial, Played)>, report: &mut Report) {
-    if played.iter().all(|(trial, _)| trial.graded_source.is_none()) {
+pub(super) fn keep_last(episodes: &mut Vec<(&Trial, TrialEpisode)>, report: &mut Report) {
+    if episodes.iter().all(|(trial, _)| trial.graded_source.is_none()) {
         return;
     }
-    let sources: HashMap<String, String> = played
+    let sources: HashMap<String, String> = episodes
         .iter()
         .filter_map(|(trial, _)| Some((trial.text("id")?.to_owned(), trial.graded_source.clone()?)))
         .collect();
     // Which of them counts, by its index.
     let mut counted: HashMap<(String, String), usize> = HashMap::new();
-    let mut gradings: Vec<Option<(String, String)>> = Vec::with_capacity(played.len());
-    for (index, (trial, _)) in played.iter().enumerate() {
+    let mut gradings: Vec<Option<(String, String)>> = Vec::with_capacity(episodes.len());
+    for (index, (trial, _)) in episodes.iter().enumerate() {
         let grading = first(trial, &sources).map(|first| (trial.run.clone(), first));
         if let Some(grading) = &grading {
             let known = counted.entry(grading.clone()).or_insert(index);
-            if rank(&played[index]) < rank(&played[*known]) {
+            if rank(&episodes[index]) < rank(&episodes[*known]) {
                 *known = index;
             }
         }
         gradings.push(grading);
     }
     let paths: HashMap<usize, String> =
-        counted.values().map(|index| (*index, played[*index].0.path.clone())).collect();
+        counted.values().map(|index| (*index, episodes[*index].0.path.clone())).collect();
     let mut gradings = gradings.into_iter().enumerate();
-    played.retain_mut(|(trial, own)| {
+    episodes.retain_mut(|(trial, own)| {
         let Some((index, Some(grading))) = gradings.next() else { return true };
         let Some(other) = counted.get(&grading).filter(|counted| **counted != index) else {
             if trial.graded_source.is_some() {
@@ -73,8 +73,8 @@ fn first(trial: &Trial, sources: &HashMap<String, String>) -> Option<String> {
 
 /// Which grading of a trial counts, as the store says it for several runs: one that no resume can continue, then the last one
 /// with a verdict. The lesser, the better.
-fn rank((trial, played): &(&Trial, Played)) -> (bool, i64) {
-    let reason = played.episode.end().1;
+fn rank((trial, trial_episode): &(&Trial, TrialEpisode)) -> (bool, i64) {
+    let reason = trial_episode.episode.end().1;
     let is_open = trial.damaged
         || matches!(
             reason,

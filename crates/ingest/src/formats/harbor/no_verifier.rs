@@ -7,7 +7,7 @@ use model::{CAUSE, DECIDED_AS, DECIDED_BY, EndReason, Ending, Verdict, Warning};
 
 use crate::readers::json::Node;
 
-use super::step::Graded;
+use super::step::GradedStep;
 
 /// Whether the configuration of a trial switches its verifier off.
 pub(super) fn is_off(config: &Node) -> bool {
@@ -20,8 +20,8 @@ pub(super) fn counts(reason: EndReason) -> bool {
 }
 
 /// Makes of a step without a verdict one that was stopped. A reward that somebody left there is a verdict.
-pub(super) fn settle(graded: &mut Graded) {
-    let attempt = &mut graded.attempt;
+pub(super) fn settle(graded_step: &mut GradedStep) {
+    let attempt = &mut graded_step.attempt;
     if attempt.verdict != Verdict::Error || attempt.end_reason.is_some_and(counts) {
         return;
     }
@@ -30,7 +30,7 @@ pub(super) fn settle(graded: &mut Graded) {
     for field in [CAUSE, DECIDED_AS, DECIDED_BY] {
         attempt.extra.remove(field);
     }
-    graded.unrecognized = false;
+    graded_step.unrecognized = false;
 }
 
 /// Says that nothing was graded.

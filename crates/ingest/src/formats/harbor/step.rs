@@ -13,7 +13,7 @@ use crate::readers::value::{self, Unusable};
 use files::{Entry, Tree, join};
 
 use super::accounting::Agent;
-use super::exception::{Phases, Raised};
+use super::exception::{Phases, RecordedException};
 use super::layout::is_file;
 use super::limits::CONTINUATIONS;
 use super::resumed::Session;
@@ -27,7 +27,7 @@ const ZERO: Tokens = Tokens { input: Some(0), cached: Some(0), output: Some(0) }
 
 /// An attempt, and what deciding about build failures needs to know of it.
 #[derive(Debug)]
-pub(super) struct Graded {
+pub(super) struct GradedStep {
     pub(super) attempt: Attempt,
     /// Whether its output has CASE lines.
     pub(super) cases: bool,
@@ -58,9 +58,9 @@ pub(super) struct FirstMessage {
 
 /// What the trial around a step says.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Around<'a> {
+pub(super) struct StepContext<'a> {
     /// The trial's exception, if it ended the step.
-    pub(super) exception: Option<&'a Raised>,
+    pub(super) exception: Option<&'a RecordedException>,
     /// Whether the step is the first.
     pub(super) first: bool,
     /// Whether there is no result: the trial is running or was killed.
@@ -76,12 +76,12 @@ pub(super) fn read(
     tree: &Tree,
     folder: &str,
     node: Option<&Node>,
-    around: Around,
+    context: StepContext,
     report: &mut Report,
-) -> Graded {
+) -> GradedStep {
     let mut attempt = Attempt::new(1, Verdict::Error);
-    let raised = Raised::read(node);
-    let phases = Phases { node, first: around.first };
+    let raised = RecordedException::read(node);
+    let phases = Phases { node, first: context.first };
     let by_result = node.and_then(Rewards::of_step);
     // Without an entry in the result the verifier's own file is the only witness.
     let rewards =
@@ -95,9 +95,9 @@ pub(super) fn read(
     let mut unusable = Unusable::default();
     times(node, &mut attempt, &mut unusable);
     usage(node, &mut attempt, &mut unusable);
-    let found = step_tests::read(tree, folder, &mut attempt, &mut unusable, report);
+    let test_sources = step_tests::read(tree, folder, &mut attempt, &mut unusable, report);
     let trajectory_facts = trajectory(tree, folder, &mut attempt, &mut unusable, report);
-    around.agent.drop_what_nobody_counted(&mut attempt);
+    context.agent.drop_what_nobody_counted(&mut attempt);
     attempt.artifacts = artifacts(tree, folder);
     unusable.settle(&mut attempt);
     unusable.warn(folder, report);
@@ -114,31 +114,32 @@ pub(super) fn read(
             attempt.end_reason = Some(EndReason::TestsFailed);
             unrecognized = end_with(&mut attempt, cause);
             // Counts that are there and cannot be are unknown, and not none.
-            let nothing_ran = attempt.total.map_or(!found.counted, |total| total == 0);
+            let nothing_ran = attempt.total.map_or(!test_sources.counted, |total| total == 0);
             bare = cause.is_none() && attempt.tests.is_empty() && nothing_ran;
         }
-    } else if let Some(raised) = raised.as_ref().or(around.exception) {
+    } else if let Some(raised) = raised.as_ref().or(context.exception) {
         attempt.end_reason = Some(EndReason::NoVerdict);
         unrecognized = end_with(&mut attempt, raised.ended(phases));
         if attempt.end_reason == Some(EndReason::Cancelled) {
             attempt.verdict = Verdict::Unfinished;
         }
-    } else if around.unreadable || (decision.is_some() && !around.unfinished) {
+    } else if context.unreadable || (decision.is_some() && !context.unfinished) {
         // The verifier came to an end, and what it left cannot be read.
         attempt.end_reason = Some(EndReason::VerifierError);
         attempt.extra.insert("verdict".to_owned(), "unreadable".into());
-    } else if around.unfinished {
+    } else if context.unfinished {
         attempt.verdict = Verdict::Unfinished;
         attempt.end_reason = Some(EndReason::Unfinished);
     } else {
         attempt.end_reason = Some(EndReason::NoVerdict);
     }
     // The exception that ended the trial is recorded at a step only if it kept that step from being graded.
-    let around = around.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
-    attempt.exception = raised.as_ref().or(around).map(Raised::recorded);
+    let trial_exception =
+        context.exception.filter(|_| attempt.reward.is_none() && attempt.verdict != Verdict::Passed);
+    attempt.exception = raised.as_ref().or(trial_exception).map(RecordedException::recorded);
     let TrajectoryFacts { first_message, session, cache_exceeds_input, mentions } = trajectory_facts;
-    let cases = found.cases;
-    Graded { attempt, cases, bare, unrecognized, first_message, session, cache_exceeds_input, mentions }
+    let cases = test_sources.cases;
+    GradedStep { attempt, cases, bare, unrecognized, first_message, session, cache_exceeds_input, mentions }
 }
 
 /// Takes over why the attempt ended, where an exception says it, and says whether its cause is not recognized.

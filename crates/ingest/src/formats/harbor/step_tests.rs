@@ -13,9 +13,9 @@ use super::layout::is_file;
 const OUTPUT_CAP: u64 = 32 << 20;
 const OUTPUT_TAIL: u64 = 1 << 20;
 
-/// What was found of tests.
+/// Where the tests of a step were read from.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct TestSources {
     /// Whether there were CASE lines. Other tests are shown and are no cases of the case score.
     pub(super) cases: bool,
     /// Whether CASE lines or a CTRF report count the tests, if only by numbers that cannot be.
@@ -29,14 +29,14 @@ pub(super) fn read(
     attempt: &mut Attempt,
     unusable: &mut Unusable,
     report: &mut Report,
-) -> Found {
+) -> TestSources {
     let verifier = join(folder, "verifier");
     let stdout = join(&verifier, "test-stdout.txt");
     let output = if is_file(tree, &stdout) { output(tree, &stdout, report) } else { None };
     let log = output.as_deref().map(case_lines::parse).unwrap_or_default();
     if !log.is_empty() {
         take_cases(log, &stdout, attempt, &mut |warning| report.warn(warning));
-        return Found { cases: true, counted: true };
+        return TestSources { cases: true, counted: true };
     }
     attempt.counting = Counting::Outside;
     let path = join(&verifier, "ctrf.json");
@@ -50,7 +50,7 @@ pub(super) fn read(
                         report.warn(warning);
                     }
                     attempt.tests = numbered(found.tests);
-                    return Found { cases: false, counted: true };
+                    return TestSources { cases: false, counted: true };
                 }
             }
             Err(error) => {
@@ -62,7 +62,7 @@ pub(super) fn read(
         let log = pytest::parse(&output);
         take_pytest(log, attempt);
     }
-    Found { cases: false, counted: false }
+    TestSources { cases: false, counted: false }
 }
 
 /// Takes over the cases of an output.

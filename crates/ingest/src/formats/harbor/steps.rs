@@ -9,7 +9,7 @@ use model::{Episode, Warning};
 use crate::format_trait::Report;
 use files::Tree;
 
-use super::plan::Plan;
+use super::step_plan::StepPlan;
 use super::task::{self, Task};
 use super::trial::Trial;
 
@@ -49,7 +49,7 @@ impl Steps {
     }
 
     /// The names of a trial's steps and how many were planned for it.
-    pub(super) fn for_trial(&self, task: Option<&Task>, trial: &Trial, report: &mut Report) -> Plan {
+    pub(super) fn for_trial(&self, task: Option<&Task>, trial: &Trial, report: &mut Report) -> StepPlan {
         let mut names = self.names.clone();
         let mut count = self.count;
         // What it ran itself, where the task was changed between trials or since.
@@ -65,7 +65,7 @@ impl Steps {
         if started.iter().zip(&names).any(|(a, b)| a != b) || started.len() > names.len() {
             names.clone_from(&started);
         }
-        Plan { names, count: count.map(|n| n.max(started.len()) as u32) }
+        StepPlan { names, count: count.map(|n| n.max(started.len()) as u32) }
     }
 
     /// Says in the episodes of a task where the number of steps is from, and that it is unknown.

@@ -12,19 +12,19 @@ use crate::readers::value::{self, Unusable};
 use files::{Tree, file_name, join};
 
 use super::accounting::Agent;
-use super::exception::{Phases, Raised};
+use super::exception::{Phases, RecordedException};
 use super::layout::{is_file, is_folder};
 use super::no_verifier;
-use super::plan::Plan;
 use super::resumed::{self, Whole};
 use super::settings::plain;
-use super::step::{self, Around};
+use super::step::{self, StepContext};
+use super::step_plan::StepPlan;
 use super::task::{TITLE_CAP, Task};
 use super::trial::Trial;
 
 /// An episode, and what is decided about it when every trial of the task is read.
 #[derive(Debug)]
-pub(super) struct Played {
+pub(super) struct TrialEpisode {
     pub(super) episode: Episode,
     /// Turns that were graded as not passed without a single test.
     pub(super) bare_turns: Vec<u32>,
@@ -34,14 +34,14 @@ pub(super) struct Played {
 
 /// A step that the task declares or the trial ran.
 #[derive(Debug)]
-struct Declared {
+struct DeclaredStep {
     name: Option<String>,
-    begun: Option<Begun>,
+    started: Option<StartedStep>,
 }
 
 /// Where a step that was started left its files, and its entry in the result.
 #[derive(Debug)]
-struct Begun {
+struct StartedStep {
     folder: String,
     node: Option<Node>,
     traceback: Option<String>,
@@ -59,10 +59,10 @@ impl Trial {
         tree: &Tree,
         scenario: &str,
         task: Option<&Task>,
-        plan: &Plan,
+        plan: &StepPlan,
         (agent, kept): (Agent, &mut KeptTests),
         report: &mut Report,
-    ) -> Played {
+    ) -> TrialEpisode {
         let mut episode = Episode::new(file_name(&self.path), scenario);
         episode.identity.clone_from(&self.identity);
         episode.title = task.and_then(|t| t.title.clone());
@@ -72,7 +72,7 @@ impl Trial {
         let mut unusable = Unusable::default();
         unusable.settle_times(&mut episode.timing);
         unusable.warn(&join(&self.path, "result.json"), report);
-        let raised = Raised::read(self.result.as_ref());
+        let raised = RecordedException::read(self.result.as_ref());
         let (mut bare_turns, mut unrecognized_turns) = (Vec::new(), Vec::new());
         let mut cases = false;
         let (mut sessions, mut proofs) = (Vec::new(), Vec::new());
@@ -81,10 +81,10 @@ impl Trial {
 
         let single = plan.names.is_empty() && !self.is_multi_step(tree);
         let steps = if single { self.single_step(tree) } else { self.steps(tree, plan) };
-        let last_begun = steps.iter().rposition(|s| s.begun.is_some());
+        let last_started = steps.iter().rposition(|s| s.started.is_some());
         let cause = raised
             .as_ref()
-            .and_then(|r| ended(r, &steps, last_begun, plan))
+            .and_then(|r| end_attribution(r, &steps, last_started, plan))
             .filter(|cause| !self.verifier_off || no_verifier::counts(cause.reason));
         let mut reason = cause.map(|cause| cause.reason);
         if raised.is_none() && self.stopped_short(plan.count) {
@@ -111,29 +111,30 @@ impl Trial {
                 turn.title = turn.title.or_else(|| Some(name.clone()));
                 turn.extra.insert("step".to_owned(), name.as_str().into());
             }
-            if let Some(begun) = &declared.begun {
-                let around = Around {
+            if let Some(started) = &declared.started {
+                let context = StepContext {
                     // A trial's exception ended the step that was running.
-                    exception: raised.as_ref().filter(|_| Some(index) == last_begun),
+                    exception: raised.as_ref().filter(|_| Some(index) == last_started),
                     first: index == 0,
                     unfinished: self.result.is_none() && !self.damaged,
                     unreadable: self.damaged,
                     agent,
                 };
-                let mut graded = step::read(tree, &begun.folder, begun.node.as_ref(), around, report);
+                let mut graded_step =
+                    step::read(tree, &started.folder, started.node.as_ref(), context, report);
                 if self.verifier_off {
-                    no_verifier::settle(&mut graded);
+                    no_verifier::settle(&mut graded_step);
                 }
-                has_more_tests |= kept.keep(&mut graded.attempt);
-                if let Some(pointer) = begun.traceback.clone() {
-                    graded.attempt.artifacts.push(Artifact {
+                has_more_tests |= kept.keep(&mut graded_step.attempt);
+                if let Some(pointer) = started.traceback.clone() {
+                    graded_step.attempt.artifacts.push(Artifact {
                         kind: ArtifactKind::Log,
                         path: join(&self.path, "result.json"),
                         pointer: Some(pointer),
                     });
                 }
                 if turn.request.is_none()
-                    && let Some(message) = graded.first_message
+                    && let Some(message) = graded_step.first_message
                 {
                     if let Some(instruction) = message.instruction {
                         turn.title = first_title(&instruction, TITLE_CAP).or(turn.title);
@@ -146,20 +147,24 @@ impl Trial {
                         }));
                     }
                 }
-                cases |= graded.cases;
-                if graded.bare {
+                cases |= graded_step.cases;
+                if graded_step.bare {
                     bare_turns.push(number);
                 }
-                if graded.unrecognized {
+                if graded_step.unrecognized {
                     unrecognized_turns.push(number);
                 }
-                graded.attempt.grader_places =
-                    graded.mentions.as_ref().map(|mentions| mentions.new_places(mentions_before.as_ref()));
-                mentions_before = graded.mentions.or(mentions_before);
-                sessions.push(graded.session);
+                graded_step.attempt.grader_places = graded_step
+                    .mentions
+                    .as_ref()
+                    .map(|mentions| mentions.new_places(mentions_before.as_ref()));
+                mentions_before = graded_step.mentions.or(mentions_before);
+                sessions.push(graded_step.session);
                 // Before differences are taken: what proves it is what stands in the file.
-                proofs.push(graded.cache_exceeds_input || graded.attempt.tokens.cache_exceeds_input());
-                turn.attempts.push(graded.attempt);
+                proofs.push(
+                    graded_step.cache_exceeds_input || graded_step.attempt.tokens.cache_exceeds_input(),
+                );
+                turn.attempts.push(graded_step.attempt);
             }
             episode.turns.push(turn);
         }
@@ -197,7 +202,7 @@ impl Trial {
         };
         (episode.timing.agent_seconds, episode.timing.test_seconds) =
             (sum(|t| t.agent_seconds), sum(|t| t.test_seconds));
-        episode.exception = raised.as_ref().map(Raised::recorded);
+        episode.exception = raised.as_ref().map(RecordedException::recorded);
         // A step gets one attempt: the failure of the last one stands, whatever became of the trial after it.
         let failed = episode.turns.last().and_then(|t| t.attempts.last()).is_some_and(|last| {
             matches!(last.verdict, Verdict::Failed | Verdict::Error) && last.end_reason.is_some()
@@ -216,20 +221,20 @@ impl Trial {
             let tried = episode.turn(turn).is_some_and(|t| !t.attempts.is_empty());
             unrecognized_turns.contains(&turn) || !tried && cause.is_some_and(|cause| !cause.recognized)
         });
-        Played { episode, bare_turns, cases }
+        TrialEpisode { episode, bare_turns, cases }
     }
 
-    fn single_step(&self, tree: &Tree) -> Vec<Declared> {
-        let begun = self.has_begun(tree).then(|| Begun {
+    fn single_step(&self, tree: &Tree) -> Vec<DeclaredStep> {
+        let started = self.has_begun(tree).then(|| StartedStep {
             folder: self.path.clone(),
             node: self.result.clone(),
             // The traceback is in exception.txt.
             traceback: None,
         });
-        vec![Declared { name: None, begun }]
+        vec![DeclaredStep { name: None, started }]
     }
 
-    fn steps(&self, tree: &Tree, plan: &Plan) -> Vec<Declared> {
+    fn steps(&self, tree: &Tree, plan: &StepPlan) -> Vec<DeclaredStep> {
         let names = &plan.names;
         let results = self.step_results();
         let mut order = self.started();
@@ -256,29 +261,29 @@ impl Trial {
                 .as_ref()
                 .and_then(|n| n.at(&["exception_info", "exception_traceback"]))
                 .map(|_| format!("/step_results/{index}/exception_info/exception_traceback"));
-            let begun = (!failed_before).then_some(Begun { folder, node, traceback });
-            steps.push(Declared { name: Some(name.clone()), begun });
+            let started = (!failed_before).then_some(StartedStep { folder, node, traceback });
+            steps.push(DeclaredStep { name: Some(name.clone()), started });
         }
         if self.result.is_none() && self.log.started.is_empty() {
             self.add_step_in_flight(tree, plan, &mut steps);
         }
         for name in names.iter().skip(steps.len()) {
-            steps.push(Declared { name: Some(name.clone()), begun: None });
+            steps.push(DeclaredStep { name: Some(name.clone()), started: None });
         }
         steps
     }
 
     /// A killed trial whose finished steps are known: what lies in its own `agent/` folder is of the next one.
-    fn add_step_in_flight(&self, tree: &Tree, plan: &Plan, steps: &mut Vec<Declared>) {
+    fn add_step_in_flight(&self, tree: &Tree, plan: &StepPlan, steps: &mut Vec<DeclaredStep>) {
         let left = ["agent", "verifier"].iter().any(|d| !tree.list(&join(&self.path, d)).is_empty());
-        let last_is_graded = steps.last().and_then(|s| s.begun.as_ref()).is_none_or(|b| {
+        let last_is_graded = steps.last().and_then(|s| s.started.as_ref()).is_none_or(|b| {
             let verifier = join(&b.folder, "verifier");
             ["reward.txt", "reward.json"].iter().any(|f| is_file(tree, &join(&verifier, f)))
         });
         if left && last_is_graded && plan.count.is_none_or(|n| steps.len() < n as usize) {
-            steps.push(Declared {
+            steps.push(DeclaredStep {
                 name: plan.names.get(steps.len()).cloned(),
-                begun: Some(Begun { folder: self.path.clone(), node: None, traceback: None }),
+                started: Some(StartedStep { folder: self.path.clone(), node: None, traceback: None }),
             });
         }
     }
@@ -335,13 +340,20 @@ impl Trial {
 }
 
 /// What a trial's own exception says of its end: of the last step that began, or of the next one.
-fn ended(raised: &Raised, steps: &[Declared], last_begun: Option<usize>, plan: &Plan) -> Option<Attribution> {
-    let node = last_begun.and_then(|index| steps[index].begun.as_ref()).and_then(|begun| begun.node.as_ref());
-    let phases = Phases { node, first: last_begun.is_none_or(|index| index == 0) };
+fn end_attribution(
+    raised: &RecordedException,
+    steps: &[DeclaredStep],
+    last_started: Option<usize>,
+    plan: &StepPlan,
+) -> Option<Attribution> {
+    let node = last_started
+        .and_then(|index| steps[index].started.as_ref())
+        .and_then(|started| started.node.as_ref());
+    let phases = Phases { node, first: last_started.is_none_or(|index| index == 0) };
     if raised.after_tests(phases) {
         // With no step left it is the tear-down.
         let planned = steps.len().max(plan.count.unwrap_or(0) as usize);
-        return last_begun.filter(|index| index + 1 < planned).and_then(|_| raised.before_next_step());
+        return last_started.filter(|index| index + 1 < planned).and_then(|_| raised.before_next_step());
     }
     raised.ended(phases)
 }

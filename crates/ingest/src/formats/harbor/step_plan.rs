@@ -2,7 +2,7 @@
 
 /// What is known of one trial's steps before they are read.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct StepPlan {
     /// All declared steps as far as they are known; empty: one step, or unknown.
     pub(super) names: Vec<String>,
     /// How many were planned; `None` = unknown.
