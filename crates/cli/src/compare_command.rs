@@ -214,6 +214,7 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
                 rate.tasks.to_string(),
                 rate.trials.to_string(),
                 rate.passed.to_string(),
+                rate.trials.saturating_sub(rate.passed).to_string(),
                 rate.unscored.to_string(),
                 percent(rate.value),
                 percent_interval(rate.ci_low, rate.ci_high),
@@ -228,6 +229,7 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
         "tasks",
         "trials",
         "passed",
+        "failed",
         "not scored",
         "pass rate",
         "95 % CI",
@@ -235,7 +237,7 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
         "score",
         "cost ($)",
     ];
-    text_table::table(&head, &[false, true, true, true, true, true, true, false, true, true], &rows)
+    text_table::table(&head, &[false, true, true, true, true, true, true, true, false, true, true], &rows)
 }
 
 /// What a member cost, as far as it is known.

@@ -79,9 +79,9 @@ fn runs_text(rows: &[RunRow]) -> String {
     let all = of_one_turn > 0 && of_one_turn + of_unknown_turns == rows.len();
     let mut head = vec!["id", "model", "harness"];
     head.extend(if all {
-        ["tasks", "trials", "pass rate", "95 % CI", "not scored"].as_slice()
+        ["tasks", "trials", "passed", "failed", "not scored", "pass rate", "95 % CI"].as_slice()
     } else if of_one_turn > 0 {
-        ["episodes", "stamina or pass rate", "95 % CI", "tau", "events/censored"].as_slice()
+        ["episodes", "stamina or pass rate", "95 % CI", "tau", "events/censored or trials"].as_slice()
     } else {
         ["episodes", "stamina", "95 % CI", "tau", "events/censored"].as_slice()
     });
@@ -105,19 +105,23 @@ fn runs_text(rows: &[RunRow]) -> String {
                 Some(rate) if all => vec![
                     rate.tasks.to_string(),
                     trials(row, rate),
+                    rate.passed.to_string(),
+                    failed(rate).to_string(),
+                    rate.unscored.to_string(),
                     starred(row, percent(rate.value)),
                     percent_interval(rate.ci_low, rate.ci_high),
-                    rate.unscored.to_string(),
                 ],
                 Some(rate) => vec![
                     episodes(row),
                     starred(row, percent(rate.value)),
                     percent_interval(rate.ci_low, rate.ci_high),
                     "one turn".to_owned(),
-                    ends(),
+                    trials_in_words(rate),
                 ],
                 None if all => {
-                    vec![unknown(), "0".to_owned(), unknown(), "n/a".to_owned(), row.episodes.to_string()]
+                    // Nobody was at risk: no trial is scored.
+                    let [none, trials] = ["0".to_owned(), row.episodes.to_string()];
+                    vec![unknown(), none.clone(), none.clone(), none, trials, unknown(), "n/a".to_owned()]
                 }
                 None if !row.tested => {
                     let mut cells = vec![episodes(row), "no tests".to_owned()];
@@ -168,6 +172,18 @@ fn trials(row: &RunRow, rate: &PassRate) -> String {
         || scored.to_string(),
         |planned| format!("{scored} ({} of {planned} read)", row.episodes),
     )
+}
+
+/// Scored trials that did not pass.
+fn failed(rate: &PassRate) -> u32 {
+    rate.trials.saturating_sub(rate.passed)
+}
+
+/// What the trials of a run of one turn came to: those that passed are no censored episodes here.
+fn trials_in_words(rate: &PassRate) -> String {
+    let not_scored =
+        if rate.unscored > 0 { format!(", {} not scored", rate.unscored) } else { String::new() };
+    format!("{} passed, {} failed{not_scored}", rate.passed, failed(rate))
 }
 
 /// A star beside a number that is less sure than it looks; the lines below the table say why.

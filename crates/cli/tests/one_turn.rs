@@ -113,6 +113,10 @@ fn a_job_of_one_turn_has_a_pass_rate() {
 
     let listed = text(&home.stamina(&["runs"]).stdout);
     assert!(listed.contains("pass rate") && listed.contains("55.6 %") && !listed.contains("tau"), "{listed}");
+    let words: Vec<&str> = listed.split_whitespace().collect();
+    let heads = ["tasks", "trials", "passed", "failed", "not", "scored", "pass", "rate"];
+    assert!(words.windows(heads.len()).any(|found| found == heads), "{listed}");
+    assert!(words.windows(5).any(|found| found == ["3", "9", "5", "4", "1"]), "{listed}");
     let shown = text(&home.stamina(&["show", run["id"].as_str().expect("an id")]).stdout);
     assert!(shown.contains("\nPass rate 55.6 % (95 % CI "), "{shown}");
     assert!(shown.contains("several trials of a task, interval clustered by task\n"), "{shown}");
@@ -260,11 +264,13 @@ fn what_is_exported_of_one_turn_is_about_pass_rates() {
     assert!(spread.contains("Pass rate of the best") && !spread.contains("1 turn"), "{spread}");
     // Of task d only one has a pass rate; in a and of the two others together they are even.
     let paired = csv(&["table", "paired", a, b], "paired.md");
-    assert!(paired.contains("Pass rate by scenario") && paired.contains("on average +0.0 pp"), "{paired}");
-    assert!(paired.contains("over 3 shared scenarios.") && !paired.contains("turn"), "{paired}");
+    assert!(paired.contains("Pass rate by task") && paired.contains("on average +0.0 pp"), "{paired}");
+    assert!(paired.contains("over 3 shared tasks.") && !paired.contains("turn"), "{paired}");
     let svg = csv(&["figure", "paired", a, b], "paired.svg");
     assert!(
-        svg.contains("Pass rate (%)") && svg.contains("passes more often in 1, less often in 1"),
+        svg.contains("Pass rate (%)")
+            && svg.contains(">Task<")
+            && svg.contains("passes more often in 1, less often in 1"),
         "{svg}"
     );
     assert!(!svg.contains("Stamina (turns") && !svg.contains("0.00 turns"), "{svg}");
@@ -284,13 +290,24 @@ fn a_report_of_one_turn_has_no_curve() {
         "## Tasks",
         "**Tasks that only one run solves**",
         "pass rate 66.7 % (95 % CI",
+        "3 scored trials of 3 tasks, 2 passed, 1 failed, 1 trial not scored; pass rate 66.7 %",
+        "Which trials are scored follows censoring policy",
         "Trials that were stopped from outside are not scored",
     ] {
         assert!(report.contains(there), "{there}: {report}");
     }
     // A trial that passed is censored, and scored.
-    let not_there =
-        ["## Survival", "τ", "ean stamina", "**Turns of every episode**", "Censored ones are not scored"];
+    let not_there = [
+        "## Survival",
+        "τ",
+        "ean stamina",
+        "**Turns of every episode**",
+        "Censored ones are not scored",
+        "events, ",
+        "event, ",
+        "Censored episodes",
+        "Early censored",
+    ];
     for not_there in not_there {
         assert!(!report.contains(not_there), "{not_there}: {report}");
     }

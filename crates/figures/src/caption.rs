@@ -55,10 +55,15 @@ fn total(figure: &Figure, method: &Method) -> Option<String> {
         Figure::Table(_) => return None,
         _ => (method.counts.len(), method.counts.iter().map(|counts| counts.n).collect()),
     };
-    let n = count(each.iter().fold(0_u32, |all, n| all.saturating_add(*n)));
+    let n = each.iter().fold(0_u32, |all, n| all.saturating_add(*n));
+    let n = match figure {
+        _ if of_trials(method) => counted(n, "scored trial", "scored trials"),
+        Figure::FailureShares(_) => format!("{} episodes", count(n)),
+        _ => count(n),
+    };
     (runs > 0).then(|| match figure {
         Figure::Matrix(_) => format!("{}, n = {n}", counted(runs as u32, "cell", "cells")),
-        Figure::FailureShares(_) => format!("n = {n} episodes"),
+        Figure::FailureShares(_) => format!("n = {n}"),
         _ => format!("{}, n = {n}", counted(runs as u32, "run", "runs")),
     })
 }
@@ -84,6 +89,11 @@ pub(crate) fn with_method<'a>(table: &'a Table, spec: &FigureSpec) -> Cow<'a, Ta
     let mut table = table.clone();
     table.notes.push(sentences(intervals.chain(made(&spec.figure, method))));
     Cow::Owned(table)
+}
+
+/// Whether the method counts trials of runs of one turn, and no episodes.
+fn of_trials(method: &Method) -> bool {
+    !method.counts.is_empty() && method.counts.iter().all(|counts| counts.passed.is_some())
 }
 
 /// The parts as sentences, each with one full stop, without empty ones.
@@ -123,11 +133,8 @@ fn made(figure: &Figure, method: &Method) -> Vec<String> {
         ));
     }
     if let Some(scenarios) = method.scenarios {
-        let shared = if scenarios == 0 {
-            "no scenario".to_owned()
-        } else {
-            counted(scenarios, "scenario", "scenarios")
-        };
+        let [one, many] = if of_trials(method) { ["task", "tasks"] } else { ["scenario", "scenarios"] };
+        let shared = if scenarios == 0 { format!("no {one}") } else { counted(scenarios, one, many) };
         parts.push(format!("The runs share {shared}"));
     }
     parts.extend(policy(figure, method));
@@ -193,13 +200,17 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
         }
         Figure::Paired(data) => {
             let what = format!(
-                "{} by scenario, {a} and {b}, Δ: {b} − {a}",
+                "{} by {}, {a} and {b}, Δ: {b} − {a}",
                 if data.of_rates { "Pass rate (%)" } else { data.measure() },
+                data.nouns()[0],
                 a = full_name(&data.a),
                 b = full_name(&data.b)
             );
             let mut parts = with(&what, if data.mean.is_some() { "95 % CI" } else { "" });
-            parts.push("Arrows are lower bounds (censored)".to_owned());
+            // A pass rate is over scored trials, and no lower bound.
+            if !data.of_rates || data.pairs.iter().any(|pair| pair.a_censored || pair.b_censored) {
+                parts.push("Arrows are lower bounds (censored)".to_owned());
+            }
             parts
         }
         Figure::Bars(data) => {
@@ -236,11 +247,21 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
     }
 }
 
-/// `n = 25, 23 events, 2 censored`.
-fn ended(n: u32, events: Option<u32>, censored: Option<u32>) -> String {
-    let mut parts = vec![format!("n = {}", count(n))];
-    parts.extend(events.map(|events| counted(events, "event", "events")));
-    parts.extend(censored.map(|censored| format!("{} censored", count(censored))));
+/// `n = 25, 23 events, 2 censored`; of a run of one turn `n = 25 scored trials of 5 tasks, 15 passed, 10 failed, 2 not scored`.
+fn ended(counts: &EpisodeCounts) -> String {
+    let Some(passed) = counts.passed else {
+        let mut parts = vec![format!("n = {}", count(counts.n))];
+        parts.extend(counts.events.map(|events| counted(events, "event", "events")));
+        parts.extend(counts.censored.map(|censored| format!("{} censored", count(censored))));
+        return parts.join(", ");
+    };
+    let of_tasks = counts.tasks.map(|tasks| format!(" of {}", counted(tasks, "task", "tasks")));
+    let mut parts = vec![
+        format!("n = {}{}", counted(counts.n, "scored trial", "scored trials"), of_tasks.unwrap_or_default()),
+        format!("{} passed", count(passed)),
+        format!("{} failed", count(counts.n.saturating_sub(passed))),
+    ];
+    parts.extend(counts.unscored.filter(|n| *n > 0).map(|n| format!("{} not scored", count(n))));
     parts.join(", ")
 }
 
@@ -252,7 +273,7 @@ const MOST_NAMED: usize = 3;
 fn grouped(each: &[EpisodeCounts], around: impl Fn(&str) -> String) -> Vec<String> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for one in each {
-        let (text, name) = (ended(one.n, one.events, one.censored), clean(&one.name));
+        let (text, name) = (ended(one), clean(&one.name));
         match groups.iter_mut().find(|(known, _)| *known == text) {
             Some((_, names)) => names.push(name),
             None => groups.push((text, vec![name])),
@@ -304,21 +325,19 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
         n: s.n,
         events: Some(s.events),
         censored: Some(s.censored),
+        ..EpisodeCounts::default()
     };
     let several = |series: &[crate::spec::SeriesData]| {
         let each: Vec<EpisodeCounts> =
             series.iter().map(|s| counts_of(full_name(&s.label), &s.summary)).collect();
         grouped(&each, str::to_owned)
     };
-    let own = |label: &SeriesLabel, n: u32| EpisodeCounts {
-        name: full_name(label),
-        n,
-        events: None,
-        censored: None,
-    };
+    let own =
+        |label: &SeriesLabel, n: u32| EpisodeCounts { name: full_name(label), n, ..EpisodeCounts::default() };
     let counts = |around: &dyn Fn(&str) -> String| grouped(&method.counts, around);
     let plain = |name: &str| name.to_owned();
-    let of_all = |name: &str| format!("All episodes of {name}");
+    let all = if of_trials(method) { "All trials" } else { "All episodes" };
+    let of_all = |name: &str| format!("{all} of {name}");
     match figure {
         Figure::Survival(data) | Figure::FirstFailures(data) => {
             grouped(&[counts_of(clean(&data.name), &data.summary)], plain)
@@ -326,7 +345,8 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
         Figure::SurvivalComparison(data) => several(&data.series),
         Figure::FirstFailuresComparison(data) => several(&data.series),
         Figure::Paired(data) => {
-            let pairs = counted(data.pairs.len() as u32, "scenario", "scenarios");
+            let [one, many] = data.nouns();
+            let pairs = counted(data.pairs.len() as u32, one, many);
             let mean = data.mean.map(|mean| {
                 let p = mean.p.map(|_| format!(", {}", p_value(mean.p))).unwrap_or_default();
                 let ci = interval(mean.ci_low, mean.ci_high, 2);
@@ -343,13 +363,15 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
                 let all: Option<Vec<u32>> = method.counts.iter().map(of).collect();
                 all.filter(|all| !all.is_empty()).map(|all| all.into_iter().fold(0, u32::saturating_add))
             };
-            // A cell of pass rates counts scored trials. The others are episodes too, and censored.
-            let n = sum(|c| Some(c.n)).unwrap_or(total);
-            vec![format!(
-                "{} in {}",
-                ended(n, sum(|c| c.events), sum(|c| c.censored)),
-                counted(played.len() as u32, "cell", "cells")
-            )]
+            let summed = EpisodeCounts {
+                n: sum(|c| Some(c.n)).unwrap_or(total),
+                events: sum(|c| c.events),
+                censored: sum(|c| c.censored),
+                passed: sum(|c| c.passed),
+                unscored: sum(|c| c.unscored),
+                ..EpisodeCounts::default()
+            };
+            vec![format!("{} in {}", ended(&summed), counted(played.len() as u32, "cell", "cells"))]
         }
         Figure::FailureShares(data) => {
             let groups: Vec<EpisodeCounts> = data
@@ -407,7 +429,12 @@ fn policy(figure: &Figure, method: &Method) -> Option<String> {
     let name = method.policy.as_ref().or(own)?;
     let details: Vec<String> = method.policy_details.iter().map(|d| clean(d)).collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    Some(format!("Failures and censored episodes follow censoring policy {}{details}", clean(name)))
+    let what = if of_trials(method) {
+        "Which trials are scored follows"
+    } else {
+        "Failures and censored episodes follow"
+    };
+    Some(format!("{what} censoring policy {}{details}", clean(name)))
 }
 
 /// The runs that a figure names.

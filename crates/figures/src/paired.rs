@@ -18,6 +18,7 @@ const MOST_NAMED: usize = 40;
 
 struct PairedPlan {
     legend_top: f64,
+    names_head: &'static str,
     names_right: f64,
     named: bool,
     differences: bool,
@@ -32,7 +33,8 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
     let pairs = sorted(data);
     let plan = plan(data, &sheet, &pairs);
-    let described = Described { kind: "paired", title: "Runs by scenario", summary: summary(data) };
+    let title = if data.of_rates { "Runs by task" } else { "Runs by scenario" };
+    let described = Described { kind: "paired", title, summary: summary(data) };
     let styles = [&data.a, &data.b].map(|l| Style::of_label(l, sheet.tokens));
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         legend::draw(&sheet, canvas, plan.legend_top, &[(&data.a, styles[0]), (&data.b, styles[1])]);
@@ -42,14 +44,16 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
         let left = plan.axis.ends().0;
         canvas.line(&[(left, plan.top), (left, plan.bottom)], Pen::new(sheet.tokens.axis, sheet.sizes.axis));
         if !plan.named {
-            let short = counted(pairs.len() as u32, "scenario", "scenarios");
+            let [one, many] = data.nouns();
+            let short = counted(pairs.len() as u32, one, many);
             let names = [format!("{short}, sorted by difference"), short];
             let x = left - 0.6 * sheet.sizes.tick_font;
             sheet.name_upright(canvas, x, (plan.top, plan.bottom), &names.each_ref().map(String::as_str));
         }
         if pairs.is_empty() {
             let at = (f64::midpoint(left, plan.axis.ends().1), f64::midpoint(plan.top, plan.bottom));
-            sheet.centered(canvas, "No scenario in both", at, sheet.sizes.name_font, sheet.tokens.muted);
+            let text = format!("No {} in both", data.nouns()[0]);
+            sheet.centered(canvas, &text, at, sheet.sizes.name_font, sheet.tokens.muted);
         }
         canvas.part("pairs");
         let scenarios: Vec<&str> = pairs.iter().map(|(_, pair)| pair.scenario.as_str()).collect();
@@ -120,7 +124,7 @@ fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> PairedPlan {
     let widest = pairs
         .iter()
         .map(|(_, p)| sheet.tick_width(&clean(&p.scenario)))
-        .fold(sheet.tick_width("Scenario"), f64::max);
+        .fold(sheet.tick_width(data.names_head()), f64::max);
     // Readable names of scenarios are long; the rows need less width than they do.
     let names_right =
         if named { sheet.names_left() + widest.min(0.48 * sheet.width) } else { PAD + sizes.name_font };
@@ -133,6 +137,7 @@ fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> PairedPlan {
     let bottom = top + count * row;
     PairedPlan {
         legend_top: 0.0,
+        names_head: data.names_head(),
         names_right,
         named,
         differences: named,
@@ -156,7 +161,7 @@ fn draw_pair(
     let size = sizes.tick_font;
     if i == 0 && plan.named {
         let base = plan.top - 0.5 * size;
-        canvas.text("Scenario", (plan.names_right, base), Anchor::End, size, sheet.tokens.muted);
+        canvas.text(plan.names_head, (plan.names_right, base), Anchor::End, size, sheet.tokens.muted);
         draw_delta(sheet, canvas, (sheet.width - PAD, base), styles);
     }
     let middle = plan.top + (i as f64 + 0.5) * plan.row;
@@ -219,13 +224,14 @@ fn summary(data: &Paired) -> String {
     let shorter = pairs.iter().filter(|(_, p)| p.b < p.a).count() as u32;
     let equal = pairs.len() as u32 - longer - shorter;
     let bounds = pairs.iter().filter(|(_, p)| p.a_censored || p.b_censored).count() as u32;
+    let [one, many] = data.nouns();
     let mut sentences = vec![
         format!(
             "{} of {} and {} on {} that both have.",
             data.measure(),
             full_name(&data.a),
             full_name(&data.b),
-            counted(pairs.len() as u32, "scenario", "scenarios")
+            counted(pairs.len() as u32, one, many)
         ),
         if data.of_rates {
             format!(

@@ -16,6 +16,7 @@ fn method() -> Method {
         n,
         events: Some(events),
         censored: Some(n - events),
+        ..EpisodeCounts::default()
     };
     Method {
         policy: Some("default".to_owned()),
@@ -112,7 +113,7 @@ fn the_name_of_the_forests_axis_is_never_cut() {
 
 #[test]
 fn counts_without_ends_say_only_how_many() {
-    let counts = vec![EpisodeCounts { name: "A".to_owned(), n: 3, events: None, censored: None }];
+    let counts = vec![EpisodeCounts { name: "A".to_owned(), n: 3, ..EpisodeCounts::default() }];
     let spec = FigureSpec::new(many::bars(2), Layout::print(234.0), Theme::Print)
         .with_method(Method { counts, ..Method::default() });
     assert!(caption(&spec).contains(". A: n = 3. Made with Stamina"), "{}", caption(&spec));
@@ -323,7 +324,52 @@ fn a_short_caption_says_what_was_simulated() {
 }
 
 fn counts(name: &str, n: u32, events: u32) -> EpisodeCounts {
-    EpisodeCounts { name: name.to_owned(), n, events: Some(events), censored: Some(n - events) }
+    EpisodeCounts {
+        name: name.to_owned(),
+        n,
+        events: Some(events),
+        censored: Some(n - events),
+        ..EpisodeCounts::default()
+    }
+}
+
+/// Trials that passed were counted among the censored.
+#[test]
+fn trials_of_one_turn_are_scored_passed_or_failed() {
+    let trials = |name: &str, unscored| EpisodeCounts {
+        name: name.to_owned(),
+        n: 20,
+        passed: Some(12),
+        unscored: Some(unscored),
+        tasks: Some(10),
+        ..EpisodeCounts::default()
+    };
+    let Figure::Paired(mut data) = many::paired(4, 1) else { unreachable!() };
+    data.of_rates = true;
+    for pair in &mut data.pairs {
+        (pair.a_censored, pair.b_censored) = (false, false);
+    }
+    let spec =
+        FigureSpec::new(Figure::Paired(data), Layout::print(234.0), Theme::Print).with_method(Method {
+            policy: Some("default".to_owned()),
+            counts: vec![trials("one", 3), trials("two", 0)],
+            scenarios: Some(4),
+            ..Method::default()
+        });
+    let text = caption(&spec);
+    for part in [
+        "All trials of one: n = 20 scored trials of 10 tasks, 12 passed, 8 failed, 3 not scored.",
+        "All trials of two: n = 20 scored trials of 10 tasks, 12 passed, 8 failed.",
+        "4 tasks",
+        "The runs share 4 tasks.",
+        "Which trials are scored follows censoring policy default.",
+    ] {
+        assert!(text.contains(part), "{part} is not in: {text}");
+    }
+    assert!(!text.contains("ensored") && !text.contains("scenario") && !text.contains("event"), "{text}");
+    assert!(short_caption(&spec).contains("2 runs, n = 40 scored trials."), "{}", short_caption(&spec));
+    let text = toml::to_string(&spec).unwrap();
+    assert_eq!(toml::from_str::<FigureSpec>(&text).unwrap(), spec);
 }
 
 #[test]

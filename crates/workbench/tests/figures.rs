@@ -420,9 +420,9 @@ fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
     assert!(!caption(&library.spec(&FigureOf::Failures { of: requested })).contains("Published"));
 }
 
-/// Trials that are not scored are episodes, too: n is what events and censored ones add up to.
+/// A trial that passed is no censored one: "1 event, 2 censored" was said of these three.
 #[test]
-fn the_caption_of_a_matrix_of_pass_rates_counts_every_episode_once() {
+fn captions_and_tables_of_one_turn_count_trials_that_passed_failed_or_are_not_scored() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("attempts.csv");
     let rows = "run,harness,model,scenario,turn,attempt,passed,end_reason,planned_turns\n\
@@ -431,5 +431,29 @@ fn the_caption_of_a_matrix_of_pass_rates_counts_every_episode_once() {
     let library = Library::new(&[path]);
     let request = FigureOf::Matrix { of: MatrixRequest::default(), published: false };
     let text = caption(&library.spec(&request));
-    assert!(text.contains("n = 3, 1 event, 2 censored in 1 cell"), "{text}");
+    assert!(text.contains("n = 2 scored trials, 1 passed, 1 failed, 1 not scored in 1 cell"), "{text}");
+    let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0).id;
+    let of_run = || compared_runs(&[&run]);
+    let ended = "n = 2 scored trials of 2 tasks, 1 passed, 1 failed, 1 not scored";
+    let bars = FigureOf::Bars { of: of_run(), measure: Measure::PassRate, published: false };
+    let failures = FailuresRequest { members: members(&[&run]), ..FailuresRequest::default() };
+    for figure in [bars, FigureOf::Failures { of: failures }] {
+        let text = caption(&library.spec(&figure));
+        assert!(text.contains(ended) && !text.contains("ensored"), "{text}");
+        assert!(text.contains("Which trials are scored follows censoring policy default"), "{text}");
+    }
+    // Whoever asks for the curve is told where those that passed are counted.
+    let survival = FigureOf::Survival { of: of_run(), bands: Bands::Auto };
+    let text = caption(&library.spec(&survival));
+    assert!(text.contains("Trials that passed are among the censored."), "{text}");
+    let table = library.workbench.table(&TableOf::Sensitivity { of: of_run() }).unwrap();
+    let heads: Vec<&str> =
+        table.columns.iter().filter(|c| !c.for_machines).map(|c| c.heading.as_str()).collect();
+    assert!(
+        heads.contains(&"Trials not scored") && heads.iter().all(|h| !h.contains("ensored")),
+        "{heads:?}"
+    );
+    let table = library.workbench.table(&TableOf::Runs { of: of_run() }).unwrap();
+    let failed = table.columns.iter().find(|column| column.name == "failed").unwrap();
+    assert!(!failed.for_machines && failed.heading == "Failed", "{failed:?}");
 }

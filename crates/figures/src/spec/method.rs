@@ -28,10 +28,11 @@ pub struct Method {
     /// The bootstrap of the intervals, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<Bootstrap>,
-    /// The number of episodes of each run (cell, group), for figures whose data does not have it.
+    /// The number of episodes of each run (cell, group), or of trials of runs of one turn, for figures whose data does not have
+    /// it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<EpisodeCounts>,
-    /// Number of scenarios that the runs share.
+    /// Number of scenarios (tasks, of runs of one turn) that the runs share.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenarios: Option<u32>,
     /// Further sentences, without their full stops: `26 simulated episodes`.
@@ -62,12 +63,13 @@ impl Default for Method {
     }
 }
 
-/// The number of episodes of a run, and how they ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The number of episodes of a run, and how they ended. Of a run of one turn, its scored trials: those that did not pass
+/// failed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeCounts {
     /// The name of the run in the figure, which may be any text.
     pub name: String,
-    /// Episodes.
+    /// Episodes, or scored trials.
     pub n: u32,
     /// How many ended in an event; `None` = the figure does not depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,6 +77,15 @@ pub struct EpisodeCounts {
     /// How many were censored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub censored: Option<u32>,
+    /// How many scored trials passed; `None` = the run is not of one turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub passed: Option<u32>,
+    /// Trials of a run of one turn that are not scored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unscored: Option<u32>,
+    /// Tasks with a scored trial, of a run of one turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<u32>,
 }
 
 /// A bootstrap that can be repeated.

@@ -27,6 +27,16 @@ impl Paired {
         if self.of_rates { "percentage points" } else { "turns" }
     }
 
+    /// What both runs played, one and many of them.
+    pub(crate) const fn nouns(&self) -> [&'static str; 2] {
+        if self.of_rates { ["task", "tasks"] } else { ["scenario", "scenarios"] }
+    }
+
+    /// The head over the names of these.
+    pub(crate) const fn names_head(&self) -> &'static str {
+        if self.of_rates { "Task" } else { "Scenario" }
+    }
+
     /// What is compared.
     pub(crate) const fn measure(&self) -> &'static str {
         if self.of_rates { "Pass rate" } else { "Stamina" }

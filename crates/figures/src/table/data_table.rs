@@ -144,7 +144,7 @@ fn marked(label: &SeriesLabel) -> String {
 fn paired(data: &Paired) -> Table {
     let unit = if data.of_rates { "%" } else { data.unit() };
     let columns = vec![
-        Column::text("scenario", "Scenario"),
+        Column::text("scenario", data.names_head()),
         Column::number("a", &marked(&data.a), 1).unit(unit),
         Column::flag("a_at_least", "Lower bound"),
         Column::number("b", &marked(&data.b), 1).unit(unit),
@@ -152,7 +152,8 @@ fn paired(data: &Paired) -> Table {
         Column::number("difference", "Difference", 1).unit(data.unit()),
         Column::flag("simulated", "Simulated"),
     ];
-    let mut table = Table::new("paired", &format!("{} by shared scenario", data.measure()), columns);
+    let mut table =
+        Table::new("paired", &format!("{} by shared {}", data.measure(), data.nouns()[0]), columns);
     for pair in &data.pairs {
         table.push(vec![
             known(pair.scenario.as_str()),

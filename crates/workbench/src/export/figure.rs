@@ -9,7 +9,6 @@ use figures::{
     PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData, SeriesLabel, SharesForm,
     SurvivalComparison, Theme,
 };
-
 use model::PassRate;
 use store::episode_name;
 
@@ -36,14 +35,16 @@ impl Workbench {
                 let data = self.compare_runs(of.clone())?;
                 let method = Method { tau: method::tau(data.tau), ..self.method_with_doubts(&data)? };
                 let repeats = data.members.iter().any(|member| member.stamina.clustered);
-                let method = method::noted(method, repeats.then(|| REPEATS.to_owned()).into_iter().collect());
-                (survival(&data, *bands), method)
+                let repeats = repeats.then(|| REPEATS.to_owned()).into_iter();
+                let notes = repeats.chain(method::passed_are_censored(&data)).collect();
+                (survival(&data, *bands), method::noted(method, notes))
             }
             FigureOf::FirstFailures { of } => {
                 let data = self.compare_runs(of.clone())?;
-                let series = series(&data.members);
-                let figure = Figure::FirstFailuresComparison(FirstFailuresComparison { series });
-                (figure, self.method_with_doubts_of_sums(&data)?)
+                let figure = FirstFailuresComparison { series: series(&data.members) };
+                let notes = method::passed_are_censored(&data);
+                let method = method::noted(self.method_with_doubts_of_sums(&data)?, notes);
+                (Figure::FirstFailuresComparison(figure), method)
             }
             FigureOf::Differences { of, ratio } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;

@@ -2,25 +2,20 @@
 //! Every caption counts its episodes and says by which policy they were counted, also where the policy changes no number: a
 //! reader of the figure sees how many episodes failed. Only a τ is left out where it means nothing, as for costs.
 
+mod counts;
 mod of_tables;
-
-use std::collections::HashSet;
 
 use figures::{EpisodeCounts, Method};
 use model::{Ending, PassRate};
 
+pub(super) use self::counts::passed_are_censored;
+use self::counts::{counted, counted_of, counts, summed};
 use crate::Workbench;
 use crate::api::{
-    self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, Measure, Member, Nothing,
+    self, ApiError, Comparability, ComparedMember, Comparison, FailureScope, Measure, Nothing,
     PairedComparison, PolicyTable, Stamina,
 };
-use crate::compare::copies::{self, Common};
-use crate::compare::members::Pool;
-use crate::compare::{doubts, goes_on_differs, members, tests_of};
-use crate::episodes::ending;
-
-/// The most members whose episodes a caption counts one by one.
-const MOST_COUNTED: usize = 8;
+use crate::compare::{doubts, goes_on_differs, tests_of};
 
 const GREENWOOD: &str = "Greenwood 95 % CI";
 
@@ -43,10 +38,6 @@ pub(super) fn tau(tau: u32) -> Option<u32> {
     Some(tau).filter(|tau| *tau > 0)
 }
 
-fn counts(name: String, stamina: &Stamina) -> EpisodeCounts {
-    EpisodeCounts { name, n: stamina.n, events: Some(stamina.events), censored: Some(stamina.censored) }
-}
-
 /// More pairs of members with trials in common are only counted.
 const MOST_PAIRS: usize = 3;
 
@@ -62,23 +53,6 @@ fn counted_in_each(overlaps: &[(u32, u32, u32)], name: impl Fn(u32) -> String) -
         format!("{}, and counted in each", tests_of::in_both(&name(*a), &name(*b), *runs))
     };
     overlaps.iter().map(one).collect()
-}
-
-/// Their sum, where there are several.
-fn summed(each: Vec<EpisodeCounts>, what: &str) -> Vec<EpisodeCounts> {
-    if each.len() < 2 {
-        return each;
-    }
-    let sum = |of: fn(&EpisodeCounts) -> Option<u32>| {
-        each.iter().map(of).try_fold(0_u32, |all, some| Some(all.saturating_add(some?)))
-    };
-    let name = format!("{} {what}", each.len());
-    let n = sum(|c| Some(c.n)).unwrap_or(0);
-    vec![EpisodeCounts { name, n, events: sum(|c| c.events), censored: sum(|c| c.censored) }]
-}
-
-fn counted<'a>(of: impl IntoIterator<Item = &'a ComparedMember>) -> Vec<EpisodeCounts> {
-    of.into_iter().map(|member| counts(member.marked(), &member.stamina)).collect()
 }
 
 impl Workbench {
@@ -161,6 +135,10 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
         intervals: Some(if data.of_one_turn && !ratio {
             let clustered = data.pairs.iter().any(|pair| pair.clustered);
             format!("Newcombe's 95 % CI{}, unpaired", if clustered { ", clustered by task" } else { "" })
+        } else if data.of_one_turn && data.pairs.iter().any(|pair| pair.clustered) {
+            "95 % CI by a jackknife over tasks where these repeat, else on the log scale, unpaired".to_owned()
+        } else if data.of_one_turn {
+            "95 % CI on the log scale, unpaired".to_owned()
         } else if data.pairs.iter().any(|pair| pair.clustered) {
             "95 % CI by a jackknife over scenarios where these repeat, else from Greenwood's variances, unpaired".to_owned()
         } else if ratio {
@@ -170,10 +148,17 @@ pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Met
         }),
         test: (tested > 0).then(|| {
             let clustered = data.pairs.iter().any(|pair| pair.clustered);
-            let manner = if clustered { ", clustered by scenario where these repeat" } else { "" };
-            format!("p values are of a log-rank test over all turns{manner}, {holm}")
+            let one = data.of_one_turn;
+            let test =
+                if one { "test of two proportions (log-rank)" } else { "log-rank test over all turns" };
+            let manner = match (clustered, one) {
+                (false, _) => "",
+                (true, false) => ", clustered by scenario where these repeat",
+                (true, true) => ", clustered by task where these repeat",
+            };
+            format!("p values are of a {test}{manner}, {holm}")
         }),
-        counts: counted(&data.members),
+        counts: counted(data),
         ..method
     }
 }
@@ -186,7 +171,10 @@ pub(super) fn paired(method: Method, data: &Comparison, other: u32) -> Method {
         tau: found.and_then(|p| tau(p.tau)).filter(|_| !data.of_one_turn),
         intervals: Some("95 % CI of Student's t over the differences".to_owned()),
         test: found.and_then(|p| p.p).map(|_| "p is of a paired t test".to_owned()),
-        counts: counted([data.reference, other].iter().filter_map(|i| data.members.get(*i as usize))),
+        counts: counted_of(
+            data,
+            [data.reference, other].iter().filter_map(|i| data.members.get(*i as usize)),
+        ),
         // How many the two share, the figure counts; what all members share is about others.
         scenarios: None,
         ..method
@@ -211,7 +199,7 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
             return Method {
                 tau: tau(data.tau),
                 intervals: Some(of_means(data.members.iter().map(|member| &member.stamina))),
-                counts: counted(&data.members),
+                counts: counted(data),
                 ..method
             };
         }
@@ -219,7 +207,7 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
             let rates: Vec<&PassRate> = data.members.iter().filter_map(|m| m.pass_rate.as_ref()).collect();
             return Method {
                 intervals: of_tables::rate_intervals(&rates),
-                counts: counted(&data.members),
+                counts: counted(data),
                 ..noted(
                     method,
                     vec!["Trials that passed ÷ scored trials. Trials that were stopped from outside are not scored".to_owned()],
@@ -253,7 +241,7 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
     if !partial.is_empty() {
         notes.push(format!("Known: {}", partial.join(", ")));
     }
-    Method { notes, counts: counted(&data.members), ..method }
+    Method { notes, counts: counted(data), ..method }
 }
 
 /// What the number of a measure is over, where that is a part of a member: `12 of 20 turns` of a rate, `3 of 4 episodes` of
@@ -288,7 +276,7 @@ pub(super) fn pareto(method: Method, data: &Comparison) -> Method {
     Method {
         tau: tau(data.tau).filter(|_| !data.of_one_turn),
         intervals,
-        counts: counted(&data.members),
+        counts: counted(data),
         notes,
         ..method
     }
@@ -301,7 +289,8 @@ fn cells(data: &api::Matrix) -> impl Iterator<Item = (EpisodeCounts, bool)> {
     };
     data.cells.iter().flatten().map(move |cell| {
         let name = format!("{} × {}", name(&data.harnesses, cell.harness), name(&data.models, cell.model));
-        (counts(name, &cell.stamina), !cell.mixed.is_empty())
+        let rate = cell.pass_rate.as_ref().filter(|_| data.of_one_turn);
+        (counts(name, &cell.stamina, rate), !cell.mixed.is_empty())
     })
 }
 
@@ -334,8 +323,9 @@ pub(super) fn of_matrix_not_comparable(data: &api::Matrix) -> Vec<String> {
 
 /// Mean stamina by retry budget; events depend on it, and are counted with the most retries.
 pub(super) fn retries(method: Method, data: &api::Retries) -> Method {
-    let most =
-        |series: &api::RetrySeries| series.points.last().map(|point| counts(series.marked(), &point.stamina));
+    let most = |series: &api::RetrySeries| {
+        series.points.last().map(|point| counts(series.marked(), &point.stamina, None))
+    };
     let mut notes =
         vec!["Budgets below the one of the run are computed by leaving out later attempts".to_owned()];
     notes.extend(differing(&data.not_comparable));
@@ -355,7 +345,12 @@ pub(super) fn failures(
     scope: FailureScope,
     episodes: Vec<EpisodeCounts>,
 ) -> Method {
+    let one = !episodes.is_empty() && episodes.iter().all(|counts| counts.passed.is_some());
     let (about, of) = match scope {
+        FailureScope::First if one => (
+            "Attempts that ended a trial as failed, by their primary class",
+            "failures, of {} trials that were at risk",
+        ),
         FailureScope::Attempts => {
             ("Every failed attempt counts, by its primary class", "failed attempts, of {} attempts")
         }
@@ -372,9 +367,10 @@ pub(super) fn failures(
         about.to_owned(),
         "Classes are given by rules over what the source records".to_owned(),
         format!(
-            "n of classes: {} in {} episodes",
+            "n of classes: {} in {} {}",
             of.replace("{}", &data.total.made.to_string()),
-            data.episodes
+            data.episodes,
+            if one { "trials" } else { "episodes" }
         ),
     ];
     Method { notes, counts: episodes, ..method }
@@ -385,58 +381,4 @@ pub(super) fn of_failures_cautions(data: &api::Failures) -> Vec<String> {
     let mut notes: Vec<String> = differing(&data.not_comparable).into_iter().collect();
     notes.extend(data.cautions.iter().map(|caution| caution.trim_end_matches('.').to_owned()));
     notes
-}
-
-impl Workbench {
-    /// How the episodes of members ended, of many members their sum, and what is to be said of trials that several of them have.
-    fn episodes_of(&self, shown: &[Member]) -> Result<(Vec<EpisodeCounts>, Vec<String>), ApiError> {
-        let pools = members::resolve(&self.store, shown)?;
-        if pools.len() > MOST_COUNTED {
-            let (sum, note) = self.counted_once(pools)?;
-            return Ok((vec![sum], note.into_iter().collect()));
-        }
-        let overlaps = Common::read(&self.store, &pools)?.overlaps(&pools);
-        let name = |at: u32| pools.get(at as usize).map(Pool::marked).unwrap_or_default();
-        Ok((self.episodes_of_pools(&pools)?, counted_in_each(&overlaps, name)))
-    }
-
-    /// How the episodes of several members ended, in one sum to which each trial adds once, and what is to be said of those that
-    /// several of them have.
-    fn counted_once(&self, mut pools: Vec<Pool>) -> Result<(EpisodeCounts, Option<String>), ApiError> {
-        let members = pools.len();
-        let all = pools.iter().flat_map(Pool::episodes).count();
-        copies::count_once(&self.store, &mut pools)?;
-        let policy = self.store.get_policy()?;
-        let mut seen = HashSet::new();
-        let once = pools.iter().flat_map(Pool::episodes).filter(|episode| seen.insert(episode.id));
-        let (mut n, mut events) = (0_u32, 0_u32);
-        for episode in once {
-            n += 1;
-            events += u32::from(ending(episode, &policy) == Ending::Event);
-        }
-        let name = format!("{members} runs");
-        let sum = EpisodeCounts { name, n, events: Some(events), censored: Some(n - events) };
-        let shared = all as u64 - u64::from(n);
-        let note = (shared > 0).then(|| {
-            format!(
-                "Trials that several of them have count once in their sum ({shared} fewer than in the rows)"
-            )
-        });
-        Ok((sum, note))
-    }
-
-    /// The same of members that are resolved already, with the episodes of them that count.
-    pub(super) fn episodes_of_pools(&self, pools: &[Pool]) -> Result<Vec<EpisodeCounts>, ApiError> {
-        let policy = self.store.get_policy()?;
-        let each: Vec<EpisodeCounts> = pools
-            .iter()
-            .map(|pool| {
-                let n = pool.episodes().count() as u32;
-                let event = |episode: &&store::EpisodeEntry| ending(episode, &policy) == Ending::Event;
-                let events = pool.episodes().filter(event).count() as u32;
-                EpisodeCounts { name: pool.marked(), n, events: Some(events), censored: Some(n - events) }
-            })
-            .collect();
-        Ok(if each.len() <= MOST_COUNTED { each } else { summed(each, "runs") })
-    }
 }

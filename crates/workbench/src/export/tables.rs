@@ -90,8 +90,10 @@ fn mean_columns(of_one_turn: bool) -> Vec<Column> {
     if of_one_turn {
         for column in &mut columns {
             column.for_machines = !matches!(column.name.as_str(), "n" | "mean_stamina");
-            if column.name == "mean_stamina" {
-                *column = Column::share("mean_stamina", "Pass rate");
+            match column.name.as_str() {
+                "n" => *column = Column::integer("n", "Trials"),
+                "mean_stamina" => *column = Column::share("mean_stamina", "Pass rate"),
+                _ => {}
             }
         }
     }
@@ -143,13 +145,14 @@ fn stamina(stamina: &Stamina) -> Vec<Option<Value>> {
     ]
 }
 
-/// Pass rate with its interval, and over how many tasks and trials it is.
+/// Pass rate with its interval, over how many tasks and trials it is, and how many of these passed, failed or are not scored.
 fn pass_rate_columns() -> Vec<Column> {
     let [low, high] = Column::interval("pass_rate_", 3);
     vec![
         Column::integer("tasks", "Tasks"),
         Column::integer("trials", "Scored trials"),
         Column::integer("passed", "Passed"),
+        Column::integer("failed", "Failed"),
         Column::share("pass_rate", "Pass rate"),
         low,
         high,
@@ -163,6 +166,7 @@ fn pass_rate(pass_rate: Option<&PassRate>) -> Vec<Option<Value>> {
         count(|rate| rate.tasks),
         count(|rate| rate.trials),
         count(|rate| rate.passed),
+        count(|rate| rate.trials.saturating_sub(rate.passed)),
         maybe(pass_rate.and_then(|rate| rate.value)),
         maybe(pass_rate.and_then(|rate| rate.ci_low)),
         maybe(pass_rate.and_then(|rate| rate.ci_high)),

@@ -35,7 +35,7 @@ fn staminas(method: Method, data: &Comparison) -> Method {
         } else {
             Some(of_means(data.members.iter().map(|member| &member.stamina)))
         },
-        counts: counted(&data.members),
+        counts: counted(data),
         ..method
     }
 }
@@ -88,7 +88,7 @@ fn all_paired(method: Method, data: &Comparison) -> Method {
     let mut method = Method {
         intervals: Some("95 % CI of Student's t over the differences".to_owned()),
         test: found.iter().any(|p| p.p.is_some()).then(|| "p is of a paired t test".to_owned()),
-        counts: counted(&data.members),
+        counts: counted(data),
         // How many two of them share, the notes say of each pair.
         scenarios: None,
         ..method
@@ -113,7 +113,7 @@ impl Workbench {
             TableOf::Spent { of } => self.of_comparison(of, |method, data| {
                 let notes = std::iter::once(COST_PER_EPISODE.to_owned()).chain(method.notes).collect();
                 noted(
-                    Method { counts: counted(&data.members), notes, ..method },
+                    Method { counts: counted(data), notes, ..method },
                     doubts::beside_no_interval(&data.members),
                 )
             }),
@@ -121,7 +121,7 @@ impl Workbench {
             TableOf::Survival { of } => self.of_comparison(of, |method, data| Method {
                 tau: tau(data.tau),
                 intervals: Some(LOG_LOG.to_owned()),
-                counts: counted(&data.members),
+                counts: counted(data),
                 ..noted(method, doubts::beside(&data.members))
             }),
             TableOf::Paired { of, other } => {

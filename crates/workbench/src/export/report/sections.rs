@@ -119,7 +119,8 @@ impl Workbench {
             sections.push(section("Retries", by_budget(&mut figures, request)?));
         }
         sections.push(section("Failures", failures(&mut figures, request, &data, &played)?));
-        sections.push(section("Scenarios", scenarios(&figures, request, &data)?));
+        let heading = if data.of_one_turn { "Trials" } else { "Scenarios" };
+        sections.push(section(heading, scenarios(&figures, request, &data)?));
         let cautions = words::cautions(&data, &retries);
         if !cautions.is_empty() {
             sections.push(section("Cautions", vec![Block::List(cautions)]));

@@ -42,13 +42,14 @@ fn rate(member: &ComparedMember, called: &str) -> Option<String> {
     let rate = member.pass_rate.as_ref()?;
     let unscored = match rate.unscored {
         0 => String::new(),
-        n => format!("; {} not scored", counted(n.into(), "trial")),
+        n => format!(", {} not scored", counted(n.into(), "trial")),
     };
     Some(format!(
-        "{called}: {} and {}; {} passed; pass rate {}{}{unscored}.",
-        counted(rate.tasks.into(), "task"),
+        "{called}: {} of {}, {} passed, {} failed{unscored}; pass rate {}{}.",
         counted(rate.trials.into(), "scored trial"),
+        counted(rate.tasks.into(), "task"),
         rate.passed,
+        rate.trials.saturating_sub(rate.passed),
         rate.in_words(),
         rate.interval.map_or_else(String::new, |how| format!(", {}", how.in_words())),
     ))
@@ -138,11 +139,12 @@ pub(super) fn overall(data: &Comparison) -> String {
             data.no_overall.as_deref().unwrap_or("it is not defined")
         ),
     };
+    let unit = if data.of_one_turn { "task" } else { "scenario" };
     match &data.overall_stratified {
-        Some(test) => text.push_str(&format!(" Stratified by scenario: {}.", test_text(test))),
+        Some(test) => text.push_str(&format!(" Stratified by {unit}: {}.", test_text(test))),
         // Where the plain one is missing for the same reason, that is said already.
         None if data.no_overall_stratified != data.no_overall => text.push_str(&format!(
-            " There is none stratified by scenario: {}.",
+            " There is none stratified by {unit}: {}.",
             data.no_overall_stratified.as_deref().unwrap_or("it is not defined")
         )),
         None => {}
@@ -225,15 +227,17 @@ pub(super) fn method(data: &Comparison, policy: &PolicyTable) -> Vec<Block> {
         .filter(|row| row.ending != row.default_ending)
         .map(|row| {
             let manner = match row.ending {
-                model::Ending::Event => "a failure",
-                model::Ending::Censored => "censored",
+                model::Ending::Event => "counts as a failure",
+                model::Ending::Censored if data.of_one_turn => "is not scored",
+                model::Ending::Censored => "counts as censored",
             };
-            format!("{} counts as {manner}", row.label)
+            format!("{} {manner}", row.label)
         })
         .chain(moved_rows(policy).map(|moved| format!("exceptions by the row {moved}")))
         .collect();
     items.push(if changed.is_empty() {
-        format!("Censoring policy: {}. Whatever the agent could have caused is a failure; what came from outside is censored.", policy.name)
+        let outside = if data.of_one_turn { "not scored" } else { "censored" };
+        format!("Censoring policy: {}. Whatever the agent could have caused is a failure; what came from outside is {outside}.", policy.name)
     } else {
         format!("Censoring policy: {}; unlike the default, {}.", policy.name, changed.join("; "))
     });

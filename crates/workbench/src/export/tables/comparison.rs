@@ -223,20 +223,27 @@ fn partial_sums(member: &ComparedMember) -> Option<String> {
 
 /// Mean stamina under other ways to count censored episodes.
 pub(super) fn sensitivity(data: &Comparison) -> Table {
-    let mut columns = vec![Column::text("run", "Run"), Column::text("censored_as", "Censored episodes")];
-    columns.extend(mean_columns(data.of_one_turn));
-    columns.push(if data.of_one_turn {
+    let one = data.of_one_turn;
+    let [counted_head, early_head, title] = if one {
+        ["Trials not scored", "Share not scored", "Sensitivity to trials that are not scored"]
+    } else {
+        ["Censored episodes", "Early censored", "Sensitivity to censoring"]
+    };
+    let mut columns = vec![Column::text("run", "Run"), Column::text("censored_as", counted_head)];
+    columns.extend(mean_columns(one));
+    columns.push(if one {
         Column::number("change", "Change", 3).missing("n/a")
     } else {
         Column::number("change", "Change", 2).unit("turns").missing("n/a")
     });
-    columns.push(Column::number("early_censored", "Early censored", 3));
-    let mut table = Table::new("sensitivity", "Sensitivity to censoring", columns);
+    columns.push(Column::number("early_censored", early_head, 3));
+    let mut table = Table::new("sensitivity", title, columns);
+    let left_out = if one { "left out" } else { "left out, but for those that passed everything" };
     for member in &data.members {
         for (how, of) in [
             ("as the policy says", &member.stamina),
             ("counted as failures", &member.censored_failed),
-            ("left out, but for those that passed everything", &member.censored_dropped),
+            (left_out, &member.censored_dropped),
         ] {
             let mut row = vec![known(member.marked()), known(how)];
             row.extend(stamina(of));
@@ -250,6 +257,13 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
         0 => "they were at risk".to_owned(),
         tau => format!("turn {tau}"),
     };
+    if one {
+        table.notes.push(format!(
+            "A trial that was stopped from outside before it passed is not scored; censoring policy: {}.",
+            data.policy
+        ));
+        return table;
+    }
     table.notes.push(format!(
         "Early censored is the share of episodes that were stopped from outside before {before}; censoring policy: {}.",
         data.policy

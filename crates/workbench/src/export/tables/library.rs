@@ -135,6 +135,9 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
     if all_of_one_turn {
         return Ok(table);
     }
+    if of_one_turn > 0 {
+        table.notes.push("Of runs of one turn, trials that passed are among the censored.".to_owned());
+    }
     table.notes.push(
         "Mean stamina of each run is over its own τ: means of runs with another τ are not the same thing."
             .to_owned(),

@@ -18,6 +18,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         data.holm_pairs().map_or_else(|| "p (Holm)".to_owned(), |pairs| format!("p (Holm over {pairs})"));
     let one = data.of_one_turn;
     let [rate_low, rate_high] = Column::interval("pass_rate_difference_", 3);
+    let unit = if one { "task" } else { "scenario" };
     let rates = vec![
         Column::number("pass_rate_difference", "Difference of pass rates", 3).missing("n/a"),
         rate_low,
@@ -41,8 +42,8 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         Column::p("logrank_p", "p"),
         Column::p("logrank_p_holm", &holm_heading),
         Column::p("logrank_p_permutation", "p (permutation)"),
-        Column::p("logrank_p_stratified", "p (stratified by scenario)"),
-        Column::integer("shared_scenarios", "Shared scenarios").missing("n/a"),
+        Column::p("logrank_p_stratified", &format!("p (stratified by {unit})")),
+        Column::integer("shared_scenarios", &format!("Shared {unit}s")).missing("n/a"),
         Column {
             for_machines: one,
             ..Column::integer("paired_tau", "Paired τ").unit("turns").missing("n/a")
@@ -101,7 +102,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         )
     };
     table.notes.push(format!(
-        "{what}; p of the log-rank test is corrected by Holm over {} of this table; the bootstrap draws scenarios (seed {}).",
+        "{what}; p of the log-rank test is corrected by Holm over {} of this table; the bootstrap draws {unit}s (seed {}).",
         data.holm_pairs().unwrap_or_else(|| "the pairs".to_owned()),
         data.seed
     ));
@@ -129,13 +130,14 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
     }
     let one = data.of_one_turn;
     let measure = if one { "Pass rate" } else { "Stamina" };
+    let unit = if one { "task" } else { "scenario" };
     let number = |key: &str, title: &str| {
         if one { Column::number(key, title, 3) } else { Column::number(key, title, 2).unit("turns") }
     };
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("against", "Against"),
-        Column::text("scenario", "Scenario"),
+        Column::text("scenario", if one { "Task" } else { "Scenario" }),
         number("stamina", measure),
         Column::flag("at_least", "At least"),
         number("reference_stamina", &format!("{measure} of the reference")),
@@ -143,7 +145,7 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
         number("difference", "Difference"),
         number("adjusted", "Adjusted difference"),
     ];
-    let mut table = Table::new("paired", &format!("{measure} by scenario, of two"), columns);
+    let mut table = Table::new("paired", &format!("{measure} by {unit}, of two"), columns);
     let is_asked = |a: u32, b: u32| b == data.reference && other.is_none_or(|other| other == a);
     for pair in data.pairs.iter().filter(|pair| is_asked(pair.a, pair.b)) {
         let text =
@@ -174,12 +176,12 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
             (Some(low), Some(high)) => {
                 format!(" (95 % CI {} to {}, {})", shown(low), shown(high), figures::p_value(paired.p))
             }
-            _ if paired.n == 1 => " (no interval: one scenario)".to_owned(),
+            _ if paired.n == 1 => format!(" (no interval: one {unit})"),
             _ => " (no interval: no variation)".to_owned(),
         };
         let sign = if paired.mean < 0.0 { "" } else { "+" };
         let mean = format!("{sign}{} {}", shown(paired.mean), if one { "pp" } else { "turns" });
-        let scenarios = counted(paired.n.into(), "shared scenario");
+        let scenarios = counted(paired.n.into(), &format!("shared {unit}"));
         let turns = match paired.tau {
             _ if one => String::new(),
             tau => format!(" and the first {}", counted(tau.into(), "turn")),
