@@ -7,7 +7,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, statSync, wri
 import path from "node:path";
 import { buildUi } from "./build-ui.mjs";
 import { advisories } from "./lib/advisories.mjs";
-import { BILLS, DEPENDS, DOCS, PROGRAMS, contents, debugNames, uiFiles, version } from "./lib/package-contents.mjs";
+import { BILLS, DEPENDS, DOCS, PROGRAMS, contents, debugNames, notBuilt, uiFiles, version } from "./lib/package-contents.mjs";
 import { inRoot, output, root, runOrStop, stop, targetDir } from "./lib/process.mjs";
 import { checkPackage } from "./package-check.mjs";
 import { cargoSbom, setup } from "./setup.mjs";
@@ -70,6 +70,8 @@ function build(file, compression) {
  * there is no bill of materials and no limit of size.
  */
 function checkDebug() {
+  const missing = notBuilt();
+  if (missing !== null) stop(missing);
   const ui = uiFiles();
   layOut("debug", [...contents(), ...ui]);
   const file = path.join(folder, `stamina-lab-debug_${version()}_${architecture}.deb`);

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { test } from "node:test";
-import { DEPENDS, MOST_BYTES, PACK_ENDING, PACK_TYPE, PROGRAMS, contents, debugNames, names, uiFiles } from "./lib/package-contents.mjs";
+import { DEPENDS, MOST_BYTES, PACK_ENDING, PACK_TYPE, PROGRAMS, contents, debugNames, names, notBuilt, uiFiles } from "./lib/package-contents.mjs";
 import { found, inRoot } from "./lib/process.mjs";
 import { differences, filesOf, inside } from "./package-check.mjs";
 
@@ -71,6 +71,21 @@ test("a package of programs for development has the UI where these look for it, 
   const [, beside] = /folder\.join\("(share\/[^"]+)"\)/.exec(readFileSync(inRoot("crates/cli/src/web_ui.rs"), "utf8"));
   assert.equal(path.join("/", icon.to), path.join(path.dirname(path.dirname(program)), beside, "icon.svg"));
   assert.deepEqual(debugNames(ui), [...names().filter((name) => !name.endsWith(".cdx.json")), ...ui.map(({ to }) => to)].sort());
+});
+
+test("what a package of programs for development lacks is said in a sentence", (t) => {
+  const empty = mkdtempSync(path.join(tmpdir(), "stamina-not-built-"));
+  t.after(() => rmSync(empty, { recursive: true, force: true }));
+  const { status, stderr } = spawnSync(process.execPath, [inRoot("scripts/package.mjs"), "--check-debug"], { encoding: "utf8", env: { ...process.env, CARGO_TARGET_DIR: empty } });
+  if (process.platform === "linux" && found("dpkg")) {
+    assert.equal(status, 1);
+    assert.equal(stderr.trim(), notBuilt({ programs: path.join(empty, "debug") }));
+  }
+  assert.match(notBuilt({ programs: empty }), /^There is no \S+stamina\. "cargo build .*--bin stamina-lab" builds the programs\.$/);
+  for (const name of PROGRAMS) writeFileSync(path.join(empty, name), "");
+  assert.match(notBuilt({ programs: empty, ui: empty }), /^There is no \S+index\.html\. "node scripts\/build-ui\.mjs" builds the UI\.$/);
+  writeFileSync(path.join(empty, "index.html"), "");
+  assert.equal(notBuilt({ programs: empty, ui: empty }), null);
 });
 
 test("a .deb with other files is not taken", () => {

@@ -1,8 +1,8 @@
 // What the .deb holds, as data: `npm run package` makes it from this list, `npm run package -- --check` compares a .deb that was
 // made with it, and the check of every change looks at the list itself (scripts/package.test.mjs).
-import { readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { inRoot } from "./process.mjs";
+import { inRoot, targetDir } from "./process.mjs";
 
 /** The type of scenario packs in a zip. */
 export const PACK_TYPE = "application/vnd.stamina-lab.pack+zip";
@@ -93,3 +93,11 @@ export function uiFiles(folder = "ui/dist") {
 
 /** The names of all files of a package of programs for development, with these files of the UI. */
 export const debugNames = (ui) => [...PROGRAMS.map((name) => `usr/bin/${name}`), ...[...contents(), ...ui].map(({ to }) => to)].sort();
+
+/** What has to be built before there can be a package of programs for development, in a sentence; `null` where all is there. */
+export function notBuilt({ programs = path.join(targetDir(), "debug"), ui = inRoot("ui/dist") } = {}) {
+  const program = PROGRAMS.map((name) => path.join(programs, name)).find((file) => !existsSync(file));
+  if (program) return `There is no ${program}. "cargo build --workspace --locked ${PROGRAMS.map((name) => `--bin ${name}`).join(" ")}" builds the programs.`;
+  const page = path.join(ui, "index.html");
+  return existsSync(page) ? null : `There is no ${page}. "node scripts/build-ui.mjs" builds the UI.`;
+}
