@@ -2,7 +2,7 @@
 //
 //   node scripts/setup.mjs          what the app needs: system libraries, Rust, npm packages
 //   node scripts/setup.mjs --test   and what its tests need: a browser, a virtual screen, WebDriver,
-//                                   a Python with Flask and pytest
+//                                   a Python with Flask and pytest; also tries again what failed today
 //
 // System packages are installed through apt as root or with sudo that asks for no password; anywhere else they are
 // named and the script stops. Nothing here needs npm packages, so it runs on a fresh clone.
@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { pathToFileURL } from "node:url";
+import { forgetFailure, hasFailedToday, rememberFailure } from "./lib/failed-today.mjs";
 import { found, inRoot, output, root, runOrStop, runWithTries, stop } from "./lib/process.mjs";
 import { findTool, toolRoot } from "./lib/tools.mjs";
 import { pythonTools } from "./python-tools.mjs";
@@ -30,10 +31,10 @@ const PACKAGES = {
 /** What does as well, where apt has no such package or it cannot be had: the whole browser, which draws windows that nobody sees. */
 const OTHERWISE = { "chromium-headless-shell": "chromium" };
 
-/** Makes sure of everything that the app, and with `tests` its tests, need. */
-export function setup({ tests = false } = {}) {
+/** Makes sure of everything that the app, and with `tests` its tests, need; with `again` also of what failed today and can be missing. */
+export function setup({ tests = false, again = false } = {}) {
   checkNode();
-  systemPackages(tests ? [...PACKAGES.app, ...PACKAGES.test] : PACKAGES.app);
+  systemPackages(tests ? [...PACKAGES.app, ...PACKAGES.test] : PACKAGES.app, { again });
   checkCargo();
   npmPackages();
   if (tests) {
@@ -63,7 +64,8 @@ function checkCargo() {
   }
 }
 
-function systemPackages(packages) {
+/** Installs the system packages that are missing. `failures` is the folder that remembers what failed today. */
+export function systemPackages(packages, { again = false, failures } = {}) {
   if (process.platform !== "linux") return;
   if (!found("dpkg-query")) {
     // Not Debian: package names differ, so only say what must be there.
@@ -77,8 +79,9 @@ function systemPackages(packages) {
   }
   const missing = packages.filter((name) => !installed(name));
   const needed = missing.filter((name) => !hasOther(name));
-  // Without these everything works, but slower.
-  const wished = missing.filter((name) => hasOther(name) && isKnown(name));
+  // Without these everything works, but slower. On a machine without a network, one failed try a day is enough.
+  const isDue = (name) => again || !hasFailedToday(name, { folder: failures });
+  const wished = missing.filter((name) => hasOther(name) && isDue(name) && isKnown(name));
   if (needed.length + wished.length === 0) return;
   const install = (names) => ["apt-get", "install", "-y", "--no-install-recommends", ...names];
   // Asked once the lists are there.
@@ -103,7 +106,12 @@ function systemPackages(packages) {
   const quick = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=10", "-o", "Acquire::https::Timeout=10"];
   const had = (name) => apt([...install([name]), ...quick], 1) || (apt(["apt-get", "update", "-q", ...quick], 1) && apt([...install([name]), ...quick], 1));
   for (const name of wished) {
-    if (!had(name)) process.stdout.write(`${name} could not be installed; ${OTHERWISE[name]}, which is there, is used instead.\n`);
+    if (had(name)) {
+      forgetFailure(name, { folder: failures });
+      continue;
+    }
+    rememberFailure(name, { folder: failures });
+    process.stdout.write(`${name} could not be installed; ${OTHERWISE[name]}, which is there, is used instead. "npm run setup" tries again, everything else tomorrow.\n`);
   }
 }
 
@@ -157,5 +165,5 @@ function testTools() {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
   process.chdir(root);
-  setup({ tests: process.argv.includes("--test") });
+  setup({ tests: process.argv.includes("--test"), again: true });
 }
