@@ -42,11 +42,11 @@ pub fn of_published(name: &str, episode: &Episode) -> String {
 ///
 /// Names of folders and files are no part of it, and neither is the repeat: a copy beside the original has another one.
 pub fn of_contents(episode: &Episode) -> Option<String> {
-    of_contents_of(&episode.scenario, episode)
+    of_scenario_contents(&episode.scenario, episode)
 }
 
 /// The same with another name of the scenario, where copies have one in common and the episode's is that of a folder.
-pub fn of_contents_of(scenario: &str, episode: &Episode) -> Option<String> {
+pub fn of_scenario_contents(scenario: &str, episode: &Episode) -> Option<String> {
     is_close(episode).then(|| {
         let stamp = Stamp::new().text(scenario).number(1);
         format!("of-{:016x}", contents(stamp, episode).finish())

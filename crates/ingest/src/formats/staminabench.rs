@@ -119,7 +119,7 @@ impl Format for StaminaBench {
             .iter()
             .map(|name| {
                 let folder = if name.is_empty() { at.to_owned() } else { join(at, name) };
-                let named = place.name_of(name).filter(|named| *named != name);
+                let named = place.scenario_name(name).filter(|named| *named != name);
                 let stamp = if own_run || exact::is_own(tree, &join(&folder, "trajectory.json")) {
                     // All else stands in the trajectory itself.
                     let planned = place.planned_turns().map_or(0, |turns| u64::from(turns) + 1);
@@ -189,7 +189,7 @@ impl PartReader for ScenarioReader {
         } else {
             part.key.clone()
         };
-        let scenario = place.name_of(&part.key).map_or_else(|| key.clone(), str::to_owned);
+        let scenario = place.scenario_name(&part.key).map_or_else(|| key.clone(), str::to_owned);
         let mut episode = Episode::new(key.clone(), scenario.clone());
         let folder = if part.key.is_empty() { at.to_owned() } else { join(at, &part.key) };
         episode.planned_turns = place.planned_turns();

@@ -23,7 +23,7 @@ pub(super) fn normal(key: &str) -> String {
 }
 
 /// An unknown value, kept as it stands while it is small.
-pub(super) fn kept(node: &Node) -> Value {
+pub(super) fn kept_value(node: &Node) -> Value {
     fn size(node: &Node, left: &mut usize) {
         let own = match node {
             Node::Text(text, _) => text.len() / 16,
@@ -56,6 +56,6 @@ pub(super) fn plain(node: &Node, skip: &[&str]) -> Extra {
         .iter()
         .filter(|(k, v)| !skip.contains(&normal(k).as_str()) && *v != Node::Null)
         .take(EXTRA_CAP)
-        .map(|(k, v)| (k.clone(), kept(v)))
+        .map(|(k, v)| (k.clone(), kept_value(v)))
         .collect::<serde_json::Map<String, Value>>()
 }

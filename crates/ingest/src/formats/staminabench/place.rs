@@ -138,7 +138,7 @@ impl Place {
     }
 
     /// The name of the scenario in a folder; `None` = it is that of the place, and nothing names it.
-    pub(super) fn name_of(&self, folder: &str) -> Option<&str> {
+    pub(super) fn scenario_name(&self, folder: &str) -> Option<&str> {
         self.names.get(*self.indexes.get(folder)?).map(String::as_str).filter(|name| !name.is_empty())
     }
 
@@ -183,7 +183,7 @@ impl Place {
             config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
         let data_set = reported("data_set");
         let of_steps = self.of_steps;
-        let benchmark = benchmark_of(benchmark.as_deref(), data_set.as_deref(), of_steps);
+        let benchmark = benchmark_from_word(benchmark.as_deref(), data_set.as_deref(), of_steps);
         let mut run = Run::unknown(run_key(at), benchmark);
         run.harness = reported("harness")
             .or_else(|| config.agent())
@@ -286,7 +286,7 @@ impl Place {
         // Both are there while it is played: a copy that was made meanwhile is the same episode. A scenario that lies alone
         // does not say of which run it is.
         let in_run = || {
-            let name = self.name_of(folder).map(scenario_name::of_copies).unwrap_or_default();
+            let name = self.scenario_name(folder).map(scenario_name::of_copies).unwrap_or_default();
             format!("{name}{step}")
         };
         let of_run = self.run_id().map(|run| identity::of_id(&["staminabench", run, &in_run()]));
@@ -296,7 +296,7 @@ impl Place {
         if let Some(alone) = alone.clone().filter(|_| of_run.is_some()) {
             episode.extra.insert(store::OTHER_IDENTITY.to_owned(), alone.into());
         }
-        episode.identity = of_run.or(alone).or_else(|| identity::of_contents_of(&scenario, &episode));
+        episode.identity = of_run.or(alone).or_else(|| identity::of_scenario_contents(&scenario, &episode));
         episode
     }
 }
@@ -326,7 +326,7 @@ pub(super) fn run_key(at: &str) -> String {
     if at.is_empty() { "run".to_owned() } else { file_name(at).to_owned() }
 }
 
-fn benchmark_of(word: Option<&str>, data_set: Option<&str>, of_steps: bool) -> Benchmark {
+fn benchmark_from_word(word: Option<&str>, data_set: Option<&str>, of_steps: bool) -> Benchmark {
     // As a job of Harbor's that played the same folder of tasks.
     let name = data_set.filter(|name| !name.is_empty()).unwrap_or("adhoc");
     if of_steps {

@@ -27,29 +27,29 @@ const NUMBERS: [&str; 4] = ["scenario", "scenario_id", "scenario_idx", "scenario
 
 /// What a trajectory says of its scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Named {
+enum ScenarioLabel {
     Name(String),
     Number(u32),
 }
 
 /// Names of the scenarios of these folders, in their order; of a scenario that its trajectory does not name that of its folder.
 pub(super) fn all(tree: &Tree, at: &str, folders: &[String]) -> Vec<String> {
-    let named: Vec<Option<Named>> = folders
+    let labels: Vec<Option<ScenarioLabel>> = folders
         .iter()
-        .map(|folder| in_beginning(&head(tree, &trajectory_of(at, folder), BEGINNING)?))
+        .map(|folder| in_beginning(&head(tree, &trajectory_path(at, folder), BEGINNING)?))
         .collect();
     // Trajectories may count from 0 and folders from 1.
-    let counts_alike = folders.iter().zip(&named).any(
-        |(folder, named)| matches!(named, Some(Named::Number(number)) if scenario_number(folder) == Some(*number)),
+    let counts_alike = folders.iter().zip(&labels).any(
+        |(folder, label)| matches!(label, Some(ScenarioLabel::Number(number)) if scenario_number(folder) == Some(*number)),
     );
-    let name = |(folder, named): (&String, Option<Named>)| match named {
-        Some(Named::Name(name)) => name,
-        Some(Named::Number(number)) if counts_alike && scenario_number(folder) != Some(number) => {
+    let name = |(folder, label): (&String, Option<ScenarioLabel>)| match label {
+        Some(ScenarioLabel::Name(name)) => name,
+        Some(ScenarioLabel::Number(number)) if counts_alike && scenario_number(folder) != Some(number) => {
             format!("scenario_{number}")
         }
         _ => folder.clone(),
     };
-    folders.iter().zip(named).map(name).collect()
+    folders.iter().zip(labels).map(name).collect()
 }
 
 /// What copies of a scenario's folder have in common, by its name: its number, where it has one (`scenario_3 copy`).
@@ -73,7 +73,7 @@ pub(super) fn copied(tree: &Tree, at: &str, folders: &[String], names: &[String]
         let sizes: Vec<(usize, u64)> = same
             .into_iter()
             .filter_map(|index| {
-                let entry = tree.entry(&trajectory_of(at, &folders[index]))?;
+                let entry = tree.entry(&trajectory_path(at, &folders[index]))?;
                 (!entry.is_folder()).then_some((index, entry.size))
             })
             .collect();
@@ -85,7 +85,7 @@ pub(super) fn copied(tree: &Tree, at: &str, folders: &[String], names: &[String]
         for (index, size) in &sizes {
             let Some(rest) = left.checked_sub(*size).filter(|_| of_size[size] > 1) else { continue };
             left = rest;
-            let Ok(bytes) = tree.read(&trajectory_of(at, &folders[*index]), *size) else { continue };
+            let Ok(bytes) = tree.read(&trajectory_path(at, &folders[*index]), *size) else { continue };
             let mut hasher = DefaultHasher::new();
             hasher.write(&bytes);
             match counted.entry((*size, hasher.finish())) {
@@ -99,23 +99,23 @@ pub(super) fn copied(tree: &Tree, at: &str, folders: &[String], names: &[String]
     copies
 }
 
-fn trajectory_of(at: &str, folder: &str) -> String {
+fn trajectory_path(at: &str, folder: &str) -> String {
     let folder = if folder.is_empty() { at.to_owned() } else { join(at, folder) };
     join(&folder, "trajectory.json")
 }
 
 /// The name in the beginning of a trajectory, if it stands there.
-fn in_beginning(text: &str) -> Option<Named> {
+fn in_beginning(text: &str) -> Option<ScenarioLabel> {
     let fields = outer_fields(text);
     let value = |name: &str| fields.iter().find(|(key, _)| normal(key) == name).map(|(_, value)| *value);
     let text = |name: &str| unquoted(value(name)?).filter(|text| !text.is_empty() && text.len() <= LONGEST);
     if text("schema_version").as_deref() == Some(SCHEMA) {
-        return text("scenario").map(Named::Name);
+        return text("scenario").map(ScenarioLabel::Name);
     }
     // Any other text may be one that all scenarios have.
     let name = NAMES.iter().find_map(|name| text(name).filter(|text| scenario_number(text).is_some()));
     let number = || NUMBERS.iter().find_map(|name| value(name)?.trim().parse().ok());
-    name.map(Named::Name).or_else(|| number().map(Named::Number))
+    name.map(ScenarioLabel::Name).or_else(|| number().map(ScenarioLabel::Number))
 }
 
 /// The fields of the object that a JSON text begins with, each with its value as it stands, as far as the text goes. What is
@@ -183,8 +183,8 @@ mod tests {
 
     fn name(text: &str) -> Option<String> {
         match in_beginning(text)? {
-            Named::Name(name) => Some(name),
-            Named::Number(number) => Some(format!("number {number}")),
+            ScenarioLabel::Name(name) => Some(name),
+            ScenarioLabel::Number(number) => Some(format!("number {number}")),
         }
     }
 

@@ -277,7 +277,7 @@ impl Reader<'_, '_> {
             test_seconds: recorded.test_seconds,
         };
         attempt.extra = recorded.extra;
-        if let Some(schema::Counted(steps)) = recorded.steps {
+        if let Some(schema::StepCount(steps)) = recorded.steps {
             attempt.extra.insert("agent_steps".to_owned(), steps.into());
         }
         if attempt.extra.get("session_restarted") == Some(&true.into()) {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::formats::staminabench::bounded_json::{Bounded, KeepAll, Value};
-use crate::formats::staminabench::json_fields::{EXTRA_CAP, kept};
+use crate::formats::staminabench::json_fields::{EXTRA_CAP, kept_value};
 use crate::readers::json::{Node, cut};
 
 /// What `schema_version` says in files of this schema.
@@ -139,22 +139,22 @@ pub(super) struct AttemptFiles {
 
 /// How many steps a list has; the steps themselves are read when somebody looks at them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Counted(pub(super) u32);
+pub(super) struct StepCount(pub(super) u32);
 
-impl<'de> Deserialize<'de> for Counted {
+impl<'de> Deserialize<'de> for StepCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Count;
         impl<'de> Visitor<'de> for Count {
-            type Value = Counted;
+            type Value = StepCount;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a list of steps")
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Counted, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<StepCount, A::Error> {
                 let mut count = 0u32;
                 while seq.next_element::<IgnoredAny>()?.is_some() {
                     count = count.saturating_add(1);
                 }
-                Ok(Counted(count))
+                Ok(StepCount(count))
             }
         }
         deserializer.deserialize_seq(Count)
@@ -182,7 +182,7 @@ pub(super) struct Attempt {
     pub(super) test_seconds: Option<f64>,
     pub(super) exception: Option<Exception>,
     pub(super) files: Option<AttemptFiles>,
-    pub(super) steps: Option<Counted>,
+    pub(super) steps: Option<StepCount>,
     pub(super) extra: Extra,
 }
 
@@ -261,7 +261,7 @@ fn unknown<'de, A: MapAccess<'de>>(
     let mut node = Node::Null;
     map.next_value_seed(Value { to: &mut node, lean })?;
     if node != Node::Null {
-        to.insert(cut(key, 256).0.to_owned(), kept(&node));
+        to.insert(cut(key, 256).0.to_owned(), kept_value(&node));
     }
     Ok(())
 }
@@ -318,7 +318,8 @@ impl<'de> Visitor<'de> for List<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let whole = self.0;
         while whole.left > 0 {
-            let Some(turn) = seq.next_element_seed(One::<Turn>::new(&mut whole.left, &mut whole.unknown))?
+            let Some(turn) =
+                seq.next_element_seed(ElementSeed::<Turn>::new(&mut whole.left, &mut whole.unknown))?
             else {
                 return Ok(());
             };
@@ -332,26 +333,26 @@ impl<'de> Visitor<'de> for List<'_> {
 }
 
 /// Reads one turn or attempt within the bytes that are left.
-struct One<'a, T> {
+struct ElementSeed<'a, T> {
     left: &'a mut usize,
     unknown: &'a mut Bounded<KeepAll>,
     kind: PhantomData<T>,
 }
 
-impl<'a, T> One<'a, T> {
+impl<'a, T> ElementSeed<'a, T> {
     const fn new(left: &'a mut usize, unknown: &'a mut Bounded<KeepAll>) -> Self {
         Self { left, unknown, kind: PhantomData }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for One<'_, Turn> {
+impl<'de> DeserializeSeed<'de> for ElementSeed<'_, Turn> {
     type Value = Turn;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Turn, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for One<'_, Turn> {
+impl<'de> Visitor<'de> for ElementSeed<'_, Turn> {
     type Value = Turn;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -406,7 +407,9 @@ impl<'de> Visitor<'de> for Attempts<'_> {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         while *self.left > 0 {
-            let Some(attempt) = seq.next_element_seed(One::<Attempt>::new(self.left, self.unknown))? else {
+            let Some(attempt) =
+                seq.next_element_seed(ElementSeed::<Attempt>::new(self.left, self.unknown))?
+            else {
                 return Ok(());
             };
             self.to.push(attempt);
@@ -416,14 +419,14 @@ impl<'de> Visitor<'de> for Attempts<'_> {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for One<'_, Attempt> {
+impl<'de> DeserializeSeed<'de> for ElementSeed<'_, Attempt> {
     type Value = Attempt;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Attempt, D::Error> {
         deserializer.deserialize_map(self)
     }
 }
 
-impl<'de> Visitor<'de> for One<'_, Attempt> {
+impl<'de> Visitor<'de> for ElementSeed<'_, Attempt> {
     type Value = Attempt;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {

@@ -6,10 +6,10 @@ use model::{
     Artifact, ArtifactKind, Attempt, CachedInput, EndReason, Episode, Request, Turn, Verdict, Warning,
 };
 
-use super::facts::{Facts, Number, TrajectoryFacts, TurnFacts};
+use super::facts::{Number, RecordFacts, TrajectoryFacts, TurnFacts};
 use super::file_names::Base;
-use super::listing::{Found, Listing};
-use super::odd_values::Whose;
+use super::listing::{ListedFile, Listing};
+use super::odd_values::ValueOwner;
 use super::step_sums::Lean;
 use super::trajectory;
 use crate::formats::staminabench::folder_names;
@@ -31,14 +31,14 @@ const LOOSE_CAP: usize = 2_000;
 
 /// A turn while it is assembled.
 #[derive(Default)]
-struct Building {
+struct TurnBuilder {
     title: Option<String>,
     request: Option<String>,
-    attempts: BTreeMap<u32, (Facts, Vec<Found>)>,
+    attempts: BTreeMap<u32, (RecordFacts, Vec<ListedFile>)>,
     /// Files of the final attempt, whichever that is.
-    of_final: Vec<Found>,
-    whole: Facts,
-    files: Vec<Found>,
+    of_final: Vec<ListedFile>,
+    whole: RecordFacts,
+    files: Vec<ListedFile>,
     attempt_count: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn episode(
     listing: Listing,
     warnings: &mut PartWarnings<'_>,
 ) -> Episode {
-    let mut turns: BTreeMap<u32, Building> = BTreeMap::new();
+    let mut turns: BTreeMap<u32, TurnBuilder> = BTreeMap::new();
     for path in &listing.no_files {
         warnings.warn(Warning::skipped(
             path,
@@ -122,7 +122,7 @@ pub(super) fn episode(
         episode.turns.push(turn);
     }
     let mut whole = trajectory_facts.whole;
-    Whose { path: &path, name: "The episode".to_owned() }.say(&mut whole, warnings);
+    ValueOwner { path: &path, name: "The episode".to_owned() }.report_odd_values(&mut whole, warnings);
     finish(&mut episode, whole, trajectory_facts.planned, trajectory_facts.title, loose);
     say_unclear(&path, &episode, warnings);
     episode
@@ -175,14 +175,14 @@ fn place_facts(
     trajectory_facts: Vec<(Number, TurnFacts)>,
     turn_base: &Base,
     attempt_base: &Base,
-    turns: &mut BTreeMap<u32, Building>,
+    turns: &mut BTreeMap<u32, TurnBuilder>,
     outlandish: &mut BTreeSet<u32>,
 ) {
     let real = |number: Number, base: &Base| match number {
         Number::Said(n) if base.is_from_zero("trajectory") => n.saturating_add(1),
         Number::Said(n) | Number::Position(n) => n,
     };
-    let mut records: BTreeMap<u32, Vec<Facts>> = BTreeMap::new();
+    let mut records: BTreeMap<u32, Vec<RecordFacts>> = BTreeMap::new();
     for (number, facts) in trajectory_facts {
         let number = real(number, turn_base);
         if !(1..=MAX_TURN).contains(&number) {
@@ -207,7 +207,7 @@ fn place_facts(
         if verdicts > 1 && turn.attempts.is_empty() {
             // A turn that is recorded several times was tried several times.
             for (index, record) in
-                records.into_iter().filter(Facts::has_verdict).enumerate().take(MAX_ATTEMPT as usize)
+                records.into_iter().filter(RecordFacts::has_verdict).enumerate().take(MAX_ATTEMPT as usize)
             {
                 turn.attempts.insert(index as u32 + 1, (record, Vec::new()));
             }
@@ -219,7 +219,7 @@ fn place_facts(
     }
 }
 
-fn place_file(turn: &mut Building, file: Found, attempt_base: &Base) {
+fn place_file(turn: &mut TurnBuilder, file: ListedFile, attempt_base: &Base) {
     let attempt = file.placed.attempt.map(|a| {
         if file.placed.retry || attempt_base.is_from_zero(file.group) { a.saturating_add(1) } else { a }
     });
@@ -237,7 +237,7 @@ const fn per_attempt(kind: ArtifactKind) -> bool {
 }
 
 /// Makes sure that a turn that was played has its attempts.
-fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, Building>, warnings: &mut PartWarnings<'_>) {
+fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, TurnBuilder>, warnings: &mut PartWarnings<'_>) {
     let mut implied = 0u32;
     for turn in turns.values_mut() {
         let played = turn.whole.is_played() || !turn.of_final.is_empty();
@@ -247,13 +247,13 @@ fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, Building>, warnings: &
             && turn.attempts.values().any(|(_, files)| files.iter().any(|f| f.placed.retry));
         if first_is_bare {
             let files = std::mem::take(&mut turn.of_final);
-            turn.attempts.insert(1, (Facts::default(), files));
+            turn.attempts.insert(1, (RecordFacts::default(), files));
         }
         let known = turn.attempts.keys().next_back().copied().unwrap_or(0);
         let last = turn.attempt_count.unwrap_or(0).max(known).max(u32::from(played));
         for number in 1..=last.min(MAX_ATTEMPT) {
             if let std::collections::btree_map::Entry::Vacant(entry) = turn.attempts.entry(number) {
-                let mut facts = Facts::default();
+                let mut facts = RecordFacts::default();
                 if number < last {
                     // There was a next one, so this one did not pass.
                     facts.success = Some(false);
@@ -285,7 +285,11 @@ fn imply_attempts(folder: &str, turns: &mut BTreeMap<u32, Building>, warnings: &
 
 /// `step_N` logs count the calls of the agent. With one call an attempt they fall to the attempts in order; with any
 /// other number nobody knows.
-fn place_steps(mut steps: Vec<Found>, turns: &mut BTreeMap<u32, Building>, loose: &mut Vec<Found>) {
+fn place_steps(
+    mut steps: Vec<ListedFile>,
+    turns: &mut BTreeMap<u32, TurnBuilder>,
+    loose: &mut Vec<ListedFile>,
+) {
     steps.sort_by_key(|f| f.placed.step);
     let attempts: usize = turns.values().map(|t| t.attempts.len()).sum();
     if steps.len() != attempts {
@@ -307,7 +311,7 @@ struct Whereabouts<'a> {
 fn turn(
     tree: &Tree,
     place: &Whereabouts<'_>,
-    building: Building,
+    building: TurnBuilder,
     may_be_running: bool,
     warnings: &mut PartWarnings<'_>,
 ) -> Turn {
@@ -337,7 +341,7 @@ fn turn(
     turn
 }
 
-fn read_request(tree: &Tree, file: &Found) -> Request {
+fn read_request(tree: &Tree, file: &ListedFile) -> Request {
     if file.size <= REQUEST_CAP
         && let Ok((text, _)) = tree.read_text(&file.path, REQUEST_CAP)
     {
@@ -350,8 +354,8 @@ fn attempt(
     tree: &Tree,
     place: &Whereabouts<'_>,
     number: u32,
-    mut facts: Facts,
-    files: Vec<Found>,
+    mut facts: RecordFacts,
+    files: Vec<ListedFile>,
     may_be_running: bool,
     warnings: &mut PartWarnings<'_>,
 ) -> Attempt {
@@ -368,9 +372,9 @@ fn attempt(
         }
         facts.complete(trajectory::attempt(lean, &file.path));
     }
-    let whose = Whose { path: place.path, name: format!("Turn {} attempt {number}", place.turn) };
-    whose.say(&mut facts, warnings);
-    let (passed, total) = whose.numbers(&mut facts, warnings);
+    let owner = ValueOwner { path: place.path, name: format!("Turn {} attempt {number}", place.turn) };
+    owner.report_odd_values(&mut facts, warnings);
+    let (passed, total) = owner.numbers(&mut facts, warnings);
     let unreadable = facts.unreadable.take();
     let claim = Claim { passed, total, success: facts.success };
     let (log, log_path) = best_log(tree, &files, claim, warnings);
@@ -392,7 +396,7 @@ fn attempt(
     let mut unusable = Unusable::default();
     unusable.settle(&mut attempt);
     if let Some(mut warning) = unusable.warning(place.path) {
-        warning.message = format!("{}: {}", whose.name, warning.message);
+        warning.message = format!("{}: {}", owner.name, warning.message);
         warnings.warn(warning);
     }
     attempt.artifacts = facts.artifacts;
@@ -403,7 +407,7 @@ fn attempt(
         (Some(false), _) => Verdict::Failed,
         (None, Some(score)) => {
             if !(0.0..=1.0).contains(&score) {
-                let about = format!("{}: ", whose.name);
+                let about = format!("{}: ", owner.name);
                 warnings.warn(value::reward_range(place.path, &about, score));
             }
             if score >= model::PASS_REWARD { Verdict::Passed } else { Verdict::Failed }
@@ -417,7 +421,7 @@ fn attempt(
         attempt.end_reason = None;
     }
     test_logs::settle(&mut attempt, claim, &log_path, log, warnings);
-    whose.no_verdict(&mut attempt, unreadable.as_deref(), warnings);
+    owner.no_verdict(&mut attempt, unreadable.as_deref(), warnings);
     test_logs::give_reason(&mut attempt);
     attempt
 }
@@ -429,7 +433,7 @@ fn is_json(path: &str) -> bool {
 /// The log with pytest's last line, else any that pytest wrote.
 fn best_log(
     tree: &Tree,
-    files: &[Found],
+    files: &[ListedFile],
     claim: Claim,
     warnings: &mut PartWarnings<'_>,
 ) -> (Option<crate::readers::pytest::PytestLog>, String) {
@@ -447,10 +451,10 @@ fn best_log(
 
 fn finish(
     episode: &mut Episode,
-    whole: Facts,
+    whole: RecordFacts,
     planned: Option<u32>,
     title: Option<String>,
-    loose: Vec<Found>,
+    loose: Vec<ListedFile>,
 ) {
     episode.planned_turns = episode.planned_turns.or(planned);
     episode.title = episode.title.take().or(title);

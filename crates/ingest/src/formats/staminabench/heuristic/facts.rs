@@ -6,7 +6,7 @@ use super::usage::Usage;
 
 /// What is said of one attempt, or of a turn or an episode as a whole.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Facts {
+pub(super) struct RecordFacts {
     /// Tests passed.
     pub(super) passed: Option<u32>,
     /// Tests run.
@@ -45,7 +45,7 @@ pub(super) struct Facts {
     pub(super) unreadable: Option<String>,
 }
 
-impl Facts {
+impl RecordFacts {
     /// Whether there is anything that only an attempt has.
     pub(super) fn is_played(&self) -> bool {
         self.has_verdict()
@@ -160,9 +160,9 @@ pub(super) struct TurnFacts {
     /// What was asked.
     pub(super) request: Option<String>,
     /// Its attempts.
-    pub(super) attempts: Vec<(Number, Facts)>,
+    pub(super) attempts: Vec<(Number, RecordFacts)>,
     /// What is said of the turn as a whole; several records of a turn are its attempts.
-    pub(super) records: Vec<Facts>,
+    pub(super) records: Vec<RecordFacts>,
     /// How many attempts there were.
     pub(super) attempt_count: Option<u32>,
 }
@@ -173,7 +173,7 @@ pub(super) struct TrajectoryFacts {
     /// Turns in the order of the file; a number may come more than once.
     pub(super) turns: Vec<(Number, TurnFacts)>,
     /// The episode as a whole.
-    pub(super) whole: Facts,
+    pub(super) whole: RecordFacts,
     /// How many turns were to be.
     pub(super) planned: Option<u32>,
     /// A name for people.

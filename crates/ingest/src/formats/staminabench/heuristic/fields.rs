@@ -2,11 +2,11 @@
 
 use model::{EndReason, TestOutcome, TestResult};
 
-use super::facts::Facts;
+use super::facts::RecordFacts;
 use super::field_names;
 use super::usage::{self, Usage};
 use crate::attribution::{Evidence, Stage, label_table};
-use crate::formats::staminabench::json_fields::{EXTRA_CAP, kept, normal};
+use crate::formats::staminabench::json_fields::{EXTRA_CAP, kept_value, normal};
 use crate::readers::json::Node;
 use crate::readers::value;
 
@@ -14,14 +14,14 @@ use crate::readers::value;
 const TESTS_CAP: usize = 20_000;
 
 /// Takes all fields of an object; `prefix` names the wrappers it stands in.
-pub(super) fn record(facts: &mut Facts, node: &Node, prefix: &str, depth: u8) {
+pub(super) fn record(facts: &mut RecordFacts, node: &Node, prefix: &str, depth: u8) {
     for (key, value) in node.map() {
         field(facts, key, value, prefix, depth);
     }
 }
 
 /// Takes one field, or keeps it as unknown.
-pub(super) fn field(facts: &mut Facts, key: &str, value: &Node, prefix: &str, depth: u8) {
+pub(super) fn field(facts: &mut RecordFacts, key: &str, value: &Node, prefix: &str, depth: u8) {
     let name = normal(key);
     if *value == Node::Null && field_names::SCORE.contains(&name.as_str()) {
         // Where there is an attempt it should be a number; of a turn that was not played it says so.
@@ -33,7 +33,7 @@ pub(super) fn field(facts: &mut Facts, key: &str, value: &Node, prefix: &str, de
     {
         return;
     }
-    if known(facts, &name, value, prefix, key, depth) || facts.extra.len() >= EXTRA_CAP {
+    if take_known_field(facts, &name, value, prefix, key, depth) || facts.extra.len() >= EXTRA_CAP {
         return;
     }
     if is_odd(&name, value) && facts.odd.len() < 16 {
@@ -45,7 +45,7 @@ pub(super) fn field(facts: &mut Facts, key: &str, value: &Node, prefix: &str, de
         facts.odd.push(odd);
     }
     if !(value.list().is_empty() && matches!(value, Node::List(_))) {
-        facts.extra.insert(format!("{prefix}{key}"), kept(value));
+        facts.extra.insert(format!("{prefix}{key}"), kept_value(value));
     }
 }
 
@@ -79,7 +79,14 @@ fn count(value: &Node) -> Option<u32> {
     whole.or_else(|| value.word().and_then(|text| text.parse().ok()))
 }
 
-fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, depth: u8) -> bool {
+fn take_known_field(
+    facts: &mut RecordFacts,
+    name: &str,
+    value: &Node,
+    prefix: &str,
+    key: &str,
+    depth: u8,
+) -> bool {
     let is = |names: &[&str]| names.contains(&name);
     let list = value.list();
     if is(field_names::TESTS)
@@ -97,7 +104,9 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
             Node::Bool(passed) => facts.success = facts.success.or(Some(*passed)),
             Node::List(list) => {
                 facts.passed = u32::try_from(list.len()).ok();
-                facts.tests.extend(list.iter().filter_map(|t| named(t, TestOutcome::Passed)).take(TESTS_CAP));
+                facts
+                    .tests
+                    .extend(list.iter().filter_map(|t| test_entry(t, TestOutcome::Passed)).take(TESTS_CAP));
             }
             Node::Text(text, _) if text.contains('/') => {
                 let (passed, total) = text.split_once('/').unwrap_or((text, ""));
@@ -118,7 +127,9 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
             Node::Bool(failed) => facts.success = facts.success.or(Some(!failed)),
             Node::List(list) => {
                 facts.failed = u32::try_from(list.len()).ok();
-                facts.tests.extend(list.iter().filter_map(|t| named(t, TestOutcome::Failed)).take(TESTS_CAP));
+                facts
+                    .tests
+                    .extend(list.iter().filter_map(|t| test_entry(t, TestOutcome::Failed)).take(TESTS_CAP));
             }
             _ => match count(value) {
                 Some(n) => facts.failed = facts.failed.or(Some(n)),
@@ -216,7 +227,7 @@ fn known(facts: &mut Facts, name: &str, value: &Node, prefix: &str, key: &str, d
     false
 }
 
-fn is_time(facts: &mut Facts, name: &str, value: &Node) -> bool {
+fn is_time(facts: &mut RecordFacts, name: &str, value: &Node) -> bool {
     let timing = &mut facts.timing;
     let slot = if field_names::STARTED.contains(&name) {
         &mut timing.started_at
@@ -264,7 +275,7 @@ fn exception(name: &str, value: &Node) -> Option<(String, String)> {
 }
 
 /// Takes over what was raised, and what ended by it. One field may have the type and another one the message.
-fn raise(facts: &mut Facts, new: (String, String)) {
+fn raise(facts: &mut RecordFacts, new: (String, String)) {
     let has_no_type = |kind: &str| field_names::EXCEPTION.contains(&kind);
     let raised = match facts.exception.take() {
         Some((kind, message)) if message.is_empty() => {
@@ -335,7 +346,7 @@ fn exception_end((kind, message): &(String, String)) -> Option<EndReason> {
 }
 
 /// A test of a list of names or objects.
-fn named(node: &Node, outcome: TestOutcome) -> Option<TestResult> {
+fn test_entry(node: &Node, outcome: TestOutcome) -> Option<TestResult> {
     match node.word() {
         Some(id) => Some(TestResult::new(id, outcome)),
         None => test(node, Some(outcome)),

@@ -7,7 +7,7 @@ use model::ArtifactKind;
 
 /// Where a file belongs, as its name counts; whether that is from 0 or from 1 is for [`Base`] to say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Placed {
+pub(super) struct FilePlace {
     /// The turn.
     pub(super) turn: Option<u32>,
     /// The attempt, `None` for what belongs to the turn or to its final attempt.
@@ -42,8 +42,8 @@ fn meaning(word: &str) -> Option<Meaning> {
 }
 
 /// Reads turn and attempt out of a path below a folder of known kind.
-pub(super) fn placed(path: &str) -> Placed {
-    let mut at = Placed::default();
+pub(super) fn file_place(path: &str) -> FilePlace {
+    let mut at = FilePlace::default();
     let mut bare = Vec::new();
     let parts: Vec<&str> = path.split('/').collect();
     for (index, part) in parts.iter().enumerate() {
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn any_order_of_naming_that_carries_turn_and_attempt() {
         let at = |path: &str| {
-            let p = placed(path);
+            let p = file_place(path);
             (p.turn, p.attempt)
         };
         for path in [
@@ -215,8 +215,8 @@ mod tests {
         assert_eq!(at("003.yaml"), (Some(3), None));
         assert_eq!(at("initial.yaml"), (None, None));
         assert_eq!(at("2026-06-01/turn_3.txt"), (Some(3), None));
-        assert!(placed("turn_3_retry_1.txt").retry);
-        assert_eq!(placed("step_12.txt"), Placed { step: Some(12), ..Placed::default() });
+        assert!(file_place("turn_3_retry_1.txt").retry);
+        assert_eq!(file_place("step_12.txt"), FilePlace { step: Some(12), ..FilePlace::default() });
     }
 
     #[test]
@@ -238,12 +238,12 @@ mod tests {
     proptest! {
         #[test]
         fn names_never_panic(name in "\\PC{0,40}") {
-            let _ = (placed(&name), scenario_number(&name), folder_kind(&name), file_kind(&name));
+            let _ = (file_place(&name), scenario_number(&name), folder_kind(&name), file_kind(&name));
         }
         #[test]
         fn numbers_come_back(turn in 0u32..1000, attempt in 0u32..100, ext in prop_oneof![Just(""), Just(".txt"), Just(".log")]) {
             for path in [format!("turn_{turn}_attempt_{attempt}{ext}"), format!("t{turn:03}/a{attempt:02}{ext}"), format!("attempt{attempt}-turn{turn}{ext}"), format!("{turn}_{attempt}{ext}")] {
-                let p = placed(&path);
+                let p = file_place(&path);
                 prop_assert_eq!((p.turn, p.attempt), (Some(turn), Some(attempt)), "{}", path);
             }
         }

@@ -2,7 +2,7 @@
 
 use model::ArtifactKind;
 
-use super::file_names::{self, Placed};
+use super::file_names::{self, FilePlace};
 use crate::formats::staminabench::folder_names;
 use files::{Entry, Stamp, Tree, join};
 
@@ -13,13 +13,13 @@ const MOST: usize = 200_000;
 
 /// A file, or a folder with the code of an attempt.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct ListedFile {
     /// Relative to the tree.
     pub(super) path: String,
     /// What it is.
     pub(super) kind: ArtifactKind,
     /// Where its name says it belongs.
-    pub(super) placed: Placed,
+    pub(super) placed: FilePlace,
     /// The folder of the scenario that it lies in; numbers are counted alike in one.
     pub(super) group: &'static str,
     /// Size in bytes; 0 for folders.
@@ -30,7 +30,7 @@ pub(super) struct Found {
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     /// In the order of the folders, by name.
-    pub(super) files: Vec<Found>,
+    pub(super) files: Vec<ListedFile>,
     /// `trajectory.json`, with its size.
     pub(super) trajectory: Option<(String, u64)>,
     /// Empty folders that stand where a file is expected.
@@ -60,7 +60,7 @@ pub(super) fn list(tree: &Tree, scenario: &str) -> Listing {
             } else {
                 listing.below(tree, &path, "", Some(kind), group(kind), 0);
             }
-        } else if file_names::placed(&entry.name).turn.is_some()
+        } else if file_names::file_place(&entry.name).turn.is_some()
             && entry.name.starts_with(|c: char| c.is_ascii_alphanumeric())
         {
             // A folder of a turn: `turn_3/attempt_2/server.log`.
@@ -112,8 +112,8 @@ impl Listing {
                 }
                 let inner = kind.or_else(|| folder_names::folder_kind(&entry.name));
                 if inner == Some(ArtifactKind::Code) {
-                    let placed = file_names::placed(&named);
-                    self.files.push(Found { path, kind: ArtifactKind::Code, placed, group, size: 0 });
+                    let placed = file_names::file_place(&named);
+                    self.files.push(ListedFile { path, kind: ArtifactKind::Code, placed, group, size: 0 });
                 } else if depth < DEPTH {
                     self.below(tree, &path, &named, inner, group, depth + 1);
                 }
@@ -121,10 +121,10 @@ impl Listing {
             }
             self.note(&entry);
             let kind = kind.unwrap_or_else(|| file_names::file_kind(&entry.name));
-            self.files.push(Found {
+            self.files.push(ListedFile {
                 path,
                 kind,
-                placed: file_names::placed(&named),
+                placed: file_names::file_place(&named),
                 group,
                 size: entry.size,
             });
@@ -138,7 +138,7 @@ impl Listing {
         for entry in tree.list(folder) {
             self.stamp = self.stamp.text(&entry.name);
             let path = join(folder, &entry.name);
-            let placed = file_names::placed(&entry.name);
+            let placed = file_names::file_place(&entry.name);
             if placed.turn.is_none() {
                 continue;
             }
@@ -146,7 +146,7 @@ impl Listing {
             if entry.is_folder() && placed.attempt.is_none() {
                 for inner in tree.list(&path) {
                     let named = join(&entry.name, &inner.name);
-                    let at = file_names::placed(&named);
+                    let at = file_names::file_place(&named);
                     let is_attempt = at.attempt.is_some()
                         && (inner.is_folder() || inner.name.to_ascii_lowercase().contains("attempt"));
                     if is_attempt {
@@ -160,7 +160,7 @@ impl Listing {
             }
             for (path, placed) in of_attempts {
                 if self.files.len() < MOST {
-                    self.files.push(Found { path, kind: ArtifactKind::Code, placed, group, size: 0 });
+                    self.files.push(ListedFile { path, kind: ArtifactKind::Code, placed, group, size: 0 });
                 }
             }
         }

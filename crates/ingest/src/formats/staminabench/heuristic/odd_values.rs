@@ -2,20 +2,20 @@
 
 use model::{Attempt, EndReason, Verdict, Warning};
 
-use super::facts::Facts;
+use super::facts::RecordFacts;
 use crate::formats::staminabench::part_warnings::PartWarnings;
 
-/// Whose values they are: the file, and how a sentence about them begins.
-pub(super) struct Whose<'a> {
+/// The attempt or episode that has the values: the file, and how a sentence about it begins.
+pub(super) struct ValueOwner<'a> {
     /// The file.
     pub(super) path: &'a str,
     /// The beginning of a sentence: `Turn 3 attempt 2`.
     pub(super) name: String,
 }
 
-impl Whose<'_> {
+impl ValueOwner<'_> {
     /// Says which values of known names are not used.
-    pub(super) fn say(&self, facts: &mut Facts, warnings: &mut PartWarnings<'_>) {
+    pub(super) fn report_odd_values(&self, facts: &mut RecordFacts, warnings: &mut PartWarnings<'_>) {
         let name = &self.name;
         for odd in std::mem::take(&mut facts.odd) {
             let what =
@@ -27,7 +27,7 @@ impl Whose<'_> {
     /// Tests passed and run. Where more passed than there are, that is said, and both are unknown.
     pub(super) fn numbers(
         &self,
-        facts: &mut Facts,
+        facts: &mut RecordFacts,
         warnings: &mut PartWarnings<'_>,
     ) -> (Option<u32>, Option<u32>) {
         let (passed, total) = facts.numbers();

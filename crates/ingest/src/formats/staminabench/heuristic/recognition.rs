@@ -3,7 +3,7 @@
 use model::ArtifactKind;
 
 use super::field_names;
-use super::file_names::placed;
+use super::file_names::file_place;
 use crate::formats::staminabench::exact::SCHEMA_FAMILY;
 use crate::formats::staminabench::file_head::{HEAD, head};
 use crate::formats::staminabench::folder_names;
@@ -43,7 +43,7 @@ pub(super) fn is_scenario(tree: &Tree, at: &str) -> Result<(), (String, u8)> {
                 || name == "agent_code";
         strict
             && tree.list(&folder).iter().any(|e| {
-                let at = placed(&e.name);
+                let at = file_place(&e.name);
                 at.turn.is_some() || at.step.is_some()
             })
     };

@@ -4,7 +4,7 @@ use model::Extra;
 
 use super::field_names;
 use crate::formats::staminabench::folder_names::scenario_number;
-use crate::formats::staminabench::json_fields::{kept, normal};
+use crate::formats::staminabench::json_fields::{kept_value, normal};
 use crate::readers::json::Node;
 use crate::readers::value::{self, Unusable};
 
@@ -68,12 +68,12 @@ impl<'a> ReportEntries<'a> {
                 if missed && !entry.map().is_empty() {
                     missing.push((
                         format!("{list_name}.{}", name.unwrap_or_else(|| index.to_string())),
-                        kept(entry),
+                        kept_value(entry),
                     ));
                 }
             }
             for (name, entry) in list.map().iter().filter(|(name, _)| !has_folder(name)) {
-                missing.push((format!("{list_name}.{name}"), kept(entry)));
+                missing.push((format!("{list_name}.{name}"), kept_value(entry)));
             }
         }
         missing
@@ -89,7 +89,7 @@ impl<'a> ReportEntries<'a> {
         let mut found = OfScenario::default();
         for list_name in ["results", "trajectory_summaries"] {
             let Some(entry) =
-                self.root.get(list_name).and_then(|list| entry_of(list, name, position, scenarios))
+                self.root.get(list_name).and_then(|list| find_entry(list, name, position, scenarios))
             else {
                 continue;
             };
@@ -107,7 +107,7 @@ impl<'a> ReportEntries<'a> {
                         found.figures.push((key, number));
                     }
                 } else if *value != Node::Null && found.extra.len() < 64 {
-                    found.extra.insert(format!("report.{list_name}.{key}"), kept(value));
+                    found.extra.insert(format!("report.{list_name}.{key}"), kept_value(value));
                 }
             }
         }
@@ -131,7 +131,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// The entry of a scenario in a list or map of the report.
-fn entry_of<'a>(list: &'a Node, name: &str, position: Option<usize>, scenarios: usize) -> Option<&'a Node> {
+fn find_entry<'a>(list: &'a Node, name: &str, position: Option<usize>, scenarios: usize) -> Option<&'a Node> {
     let number = scenario_number(name);
     let is_it = |value: &Node| match value {
         Node::Text(text, _) => text == name || (number.is_some() && scenario_number(text) == number),

@@ -6,7 +6,7 @@ use crate::formats::staminabench::json_fields::normal;
 use crate::readers::json::Node;
 
 /// Who speaks in an entry: a result of a tool is the tool's, whatever its role.
-pub(super) fn kind_of(node: &Node) -> StepKind {
+pub(super) fn step_kind(node: &Node) -> StepKind {
     let get =
         |name: &str| node.map().iter().find(|(k, v)| normal(k) == name && *v != Node::Null).map(|(_, v)| v);
     let parts = get("content").map(Node::list).unwrap_or_default();

@@ -3,7 +3,7 @@
 use model::StepKind;
 
 use super::field_names;
-use super::speaker::kind_of;
+use super::speaker::step_kind;
 use super::usage::{Usage, time, usage_near};
 use crate::formats::staminabench::bounded_json::{Bounded, Elements, Transcripts};
 use crate::formats::staminabench::json_fields::normal;
@@ -57,7 +57,7 @@ pub(super) struct Steps {
 /// Adds one step of a transcript to its sums.
 pub(super) fn sum_step(node: &Node, sum: &mut Steps) {
     sum.count = sum.count.saturating_add(1);
-    sum.of_agent = sum.of_agent.saturating_add(u32::from(kind_of(node) == StepKind::Agent));
+    sum.of_agent = sum.of_agent.saturating_add(u32::from(step_kind(node) == StepKind::Agent));
     let mut of_step = usage_near(node);
     for (key, value) in node.map() {
         let key = normal(key);
@@ -137,7 +137,8 @@ mod tests {
             used(60, 0.25),
             used(40, 0.5)
         );
-        let spent = |facts: &super::super::facts::Facts| (facts.usage.tokens().0.input, facts.usage.cost());
+        let spent =
+            |facts: &super::super::facts::RecordFacts| (facts.usage.tokens().0.input, facts.usage.cost());
         let of_turn = |turn: &str| {
             let facts = trajectory(read(&format!("{{\"turns\": [{{\"turn\": 1, {turn}}}]}}")), "t");
             spent(&facts.turns[0].1.records[0])

@@ -5,7 +5,7 @@
 
 use model::{Artifact, ArtifactKind};
 
-use super::facts::{Facts, Number, TrajectoryFacts, TurnFacts};
+use super::facts::{Number, RecordFacts, TrajectoryFacts, TurnFacts};
 use super::field_names;
 use super::fields::{field, raised_by_name, raised_by_state, record, tests};
 use super::file_names;
@@ -32,9 +32,9 @@ pub(super) fn trajectory(mut lean: Lean, path: &str) -> TrajectoryFacts {
 }
 
 /// Reads a file that is about one attempt, such as a JSON of test results.
-pub(super) fn attempt(mut lean: Lean, path: &str) -> Facts {
+pub(super) fn attempt(mut lean: Lean, path: &str) -> RecordFacts {
     let root = std::mem::replace(&mut lean.root, Node::Null);
-    let mut facts = Facts::default();
+    let mut facts = RecordFacts::default();
     match &root {
         Node::List(list) => facts.tests = tests(list),
         _ => record(&mut facts, &root, "", 0),
@@ -59,7 +59,7 @@ fn child(pointer: &str, key: impl std::fmt::Display) -> String {
 /// The number that an element says under one of the names.
 fn number_in(node: &Node, names: &[&str]) -> Option<u32> {
     node.map().iter().find(|(k, _)| names.contains(&normal(k).as_str())).and_then(|(_, v)| match v {
-        Node::Text(text, _) => file_names::placed(text).turn.filter(|_| text.len() < 40),
+        Node::Text(text, _) => file_names::file_place(text).turn.filter(|_| text.len() < 40),
         v => v.count().and_then(|n| u32::try_from(n).ok()),
     })
 }
@@ -134,7 +134,7 @@ impl Walk<'_> {
             {
                 self.elements(list, &at);
             } else if !value.map().is_empty()
-                && file_names::placed(name).turn.is_some()
+                && file_names::file_place(name).turn.is_some()
                 && name.starts_with(['t', 'r', 'i'])
             {
                 self.numbered(key, value, &at);
@@ -161,7 +161,7 @@ impl Walk<'_> {
 
     /// A map's entry whose key carries the turn, and perhaps the attempt.
     fn numbered(&mut self, key: &str, value: &Node, pointer: &str) {
-        let at = file_names::placed(key);
+        let at = file_names::file_place(key);
         let Some(turn) = at.turn else { return };
         match at.attempt {
             Some(attempt) => {
@@ -206,7 +206,7 @@ impl Walk<'_> {
         facts.artifacts.push(self.artifact(pointer));
         let held = self.transcripts(pointer);
         facts.usage.complete(held.usage);
-        facts.join(Facts { usage: Usage::default(), ..held });
+        facts.join(RecordFacts { usage: Usage::default(), ..held });
         let last = self.facts.turns.last_mut();
         if let Some((Number::Said(n), open)) = last.filter(|(n, _)| *n == Number::Said(turn)) {
             let _ = n;
@@ -237,7 +237,7 @@ impl Walk<'_> {
         }
         for (index, (key, value)) in node.map().iter().enumerate() {
             let at = child(pointer, key);
-            if file_names::placed(key).turn.is_some() {
+            if file_names::file_place(key).turn.is_some() {
                 self.numbered(key, value, &at);
             } else {
                 self.turn(Number::Position(position(index)), value, &at);
@@ -258,7 +258,7 @@ impl Walk<'_> {
             self.facts.turns.push((number, turn));
             return;
         }
-        let mut whole = Facts::default();
+        let mut whole = RecordFacts::default();
         match node {
             Node::List(list) => self.attempts(&mut turn, &Node::List(list.clone()), pointer),
             Node::Bool(passed) => whole.success = Some(*passed),
@@ -291,7 +291,7 @@ impl Walk<'_> {
     }
 
     /// A field of a turn that is its name, its request, or else a fact.
-    fn described(&self, turn: &mut TurnFacts, whole: &mut Facts, key: &str, value: &Node, at: &str) {
+    fn described(&self, turn: &mut TurnFacts, whole: &mut RecordFacts, key: &str, value: &Node, at: &str) {
         let name = normal(key);
         if matches!(name.as_str(), "title" | "name" | "turn_name") && value.word().is_some() {
             turn.title = value.word().map(plain_title);
@@ -319,7 +319,7 @@ impl Walk<'_> {
             if !self.has_room() {
                 return;
             }
-            let at = file_names::placed(key);
+            let at = file_names::file_place(key);
             // `attempt_2`, or a bare `2`.
             let number = at.attempt.or(at.turn).map_or(Number::Position(position(index)), Number::Said);
             let facts = self.attempt(value, &child(pointer, key));
@@ -327,8 +327,8 @@ impl Walk<'_> {
         }
     }
 
-    fn attempt(&mut self, node: &Node, pointer: &str) -> Facts {
-        let mut facts = Facts::default();
+    fn attempt(&mut self, node: &Node, pointer: &str) -> RecordFacts {
+        let mut facts = RecordFacts::default();
         match node {
             Node::Bool(passed) => facts.success = Some(*passed),
             Node::Number(_) => facts.score = node.number().filter(|n| (0.0..=1.0).contains(n)),
@@ -348,7 +348,7 @@ impl Walk<'_> {
     }
 
     /// Takes the transcripts at or below a place: their sums, and the longest of them as what is shown.
-    fn transcripts(&mut self, pointer: &str) -> Facts {
+    fn transcripts(&mut self, pointer: &str) -> RecordFacts {
         let below = format!("{pointer}/");
         let found: Vec<String> = self
             .lean
@@ -359,7 +359,7 @@ impl Walk<'_> {
             .filter(|k| *k == pointer || k.starts_with(&below))
             .cloned()
             .collect();
-        let mut facts = Facts::default();
+        let mut facts = RecordFacts::default();
         let mut longest = (0, None);
         for key in found {
             let Some(steps) = self.lean.steps.remove(&key) else { continue };
@@ -381,7 +381,7 @@ impl Walk<'_> {
 }
 
 /// Appends steps to an attempt whose transcript is a run of elements of one list.
-fn extend_steps(known: &mut Facts, more: Facts) {
+fn extend_steps(known: &mut RecordFacts, more: RecordFacts) {
     let steps = known.steps.unwrap_or(0).saturating_add(more.steps.unwrap_or(0));
     let grown = match (
         known.artifacts.last_mut().and_then(|a| a.pointer.as_mut()),
@@ -391,7 +391,7 @@ fn extend_steps(known: &mut Facts, more: Facts) {
         _ => false,
     };
     let artifacts = if grown { Vec::new() } else { more.artifacts.clone() };
-    known.join(Facts { artifacts, ..more });
+    known.join(RecordFacts { artifacts, ..more });
     known.steps = Some(steps);
 }
 
@@ -415,8 +415,8 @@ fn grow(pointer: &mut String, next: &str) -> bool {
     true
 }
 
-fn of_steps(steps: &Steps) -> Facts {
-    Facts {
+fn of_steps(steps: &Steps) -> RecordFacts {
+    RecordFacts {
         usage: steps.usage,
         tool_calls: steps.tool_calls,
         steps: Some(steps.count),
@@ -426,7 +426,7 @@ fn of_steps(steps: &Steps) -> Facts {
             finished_at: steps.last_at.clone(),
             ..Default::default()
         },
-        ..Facts::default()
+        ..RecordFacts::default()
     }
 }
 

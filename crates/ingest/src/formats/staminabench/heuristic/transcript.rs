@@ -8,7 +8,7 @@ use std::fmt;
 use model::{Step, StepKind, ToolCall, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::speaker::kind_of;
+use super::speaker::step_kind;
 use super::usage;
 use crate::formats::staminabench::bounded_json::{Bounded, KeepAll, Value, short};
 use crate::formats::staminabench::json_fields::normal;
@@ -33,24 +33,29 @@ pub(super) fn read(tree: &Tree, path: &str, pointer: &str) -> Result<Transcript,
     if range.is_some() {
         way.pop();
     }
-    let mut taken =
-        Taken { way, range, transcript: Transcript::default(), lean: Bounded::default(), found: false };
-    let done = tree.read_json_into(path, CAP, &mut taken);
+    let mut sink = TranscriptSink {
+        way,
+        range,
+        transcript: Transcript::default(),
+        lean: Bounded::default(),
+        found: false,
+    };
+    let done = tree.read_json_into(path, CAP, &mut sink);
     // A file that breaks off after the steps is as good as a whole one.
     match done {
-        Err(error) if !taken.found => return Err(error),
+        Err(error) if !sink.found => return Err(error),
         _ => {}
     }
-    if !taken.found {
+    if !sink.found {
         return Err(ReadError::Malformed {
             code: "transcript.missing",
             what: format!("There are no steps at {pointer}: the file has changed since it was read"),
         });
     }
-    Ok(taken.transcript)
+    Ok(sink.transcript)
 }
 
-struct Taken {
+struct TranscriptSink {
     way: Vec<String>,
     range: Option<std::ops::Range<usize>>,
     transcript: Transcript,
@@ -58,29 +63,29 @@ struct Taken {
     found: bool,
 }
 
-impl JsonSink for Taken {
+impl JsonSink for TranscriptSink {
     fn restart(&mut self) {
         (self.transcript, self.lean, self.found) = (Transcript::default(), Bounded::default(), false);
     }
     fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
-        Go { taken: self, depth: 0 }.deserialize(json)
+        PointerSeed { sink: self, depth: 0 }.deserialize(json)
     }
 }
 
 /// Goes down the way; at its end takes the steps.
-struct Go<'a> {
-    taken: &'a mut Taken,
+struct PointerSeed<'a> {
+    sink: &'a mut TranscriptSink,
     depth: usize,
 }
 
-impl<'de> DeserializeSeed<'de> for Go<'_> {
+impl<'de> DeserializeSeed<'de> for PointerSeed<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Go<'_> {
+impl<'de> Visitor<'de> for PointerSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -102,46 +107,46 @@ impl<'de> Visitor<'de> for Go<'_> {
         Ok(())
     }
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        if self.depth == self.taken.way.len() {
+        if self.depth == self.sink.way.len() {
             // A transcript that is one text.
-            self.taken.found = true;
+            self.sink.found = true;
             let node = Node::Map(vec![("content".to_owned(), Node::Text(text.to_owned(), 0))]);
-            self.taken.push(&node);
+            self.sink.push(&node);
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        if self.depth == self.taken.way.len() {
-            self.taken.found = true;
+        if self.depth == self.sink.way.len() {
+            self.sink.found = true;
             let mut index = 0;
             loop {
-                let wanted = self.taken.range.as_ref().is_none_or(|r| r.contains(&index));
+                let wanted = self.sink.range.as_ref().is_none_or(|r| r.contains(&index));
                 if !wanted {
                     if seq.next_element::<IgnoredAny>()?.is_none() {
                         return Ok(());
                     }
-                } else if self.taken.transcript.steps.len() >= STEPS || self.taken.lean.is_used_up() {
+                } else if self.sink.transcript.steps.len() >= STEPS || self.sink.lean.is_used_up() {
                     if seq.next_element::<IgnoredAny>()?.is_none() {
                         return Ok(());
                     }
-                    self.taken.transcript.steps_cut += 1;
+                    self.sink.transcript.steps_cut += 1;
                 } else {
                     let mut node = Node::Null;
-                    let more = seq.next_element_seed(Value { to: &mut node, lean: &mut self.taken.lean })?;
+                    let more = seq.next_element_seed(Value { to: &mut node, lean: &mut self.sink.lean })?;
                     if more.is_none() {
                         return Ok(());
                     }
-                    self.taken.push(&node);
+                    self.sink.push(&node);
                 }
                 index += 1;
             }
         }
-        let wanted = self.taken.way[self.depth].parse::<usize>().ok();
+        let wanted = self.sink.way[self.depth].parse::<usize>().ok();
         let mut index = 0;
         loop {
             let more = if Some(index) == wanted {
-                seq.next_element_seed(Go { taken: &mut *self.taken, depth: self.depth + 1 })?.is_some()
+                seq.next_element_seed(PointerSeed { sink: &mut *self.sink, depth: self.depth + 1 })?.is_some()
             } else {
                 seq.next_element::<IgnoredAny>()?.is_some()
             };
@@ -153,21 +158,21 @@ impl<'de> Visitor<'de> for Go<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        if self.depth == self.taken.way.len() {
+        if self.depth == self.sink.way.len() {
             // One step that stands alone.
-            self.taken.found = true;
+            self.sink.found = true;
             let mut fields = Vec::new();
             while let Some(key) = map.next_key::<String>()? {
                 let mut node = Node::Null;
-                map.next_value_seed(Value { to: &mut node, lean: &mut self.taken.lean })?;
+                map.next_value_seed(Value { to: &mut node, lean: &mut self.sink.lean })?;
                 fields.push((key, node));
             }
-            self.taken.push(&Node::Map(fields));
+            self.sink.push(&Node::Map(fields));
             return Ok(());
         }
         while let Some(key) = map.next_key::<String>()? {
-            if short(&key) == self.taken.way[self.depth] {
-                map.next_value_seed(Go { taken: &mut *self.taken, depth: self.depth + 1 })?;
+            if short(&key) == self.sink.way[self.depth] {
+                map.next_value_seed(PointerSeed { sink: &mut *self.sink, depth: self.depth + 1 })?;
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -176,7 +181,7 @@ impl<'de> Visitor<'de> for Go<'_> {
     }
 }
 
-impl Taken {
+impl TranscriptSink {
     fn push(&mut self, node: &Node) {
         let index = u32::try_from(self.transcript.steps.len()).unwrap_or(u32::MAX - 1) + 1;
         let step = step(index, node);
@@ -213,11 +218,11 @@ fn step(index: u32, node: &Node) -> Step {
     let body = get(&["text", "content", "message", "response", "thought", "output"]);
     let (text, text_cut) = match (body, node) {
         (Some(body), _) => content(body),
-        (None, Node::Text(text, over)) => text_of(text, *over),
+        (None, Node::Text(text, over)) => cut_step_text(text, *over),
         // Nothing of it is known: it is shown as it stands.
         (None, node) if calls.is_empty() => {
             let text = serde_json::to_string_pretty(&node.to_value()).unwrap_or_default();
-            text_of(&text, 0)
+            cut_step_text(&text, 0)
         }
         _ => (String::new(), 0),
     };
@@ -225,7 +230,7 @@ fn step(index: u32, node: &Node) -> Step {
     if calls.is_empty()
         && let Some(action) = get(&["action", "command", "tool_input"]).and_then(Node::word)
     {
-        let (arguments, _) = text_of(action, 0);
+        let (arguments, _) = cut_step_text(action, 0);
         let result = get(&["observation", "tool_output", "result"]).map(content);
         let (result, result_cut) = result.map_or((None, 0), |(r, c)| (Some(r), c));
         let summary = crate::readers::text::first_line(action, 160).unwrap_or_default();
@@ -243,12 +248,12 @@ fn step(index: u32, node: &Node) -> Step {
     let (tokens, _) = usage.tokens();
     Step {
         index,
-        kind: kind_of(node),
+        kind: step_kind(node),
         text,
         text_cut,
         reasoning: get(&["reasoning", "reasoning_content", "thinking"])
             .and_then(Node::word)
-            .map(|t| text_of(t, 0).0),
+            .map(|t| cut_step_text(t, 0).0),
         tool_calls: calls,
         tokens: (!tokens.is_unknown()).then_some(tokens),
         cost_usd: usage.cost_usd,
@@ -259,7 +264,7 @@ fn step(index: u32, node: &Node) -> Step {
 /// Plain text of a message: a text, parts with texts, or anything as JSON.
 fn content(node: &Node) -> (String, u64) {
     match node {
-        Node::Text(text, over) => text_of(text, *over),
+        Node::Text(text, over) => cut_step_text(text, *over),
         Node::List(parts) => {
             let mut all = String::new();
             for part in parts {
@@ -274,7 +279,7 @@ fn content(node: &Node) -> (String, u64) {
                     all.push_str(piece);
                 }
             }
-            text_of(&all, 0)
+            cut_step_text(&all, 0)
         }
         Node::Map(_) if node.get("content").is_some() => {
             let inner = node.get("content").cloned().unwrap_or(Node::Null);
@@ -283,7 +288,7 @@ fn content(node: &Node) -> (String, u64) {
         Node::Null => (String::new(), 0),
         other => {
             let text = serde_json::to_string_pretty(&other.to_value()).unwrap_or_default();
-            text_of(&text, 0)
+            cut_step_text(&text, 0)
         }
     }
 }
@@ -313,7 +318,7 @@ fn call(node: &Node) -> ToolCall {
         Some(other) => serde_json::to_string_pretty(&other.to_value()).unwrap_or_default(),
         None => String::new(),
     };
-    let (arguments, _) = text_of(&shown, 0);
+    let (arguments, _) = cut_step_text(&shown, 0);
     let result = ["result", "output", "observation"].iter().find_map(|k| node.get(k)).map(content);
     let (result, result_cut) = result.map_or((None, 0), |(r, c)| (Some(r), c));
     ToolCall {
@@ -328,7 +333,7 @@ fn call(node: &Node) -> ToolCall {
 }
 
 /// A text, and how much of it was cut.
-fn text_of(text: &str, cut_before: u64) -> (String, u64) {
+fn cut_step_text(text: &str, cut_before: u64) -> (String, u64) {
     let (kept, over) = cut(text, TEXT);
     (kept.to_owned(), cut_before + over)
 }
@@ -338,9 +343,9 @@ mod tests {
     use super::super::step_sums::Lean;
     use super::*;
 
-    fn taken(steps: &str) -> Vec<Step> {
+    fn transcript_steps(steps: &str) -> Vec<Step> {
         let list: Vec<Node> = serde_json::from_str(steps).unwrap();
-        let mut taken = Taken {
+        let mut sink = TranscriptSink {
             way: Vec::new(),
             range: None,
             transcript: Transcript::default(),
@@ -348,9 +353,9 @@ mod tests {
             found: true,
         };
         for node in &list {
-            taken.push(node);
+            sink.push(node);
         }
-        taken.transcript.steps
+        sink.transcript.steps
     }
 
     #[test]
@@ -372,7 +377,7 @@ mod tests {
 
     #[test]
     fn calls_among_the_parts_of_the_content() {
-        let steps = taken(
+        let steps = transcript_steps(
             r#"[{"role": "system", "content": "Be brief."},
                 {"role": "assistant", "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls"}}]},
                 {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "server.py"}]}]"#,
@@ -388,7 +393,7 @@ mod tests {
 
     #[test]
     fn commands_with_what_came_of_them_and_steps_of_no_known_form() {
-        let steps = taken(
+        let steps = transcript_steps(
             r#"[{"thought": "Look.", "action": "ls -la\nwc -l x", "observation": "server.py"}, "just a text", {"weather": {"sky": "grey"}}, 7]"#,
         );
         assert_eq!(steps[0].text, "Look.");

@@ -3,7 +3,7 @@
 use model::{Attempt, CachedInput, Episode, Tokens};
 
 use super::field_names;
-use crate::formats::staminabench::json_fields::{kept, normal};
+use crate::formats::staminabench::json_fields::{kept_value, normal};
 use crate::readers::json::Node;
 use crate::readers::value;
 
@@ -175,7 +175,7 @@ pub(super) fn odd_tokens(node: &Node) -> Vec<(String, serde_json::Value)> {
             && value::tokens(value).is_none()
             && value.map().is_empty()
     };
-    node.map().iter().filter(odd).take(8).map(|(k, v)| (k.clone(), kept(v))).collect()
+    node.map().iter().filter(odd).take(8).map(|(k, v)| (k.clone(), kept_value(v))).collect()
 }
 
 /// Whether a key outside a usage object is a count of tokens.
