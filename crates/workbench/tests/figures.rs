@@ -442,7 +442,7 @@ fn captions_and_tables_of_one_turn_count_trials_that_passed_failed_or_are_not_sc
         assert!(text.contains(ended) && !text.contains("ensored"), "{text}");
         assert!(text.contains("Which trials are scored follows censoring policy default"), "{text}");
     }
-    // Whoever asks for the curve is told where those that passed are counted.
+    // Whoever asks for the curve reads where those that passed are counted.
     let survival = FigureOf::Survival { of: of_run(), bands: Bands::Auto };
     let text = caption(&library.spec(&survival));
     assert!(text.contains("Trials that passed are among the censored."), "{text}");
