@@ -6,7 +6,7 @@ import { stepFrom, tourSteps } from "./steps";
 const source = (file: string): string => readFileSync(path.resolve(import.meta.dirname, "..", file), "utf8");
 
 test("each step of the tour points at a part of the page of a run", () => {
-  const page = ["run/RunPage.svelte", "run/RunStrip.svelte", "run/TrackStack.svelte", "run/EpisodeGrid.svelte", "run/Inspector.svelte"]
+  const page = ["run/RunPage.svelte", "run/RunStrip.svelte", "run/SurvivalAndGrid.svelte", "run/EpisodeGrid.svelte", "run/Inspector.svelte"]
     .map(source)
     .join("\n")
     .replaceAll('label="Numbers', 'aria-label="Numbers');
