@@ -9,9 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use model::Warning;
 
 use crate::format_trait::{Format, Sniff};
-use crate::formats::table::{self, Near};
+use crate::formats::table::{self, IncompleteTable};
 use crate::noise::is_noise;
-use crate::unread::{self, Found};
+use crate::unread::{self, UnreadResults};
 use files::{Tree, join};
 
 /// Levels below the root that are searched. A folder that holds a single folder and nothing else (what most zips have
@@ -43,7 +43,7 @@ pub struct Discovery {
     /// What went wrong while looking, and what lies beside the places and is not read.
     pub warnings: Vec<Warning>,
     /// What other programs wrote beside the places; what there is most of comes first.
-    pub not_read: Vec<Found>,
+    pub not_read: Vec<UnreadResults>,
 }
 
 impl Discovery {
@@ -98,9 +98,9 @@ pub struct NotRecognized {
     /// One for each format.
     pub formats: Vec<Lookup>,
     /// What other programs wrote; what there is most of comes first.
-    pub found: Vec<Found>,
+    pub found: Vec<UnreadResults>,
     /// Tables that lack columns of a tidy table.
-    pub tables: Vec<Near>,
+    pub tables: Vec<IncompleteTable>,
     /// What comes closest, where nothing was found that has a name.
     pub closest: Option<Box<Closest>>,
 }
@@ -286,7 +286,8 @@ impl Search<'_> {
             self.seen.formats.push(lookup);
         }
         self.seen.found = catch_unwind(AssertUnwindSafe(|| unread::find(self.tree))).unwrap_or_default();
-        self.seen.tables = catch_unwind(AssertUnwindSafe(|| table::near(self.tree))).unwrap_or_default();
+        self.seen.tables =
+            catch_unwind(AssertUnwindSafe(|| table::incomplete_tables(self.tree))).unwrap_or_default();
         let closest = self.formats.iter().zip(&self.best).rev().max_by_key(|(_, (closeness, ..))| *closeness);
         if let Some((format, (closeness, at, found))) = closest
             && *closeness > 0

@@ -26,7 +26,7 @@ use crate::discover::{Discovery, FoundFormat, NotRecognized, Place, discover_amo
 use crate::format_trait::{Format, Part, PartReader, Report, Survey};
 use crate::identity;
 use crate::readers::clock;
-use crate::unread::Found;
+use crate::unread::UnreadResults;
 use files::{MetWarnings, Stamp, Tree, join};
 
 /// Threads that survey places and read parts.
@@ -61,7 +61,7 @@ pub struct Imported {
     /// Where the places of each begin.
     pub found: Vec<FoundFormat>,
     /// What other programs wrote beside them.
-    pub not_read: Vec<Found>,
+    pub not_read: Vec<UnreadResults>,
     /// Parts read and written now.
     pub parts_read: u32,
     /// Parts that were not looked into because their stamp is the one in the store.

@@ -35,7 +35,7 @@ const FIRST: u64 = 512;
 
 /// Results of another program, and where the first of them lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct UnreadResults {
     /// Stable word: `mini_swe_agent`.
     pub kind: &'static str,
     /// What it is, in words that fit the count: `a trajectory of mini-swe-agent`, `3 trajectories of mini-swe-agent`.
@@ -61,14 +61,14 @@ pub fn begins_as_zip(tree: &Tree, path: &str) -> bool {
 }
 
 /// Looks for results of other programs; what there is most of comes first.
-pub fn find(tree: &Tree) -> Vec<Found> {
+pub fn find(tree: &Tree) -> Vec<UnreadResults> {
     find_outside(tree, &HashSet::new())
 }
 
 /// The same beside what is read: outside of the folders that are, and without what belongs to these formats, such as the tasks
 /// of a job.
-pub(crate) fn find_beside(tree: &Tree, folders: &HashSet<&str>, formats: &[&str]) -> Vec<Found> {
-    let is_of_format = |found: &Found| {
+pub(crate) fn find_beside(tree: &Tree, folders: &HashSet<&str>, formats: &[&str]) -> Vec<UnreadResults> {
+    let is_of_format = |found: &UnreadResults| {
         let format = match found.kind {
             "harbor_task" => "harbor",
             "terminal_bench_task" => "terminal-bench",
@@ -82,7 +82,7 @@ pub(crate) fn find_beside(tree: &Tree, folders: &HashSet<&str>, formats: &[&str]
     found
 }
 
-fn find_outside(tree: &Tree, places: &HashSet<&str>) -> Vec<Found> {
+fn find_outside(tree: &Tree, places: &HashSet<&str>) -> Vec<UnreadResults> {
     let mut look = Look { tree, found: Vec::new(), files_left: FILES, bytes_left: BYTES };
     // What is in it may be packed by a method that is not read.
     if places.is_empty()
@@ -123,13 +123,13 @@ struct Occurrence {
 }
 
 impl Kind {
-    fn found(&self, seen: Occurrence) -> Found {
+    fn unread_results(&self, seen: Occurrence) -> UnreadResults {
         let (name, not_read) = if seen.count == 1 {
             (self.one.to_owned(), self.not_read.to_owned())
         } else {
             (format!("{} {}", seen.count, self.many), plural(self.not_read))
         };
-        Found { kind: self.id, name, not_read, at: seen.at, count: seen.count, instead: self.open }
+        UnreadResults { kind: self.id, name, not_read, at: seen.at, count: seen.count, instead: self.open }
     }
 }
 
@@ -155,9 +155,9 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn sorted(mut self) -> Vec<Found> {
+    fn sorted(mut self) -> Vec<UnreadResults> {
         self.found.sort_by(|(a, first), (b, other)| other.count.cmp(&first.count).then(a.cmp(b)));
-        self.found.into_iter().map(|(index, seen)| table::KINDS[index].found(seen)).collect()
+        self.found.into_iter().map(|(index, seen)| table::KINDS[index].unread_results(seen)).collect()
     }
 
     /// Looks at a folder and its files. Gives the folders below that are to be looked into.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use files::Tree;
 use ingest::discover::{Discovery, NotRecognized as NotFound, discover, is_recognized};
-use ingest::formats::table::Renamed;
+use ingest::formats::table::ColumnRenames;
 use ingest::import::{ImportError, Imported, import, import_found};
 use model::{Warning, WarningCounts};
 use store::{RunFilter, RunId, Source, Store, WarningFilter};
@@ -226,7 +226,7 @@ impl Workbench {
     }
 
     /// Puts a folder or zip into the library that is read through the table that an importer makes of it now.
-    fn register_with(&self, path: &Path, program: &Path, columns: &Renamed) -> Result<i64, ApiError> {
+    fn register_with(&self, path: &Path, program: &Path, columns: &ColumnRenames) -> Result<i64, ApiError> {
         let (tree, table) = self.imported_tree(path, program, columns)?;
         searched(path, &tree, is_recognized)?;
         self.register_imported(path, &tree, &table)
@@ -237,7 +237,7 @@ impl Workbench {
         &self,
         path: &Path,
         program: &Path,
-        columns: &Renamed,
+        columns: &ColumnRenames,
     ) -> Result<(Tree, PathBuf), ApiError> {
         let table = self.imported_with(path, program)?;
         if !columns.is_empty() {
@@ -279,7 +279,7 @@ impl Workbench {
         &self,
         path: &Path,
         importer: &str,
-        columns: &Renamed,
+        columns: &ColumnRenames,
         progress: &dyn Fn(u32, u32),
     ) -> Result<Ingested, ApiError> {
         let (tree, table) = self.imported_tree(path, &program(importer)?, columns)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use files::Tree;
 use ingest::formats::table::columns::COLUMNS;
-use ingest::formats::table::{Renamed, headed};
+use ingest::formats::table::{ColumnRenames, table_headers};
 
 use crate::Workbench;
 use crate::api::{ApiError, MapColumns, Nothing};
@@ -33,7 +33,12 @@ impl Workbench {
     }
 
     /// The same for the tables of a tree.
-    pub(crate) fn map_tables(&self, tree: &Tree, columns: &Renamed, path: &str) -> Result<(), ApiError> {
+    pub(crate) fn map_tables(
+        &self,
+        tree: &Tree,
+        columns: &ColumnRenames,
+        path: &str,
+    ) -> Result<(), ApiError> {
         for ours in columns.keys() {
             if !COLUMNS.iter().any(|column| column.name == ours) {
                 let required = COLUMNS.iter().filter(|column| column.required).map(|column| column.name);
@@ -45,7 +50,7 @@ impl Workbench {
                 .hint(format!("It needs {}; docs/formats.md lists the others", required.join(", "))));
             }
         }
-        let tables = headed(tree);
+        let tables = table_headers(tree);
         let known = self.store.column_names()?;
         let mut found = false;
         for table in &tables {

@@ -34,7 +34,7 @@ use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sn
 use crate::readers::json::Node;
 use files::{Entry, ReadError, Tree, join};
 
-use self::place::{INDEX_CAP, Named, Place, task_files, task_of};
+use self::place::{INDEX_CAP, ModelName, Place, task_files, task_name};
 
 /// EvoCode-Bench's published results.
 #[derive(Debug, Clone, Copy)]
@@ -88,18 +88,18 @@ impl Format for EvoCode {
 
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
         let place = read_place(tree, at, report);
-        let names: Vec<Named> = place.names();
+        let names: Vec<ModelName> = place.names();
         let mut out = Survey::default();
-        for named in &names {
-            out.runs.push(place.run(named));
-            if let Some(warning) = named.warning(at) {
+        for model_name in &names {
+            out.runs.push(place.run(model_name));
+            if let Some(warning) = model_name.warning(at) {
                 report.warn(warning);
             }
         }
         let indexed: HashSet<&str> = place.tasks.iter().map(|t| t.task.as_str()).collect();
         for entry in &place.files {
             let path = join(&join(at, "tasks"), &entry.name);
-            if place.indexed && !task_of(entry).is_some_and(|task| indexed.contains(task)) {
+            if place.indexed && !task_name(entry).is_some_and(|task| indexed.contains(task)) {
                 report.warn(Warning::skipped(
                     path,
                     "evocode.not_in_index",
@@ -147,9 +147,9 @@ fn read_place(tree: &Tree, at: &str, report: &mut Report) -> Place {
 }
 
 fn is_index(index: &Node) -> bool {
-    let named = |t: &Node| t.get("task").and_then(Node::word).is_some();
+    let has_name = |t: &Node| t.get("task").and_then(Node::word).is_some();
     !index.get("models").map_or(&[][..], Node::list).is_empty()
-        && index.get("tasks").map_or(&[][..], Node::list).iter().any(named)
+        && index.get("tasks").map_or(&[][..], Node::list).iter().any(has_name)
 }
 
 fn begins_like_a_task(tree: &Tree, at: &str, entry: &Entry) -> bool {

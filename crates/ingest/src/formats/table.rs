@@ -34,18 +34,18 @@ use model::{Artifact, Transcript, Warning};
 use crate::format_trait::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
 use self::cursors::Cursors;
-use self::episode::Building;
+use self::episode::EpisodeBuilder;
 use self::files::Table;
 use self::row::{EpisodeKey, Row};
 use self::row_values::Place;
 use self::row_warnings::{Done, RowWarnings};
 use self::rows::{Begin, RowError, Rows};
-use self::scan::{Piece, Taken};
+use self::scan::{PartSize, Piece};
 use self::shares::Shares;
 
 pub use self::episode::FORKED;
-pub use self::files::{Headed, Near, headed, near};
-pub use self::mapping::{Renamed, header_id};
+pub use self::files::{IncompleteTable, TableHeader, incomplete_tables, table_headers};
+pub use self::mapping::{ColumnRenames, header_id};
 pub use self::runs::{FORMAT, PLANNED_TASKS, RESTORE_BEFORE_TRY, SCENARIO_SET, SCORING};
 
 /// Tidy tables.
@@ -71,11 +71,12 @@ impl Format for TidyTable {
     }
 
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
-        match files::any(tree, at) {
+        match files::find_table(tree, at) {
             Ok(()) => Sniff::Recognized,
-            Err(Some(near)) if near.is_likely() => {
-                let missing: Vec<&str> = near.missing.iter().map(|(name, _)| *name).collect();
-                let found = format!("{} without {}", ::files::file_name(&near.path), missing.join(", "));
+            Err(Some(incomplete)) if incomplete.is_likely() => {
+                let missing: Vec<&str> = incomplete.missing.iter().map(|(name, _)| *name).collect();
+                let found =
+                    format!("{} without {}", ::files::file_name(&incomplete.path), missing.join(", "));
                 Sniff::Not { found, closeness: 40 }
             }
             Err(_) => Sniff::Not { found: "none".to_owned(), closeness: 0 },
@@ -88,14 +89,14 @@ impl Format for TidyTable {
 
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {
         let tables = files::tables(tree, at);
-        for near in files::lacking(tree, at) {
-            let missing: Vec<&str> = near.missing.iter().map(|(name, _)| *name).collect();
+        for incomplete in files::incomplete_tables_in(tree, at) {
+            let missing: Vec<&str> = incomplete.missing.iter().map(|(name, _)| *name).collect();
             let what = format!(
                 "It lacks {} of a tidy table and is not read. Opened by itself with {} it is.",
                 missing.join(", "),
-                near.suggestion()
+                incomplete.suggestion()
             );
-            report.warn(Warning::skipped(near.path, "table.columns", what));
+            report.warn(Warning::skipped(incomplete.path, "table.columns", what));
         }
         for (path, error) in files::unreadable(tree, at) {
             report.unreadable(&path, &error, "It is left out.");
@@ -135,13 +136,13 @@ const SHARE_BYTES_CAP: u64 = 96 << 20;
 /// Episodes while their rows come, in the order of their first rows.
 #[derive(Default)]
 struct Episodes {
-    building: Vec<Building>,
+    building: Vec<EpisodeBuilder>,
     at: HashMap<EpisodeKey, usize>,
     key: EpisodeKey,
     last: Option<usize>,
     last_key: EpisodeKey,
     /// Rows of a share.
-    taken: Taken,
+    size: PartSize,
 }
 
 impl Episodes {
@@ -157,7 +158,7 @@ impl Episodes {
                     else {
                         return;
                     };
-                    self.building.push(Building::new(run, scenario, row, place, warnings));
+                    self.building.push(EpisodeBuilder::new(run, scenario, row, place, warnings));
                     self.at.insert(self.key.clone(), self.building.len() - 1);
                     self.building.len() - 1
                 }
@@ -184,7 +185,7 @@ impl TableReader {
         let Some(mut rows) = self.cursors.take(tree, table, begin)? else { return Ok(()) };
         let place = Self::place(tree, table);
         let row_bytes = table.mapping.row_bytes();
-        let mut taken = Taken::default();
+        let mut size = PartSize::default();
         let mut next = Some(Ok(()));
         while let Some(on) = next {
             match on {
@@ -192,11 +193,11 @@ impl TableReader {
                     let row = Row::new(rows.as_ref(), &table.mapping);
                     let has_episode = row.episode(&mut episodes.key);
                     // As the survey ends a part.
-                    if taken.is_full() && (!has_episode || episodes.key != episodes.last_key) {
+                    if size.is_full() && (!has_episode || episodes.key != episodes.last_key) {
                         self.cursors.keep(tree, table, rows);
                         return Ok(());
                     }
-                    taken.add(rows.as_ref(), row_bytes);
+                    size.add(rows.as_ref(), row_bytes);
                     if has_episode {
                         episodes.take(&row, &place, warnings);
                     } else {
@@ -272,11 +273,11 @@ impl TableReader {
         if episodes.key.share(of, tree.hash_key()) != number {
             return;
         }
-        if episodes.taken.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
+        if episodes.size.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
             let what = "has an episode beside which too many others would be kept. It is left out.";
             return warnings.row(&table.path, row.number(), "table.too_many_attempts", Done::Skipped, what);
         }
-        episodes.taken.add(rows, table.mapping.row_bytes());
+        episodes.size.add(rows, table.mapping.row_bytes());
         episodes.take(&row, &Self::place(tree, table), warnings);
     }
 

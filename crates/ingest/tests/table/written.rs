@@ -5,7 +5,7 @@ use std::fs;
 
 use files::Tree;
 use ingest::discover::discover;
-use ingest::formats::table::{header_id, near};
+use ingest::formats::table::{header_id, incomplete_tables};
 use model::Verdict::{Failed, Passed, Unfinished};
 use model::{ArtifactKind, Request};
 
@@ -65,7 +65,7 @@ fn other_names_are_guessed_and_mapped() {
     let names_of = lacking.missing.iter().map(|(ours, theirs)| ((*ours).to_owned(), theirs.clone().unwrap()));
     let names = BTreeMap::from([(header_id(&header), names_of.collect())]);
     let tree = tree.with_column_names(names);
-    assert!(near(&tree).is_empty());
+    assert!(incomplete_tables(&tree).is_empty());
     let read = read(&tree, "");
     assert_eq!(read.verdicts("e1", "s"), [(1, 1, Passed), (2, 1, Failed)]);
     assert!(read.episodes[0].1.turns[0].attempts[0].extra.is_empty(), "a column that is mapped is no other");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use files::{ReadError, Tree};
 use ingest::discover::{FoundFormat, NotRecognized as NotFound, discover};
-use ingest::formats::table::{self, Near};
+use ingest::formats::table::{self, IncompleteTable};
 use ingest::unread;
 
 use crate::api::{ApiError, FormatLookup, FoundThing, NotRecognized, TableColumns, TableGuess};
@@ -109,7 +109,7 @@ pub(super) fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
 }
 
 /// What another program wrote.
-pub(super) fn not_read(found: unread::Found) -> FoundThing {
+pub(super) fn not_read(found: unread::UnreadResults) -> FoundThing {
     FoundThing {
         kind: found.kind.to_owned(),
         name: found.name,
@@ -161,22 +161,22 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
             .collect(),
         found: nothing.found.into_iter().map(not_read).collect(),
         closest: nothing.closest.map(|c| (c.sentence, c.at)),
-        tables: nothing.tables.into_iter().map(lacking).collect(),
+        tables: nothing.tables.into_iter().map(table_columns).collect(),
     }));
     error
 }
 
 /// A table that lacks columns, as the UI and scripts get it.
-fn lacking(near: Near) -> TableColumns {
+fn table_columns(incomplete: IncompleteTable) -> TableColumns {
     let guess = |(column, guess): &(&str, Option<String>)| TableGuess {
         column: (*column).to_owned(),
         guess: guess.clone(),
     };
     TableColumns {
-        map: near.suggestion(),
-        at: near.path,
-        there: near.there.into_iter().map(str::to_owned).collect(),
-        missing: near.missing.iter().map(guess).collect(),
-        columns: near.columns,
+        map: incomplete.suggestion(),
+        at: incomplete.path,
+        there: incomplete.there.into_iter().map(str::to_owned).collect(),
+        missing: incomplete.missing.iter().map(guess).collect(),
+        columns: incomplete.columns,
     }
 }

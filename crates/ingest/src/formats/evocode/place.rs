@@ -62,7 +62,7 @@ pub(super) fn task_files(tree: &Tree, at: &str) -> Vec<Entry> {
 }
 
 /// The task that a file is of, by its name.
-pub(super) fn task_of(entry: &Entry) -> Option<&str> {
+pub(super) fn task_name(entry: &Entry) -> Option<&str> {
     entry.name.strip_suffix(".json")
 }
 
@@ -130,12 +130,12 @@ impl Place {
 
     /// Tasks that the index names and no file describes.
     pub(super) fn missing(&self) -> impl Iterator<Item = &IndexTask> {
-        let described: HashSet<&str> = self.files.iter().filter_map(task_of).collect();
+        let described: HashSet<&str> = self.files.iter().filter_map(task_name).collect();
         self.tasks.iter().filter(move |t| !described.contains(t.task.as_str()))
     }
 
     /// Every model under the name that is shown.
-    pub(super) fn names(&self) -> Vec<Named> {
+    pub(super) fn names(&self) -> Vec<ModelName> {
         // Each is compared with each over all tasks; of more models than were ever published each keeps its name.
         let columns = self.sweep.as_ref().map_or(&[][..], |s| &s.models);
         let columns = if columns.len().max(self.models.len()) > ALIASED { &[] } else { columns };
@@ -149,7 +149,7 @@ impl Place {
                     _ => known_alias(site).map(str::to_owned),
                 };
                 let shown = if columns.contains(site) { None } else { alias };
-                Named { site: site.clone(), shown: shown.unwrap_or_else(|| site.clone()) }
+                ModelName { site: site.clone(), shown: shown.unwrap_or_else(|| site.clone()) }
             })
             .collect()
     }
@@ -172,31 +172,31 @@ impl Place {
     }
 
     /// The run of a model.
-    pub(super) fn run(&self, named: &Named) -> Run {
+    pub(super) fn run(&self, model_name: &ModelName) -> Run {
         let benchmark =
             Benchmark { key: "evocode-bench".to_owned(), name: "EvoCode-Bench, published".to_owned() };
-        let mut run = Run::unknown(named.key(), benchmark);
+        let mut run = Run::unknown(model_name.key(), benchmark);
         run.harness = Some("terminus-2".to_owned());
         run.runner = Some(("Harbor".to_owned(), None));
-        run.model = Some(named.shown.clone());
+        run.model = Some(model_name.shown.clone());
         let planned = if self.indexed { self.tasks.len() } else { self.files.len() } as u32;
         run.planned_episodes = Some(planned);
         run.extra.insert("planned_tasks".to_owned(), planned.into());
         run.attempt_limit = Some(1);
-        if let Some(effort) = named.effort() {
+        if let Some(effort) = model_name.effort() {
             run.settings.insert("reasoning_effort".to_owned(), Value::String(effort.to_owned()));
         }
-        if named.site != named.shown {
-            run.extra.insert("site_name".to_owned(), Value::String(named.site.clone()));
+        if model_name.site != model_name.shown {
+            run.extra.insert("site_name".to_owned(), Value::String(model_name.site.clone()));
         }
         if let Some(sweep) = &self.sweep {
-            run.reported.figures = sweep.figures(&named.shown);
+            run.reported.figures = sweep.figures(&model_name.shown);
         }
         for task in self.missing() {
-            let cell = self.sweep.as_ref().and_then(|s| s.cell(&task.task, &named.shown));
+            let cell = self.sweep.as_ref().and_then(|s| s.cell(&task.task, &model_name.shown));
             let rounds = cell.and_then(|c| c.rounds);
             let turns = task.rounds.or(rounds.map(|(_, total)| total));
-            let share = task.score.get(&named.site).copied().flatten();
+            let share = task.score.get(&model_name.site).copied().flatten();
             let by_share = share.zip(turns).map(|(share, n)| (share * f64::from(n)).round());
             // The table may count other rounds than the index.
             let by_cell = rounds.filter(|(passed, _)| turns.is_none_or(|n| *passed <= n));
@@ -213,12 +213,12 @@ impl Place {
 
 /// A model under the site's name and the one that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct ModelName {
     pub(super) site: String,
     pub(super) shown: String,
 }
 
-impl Named {
+impl ModelName {
     /// Identity of its run. It may not depend on the table, which can be missing today and there tomorrow.
     pub(super) fn key(&self) -> &str {
         known_alias(&self.site).unwrap_or(&self.site)

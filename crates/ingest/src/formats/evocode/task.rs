@@ -232,13 +232,17 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
     }
     let title = file.meta.as_ref().and_then(|m| m.get("name")).and_then(Node::word).map(str::to_owned);
     let mut out = Vec::new();
-    for named in &names {
-        let Some(cells) = file.models.0.remove(&named.site).or_else(|| file.models.0.remove(&named.shown))
+    for model_name in &names {
+        let Some(cells) =
+            file.models.0.remove(&model_name.site).or_else(|| file.models.0.remove(&model_name.shown))
         else {
             report.warn(Warning::skipped(
                 path,
                 "evocode.no_model",
-                format!("There is nothing of {} in this task: the run has no episode of it.", named.shown),
+                format!(
+                    "There is nothing of {} in this task: the run has no episode of it.",
+                    model_name.shown
+                ),
             ));
             continue;
         };
@@ -247,15 +251,15 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
         episode.extra.clone_from(&about);
         episode.planned_turns = Some(rounds);
         episode.turns.clone_from(&asked);
-        play(&mut episode, cells.0, path, &named.shown, report);
-        if let Some(cell) = place.sweep.as_ref().and_then(|s| s.cell(by_name, &named.shown)) {
+        play(&mut episode, cells.0, path, &model_name.shown, report);
+        if let Some(cell) = place.sweep.as_ref().and_then(|s| s.cell(by_name, &model_name.shown)) {
             let figures =
                 [("evocode.case_percent", cell.cases), ("evocode.tool_calls_per_round", cell.tool_calls)];
             episode.reported.extend(figures.into_iter().filter_map(|(k, v)| Some((k.to_owned(), v?))));
         }
-        check_score(&file, named.site.as_str(), &mut episode, path, &named.shown, report);
-        episode.identity = Some(identity::of_published(named.key(), &episode));
-        out.push(Reading { run: named.key().to_owned(), episode });
+        check_score(&file, model_name.site.as_str(), &mut episode, path, &model_name.shown, report);
+        episode.identity = Some(identity::of_published(model_name.key(), &episode));
+        out.push(Reading { run: model_name.key().to_owned(), episode });
     }
     for model in file.models.0.keys() {
         report.warn(Warning::skipped(

@@ -17,11 +17,11 @@ use crate::readers::clock;
 use crate::readers::json::Node;
 
 use super::finals;
-use super::kept_sessions::{Known, Sessions};
+use super::kept_sessions::{SessionCounts, Sessions};
 use super::layout::Agent;
 use super::lines;
 use super::record::{self, Record};
-use super::session::{Place, Played, played};
+use super::session::{Place, SessionEpisode, read_session};
 
 /// Bytes of an agent's sessions that are kept. Three agents are in memory at once; the eight thousand sessions of the whole
 /// benchmark take 80 to 126 MB, by how long their requests are.
@@ -34,12 +34,12 @@ pub(super) fn read(tree: &Tree, name: &str, agent: &Agent, report: &mut Report) 
 
 fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &mut Report) -> Vec<Episode> {
     let mut sessions = Sessions::with_room(room);
-    let mut known = Known::default();
+    let mut counts = SessionCounts::default();
     for path in &agent.incremental {
-        of_lines(tree, path, name, (&mut sessions, &mut known), report);
+        of_lines(tree, path, name, (&mut sessions, &mut counts), report);
     }
     for path in &agent.finals {
-        of_finals(tree, path, name, (&mut sessions, &mut known), report);
+        of_finals(tree, path, name, (&mut sessions, &mut counts), report);
     }
     let list = &sessions.list;
     let recorded: HashSet<String> =
@@ -76,10 +76,10 @@ fn of_lines(
     tree: &Tree,
     path: &str,
     agent: &str,
-    (sessions, known): (&mut Sessions, &mut Known),
+    (sessions, counts): (&mut Sessions, &mut SessionCounts),
     report: &mut Report,
 ) {
-    known.next_file();
+    counts.next_file();
     report.files_read += 1;
     let read = lines::each(tree, path, |line| {
         let number = line.number + 1;
@@ -98,8 +98,8 @@ fn of_lines(
             }
             report.warn_all(record_warning(path, number, &record, joined && at + 1 < pieces.len()));
             let place = Place { path: path.to_owned(), pointer: format!("/{}@{}", line.number, line.offset) };
-            if let Some(played) = of_agent.and_then(|_| played(&record.node, &place)) {
-                sessions.push_new(played, known);
+            if let Some(session) = of_agent.and_then(|_| read_session(&record.node, &place)) {
+                sessions.push_new(session, counts);
             }
         }
         true
@@ -142,31 +142,31 @@ fn of_finals(
     tree: &Tree,
     path: &str,
     agent: &str,
-    (sessions, known): (&mut Sessions, &mut Known),
+    (sessions, counts): (&mut Sessions, &mut SessionCounts),
     report: &mut Report,
 ) {
-    known.next_file();
+    counts.next_file();
     report.files_read += 1;
     let room = sessions.room;
     let before = std::mem::take(&mut sessions.left_out);
     let again = || Sessions { left_out: before.clone(), ..Sessions::with_room(room) };
     // Its transcripts are read one by one: each is found without those before it.
     let offsets = || finals::offsets(tree, path, agent).ok();
-    let found = RefCell::new((again(), known, offsets()));
+    let found = RefCell::new((again(), counts, offsets()));
     let agent_key = agent.replace('~', "~0").replace('/', "~1");
     let mut restart = || {
-        let (found, known, at) = &mut *found.borrow_mut();
+        let (found, counts, at) = &mut *found.borrow_mut();
         (*found, *at) = (again(), offsets());
-        known.here.clear();
+        counts.here.clear();
     };
     let read = record::each_final(tree, path, agent, &mut restart, &mut |number, record| {
-        let (found, known, at) = &mut *found.borrow_mut();
+        let (found, counts, at) = &mut *found.borrow_mut();
         let offset = at.as_mut().and_then(finals::Offsets::next_offset);
         let offset = offset.map(|offset| format!("@{offset}")).unwrap_or_default();
         let pointer = format!("/detailed_results/{agent_key}/{number}{offset}");
         let place = Place { path: path.to_owned(), pointer };
-        if let Some(played) = played(&record, &place) {
-            found.push_new(played, known);
+        if let Some(session) = read_session(&record, &place) {
+            found.push_new(session, counts);
         }
     });
     let (found, ..) = found.into_inner();
@@ -221,7 +221,7 @@ fn of_transcript(
         // The record is cut off: the conversation stands in the transcript only.
         (Some(session), _) if record.node.get("conversation_history").is_some() => {
             let place = Place { path: path.to_owned(), pointer: String::new() };
-            if let Some(found) = played(&record.node, &place) {
+            if let Some(found) = read_session(&record.node, &place) {
                 *room = room.saturating_sub(found.bytes());
                 let imported = session.episode.session.as_ref().map(|figures| figures.imported);
                 *session = found;
@@ -233,17 +233,17 @@ fn of_transcript(
         (Some(_), _) => {}
         (None, _) => {
             let place = Place { path: path.to_owned(), pointer: String::new() };
-            if let Some(played) = played(&record.node, &place) {
-                let ended = played.episode.timing.finished_at.as_ref().filter(|_| !played.id.is_empty());
+            if let Some(session) = read_session(&record.node, &place) {
+                let ended = session.episode.timing.finished_at.as_ref().filter(|_| !session.id.is_empty());
                 let key =
-                    ended.map(|ended| (played.episode.scenario.clone(), played.id.clone(), ended.clone()));
+                    ended.map(|ended| (session.episode.scenario.clone(), session.id.clone(), ended.clone()));
                 if let Some(first) = key.as_ref().and_then(|key| transcribed.get(key)) {
                     report.warn(identity::copied(path.to_owned(), first));
                     return;
                 }
                 transcribed.extend(key.map(|key| (key, path.to_owned())));
-                *room = room.saturating_sub(played.bytes());
-                list.push(played);
+                *room = room.saturating_sub(session.bytes());
+                list.push(session);
             }
         }
     }
@@ -252,7 +252,7 @@ fn of_transcript(
 /// Numbers the sessions of each scenario by when they ended: what is shown as the last one counts in means. Where the end is
 /// unknown it is taken as earlier than any; of ends that are the same a session without a record (`records` = how many have
 /// one) is the earlier, and the rest stands as in the files.
-fn number_by_time(sessions: &mut [Played], records: usize) {
+fn number_by_time(sessions: &mut [SessionEpisode], records: usize) {
     let mut order: Vec<usize> = (0..sessions.len()).collect();
     order.sort_by_cached_key(|at| {
         let ended = sessions[*at].episode.timing.finished_at.as_deref();
@@ -268,14 +268,19 @@ fn number_by_time(sessions: &mut [Played], records: usize) {
 }
 
 /// Gives sessions their numbers and keys, and says which scenarios were played more than once.
-fn numbered(mut sessions: Vec<Played>, records: usize, report: &mut Report, agent: &Agent) -> Vec<Episode> {
+fn numbered(
+    mut sessions: Vec<SessionEpisode>,
+    records: usize,
+    report: &mut Report,
+    agent: &Agent,
+) -> Vec<Episode> {
     number_by_time(&mut sessions, records);
     let mut repeats: HashMap<String, u32> = HashMap::new();
     let mut keys: HashMap<String, u32> = HashMap::new();
     let mut episodes = Vec::with_capacity(sessions.len());
     let files = [&agent.incremental, &agent.finals, &agent.conversations];
     let place = files.into_iter().flatten().next().map_or("", String::as_str);
-    for Played { mut episode, id, mut unusable, .. } in sessions {
+    for SessionEpisode { mut episode, id, mut unusable, .. } in sessions {
         *repeats.entry(episode.scenario.clone()).or_default() += 1;
         let name = if id.is_empty() { episode.scenario.clone() } else { id.clone() };
         let nth = keys.entry(name.clone()).or_default();
@@ -341,7 +346,7 @@ mod tests {
         let (_folder, tree) = place(&lines);
         let (all, warnings) = sessions(&tree, SESSIONS_CAP);
         assert_eq!((all.len(), warnings.len()), (200, 0));
-        let (few, warnings) = sessions(&tree, 20 * size_of::<Played>());
+        let (few, warnings) = sessions(&tree, 20 * size_of::<SessionEpisode>());
         assert!((5..=20).contains(&few.len()), "{}", few.len());
         assert_eq!(few[..], all[..few.len()], "the first ones");
         let record_warning = format!("{} sessions and 0 transcripts of others are left out", 200 - few.len());
@@ -361,7 +366,7 @@ mod tests {
             lines.iter().rev().cloned().collect::<Vec<_>>().join("\n"),
         )
         .unwrap();
-        let (few, report) = read_all(&tree, 20 * size_of::<Played>());
+        let (few, report) = read_all(&tree, 20 * size_of::<SessionEpisode>());
         let left_out = report.not_kept.episodes.get("a").copied().unwrap();
         assert!(!few.is_empty());
         assert_eq!(few.len() + left_out as usize, 200);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use super::session::Played;
+use super::session::SessionEpisode;
 
 /// Most sessions without room that are told apart; of further ones each counts.
 const TOLD_APART: usize = 500_000;
@@ -38,7 +38,7 @@ impl LeftOut {
 /// The sessions of an agent, as many as memory should bear.
 pub(super) struct Sessions {
     /// In the order of the files.
-    pub(super) list: Vec<Played>,
+    pub(super) list: Vec<SessionEpisode>,
     /// Bytes that there is room for.
     pub(super) room: usize,
     pub(super) left_out: LeftOut,
@@ -51,28 +51,28 @@ impl Sessions {
     }
 
     /// Takes a session that was not met before, if there is room for it.
-    pub(super) fn push_new(&mut self, played: Played, known: &mut Known) {
-        let scenario = &played.episode.scenario;
+    pub(super) fn push_new(&mut self, session: SessionEpisode, counts: &mut SessionCounts) {
+        let scenario = &session.episode.scenario;
         if self.room == 0 {
-            if !known.contains(scenario, &played.id) {
-                self.left_out.push(scenario, &played.id);
+            if !counts.contains(scenario, &session.id) {
+                self.left_out.push(scenario, &session.id);
             }
-        } else if known.is_new(scenario, &played.id) {
-            self.room = self.room.saturating_sub(played.bytes());
-            self.list.push(played);
+        } else if counts.is_new(scenario, &session.id) {
+            self.room = self.room.saturating_sub(session.bytes());
+            self.list.push(session);
         }
     }
 }
 
 /// How often each session was met in one file, and in all before: the same record in two files is one, twice in one file is two.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct SessionCounts {
     before: HashMap<String, usize>,
     /// Those of the file that is being read.
     pub(super) here: HashMap<String, usize>,
 }
 
-impl Known {
+impl SessionCounts {
     /// Another file begins.
     pub(super) fn next_file(&mut self) {
         for (id, count) in self.here.drain() {

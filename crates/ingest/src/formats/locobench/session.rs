@@ -47,7 +47,7 @@ pub(super) struct Place {
 }
 
 /// Language, category and difficulty out of `<language>_<domain>_<difficulty>_<nnn>_<category>_<difficulty>_<nn>`.
-pub(super) fn named(scenario: &str) -> (Option<&str>, Option<&'static str>, Option<&'static str>) {
+pub(super) fn scenario_parts(scenario: &str) -> (Option<&str>, Option<&'static str>, Option<&'static str>) {
     let found = CATEGORIES.iter().find_map(|category| {
         let at = scenario.rfind(&format!("_{category}"))?;
         let rest = scenario[at + 1 + category.len()..].strip_prefix('_');
@@ -164,7 +164,7 @@ fn written(log: &[Node]) -> Files<'_> {
 
 /// A session as it is assembled.
 #[derive(Debug)]
-pub(super) struct Played {
+pub(super) struct SessionEpisode {
     pub(super) episode: Episode,
     /// Id of the program; empty = it wrote none.
     pub(super) id: String,
@@ -177,7 +177,7 @@ pub(super) struct Played {
 }
 
 /// Reads a record, or a transcript of which no record is there.
-pub(super) fn played(record: &Node, place: &Place) -> Option<Played> {
+pub(super) fn read_session(record: &Node, place: &Place) -> Option<SessionEpisode> {
     let info = record.get("evaluation_info").unwrap_or(record);
     let word = |key: &str| info.get(key).and_then(Node::word);
     let scenario = word("scenario_id")?;
@@ -193,7 +193,7 @@ pub(super) fn played(record: &Node, place: &Place) -> Option<Played> {
     let mut unusable = Unusable::default();
     let imported = imported(record, &mut unusable);
     let mut figures = SessionFigures { imported, ..SessionFigures::default() };
-    let (language, category, difficulty) = named(scenario);
+    let (language, category, difficulty) = scenario_parts(scenario);
     figures.language = language.map(str::to_owned);
     figures.category = category.map(str::to_owned);
     let of_context = context.and_then(|c| c.get("difficulty")).and_then(Node::word);
@@ -223,19 +223,19 @@ pub(super) fn played(record: &Node, place: &Place) -> Option<Played> {
     episode.timing.finished_at = ended.or_else(|| at(messages.last()));
     episode.extra = extra(record, files.as_ref(), errors);
     episode.turns = turns(&phases, messages, log, place);
-    let mut played = Played {
+    let mut session = SessionEpisode {
         id: word("session_id").unwrap_or_default().to_owned(),
         has_conversation: conversation.is_some() && logged.is_some(),
         phases: phases.into_iter().map(|phase| phase.id).collect(),
         episode,
         unusable,
     };
-    played.episode.session = Some(figures);
+    session.episode.session = Some(figures);
     if let Some(data) = data {
-        played.add(data);
+        session.add(data);
     }
-    played.end();
-    Some(played)
+    session.end();
+    Some(session)
 }
 
 fn time(node: Option<&Node>) -> Option<String> {
@@ -281,11 +281,11 @@ fn nine(
 }
 
 /// Bytes that a value takes in memory, about.
-fn bytes_of(value: &Value) -> usize {
+fn value_bytes(value: &Value) -> usize {
     let inner = match value {
         Value::String(text) => text.len(),
-        Value::Array(list) => list.iter().map(bytes_of).sum(),
-        Value::Object(map) => map.iter().map(|(name, value)| name.len() + 64 + bytes_of(value)).sum(),
+        Value::Array(list) => list.iter().map(value_bytes).sum(),
+        Value::Object(map) => map.iter().map(|(name, value)| name.len() + 64 + value_bytes(value)).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     };
     size_of::<Value>() + inner
@@ -294,7 +294,7 @@ fn bytes_of(value: &Value) -> usize {
 /// A value to be shown; a large one as the beginning of its text.
 fn shown(node: &Node) -> Value {
     let value = node.to_value();
-    if bytes_of(&value) <= SHOWN_BYTES {
+    if value_bytes(&value) <= SHOWN_BYTES {
         return value;
     }
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -357,11 +357,11 @@ fn turns(phases: &[Phase], messages: &[Node], log: &[Node], place: &Place) -> Ve
     turns
 }
 
-impl Played {
+impl SessionEpisode {
     /// Bytes that it takes in memory, about.
     pub(super) fn bytes(&self) -> usize {
         let extra = |extra: &Extra| {
-            extra.iter().map(|(name, value)| name.len() + 64 + bytes_of(value)).sum::<usize>()
+            extra.iter().map(|(name, value)| name.len() + 64 + value_bytes(value)).sum::<usize>()
         };
         let episode = &self.episode;
         let names = [episode.scenario.len(), self.id.len(), episode.title.as_ref().map_or(0, String::len)];

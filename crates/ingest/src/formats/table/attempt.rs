@@ -12,7 +12,7 @@ use super::row_values::{TEXT_CAP, Taker};
 use super::row_warnings::Done;
 
 /// An attempt from its row.
-pub(super) fn attempt_of(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
+pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     let end_reason = taker.take(Field::EndReason, |cell, _| cell.end_reason());
     let passed = taker.take(Field::Passed, |cell, _| cell.flag());
     let stated = taker.take(Field::Verdict, |cell, _| cell.verdict());
@@ -129,7 +129,7 @@ fn verdict(passed: Option<bool>, stated: Option<Verdict>, end_reason: Option<End
 }
 
 /// Bytes of what an attempt keeps of the columns of others, of its error, and of the files that it names.
-pub(super) fn texts_of(attempt: &Attempt) -> usize {
+pub(super) fn text_bytes(attempt: &Attempt) -> usize {
     let extra =
         attempt.extra.iter().map(|(name, value)| name.len() + VALUE + value.as_str().map_or(0, str::len));
     let error = attempt.exception.as_ref().map_or(0, |(kind, message)| kind.len() + message.len());
@@ -146,11 +146,11 @@ mod tests {
     // docs/security.md: An opened folder or zip
     fn names_of_logs_that_each_row_repeats_count_among_what_an_episode_keeps() {
         let mut attempt = Attempt::new(1, Verdict::Passed);
-        assert_eq!(texts_of(&attempt), 0);
+        assert_eq!(text_bytes(&attempt), 0);
         let path = "x".repeat(1_000);
         attempt.artifacts.push(Artifact::new(ArtifactKind::AgentLog, path));
         let held = attempt.artifacts.capacity() * size_of::<Artifact>() + 1_000;
-        assert!(texts_of(&attempt) >= held, "{} of {held}", texts_of(&attempt));
+        assert!(text_bytes(&attempt) >= held, "{} of {held}", text_bytes(&attempt));
     }
 
     #[test]

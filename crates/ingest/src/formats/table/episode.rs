@@ -8,7 +8,7 @@ use crate::identity;
 use crate::readers::text::first_title;
 
 use super::agreement::{episode_tokens, other_values, turn_agrees};
-use super::attempt::{attempt_of, texts_of};
+use super::attempt::{read_attempt, text_bytes};
 use super::cell::Cell;
 use super::columns::Field;
 use super::mapping::ATTEMPT;
@@ -24,7 +24,7 @@ const EPISODE_CAP: usize = 64 << 20;
 pub const FORKED: &str = "__mr-";
 
 /// An episode while its rows come.
-pub(super) struct Building {
+pub(super) struct EpisodeBuilder {
     pub(super) run: String,
     pub(super) episode: Episode,
     /// Its first row, and those of its attempts by turn and attempt.
@@ -38,7 +38,7 @@ pub(super) struct Building {
     bytes: usize,
 }
 
-impl Building {
+impl EpisodeBuilder {
     /// An episode from its first row.
     pub(super) fn new(
         run: String,
@@ -133,7 +133,7 @@ impl Building {
                 taker.say("table.no_number", Done::Skipped, "has no attempt. It is left out.");
                 return;
             }
-            let turn = turn_of(&mut self.episode.turns, &mut self.places, turn);
+            let turn = turn_entry(&mut self.episode.turns, &mut self.places, turn);
             self.bytes += describe(turn, &mut taker);
             return;
         };
@@ -145,9 +145,9 @@ impl Building {
             );
             return taker.say("table.duplicate", Done::Skipped, &what);
         }
-        let made = attempt_of(number, &mut taker);
-        let turn = turn_of(&mut self.episode.turns, &mut self.places, turn);
-        self.bytes += ATTEMPT + texts_of(&made) + describe(turn, &mut taker);
+        let made = read_attempt(number, &mut taker);
+        let turn = turn_entry(&mut self.episode.turns, &mut self.places, turn);
+        self.bytes += ATTEMPT + text_bytes(&made) + describe(turn, &mut taker);
         turn.attempts.push(made);
     }
 
@@ -310,7 +310,7 @@ impl Building {
 }
 
 /// The turn of this number; a new one stands behind the others.
-fn turn_of<'a>(turns: &'a mut Vec<Turn>, places: &mut HashMap<u32, usize>, number: u32) -> &'a mut Turn {
+fn turn_entry<'a>(turns: &'a mut Vec<Turn>, places: &mut HashMap<u32, usize>, number: u32) -> &'a mut Turn {
     let at = *places.entry(number).or_insert(turns.len());
     if at == turns.len() {
         turns.push(Turn::new(number));

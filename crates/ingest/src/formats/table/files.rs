@@ -24,7 +24,7 @@ pub(super) struct Table {
 
 /// A table that lacks columns of a tidy table, or whose columns have other names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Near {
+pub struct IncompleteTable {
     /// The file, relative to the tree.
     pub path: String,
     /// Names of its columns.
@@ -65,18 +65,18 @@ impl Table {
 }
 
 /// A table by its first lines, or what it lacks; `None` = no file of rows, or one that cannot be read.
-fn look(tree: &Tree, path: &str) -> Option<Result<Table, Near>> {
+fn look(tree: &Tree, path: &str) -> Option<Result<Table, IncompleteTable>> {
     let encoding = Encoding::of_name(files::file_name(path))?;
     let columns = open_rows::open(tree, path, encoding).ok()?.header().to_vec();
     let header = header_id(&columns);
     let found = with_columns(tree, path, &header, columns, encoding);
     match found {
         // What it lacks may stand further down in a file of JSON Lines.
-        Err(near) if near.is_likely() => {
-            let columns = open_rows::all_columns(tree, path, encoding, &near.columns);
-            let is_more = columns.len() > near.columns.len();
+        Err(incomplete) if incomplete.is_likely() => {
+            let columns = open_rows::all_columns(tree, path, encoding, &incomplete.columns);
+            let is_more = columns.len() > incomplete.columns.len();
             let whole = is_more.then(|| with_columns(tree, path, &header, columns, encoding));
-            Some(whole.filter(Result::is_ok).unwrap_or(Err(near)))
+            Some(whole.filter(Result::is_ok).unwrap_or(Err(incomplete)))
         }
         found => Some(found),
     }
@@ -88,7 +88,7 @@ fn with_columns(
     header: &str,
     columns: Vec<String>,
     encoding: Encoding,
-) -> Result<Table, Near> {
+) -> Result<Table, IncompleteTable> {
     let mapping = Mapping::new(&columns, tree.column_names().get(header));
     let missing = guesses(&columns, &mapping);
     if missing.is_empty() {
@@ -96,7 +96,7 @@ fn with_columns(
     }
     let there = super::columns::COLUMNS.iter().filter(|c| c.required).map(|c| c.name);
     let there = there.filter(|name| missing.iter().all(|(missing, _)| missing != name)).collect();
-    Err(Near { path: path.to_owned(), columns, header: header.to_owned(), there, missing })
+    Err(IncompleteTable { path: path.to_owned(), columns, header: header.to_owned(), there, missing })
 }
 
 fn candidates(tree: &Tree, at: &str, most: usize) -> Vec<String> {
@@ -112,9 +112,9 @@ pub(super) fn tables(tree: &Tree, at: &str) -> Vec<Table> {
 }
 
 /// Files of a folder that look like tables and lack columns.
-pub(super) fn lacking(tree: &Tree, at: &str) -> Vec<Near> {
-    let near = candidates(tree, at, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.err());
-    near.filter(Near::is_likely).collect()
+pub(super) fn incomplete_tables_in(tree: &Tree, at: &str) -> Vec<IncompleteTable> {
+    let incomplete = candidates(tree, at, TABLES_CAP).into_iter().filter_map(|path| look(tree, &path)?.err());
+    incomplete.filter(IncompleteTable::is_likely).collect()
 }
 
 /// Parquet files of a folder that cannot be opened, and why. Of other files their names do not say that they are tables.
@@ -128,13 +128,13 @@ pub(super) fn unreadable(tree: &Tree, at: &str) -> Vec<(String, ReadError)> {
 }
 
 /// Whether a folder has a table; else the one that comes closest.
-pub(super) fn any(tree: &Tree, at: &str) -> Result<(), Option<Near>> {
-    let mut closest: Option<Near> = None;
+pub(super) fn find_table(tree: &Tree, at: &str) -> Result<(), Option<IncompleteTable>> {
+    let mut closest: Option<IncompleteTable> = None;
     for path in candidates(tree, at, SNIFFED) {
         match look(tree, &path) {
             Some(Ok(_)) => return Ok(()),
-            Some(Err(near)) if closest.as_ref().is_none_or(|c| c.rank() < near.rank()) => {
-                closest = Some(near);
+            Some(Err(incomplete)) if closest.as_ref().is_none_or(|c| c.rank() < incomplete.rank()) => {
+                closest = Some(incomplete);
             }
             _ => {}
         }
@@ -142,7 +142,7 @@ pub(super) fn any(tree: &Tree, at: &str) -> Result<(), Option<Near>> {
     Err(closest)
 }
 
-impl Near {
+impl IncompleteTable {
     /// How close it comes: required columns that are there, and that may be.
     fn rank(&self) -> usize {
         2 * self.there.len() + self.missing.iter().filter(|(_, guess)| guess.is_some()).count()
@@ -172,15 +172,15 @@ fn of_tree(tree: &Tree) -> impl Iterator<Item = String> {
 }
 
 /// Tables of a tree that lack columns: in its root and the folders of the next level.
-pub fn near(tree: &Tree) -> Vec<Near> {
+pub fn incomplete_tables(tree: &Tree) -> Vec<IncompleteTable> {
     const MOST: usize = 5;
-    let lacking = of_tree(tree).filter_map(|path| look(tree, &path)?.err());
-    lacking.filter(|near| tree.is_single() || near.is_likely()).take(MOST).collect()
+    let incomplete = of_tree(tree).filter_map(|path| look(tree, &path)?.err());
+    incomplete.filter(|incomplete| tree.is_single() || incomplete.is_likely()).take(MOST).collect()
 }
 
 /// A table's header.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Headed {
+pub struct TableHeader {
     /// What tells it from another.
     pub header: String,
     /// Names of its columns.
@@ -188,10 +188,10 @@ pub struct Headed {
 }
 
 /// The headers of the tables of a tree, whether they have every column or not.
-pub fn headed(tree: &Tree) -> Vec<Headed> {
+pub fn table_headers(tree: &Tree) -> Vec<TableHeader> {
     let header = |path: &str| {
         let rows = open_rows::open(tree, path, Encoding::of_name(files::file_name(path))?).ok()?;
-        Some(Headed { header: header_id(rows.header()), columns: rows.header().to_vec() })
+        Some(TableHeader { header: header_id(rows.header()), columns: rows.header().to_vec() })
     };
     of_tree(tree).filter_map(|path| header(&path)).collect()
 }

@@ -17,7 +17,7 @@ pub(super) const VALUE: usize = 128;
 pub(super) const FILES: usize = 4 * size_of::<Artifact>();
 
 /// Columns that a user named: the name in the tidy table, the name in the header.
-pub type Renamed = BTreeMap<String, String>;
+pub type ColumnRenames = BTreeMap<String, String>;
 
 /// A name as names are compared: lower case, every other sign an underscore.
 pub(super) fn plain(name: &str) -> String {
@@ -50,7 +50,7 @@ pub(super) struct Mapping {
 
 impl Mapping {
     /// The mapping of a header: first the user's names, then equal names, then other known names.
-    pub(super) fn new(header: &[String], renamed: Option<&Renamed>) -> Self {
+    pub(super) fn new(header: &[String], renames: Option<&ColumnRenames>) -> Self {
         let names: Vec<String> = header.iter().map(|name| plain(name)).collect();
         let mut places = [None; COUNT];
         let mut taken = vec![false; names.len()];
@@ -66,7 +66,7 @@ impl Mapping {
             }
         };
         for column in COLUMNS {
-            if let Some(name) = renamed.and_then(|renamed| renamed.get(column.name)) {
+            if let Some(name) = renames.and_then(|renames| renames.get(column.name)) {
                 take(column, name, &mut places);
             }
         }
@@ -193,8 +193,8 @@ mod tests {
     #[test]
     fn what_a_person_said_wins_and_the_rest_is_guessed() {
         let names = header("experiment,agent,model_name,task,round,try,ok,turn");
-        let renamed = Renamed::from([("turn".to_owned(), "round".to_owned())]);
-        let mapping = Mapping::new(&names, Some(&renamed));
+        let renames = ColumnRenames::from([("turn".to_owned(), "round".to_owned())]);
+        let mapping = Mapping::new(&names, Some(&renames));
         assert_eq!(mapping.place(Field::Turn), Some(4));
         assert_eq!(mapping.place(Field::Harness), Some(1));
         let guessed = guesses(&names, &mapping);

@@ -28,7 +28,7 @@ pub(super) struct Runs {
     pub(super) found: Vec<Run>,
     at: HashMap<String, usize>,
     /// What rows said of each, in the same order.
-    known: Vec<Known>,
+    first_values: Vec<FirstValues>,
     /// Of each scenario (benchmark and name): its turns, and the row that said so.
     planned: HashMap<u64, (u64, u64)>,
     /// The tasks that runs only count, each with the place of its run.
@@ -58,11 +58,11 @@ impl Runs {
             None => {
                 self.at.insert(key.clone(), self.found.len());
                 self.found.push(new_run(&key, row));
-                self.known.push(Known::default());
+                self.first_values.push(FirstValues::default());
                 self.found.len() - 1
             }
         };
-        describe((&mut self.found[index], &mut self.known[index]), (&key, row, path), warnings);
+        describe((&mut self.found[index], &mut self.first_values[index]), (&key, row, path), warnings);
         self.see_planned(row, &key, path, warnings);
         self.see_counted(row, index, path, warnings);
     }
@@ -135,7 +135,7 @@ impl Runs {
 }
 
 /// Of each column about runs, by its place, the first value that is known.
-type Known = BTreeMap<usize, First>;
+type FirstValues = BTreeMap<usize, First>;
 
 /// A value that a row says of a run.
 struct First {
@@ -158,7 +158,7 @@ fn new_run(key: &str, row: &Row<'_>) -> Run {
 
 /// Takes what a row says of its run: of each column the first value that is known. Another value is reported.
 fn describe(
-    (run, known): (&mut Run, &mut Known),
+    (run, first_values): (&mut Run, &mut FirstValues),
     (key, row, path): (&str, &Row<'_>, &str),
     warnings: &mut RowWarnings,
 ) {
@@ -172,7 +172,7 @@ fn describe(
         // What belongs to another column is taken once that is known.
         let waits = match column.field {
             Field::Run => true,
-            Field::BenchmarkName => !known.contains_key(&(Field::Benchmark as usize)),
+            Field::BenchmarkName => !first_values.contains_key(&(Field::Benchmark as usize)),
             Field::RunnerVersion => run.runner.is_none(),
             _ => false,
         };
@@ -180,7 +180,7 @@ fn describe(
             continue;
         }
         let text = Stamp::new().text(&cell.text().unwrap_or_default()).finish();
-        let first = known.get(&at);
+        let first = first_values.get(&at);
         if first.is_some_and(|first| first.text == text) {
             continue;
         }
@@ -195,7 +195,7 @@ fn describe(
             }
             continue;
         }
-        known.insert(at, First { row: row.number(), text, value });
+        first_values.insert(at, First { row: row.number(), text, value });
         if !take(run, column.field, row) {
             let (name, shown, kind) = (column.name, cell.shown(), column.kind.words());
             warn("value.not_usable", &format!("says {name} “{shown}”, which is no {kind}. It is unknown."));

@@ -54,19 +54,19 @@ impl Piece {
 }
 
 /// What a pass found.
-pub(super) struct Scanned {
+pub(super) struct ScanResult {
     pub(super) runs: Vec<Run>,
     pub(super) parts: Vec<Part>,
 }
 
 /// How much a part has taken.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Taken {
+pub(super) struct PartSize {
     rows: u64,
     bytes: u64,
 }
 
-impl Taken {
+impl PartSize {
     /// Takes a row; `row_bytes` are those of its [`Mapping`](super::mapping::Mapping::row_bytes).
     pub(super) fn add(&mut self, rows: &dyn Rows, row_bytes: u64) {
         self.rows += 1;
@@ -88,16 +88,16 @@ impl Taken {
 struct Chunk {
     piece: Piece,
     stamp: u64,
-    taken: Taken,
+    size: PartSize,
 }
 
 /// Goes over the tables.
-pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanned {
+pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanResult {
     let mut warnings = RowWarnings::default();
     let mut runs = Runs::default();
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut chunk_of: HashMap<u64, u32> = HashMap::new();
-    let (mut apart, mut all) = (false, Taken::default());
+    let (mut apart, mut all) = (false, PartSize::default());
     for table in tables {
         let mut rows = match table.rows(tree) {
             Ok(rows) => rows,
@@ -132,10 +132,10 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
             let row = Row::new(rows.as_ref(), &table.mapping);
             let has_episode = row.episode(&mut key);
             let is_new = !has_episode || key != last;
-            let full = chunks.len() == first || chunks.last().is_some_and(|chunk| chunk.taken.is_full());
+            let full = chunks.len() == first || chunks.last().is_some_and(|chunk| chunk.size.is_full());
             if full && is_new {
                 let piece = Piece::From { table: table.path.clone(), begin: rows.begin() };
-                chunks.push(Chunk { piece, stamp: table.mapping.stamp(), taken: Taken::default() });
+                chunks.push(Chunk { piece, stamp: table.mapping.stamp(), size: PartSize::default() });
             }
             let number = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
             if is_new {
@@ -150,7 +150,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
                 }
             }
             if let Some(chunk) = chunks.last_mut() {
-                chunk.taken.add(rows.as_ref(), row_bytes);
+                chunk.size.add(rows.as_ref(), row_bytes);
                 chunk.stamp = rows.stamp(chunk.stamp);
             }
             all.add(rows.as_ref(), row_bytes);
@@ -171,24 +171,21 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> Scanne
     } else {
         chunks.into_iter().map(Chunk::part).collect()
     };
-    Scanned { runs: runs.found, parts }
+    ScanResult { runs: runs.found, parts }
 }
 
 impl Chunk {
     fn part(self) -> Part {
-        Part {
-            key: self.piece.key(),
-            stamp: Stamp::new().number(self.stamp).number(self.taken.rows).finish(),
-        }
+        Part { key: self.piece.key(), stamp: Stamp::new().number(self.stamp).number(self.size.rows).finish() }
     }
 }
 
 /// The parts of episodes whose rows lie apart: any change of any file may change each, and so does another division of the
 /// episodes, by another key or by the hash of another version of the standard library.
-fn shares(chunks: &[Chunk], all: Taken, hash_key: HashKey) -> Vec<Part> {
+fn shares(chunks: &[Chunk], all: PartSize, hash_key: HashKey) -> Vec<Part> {
     let share_count = all.rows.div_ceil(SHARE_ROWS).max(all.bytes.div_ceil(PART_BYTES)).max(1);
     let whole = Stamp::new().number(keyed(hash_key, ""));
-    let whole = chunks.iter().fold(whole, |stamp, chunk| stamp.number(chunk.stamp).number(chunk.taken.rows));
+    let whole = chunks.iter().fold(whole, |stamp, chunk| stamp.number(chunk.stamp).number(chunk.size.rows));
     let part = |number| Part {
         key: Piece::Share { number, of: share_count }.key(),
         stamp: whole.number(number).finish(),

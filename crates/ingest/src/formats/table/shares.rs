@@ -183,7 +183,7 @@ impl Shares {
 
 /// What a cell is, with the place of a text in the block.
 #[derive(Debug, Clone)]
-enum Kept {
+enum StoredCell {
     Text(std::ops::Range<usize>),
     Integer(i64),
     Number(f64),
@@ -201,7 +201,7 @@ pub(super) struct ShareRows<'a> {
     row: u64,
     comma: bool,
     /// By column, in ascending order.
-    cells: Vec<(usize, Kept)>,
+    cells: Vec<(usize, StoredCell)>,
 }
 
 impl ShareRows<'_> {
@@ -219,21 +219,23 @@ impl ShareRows<'_> {
         self.comma = take_bytes(&mut rest, 1)? == [1];
         self.cells.clear();
         while let Some(column) = usize::try_from(take_number(&mut rest)?).ok()?.checked_sub(1) {
-            let kept = match take_bytes(&mut rest, 1)?[0] {
+            let cell = match take_bytes(&mut rest, 1)?[0] {
                 TEXT => {
                     let size = usize::try_from(take_number(&mut rest)?).ok()?;
                     let begin = length - rest.len();
                     take_bytes(&mut rest, size)?;
-                    Kept::Text(begin..begin + size)
+                    StoredCell::Text(begin..begin + size)
                 }
-                INTEGER => Kept::Integer(i64::from_le_bytes(take_bytes(&mut rest, 8)?.try_into().ok()?)),
+                INTEGER => {
+                    StoredCell::Integer(i64::from_le_bytes(take_bytes(&mut rest, 8)?.try_into().ok()?))
+                }
                 NUMBER => {
                     let bits = u64::from_le_bytes(take_bytes(&mut rest, 8)?.try_into().ok()?);
-                    Kept::Number(f64::from_bits(bits))
+                    StoredCell::Number(f64::from_bits(bits))
                 }
-                flag => Kept::Flag(flag == YES),
+                flag => StoredCell::Flag(flag == YES),
             };
-            self.cells.push((column, kept));
+            self.cells.push((column, cell));
         }
         self.at = length - rest.len();
         Some(())
@@ -266,13 +268,13 @@ impl Rows for ShareRows<'_> {
             return Cell::Empty;
         };
         match &self.cells[at].1 {
-            Kept::Text(at) => {
+            StoredCell::Text(at) => {
                 let text = self.block.get(at.clone()).and_then(|text| std::str::from_utf8(text).ok());
                 text.map_or(Cell::Empty, Cell::Text)
             }
-            Kept::Integer(number) => Cell::Integer(*number),
-            Kept::Number(number) => Cell::Number(*number),
-            Kept::Flag(flag) => Cell::Flag(*flag),
+            StoredCell::Integer(number) => Cell::Integer(*number),
+            StoredCell::Number(number) => Cell::Number(*number),
+            StoredCell::Flag(flag) => Cell::Flag(*flag),
         }
     }
 
@@ -281,8 +283,8 @@ impl Rows for ShareRows<'_> {
     }
 
     fn bytes(&self) -> u64 {
-        let sizes = self.cells.iter().map(|(_, kept)| match kept {
-            Kept::Text(at) => at.len() as u64,
+        let sizes = self.cells.iter().map(|(_, cell)| match cell {
+            StoredCell::Text(at) => at.len() as u64,
             _ => 8,
         });
         sizes.sum()
@@ -325,7 +327,7 @@ mod tests {
     }
 
     /// What each row of a table says, with its number.
-    fn text_of(rows: &dyn Rows, columns: &[usize]) -> String {
+    fn row_text(rows: &dyn Rows, columns: &[usize]) -> String {
         let cells = columns.iter().map(|column| format!("{:?}", rows.cell(*column)));
         format!("{} {} {}", rows.begin().row, rows.decimal_comma(), cells.collect::<Vec<_>>().join("|"))
     }
@@ -343,7 +345,7 @@ mod tests {
                 let mut all = Vec::new();
                 while let Some(next) = rows.advance() {
                     next.unwrap();
-                    all.push(text_of(rows.as_ref(), &columns));
+                    all.push(row_text(rows.as_ref(), &columns));
                 }
                 expected.push(all);
             }
@@ -366,7 +368,7 @@ mod tests {
                     last = (table, rows.begin().row);
                     assert!(Row::new(&rows, mapping).episode(&mut key));
                     assert_eq!(key.share(share_count, tree.hash_key()), share);
-                    found[table].push(text_of(&rows, &mapping.columns()));
+                    found[table].push(row_text(&rows, &mapping.columns()));
                 }
             }
             assert_eq!(
