@@ -13,7 +13,7 @@ pub(crate) use self::failures::{FailuresBy, FailuresScope};
 pub(crate) use self::images::ImagesCommand;
 pub(crate) use self::numbers::Numbers;
 pub(crate) use self::run::{Keep, RunArgs, TrustArgs};
-use crate::exports::{FigureArgs, ReportArgs, TableArgs};
+use crate::commands::{FigureArgs, ReportArgs, TableArgs};
 
 /// See how long coding agents last.
 ///

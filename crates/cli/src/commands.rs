@@ -1,5 +1,27 @@
 //! Runs the command that the arguments name.
 
+mod compare;
+mod control;
+mod endpoints;
+mod exports;
+mod failures;
+mod figure;
+mod generate;
+mod images;
+mod locobench;
+mod matrix;
+mod preflight;
+mod report;
+mod run;
+mod runs;
+mod search;
+mod selection;
+mod serve;
+mod serve_reference;
+mod sources;
+mod table;
+mod withdraw;
+
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -7,13 +29,13 @@ use workbench::api::{ApiError, RerunRequest, RunAction};
 use workbench::runs::EndpointCall;
 use workbench::{Options, Workbench};
 
+pub(crate) use self::figure::FigureArgs;
+pub(crate) use self::report::ReportArgs;
+pub(crate) use self::runs::find_run;
+pub(crate) use self::table::TableArgs;
 use crate::args::{Args, Command};
 use crate::print::{print, print_json};
-use crate::{
-    compare_command, control_commands, endpoints_command, exports, failures_command, library_commands,
-    locobench_command, machine_commands, matrix_command, preflight_command, reference_commands, run_commands,
-    scenario_commands, search_command, serve, source_commands, text_table, withdraw_command,
-};
+use crate::text_table;
 
 /// Runs the command that the arguments name.
 pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
@@ -21,43 +43,40 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
     let open = || Workbench::open(Options { db: args.db.clone(), ..Options::default() });
     match args.command {
         Command::Ingest { paths, map, with } => {
-            Ok(source_commands::ingest(&*open()?, &paths, (&map, with.as_deref()), json))
+            Ok(sources::ingest(&*open()?, &paths, (&map, with.as_deref()), json))
         }
-        Command::Open { paths } => source_commands::open_app(&paths, args.db.as_deref(), json),
-        Command::Runs { text, sort, ascending } => {
-            library_commands::runs(&*open()?, text, sort, ascending, json)
-        }
-        Command::Survival { run } => library_commands::survival(&*open()?, &run, json),
-        Command::Show { run } => library_commands::show(&*open()?, &run, json),
-        Command::Locobench { run } => locobench_command::locobench(&*open()?, &run, json),
+        Command::Open { paths } => sources::open_app(&paths, args.db.as_deref(), json),
+        Command::Runs { text, sort, ascending } => runs::runs(&*open()?, text, sort, ascending, json),
+        Command::Survival { run } => runs::survival(&*open()?, &run, json),
+        Command::Show { run } => runs::show(&*open()?, &run, json),
+        Command::Locobench { run } => locobench::locobench(&*open()?, &run, json),
         Command::Withdraw { runs, trial, reason, undo, from } => {
-            let options = withdraw_command::WithdrawOptions { runs, trials: trial, reason, undo, from };
-            withdraw_command::withdraw(&*open()?, &options, json)
+            let options = withdraw::WithdrawOptions { runs, trials: trial, reason, undo, from };
+            withdraw::withdraw(&*open()?, &options, json)
         }
-        Command::Copies { run, count_here } => library_commands::copies(&*open()?, &run, count_here, json),
+        Command::Copies { run, count_here } => runs::copies(&*open()?, &run, count_here, json),
         Command::RerunList { run, censored, unreadable, missing } => {
             let request = RerunRequest { run, censored, unreadable, missing };
-            library_commands::rerun_list(&*open()?, &request, json)
+            runs::rerun_list(&*open()?, &request, json)
         }
         Command::Compare { runs, reference, all_pairs, tau } => {
-            compare_command::compare(&*open()?, &runs, reference.as_deref(), all_pairs, tau, json)
+            compare::compare(&*open()?, &runs, reference.as_deref(), all_pairs, tau, json)
         }
         Command::Matrix { runs, benchmark, with_baselines, without, tau } => {
-            let options = matrix_command::MatrixOptions { runs, benchmark, with_baselines, without, tau };
-            matrix_command::matrix(&*open()?, options, json)
+            let options = matrix::MatrixOptions { runs, benchmark, with_baselines, without, tau };
+            matrix::matrix(&*open()?, options, json)
         }
         Command::Failures { runs, benchmark, by, scope, cases, class, by_tests } => {
-            let options =
-                failures_command::FailuresOptions { runs, benchmark, by, scope, cases, class, by_tests };
-            failures_command::failures(&*open()?, &options, json)
+            let options = failures::FailuresOptions { runs, benchmark, by, scope, cases, class, by_tests };
+            failures::failures(&*open()?, &options, json)
         }
-        Command::Search { words, limit } => search_command::search(&*open()?, &words.join(" "), limit, json),
-        Command::Sources => source_commands::sources(&*open()?, json),
-        Command::ImportReport { source } => source_commands::import_report(&*open()?, &source, json),
-        Command::Close { source } => source_commands::close(&*open()?, &source, json),
-        Command::Figure(args) => exports::figure(&*open()?, &args, json),
-        Command::Table(args) => exports::table(&*open()?, &args, json),
-        Command::Report(args) => exports::report(&*open()?, &args, json),
+        Command::Search { words, limit } => search::search(&*open()?, &words.join(" "), limit, json),
+        Command::Sources => sources::sources(&*open()?, json),
+        Command::ImportReport { source } => sources::import_report(&*open()?, &source, json),
+        Command::Close { source } => sources::close(&*open()?, &source, json),
+        Command::Figure(args) => figure::figure(&*open()?, &args, json),
+        Command::Table(args) => table::table(&*open()?, &args, json),
+        Command::Report(args) => report::report(&*open()?, &args, json),
         Command::Serve { port, token, ui } => {
             let sample = workbench::sample::find(None);
             let options = Options { db: args.db.clone(), live: true, sample, ..Options::default() };
@@ -71,18 +90,18 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             ended.map(|()| ExitCode::SUCCESS)
         }
         Command::Generate { out, configs, values, force, check, replay } => match (check, replay) {
-            (Some(manifest), _) => scenario_commands::check(&manifest, json),
-            (None, Some(pack)) => scenario_commands::replay(&pack, out, force, json),
-            (None, None) => scenario_commands::generate(out, &configs, &values, force, json),
+            (Some(manifest), _) => generate::check(&manifest, json),
+            (None, Some(pack)) => generate::replay(&pack, out, force, json),
+            (None, None) => generate::generate(out, &configs, &values, force, json),
         },
         Command::Validate { pack, scenarios, turns, mutants } => {
-            scenario_commands::validate(&pack, scenarios.as_ref(), turns.as_ref(), mutants, json)
+            generate::validate(&pack, scenarios.as_ref(), turns.as_ref(), mutants, json)
         }
         Command::ServeReference { pack, scenario, turn, schema, port, on_stdin } => {
             let from = match (schema, pack, scenario, turn) {
-                (Some(file), ..) => reference_commands::Reference::File(file),
+                (Some(file), ..) => serve_reference::Reference::File(file),
                 (None, Some(pack), Some(scenario), Some(turn)) => {
-                    reference_commands::Reference::OfPack { pack, scenario, turn }
+                    serve_reference::Reference::OfPack { pack, scenario, turn }
                 }
                 // Cannot happen: clap checks the arguments.
                 _ => {
@@ -90,40 +109,40 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
                         .hint("PACK --scenario S --turn T, or --schema FILE"));
                 }
             };
-            reference_commands::serve_reference(&from, (!on_stdin).then_some(port), json)
+            serve_reference::serve_reference(&from, (!on_stdin).then_some(port), json)
         }
         Command::TestServer { pack, scenario, turn, url, cases } => {
-            reference_commands::test_server(&pack, (scenario, turn), &url, &cases, json)
+            serve_reference::test_server(&pack, (scenario, turn), &url, &cases, json)
         }
-        Command::Run { what, yes } => run_commands::run(&what, args.db.as_deref(), yes, json),
+        Command::Run { what, yes } => run::run(&what, args.db.as_deref(), yes, json),
         Command::Resume { folder, values, trust } => {
-            run_commands::resume(&folder, &values, &trust, args.db.as_deref(), json)
+            run::resume(&folder, &values, &trust, args.db.as_deref(), json)
         }
-        Command::Pause { folder, is_continued } => control_commands::send_request(
+        Command::Pause { folder, is_continued } => control::send_request(
             &folder,
             if is_continued { &RunAction::Continue } else { &RunAction::Pause },
             json,
         ),
-        Command::Stop { folder } => control_commands::send_request(&folder, &RunAction::Stop, json),
+        Command::Stop { folder } => control::send_request(&folder, &RunAction::Stop, json),
         Command::Retry { folder, episode } => {
-            control_commands::send_request(&folder, &RunAction::Retry { episode }, json)
+            control::send_request(&folder, &RunAction::Retry { episode }, json)
         }
-        Command::Status { folder } => control_commands::status(&folder, json),
+        Command::Status { folder } => control::status(&folder, json),
         Command::Preflight { what, no_call, ask_again } => {
             let call = match (no_call, ask_again) {
                 (true, _) => EndpointCall::Nothing,
                 (false, false) => EndpointCall::Missing,
                 (false, true) => EndpointCall::Anew,
             };
-            preflight_command::preflight(&what, args.db.as_deref(), call, json)
+            preflight::preflight(&what, args.db.as_deref(), call, json)
         }
-        Command::Endpoints { urls, key_env } => endpoints_command::endpoints(urls, key_env, json),
-        Command::Images { command } => machine_commands::images(&command, json),
+        Command::Endpoints { urls, key_env } => endpoints::endpoints(urls, key_env, json),
+        Command::Images { command } => images::images(&command, json),
         Command::Harnesses => {
-            machine_commands::harnesses(json);
+            images::harnesses(json);
             Ok(ExitCode::SUCCESS)
         }
-        Command::Clean { yes, all } => machine_commands::clean(yes, all, json),
+        Command::Clean { yes, all } => images::clean(yes, all, json),
         Command::Rpc { name, request } => rpc(&open()?, name.as_deref(), &request),
     }
 }

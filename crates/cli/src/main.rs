@@ -6,36 +6,19 @@
 
 mod args;
 mod commands;
-mod compare_command;
 mod connections;
-mod control_commands;
-mod endpoints_command;
 mod event_writer;
-mod exports;
-mod failures_command;
 mod json;
-mod library_commands;
-mod locobench_command;
 mod log_lines;
-mod machine_commands;
-mod matrix_command;
 mod members;
 mod numbers;
 mod pack_files;
-mod preflight_command;
 mod print;
 mod progress_throttle;
-mod reference_commands;
-mod run_commands;
 mod run_lines;
-mod scenario_commands;
-mod search_command;
-mod serve;
 mod signals;
-mod source_commands;
 mod text_table;
 mod web_ui;
-mod withdraw_command;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;

@@ -11,9 +11,9 @@ use workbench::api::{
     RetriesRequest,
 };
 
+use super::exports::{absolute, format_of, words, written};
+use super::runs::find_run;
 use super::selection::{SelectionArgs, compared, failures, matrix, other};
-use super::{absolute, format_of, words, written};
-use crate::library_commands::find_run;
 use crate::print::{note, print_data, print_json};
 
 /// The kinds of figures.

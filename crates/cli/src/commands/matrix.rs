@@ -10,7 +10,7 @@ use workbench::api::{
     RetrySeries,
 };
 
-use crate::library_commands::find_run;
+use super::runs::find_run;
 use crate::numbers::{
     benchmarks, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
 };

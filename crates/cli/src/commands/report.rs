@@ -8,8 +8,8 @@ use serde_json::json;
 use workbench::api::{ApiError, ExportFormat, ExportOf, ExportRequest};
 use workbench::{Watch, Workbench};
 
+use super::exports::{absolute, written};
 use super::selection::compared;
-use super::{absolute, written};
 use crate::print::{note, print_json};
 use crate::progress_throttle::ProgressThrottle;
 use crate::signals::cancel_on_signal;

@@ -11,7 +11,7 @@ use workbench::api::{
 };
 use workbench::runs::{self, duration, short};
 
-use crate::preflight_command::absolute;
+use super::preflight::absolute;
 use crate::print::{note, print, print_json};
 use crate::run_lines::{cells, cost_of, endpoint_attempts, phase, tokens_of};
 use crate::text_table;

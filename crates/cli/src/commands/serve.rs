@@ -115,7 +115,7 @@ pub(crate) async fn serve(
     tokio::select! {
         never = &mut serving => match never {},
         _ = stopped => Ok(()),
-        () = next(&mut signals) => std::process::exit(i32::from(crate::run_commands::STOPPED)),
+        () = next(&mut signals) => std::process::exit(i32::from(super::run::STOPPED)),
     }
 }
 

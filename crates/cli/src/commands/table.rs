@@ -13,12 +13,12 @@ use workbench::api::{
     TurnRef, ValidatePack, WarningsOf,
 };
 
+use super::exports::{absolute, format_of, written};
 use super::figure::FIGURES;
+use super::runs::find_run;
 use super::selection::{SelectionArgs, compared, failures, matrix};
-use super::{absolute, format_of, written};
-use crate::library_commands::find_run;
+use super::sources::find_source;
 use crate::print::{print, print_json};
-use crate::source_commands::find_source;
 
 /// The kinds of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

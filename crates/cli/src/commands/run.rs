@@ -19,11 +19,11 @@ use workbench::api::{ApiError, CheckState, Preflight, RunAction, RunTrust, Trust
 use workbench::runs::{self, EndpointCall};
 use workbench::sampler::{is_sampled, pack_beside};
 
+use super::generate;
+use super::preflight::{absolute, estimated, library, must_start, run_preflight, settings};
 use crate::args::{Keep, RunArgs, TrustArgs};
 use crate::event_writer::EventWriter;
-use crate::preflight_command::{absolute, estimated, library, must_start, run_preflight, settings};
 use crate::print::{confirmed, note, print_json};
-use crate::scenario_commands;
 use crate::signals::StopSignals;
 use crate::signals::cancel_on_signal;
 
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         }
         note(&format!("a model samples the scenarios first, into {}", pack.display()));
         let cancel = cancel_on_signal();
-        match scenario_commands::sampled(&args.configs, &args.values, &pack, &cancel) {
+        match generate::sampled(&args.configs, &args.values, &pack, &cancel) {
             // words: ok: error codes keep their spelling.
             Err(error) if error.code == "pack.cancelled" => {
                 note(&error.message);

@@ -1,11 +1,6 @@
 //! What `stamina figure`, `stamina table` and `stamina report` share: names, files and output. The workbench makes the
 //! exports.
 
-mod figure;
-mod report;
-mod selection;
-mod table;
-
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -13,14 +8,10 @@ use clap::ValueEnum;
 use serde_json::json;
 use workbench::api::{ApiError, ExportFormat, Exported};
 
-pub(crate) use figure::{FigureArgs, figure};
-pub(crate) use report::{ReportArgs, report};
-pub(crate) use table::{TableArgs, table};
-
 use crate::print::{note, print, print_json};
 
 /// The format that the ending of a file selects; else an error with the endings that are possible.
-fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<ExportFormat, ApiError> {
+pub(super) fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<ExportFormat, ApiError> {
     let ending = out.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     fits.iter().find(|(known, _)| *known == ending).map(|(_, format)| *format).ok_or_else(|| {
         let known: Vec<&str> = fits.iter().map(|(known, _)| *known).collect();
@@ -31,7 +22,7 @@ fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<ExportFormat, 
     })
 }
 
-fn absolute(out: &Path) -> Result<String, ApiError> {
+pub(super) fn absolute(out: &Path) -> Result<String, ApiError> {
     let path = std::path::absolute(out).map_err(|e| {
         ApiError::new("export.path", format!("This path cannot be made absolute: {e}"))
             .at(out.display().to_string())
@@ -43,7 +34,7 @@ fn absolute(out: &Path) -> Result<String, ApiError> {
     })
 }
 
-fn written(made: &Exported, as_json: bool) -> ExitCode {
+pub(super) fn written(made: &Exported, as_json: bool) -> ExitCode {
     for warning in &made.warnings {
         note(&format!("warning: {warning}"));
     }
@@ -60,7 +51,7 @@ fn written(made: &Exported, as_json: bool) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn words<T: ValueEnum>() -> String {
+pub(super) fn words<T: ValueEnum>() -> String {
     let all: Vec<String> = T::value_variants()
         .iter()
         .filter_map(|v| Some(v.to_possible_value()?.get_name().to_owned()))
