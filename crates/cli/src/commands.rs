@@ -2,6 +2,7 @@
 
 mod compare;
 mod control;
+mod copies;
 mod endpoints;
 mod exports;
 mod failures;
@@ -12,13 +13,16 @@ mod locobench;
 mod matrix;
 mod preflight;
 mod report;
+mod rerun_list;
 mod run;
 mod runs;
 mod search;
 mod selection;
 mod serve;
 mod serve_reference;
+mod show;
 mod sources;
+mod survival;
 mod table;
 mod withdraw;
 
@@ -31,7 +35,6 @@ use workbench::{Options, Workbench};
 
 pub(crate) use self::figure::FigureArgs;
 pub(crate) use self::report::ReportArgs;
-pub(crate) use self::runs::find_run;
 pub(crate) use self::table::TableArgs;
 use crate::args::{Args, Command};
 use crate::print::{print, print_json};
@@ -47,17 +50,17 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::Open { paths } => sources::open_app(&paths, args.db.as_deref(), json),
         Command::Runs { text, sort, ascending } => runs::runs(&*open()?, text, sort, ascending, json),
-        Command::Survival { run } => runs::survival(&*open()?, &run, json),
-        Command::Show { run } => runs::show(&*open()?, &run, json),
+        Command::Survival { run } => survival::survival(&*open()?, &run, json),
+        Command::Show { run } => show::show(&*open()?, &run, json),
         Command::Locobench { run } => locobench::locobench(&*open()?, &run, json),
         Command::Withdraw { runs, trial, reason, undo, from } => {
             let options = withdraw::WithdrawOptions { runs, trials: trial, reason, undo, from };
             withdraw::withdraw(&*open()?, &options, json)
         }
-        Command::Copies { run, count_here } => runs::copies(&*open()?, &run, count_here, json),
+        Command::Copies { run, count_here } => copies::copies(&*open()?, &run, count_here, json),
         Command::RerunList { run, censored, unreadable, missing } => {
             let request = RerunRequest { run, censored, unreadable, missing };
-            runs::rerun_list(&*open()?, &request, json)
+            rerun_list::rerun_list(&*open()?, &request, json)
         }
         Command::Compare { runs, reference, all_pairs, tau } => {
             compare::compare(&*open()?, &runs, reference.as_deref(), all_pairs, tau, json)

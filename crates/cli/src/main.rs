@@ -9,6 +9,7 @@ mod commands;
 mod connections;
 mod event_writer;
 mod json;
+mod library_runs;
 mod log_lines;
 mod members;
 mod numbers;

@@ -3,7 +3,7 @@
 use workbench::Workbench;
 use workbench::api::{ApiError, CompareRequest, ListRuns, Member, Pairs, RunGrouping};
 
-use crate::commands::find_run;
+use crate::library_runs::find_run;
 
 /// Finds a run by its id (or a part of it), or a group: `harness:opencode`, `model:glm-5@staminabench`, `tag:final`,
 /// `cell:opencode×glm-5`.

@@ -12,8 +12,8 @@ use workbench::api::{
 };
 
 use super::exports::{absolute, format_of, words, written};
-use super::runs::find_run;
 use super::selection::{SelectionArgs, compared, failures, matrix, other};
+use crate::library_runs::find_run;
 use crate::print::{note, print_data, print_json};
 
 /// The kinds of figures.

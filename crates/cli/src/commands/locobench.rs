@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use workbench::Workbench;
 use workbench::api::{ApiError, SessionGroup, SessionMean, SessionRow, Sessions, SessionsRequest};
 
-use super::runs::find_run;
+use crate::library_runs::find_run;
 use crate::numbers::{notes, number, unknown};
 use crate::print::{print, print_json};
 use crate::text_table;

@@ -10,7 +10,7 @@ use workbench::api::{
     RetrySeries,
 };
 
-use super::runs::find_run;
+use crate::library_runs::find_run;
 use crate::numbers::{
     benchmarks, estimate, interval, mean_stamina, notes, number, percent, percent_interval, unknown,
 };

@@ -4,8 +4,8 @@ use clap::Args;
 use workbench::Workbench;
 use workbench::api::{ApiError, CompareRequest, FailuresRequest, MatrixRequest, Pairs};
 
-use super::runs::find_run;
 use crate::args::{FailuresBy, FailuresScope};
+use crate::library_runs::find_run;
 use crate::members::{self, find_members};
 
 /// Which runs are compared, and how.

@@ -15,9 +15,9 @@ use workbench::api::{
 
 use super::exports::{absolute, format_of, written};
 use super::figure::FIGURES;
-use super::runs::find_run;
 use super::selection::{SelectionArgs, compared, failures, matrix};
 use super::sources::find_source;
+use crate::library_runs::find_run;
 use crate::print::{print, print_json};
 
 /// The kinds of tables.

@@ -9,7 +9,7 @@ use serde_json::json;
 use workbench::Workbench;
 use workbench::api::{ApiError, ListRuns, Withdraw};
 
-use super::runs::{all_runs, find_run};
+use crate::library_runs::{all_runs, find_run};
 use crate::print::{note, print, print_json};
 
 /// The largest table of marks that is read.
