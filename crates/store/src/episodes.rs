@@ -155,7 +155,7 @@ UPDATE part SET stamp = NULL WHERE id IN (SELECT episode.part FROM episode JOIN 
 
 /// Counts over the turns of an episode, made when it is written.
 #[derive(Debug, Default)]
-struct Counted {
+struct EpisodeCounts {
     cells: String,
     failing: Vec<Option<u32>>,
     passed_turns: u32,
@@ -172,7 +172,7 @@ struct Counted {
 
 /// Tokens that the source gives for a whole episode (`given_tokens`).
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-struct Given {
+struct ReportedTokens {
     #[serde(flatten)]
     tokens: Tokens,
     /// Why the input includes the cached ones. Older libraries do not record it.
@@ -180,32 +180,32 @@ struct Given {
     cached_input: CachedInput,
 }
 
-impl Counted {
+impl EpisodeCounts {
     fn from_episode(episode: &Episode) -> Self {
         let columns = episode.known_turns().min(GRID_TURNS) as usize;
         let mut cells = vec![model::TurnState::NotReached.letter(); columns];
-        let mut counted = Self { failing: vec![None; columns], ..Self::default() };
+        let mut counts = Self { failing: vec![None; columns], ..Self::default() };
         for turn in &episode.turns {
             let state = turn.state();
             let column = (turn.number as usize).wrapping_sub(1);
-            if let (Some(cell), Some(failing)) = (cells.get_mut(column), counted.failing.get_mut(column)) {
+            if let (Some(cell), Some(failing)) = (cells.get_mut(column), counts.failing.get_mut(column)) {
                 *cell = state.letter();
                 *failing = turns::failing_count(turn);
             }
-            counted.passed_turns += u32::from(state.is_passed());
-            counted.add(turn);
+            counts.passed_turns += u32::from(state.is_passed());
+            counts.add(turn);
         }
-        counted.cells = cells.into_iter().collect();
+        counts.cells = cells.into_iter().collect();
         // A count that the source gives for the whole episode wins. Of those that it does not give the attempts tell.
-        let (given, of_attempts) = (episode.tokens.unwrap_or_default(), counted.tokens);
-        counted.tokens = Tokens {
-            input: given.input.or(of_attempts.input),
-            cached: given.cached.or(of_attempts.cached),
-            output: given.output.or(of_attempts.output),
+        let (reported, of_attempts) = (episode.tokens.unwrap_or_default(), counts.tokens);
+        counts.tokens = Tokens {
+            input: reported.input.or(of_attempts.input),
+            cached: reported.cached.or(of_attempts.cached),
+            output: reported.output.or(of_attempts.output),
         };
-        counted.cost_usd =
-            episode_turns::Used::from_episode(episode).whole_cost(counted.reached_turns).or(episode.cost_usd);
-        counted
+        counts.cost_usd =
+            episode_turns::Used::from_episode(episode).whole_cost(counts.reached_turns).or(episode.cost_usd);
+        counts
     }
 
     fn add(&mut self, turn: &Turn) {
@@ -250,7 +250,7 @@ pub(crate) fn put(
         }
         None => (None, slugs::episode_slug(conn, run, &episode.scenario, episode.repeat, &episode.key)?),
     };
-    let counted = Counted::from_episode(episode);
+    let counts = EpisodeCounts::from_episode(episode);
     let (failed_turn, reason) = episode.end();
     let exception = episode.exception.as_ref();
     let id = conn
@@ -278,22 +278,22 @@ pub(crate) fn put(
             episode.stamina(),
             failed_turn,
             reason.as_str(),
-            counted.cells,
-            json(&counted.failing)?,
-            counted.passed_turns,
-            counted.ratio_sum,
-            counted.ratio_turns,
-            counted.passed_without_counts,
-            counted.failed_without_counts,
-            counted.reached_turns,
-            counted.attempts,
-            counted.tokens.input.map(int),
-            counted.tokens.cached.map(int),
-            counted.tokens.output.map(int),
-            counted.cost_usd,
-            counted.tool_calls,
+            counts.cells,
+            json(&counts.failing)?,
+            counts.passed_turns,
+            counts.ratio_sum,
+            counts.ratio_turns,
+            counts.passed_without_counts,
+            counts.failed_without_counts,
+            counts.reached_turns,
+            counts.attempts,
+            counts.tokens.input.map(int),
+            counts.tokens.cached.map(int),
+            counts.tokens.output.map(int),
+            counts.cost_usd,
+            counts.tool_calls,
             episode.end_reason.map(EndReason::as_str),
-            episode.tokens.map(|tokens| json(&Given { tokens, cached_input: episode.cached_input })).transpose()?,
+            episode.tokens.map(|tokens| json(&ReportedTokens { tokens, cached_input: episode.cached_input })).transpose()?,
             episode.cost_usd,
             episode.timing.started_at,
             episode.timing.finished_at,

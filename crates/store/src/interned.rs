@@ -48,19 +48,19 @@ const REMEMBERED_BYTES: usize = 32 * 1024 * 1024;
 /// request in every run.
 #[derive(Debug, Default)]
 pub(crate) struct Interned {
-    known: HashMap<(Table, u64), Known>,
+    rows: HashMap<(Table, u64), InternedRow>,
     bytes: usize,
 }
 
 /// A row and its parts.
 #[derive(Debug)]
-struct Known {
+struct InternedRow {
     id: i64,
     text: String,
     ends: Vec<usize>,
 }
 
-impl Known {
+impl InternedRow {
     fn matches(&self, parts: &[&str]) -> bool {
         let mut begin = 0;
         self.ends.len() == parts.len()
@@ -75,7 +75,7 @@ impl Known {
 impl Interned {
     /// Clears the cache, because another connection changed the database.
     pub(crate) fn forget(&mut self) {
-        self.known.clear();
+        self.rows.clear();
         self.bytes = 0;
     }
 
@@ -97,10 +97,10 @@ impl Interned {
         body: impl FnOnce() -> Result<Cow<'a, str>>,
     ) -> Result<i64> {
         let key = (table, hash(parts));
-        if let Some(known) = self.known.get(&key)
-            && known.matches(parts)
+        if let Some(row) = self.rows.get(&key)
+            && row.matches(parts)
         {
-            return Ok(known.id);
+            return Ok(row.id);
         }
         let id = find_or_add(conn, table, &body()?)?;
         let bytes: usize = parts.iter().map(|part| part.len() + size_of::<usize>()).sum();
@@ -112,8 +112,8 @@ impl Interned {
                 *end += part.len();
                 Some(*end)
             });
-            let known = Known { id, text: parts.concat(), ends: ends.collect() };
-            if self.known.insert(key, known).is_none() {
+            let row = InternedRow { id, text: parts.concat(), ends: ends.collect() };
+            if self.rows.insert(key, row).is_none() {
                 self.bytes += bytes;
             }
         }

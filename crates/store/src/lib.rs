@@ -70,7 +70,7 @@ pub use not_kept::NotKept;
 pub use parts::PartRead;
 pub use processes_left::{ProcessesLeft, UnconfirmedAttempt};
 pub use runs::{EpisodeTimes, JOB_ID, RunEntry, RunRecord};
-pub use search::{MatchKind, SearchHit, SearchHits, around, episode_name};
+pub use search::{MatchKind, SearchHit, SearchHits, episode_name, excerpt_around};
 pub use sessions::SessionEntry;
 pub use sources::{ClosedSource, Source, SourceCounts};
 pub use summaries::{StaleRun, Summary, Totals};

@@ -133,7 +133,7 @@ fn begin(conn: &Connection, source: SourceId, part: &PartRead<'_>) -> Result<i64
 }
 
 /// The earlier episodes of a part, by run and key.
-fn known(conn: &Connection, part: i64) -> Result<HashMap<(RunId, String), (EpisodeId, String)>> {
+fn known_episodes(conn: &Connection, part: i64) -> Result<HashMap<(RunId, String), (EpisodeId, String)>> {
     let mut find = conn.prepare_cached("SELECT run, key, id, slug FROM episode WHERE part = ?1")?;
     let rows = find.query_map([part], |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -151,7 +151,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>, beyond: &No
     // Reports a missing source. The foreign key would only report a failed constraint.
     rows::path_and_name(&write.tx, source)?;
     let id = begin(&write.tx, source, part)?;
-    let mut known = known(&write.tx, id)?;
+    let mut known = known_episodes(&write.tx, id)?;
     let mut touched: HashSet<RunId> = known.keys().map(|(run, _)| *run).collect();
 
     let mut own_warnings = Vec::new();

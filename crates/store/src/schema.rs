@@ -49,7 +49,7 @@ const ALL: &[&[Migration]] = &[
 
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum FileKind {
     /// An empty file.
     Empty,
     /// A library of this layout.
@@ -58,14 +58,14 @@ enum Found {
     Foreign,
 }
 
-fn file_kind(conn: &Connection) -> rusqlite::Result<Found> {
+fn file_kind(conn: &Connection) -> rusqlite::Result<FileKind> {
     let version: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0))?;
     let application: i64 = conn.pragma_query_value(None, "application_id", |row| row.get(0))?;
     if application == APPLICATION_ID {
-        return Ok(Found::Library(version));
+        return Ok(FileKind::Library(version));
     }
     let objects: i64 = conn.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-    Ok(if objects == 0 && version == 0 && application == 0 { Found::Empty } else { Found::Foreign })
+    Ok(if objects == 0 && version == 0 && application == 0 { FileKind::Empty } else { FileKind::Foreign })
 }
 
 /// Refuses files that are not libraries, or are newer than this program, without writing to them.
@@ -73,12 +73,12 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
     // A reading transaction, so that both pragmas come from one state of the file.
     let tx = conn.unchecked_transaction()?;
     match file_kind(&tx) {
-        Ok(Found::Empty) => Ok(()),
-        Ok(Found::Library(version)) if version <= VERSION => Ok(()),
-        Ok(Found::Library(version)) => {
+        Ok(FileKind::Empty) => Ok(()),
+        Ok(FileKind::Library(version)) if version <= VERSION => Ok(()),
+        Ok(FileKind::Library(version)) => {
             Err(StoreError::Newer { path: path.to_path_buf(), found: version, known: VERSION })
         }
-        Ok(Found::Foreign) => Err(StoreError::Foreign { path: path.to_path_buf() }),
+        Ok(FileKind::Foreign) => Err(StoreError::Foreign { path: path.to_path_buf() }),
         Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
             Err(StoreError::Foreign { path: path.to_path_buf() })
         }
@@ -89,7 +89,7 @@ pub(crate) fn check(conn: &Connection, path: &Path) -> Result<()> {
 /// Refuses files that are not libraries of this layout, for a file that cannot be migrated.
 pub(crate) fn check_current(conn: &Connection, path: &Path) -> Result<()> {
     check(conn, path)?;
-    if file_kind(conn)? == Found::Library(VERSION) {
+    if file_kind(conn)? == FileKind::Library(VERSION) {
         Ok(())
     } else {
         Err(StoreError::ReadOnly { path: path.to_path_buf() })
@@ -104,14 +104,14 @@ fn steps(from: i64, to: i64) -> impl Iterator<Item = &'static Migration> {
 
 /// Migrates a file to [`VERSION`].
 pub(crate) fn migrate(conn: &mut Connection) -> Result<()> {
-    if file_kind(conn)? == Found::Library(VERSION) {
+    if file_kind(conn)? == FileKind::Library(VERSION) {
         return Ok(());
     }
     let tx = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     // Another process may have migrated the file meanwhile.
     let from = match file_kind(&tx)? {
-        Found::Library(version) => version,
-        Found::Empty | Found::Foreign => 0,
+        FileKind::Library(version) => version,
+        FileKind::Empty | FileKind::Foreign => 0,
     };
     for step in steps(from, VERSION) {
         tx.execute_batch(step.sql)?;

@@ -107,7 +107,7 @@ fn phrases(query: &str) -> Option<String> {
 }
 
 /// The text around the first occurrence of a word, in one line. Words are in lower case.
-pub fn around(text: &str, words: &[String]) -> String {
+pub fn excerpt_around(text: &str, words: &[String]) -> String {
     let folded: Vec<char> = text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
     let at = words
         .iter()
@@ -222,7 +222,7 @@ fn request_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
                 let body: String = row.get(5)?;
                 Ok(SearchHit {
                     title: format!("{scenario} · {}", title.unwrap_or_else(|| format!("turn {turn}"))),
-                    detail: around(&body, words),
+                    detail: excerpt_around(&body, words),
                     episode: row.get(1)?,
                     turn: Some(turn),
                     also: row.get(6)?,
@@ -276,7 +276,7 @@ fn failure_hits(conn: &Connection, phrases: &str, words: &[String], limit: u32) 
         let (turn, attempt, scenario): (u32, u32, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
         hits.push(SearchHit {
             title: test.map_or_else(|| scenario.clone(), |test| test.id.clone()),
-            detail: test.map_or_else(String::new, |test| around(&failure_text(test), words)),
+            detail: test.map_or_else(String::new, |test| excerpt_around(&failure_text(test), words)),
             episode: row.get(1)?,
             turn: Some(turn),
             attempt: Some(attempt),

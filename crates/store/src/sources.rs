@@ -182,7 +182,7 @@ impl Store {
     }
 
     /// The table that a program made from the source at a path; `None` = the source is read directly, or is not open.
-    pub fn imported_of(&self, path: &str) -> Result<Option<String>> {
+    pub fn imported_table(&self, path: &str) -> Result<Option<String>> {
         self.read(|conn| {
             let mut find =
                 conn.prepare_cached("SELECT imported FROM source WHERE path = ?1 AND closed_at IS NULL")?;

@@ -152,11 +152,11 @@ mod tests {
                 sets_aside: true
             }]
         );
-        store.release_texts_of("another process").unwrap();
+        store.release_texts_by_process("another process").unwrap();
         assert_eq!(store.text_claims().unwrap(), claims);
         store.release_texts(next.claim).unwrap();
         let next = claim(&store).unwrap();
-        store.release_texts_of("a process").unwrap();
+        store.release_texts_by_process("a process").unwrap();
         assert!(store.text_claims().unwrap().is_empty());
         assert!(!store.put_texts(&next, &[]).unwrap());
         let next = claim(&store).unwrap();

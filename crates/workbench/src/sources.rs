@@ -368,7 +368,7 @@ impl Workbench {
 
     /// The same for good: a table that an importer made of it goes, too. For the command line, which takes nothing back.
     pub fn close_for_good(&self, request: SourceRef) -> Result<Nothing, ApiError> {
-        let imported = self.store.imported_of(&self.source(request.source)?.path)?;
+        let imported = self.store.imported_table(&self.source(request.source)?.path)?;
         self.close_source(request)?;
         if let Some(table) = imported {
             self.remove_table(&table)?;

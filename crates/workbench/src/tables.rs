@@ -16,7 +16,7 @@ impl Workbench {
     /// Opens a folder, zip or table, with what is remembered of the columns of tables.
     pub(crate) fn open_tables(&self, path: &Path) -> Result<Tree, ApiError> {
         let source = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let imported = self.store.imported_of(&source.to_string_lossy())?;
+        let imported = self.store.imported_table(&source.to_string_lossy())?;
         let tree = match imported {
             Some(table) => open_imported(path, Path::new(&table))?,
             None => open_tree(path)?,

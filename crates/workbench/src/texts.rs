@@ -99,7 +99,7 @@ impl SearchedWords {
     }
 
     fn snippet(&self, text: &str) -> String {
-        store::around(text, &self.0)
+        store::excerpt_around(text, &self.0)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use model::{Artifact, EndReason, Episode, Extra, Timing, Tokens};
 use rusqlite::{Connection, Row};
 
-use super::Given;
+use super::ReportedTokens;
 use crate::values::{end_reason, pair, parse, parse_artifacts, parse_or_default, read_timing, tokens};
 use crate::{EpisodeId, OTHER_IDENTITY, Result, RunId, Store, TurnRow, sessions, turns, valid};
 
@@ -178,7 +178,7 @@ impl Store {
     }
 
     /// The scenarios of the episodes of a run that count, each with how many there are.
-    pub fn scenarios_of(&self, run: RunId) -> Result<BTreeMap<String, u32>> {
+    pub fn scenario_counts(&self, run: RunId) -> Result<BTreeMap<String, u32>> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
                 "SELECT episode.scenario, count(*) FROM episode WHERE episode.run = ?1 AND {} GROUP BY episode.scenario",
@@ -214,8 +214,8 @@ pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Option<Epis
     let Some(row) = rows.next()? else { return Ok(None) };
     let record = read_record(conn, row)?;
     let reason: Option<String> = row.get(COLUMN_COUNT + 10)?;
-    let given: Option<String> = row.get(COLUMN_COUNT + 11)?;
-    let given: Option<Given> = given.as_deref().map(parse).transpose()?;
+    let reported_tokens: Option<String> = row.get(COLUMN_COUNT + 11)?;
+    let reported_tokens: Option<ReportedTokens> = reported_tokens.as_deref().map(parse).transpose()?;
     Ok(Some(Episode {
         key: record.entry.key,
         identity: row.get(COLUMN_COUNT + 14)?,
@@ -229,8 +229,8 @@ pub(crate) fn whole(conn: &Connection, episode: EpisodeId) -> Result<Option<Epis
         unrecognised: record.entry.unrecognised,
         invalid: record.entry.invalid,
         reported: record.reported,
-        tokens: given.as_ref().map(|given| given.tokens),
-        cached_input: given.map(|given| given.cached_input).unwrap_or_default(),
+        tokens: reported_tokens.as_ref().map(|reported_tokens| reported_tokens.tokens),
+        cached_input: reported_tokens.map(|reported_tokens| reported_tokens.cached_input).unwrap_or_default(),
         cost_usd: row.get(COLUMN_COUNT + 12)?,
         timing: record.timing,
         exception: record.exception,

@@ -147,7 +147,7 @@ impl Store {
     }
 
     /// Ends the claims of a process that exits properly. Their episodes wait again.
-    pub fn release_texts_of(&self, process: &str) -> Result<()> {
+    pub fn release_texts_by_process(&self, process: &str) -> Result<()> {
         self.write(|write| release(&write.tx, "process", process))
     }
 }

@@ -60,7 +60,7 @@ pub struct TextsKnown {
 }
 
 /// The row of an owner in the index; `None` = there is none.
-fn row_of(conn: &Connection, episode: EpisodeId, owner: TextOwner) -> Result<Option<i64>> {
+fn text_row(conn: &Connection, episode: EpisodeId, owner: TextOwner) -> Result<Option<i64>> {
     Ok(match (owner.turn, owner.attempt) {
         (None, _) => Some(3 * episode + 2),
         (Some(turn), None) => conn
@@ -79,7 +79,7 @@ fn row_of(conn: &Connection, episode: EpisodeId, owner: TextOwner) -> Result<Opt
     })
 }
 
-fn known(conn: &Connection) -> Result<TextsKnown> {
+fn read_texts_known(conn: &Connection) -> Result<TextsKnown> {
     let sql = format!(
         "SELECT count(*) = total(episode.texts = {IN_PART}), total(episode.texts = {IN_PART})
          FROM episode JOIN run ON run.id = episode.run {} WHERE episode.texts <> {INDEXED}",
@@ -104,7 +104,7 @@ impl Store {
                 return Ok(false);
             }
             for (owner, words) in texts {
-                let Some(row) = row_of(conn, episode.id, *owner)? else { continue };
+                let Some(row) = text_row(conn, episode.id, *owner)? else { continue };
                 let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
                 words.sort_unstable();
                 conn.prepare_cached("DELETE FROM text_index WHERE rowid = ?1")?.execute([row])?;
@@ -186,7 +186,7 @@ impl Store {
 
     /// The progress of indexing over all open sources that are not set aside.
     pub fn texts_known(&self) -> Result<TextsKnown> {
-        self.read(known)
+        self.read(read_texts_known)
     }
 
     /// The size of the index of transcripts and logs in bytes.

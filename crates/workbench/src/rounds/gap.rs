@@ -69,7 +69,7 @@ impl Chains for &Store {
     }
 
     fn scenarios(&self, run: RunId) -> Result<Scenarios, ApiError> {
-        Ok(self.scenarios_of(run)?)
+        Ok(self.scenario_counts(run)?)
     }
 
     fn copied(&self, runs: &[RunId]) -> Result<Vec<RunId>, ApiError> {

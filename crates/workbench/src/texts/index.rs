@@ -216,7 +216,7 @@ impl Workbench {
         if self.store.is_read_only() {
             return Ok(());
         }
-        Ok(self.store.release_texts_of(Process::this().label())?)
+        Ok(self.store.release_texts_by_process(Process::this().label())?)
     }
 
     /// Makes every transcript and log searchable that is not yet. Gives the bytes of their texts.
