@@ -463,11 +463,11 @@ mod tests {
     #[test]
     fn the_name_of_a_scenario_says_language_category_and_difficulty() {
         let name = "c_api_gateway_easy_009_architectural_understanding_expert_01";
-        assert_eq!(named(name), (Some("c"), Some("architectural_understanding"), Some("expert")));
+        assert_eq!(scenario_parts(name), (Some("c"), Some("architectural_understanding"), Some("expert")));
         assert_eq!(
-            named("rust_x_hard_001_bug_investigation_odd_01"),
+            scenario_parts("rust_x_hard_001_bug_investigation_odd_01"),
             (Some("rust"), Some("bug_investigation"), None)
         );
-        assert_eq!(named("anything"), (None, None, None));
+        assert_eq!(scenario_parts("anything"), (None, None, None));
     }
 }
