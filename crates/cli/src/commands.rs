@@ -1,5 +1,6 @@
 //! Runs the command that the arguments name.
 
+mod clean;
 mod compare;
 mod control;
 mod copies;
@@ -8,6 +9,7 @@ mod exports;
 mod failures;
 mod figure;
 mod generate;
+mod harnesses;
 mod images;
 mod locobench;
 mod matrix;
@@ -24,6 +26,8 @@ mod show;
 mod sources;
 mod survival;
 mod table;
+mod test_server;
+mod validate;
 mod withdraw;
 
 use std::process::ExitCode;
@@ -98,7 +102,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             (None, None) => generate::generate(out, &configs, &values, force, json),
         },
         Command::Validate { pack, scenarios, turns, mutants } => {
-            generate::validate(&pack, scenarios.as_ref(), turns.as_ref(), mutants, json)
+            validate::validate(&pack, scenarios.as_ref(), turns.as_ref(), mutants, json)
         }
         Command::ServeReference { pack, scenario, turn, schema, port, on_stdin } => {
             let from = match (schema, pack, scenario, turn) {
@@ -115,7 +119,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             serve_reference::serve_reference(&from, (!on_stdin).then_some(port), json)
         }
         Command::TestServer { pack, scenario, turn, url, cases } => {
-            serve_reference::test_server(&pack, (scenario, turn), &url, &cases, json)
+            test_server::test_server(&pack, (scenario, turn), &url, &cases, json)
         }
         Command::Run { what, yes } => run::run(&what, args.db.as_deref(), yes, json),
         Command::Resume { folder, values, trust } => {
@@ -142,10 +146,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Endpoints { urls, key_env } => endpoints::endpoints(urls, key_env, json),
         Command::Images { command } => images::images(&command, json),
         Command::Harnesses => {
-            images::harnesses(json);
+            harnesses::harnesses(json);
             Ok(ExitCode::SUCCESS)
         }
-        Command::Clean { yes, all } => images::clean(yes, all, json),
+        Command::Clean { yes, all } => clean::clean(yes, all, json),
         Command::Rpc { name, request } => rpc(&open()?, name.as_deref(), &request),
     }
 }
