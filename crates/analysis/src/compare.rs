@@ -159,7 +159,7 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
             paired: paired(of_a, of_b, tau, resampling.seed),
         }
     };
-    let mut pairs: Vec<Pair> = indices_of(options.pairs, runs.len()).into_iter().map(pair).collect();
+    let mut pairs: Vec<Pair> = pair_indices(options.pairs, runs.len()).into_iter().map(pair).collect();
     let p_values: Vec<Option<f64>> = pairs.iter().map(|p| p.logrank.as_ref().map(|l| l.p)).collect();
     for (pair, p) in pairs.iter_mut().zip(holm(&p_values)) {
         pair.p_holm = p;
@@ -184,7 +184,7 @@ pub fn compare(runs: &[ComparedRun<'_>], options: CompareOptions) -> Comparison 
     }
 }
 
-fn indices_of(pairs: Pairs, n: usize) -> Vec<(usize, usize)> {
+fn pair_indices(pairs: Pairs, n: usize) -> Vec<(usize, usize)> {
     match pairs {
         Pairs::Baseline(b) if b < n => (0..n).filter(|a| *a != b).map(|a| (a, b)).collect(),
         Pairs::Baseline(_) => Vec::new(),

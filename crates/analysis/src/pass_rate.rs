@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Z_95;
 use crate::clusters::InScenario;
-use crate::proportion::{wilson, wilson_of};
+use crate::proportion::{wilson, wilson_from_share};
 use crate::survival::Observation;
 use crate::tail_probabilities::student_975;
 
@@ -117,18 +117,18 @@ fn mean(tasks: &[Parts], value: impl Fn(&TaskTrials) -> f64) -> f64 {
 /// The probability that at least one of `k` of the n trials of a task passes: 1 − C(n − c, k) / C(n, k), the unbiased
 /// estimator of Chen et al. 2021 (arXiv:2107.03374, eq. 1). `k` ≤ n.
 pub fn pass_at(task: TaskTrials, k: u32) -> f64 {
-    1.0 - all_of(task.trials.saturating_sub(task.passed), task.trials, k)
+    1.0 - probability_all(task.trials.saturating_sub(task.passed), task.trials, k)
 }
 
 /// The probability that all `k` of the n trials of a task pass: C(c, k) / C(n, k), the unbiased estimator of Yao et
 /// al. 2024 (τ-bench, arXiv:2406.12045). `k` ≤ n.
 pub fn pass_hat(task: TaskTrials, k: u32) -> f64 {
-    all_of(task.passed, task.trials, k)
+    probability_all(task.passed, task.trials, k)
 }
 
 /// C(c, k) / C(n, k): the probability that all of k out of n are among certain c of them, as a product that does not
 /// overflow.
-fn all_of(c: u32, n: u32, k: u32) -> f64 {
+fn probability_all(c: u32, n: u32, k: u32) -> f64 {
     if k > c {
         return 0.0;
     }
@@ -159,7 +159,7 @@ fn clustered(tasks: &[TaskTrials]) -> Option<(f64, f64)> {
         let variance = j / (j - 1.0) * squares / (n * n);
         effective_trials(share, variance, count)?.min(n)
     };
-    let interval = wilson_of(share, effective);
+    let interval = wilson_from_share(share, effective);
     Some((interval.ci_low, interval.ci_high))
 }
 
@@ -191,7 +191,7 @@ fn interval_of_k(tasks: &[Parts], k: u32, estimate: fn(TaskTrials, u32) -> f64) 
         let parts = tasks.iter().map(Vec::len).sum::<usize>() as f64;
         effective_trials(share, j / (j - 1.0) * squares / (parts * parts), count)?.min(groups)
     };
-    let interval = wilson_of(share, effective);
+    let interval = wilson_from_share(share, effective);
     Some((interval.ci_low, interval.ci_high))
 }
 

@@ -21,11 +21,11 @@ pub fn wilson(successes: u32, trials: u32) -> Option<Proportion> {
     if trials == 0 {
         return None;
     }
-    Some(wilson_of(f64::from(successes.min(trials)) / f64::from(trials), f64::from(trials)))
+    Some(wilson_from_share(f64::from(successes.min(trials)) / f64::from(trials), f64::from(trials)))
 }
 
 /// The same for a share over `n` > 0 trials. `n` may be a fraction, like an effective number of trials.
-pub(crate) fn wilson_of(share: f64, n: f64) -> Proportion {
+pub(crate) fn wilson_from_share(share: f64, n: f64) -> Proportion {
     let z2 = Z_95 * Z_95;
     let center = (share + z2 / (2.0 * n)) / (1.0 + z2 / n);
     let half = Z_95 / (1.0 + z2 / n) * (share * (1.0 - share) / n + z2 / (4.0 * n * n)).sqrt();

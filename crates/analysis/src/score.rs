@@ -73,7 +73,7 @@ impl EpisodeParts {
 
     /// EvoCode's score of this episode, see [`dataset_score`]. `None` = there is no known turn.
     pub fn dataset_score(&self) -> Option<f64> {
-        percent_of(self.turns(), f64::from(self.passed_turns))
+        percentage(self.turns(), f64::from(self.passed_turns))
     }
 
     /// StaminaBench's score of this episode, see [`stamina_bench_score`]. `None` = no turn has a known ratio, or only turns that
@@ -82,7 +82,7 @@ impl EpisodeParts {
         if only_passes_are_known(std::slice::from_ref(self)) {
             return None;
         }
-        percent_of(self.turns().saturating_sub(self.failed_without_counts), self.known_ratios())
+        percentage(self.turns().saturating_sub(self.failed_without_counts), self.known_ratios())
     }
 
     fn known_ratios(&self) -> f64 {
@@ -124,7 +124,7 @@ pub fn stamina_bench_score(episodes: &[EpisodeParts]) -> Score {
     let means =
         tasks.values().filter_map(|task| {
             mean(task.episodes.iter().filter_map(|e| {
-                percent_of(task.turns.saturating_sub(e.failed_without_counts), e.known_ratios())
+                percentage(task.turns.saturating_sub(e.failed_without_counts), e.known_ratios())
             }))
         });
     score(&tasks, means, episodes.iter().map(|e| e.failed_without_counts).sum())
@@ -140,7 +140,7 @@ pub fn dataset_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> S
     let tasks = by_scenario(episodes);
     let described = tasks.values().map(|task| {
         let passed = mean(task.episodes.iter().map(|e| f64::from(e.passed_turns))).unwrap_or(0.0);
-        percent_of(task.turns, passed).unwrap_or(0.0)
+        percentage(task.turns, passed).unwrap_or(0.0)
     });
     let totals = undescribed(&tasks, totals_only).map(|t| {
         let turns = f64::from(t.turns.unwrap_or(0));
@@ -164,7 +164,7 @@ pub fn case_score(episodes: &[EpisodeParts], totals_only: &[TaskTotals]) -> Scor
     }
     let described = tasks.values().map(|task| {
         let sum = mean(task.episodes.iter().map(|e| e.ratio_sum)).unwrap_or(0.0);
-        percent_of(task.turns, sum).unwrap_or(0.0)
+        percentage(task.turns, sum).unwrap_or(0.0)
     });
     let totals = undescribed(&tasks, totals_only).filter_map(|t| Some(100.0 * t.case_ratio?.clamp(0.0, 1.0)));
     score(&tasks, described.chain(totals), 0)
@@ -236,7 +236,7 @@ fn score(tasks: &BTreeMap<&str, Task<'_>>, values: impl Iterator<Item = f64>, un
     }
 }
 
-fn percent_of(turns: u32, sum: f64) -> Option<f64> {
+fn percentage(turns: u32, sum: f64) -> Option<f64> {
     (turns > 0).then(|| 100.0 * sum / f64::from(turns))
 }
 

@@ -8,7 +8,7 @@ use crate::survival::{Observation, RestrictedMean, StaminaSummary, natural_tau, 
 
 /// The stamina of an episode, and why it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Ended {
+pub struct EpisodeEnd {
     /// Consecutive turns passed.
     pub turns: u32,
     /// Why it ended there.
@@ -34,10 +34,10 @@ pub struct Sensitivity {
 /// An episode that passed every planned turn stays censored, because it was not stopped. A mean is unknown if its curve is not
 /// known to τ (see [`common_tau`]), because means over different horizons are not comparable. If the curve under the policy is
 /// known to τ, this happens only with *dropped*, when the other episodes planned fewer turns, and with *not recognized*.
-pub fn sensitivity(episodes: &[Ended], policy: &CensoringPolicy, tau: u32) -> Sensitivity {
+pub fn sensitivity(episodes: &[EpisodeEnd], policy: &CensoringPolicy, tau: u32) -> Sensitivity {
     let stopped_from_outside =
-        |e: &Ended| e.reason != EndReason::PassedAll && policy.ending(e.reason) == Ending::Censored;
-    let plain = |e: &Ended| Observation::from_reason(e.turns, e.reason, policy);
+        |e: &EpisodeEnd| e.reason != EndReason::PassedAll && policy.ending(e.reason) == Ending::Censored;
+    let plain = |e: &EpisodeEnd| Observation::from_reason(e.turns, e.reason, policy);
     let failed: Vec<Observation> = episodes
         .iter()
         .map(|e| {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn without_an_episode_at_risk_all_fail_at_once() {
-        let stopped = Ended { turns: 0, reason: EndReason::Endpoint, unrecognized: false };
+        let stopped = EpisodeEnd { turns: 0, reason: EndReason::Endpoint, unrecognized: false };
         let readings = sensitivity(&[stopped; 3], &CensoringPolicy::default(), 0);
         let failed = readings.censored_failed;
         assert_eq!(

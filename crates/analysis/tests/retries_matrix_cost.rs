@@ -7,7 +7,7 @@ use analysis::cost::{CostPerTurn, cost_per_turn, pareto};
 use analysis::matrix::{MatrixRun, matrix};
 use analysis::retries::AttemptEnd::{Censored, Event, Passed};
 use analysis::retries::{AttemptEnd, EpisodeAttempts, MAX_BUDGETS, TurnAttempts, feedback_gain, readings};
-use analysis::sensitivity::{Ended, sensitivity};
+use analysis::sensitivity::{EpisodeEnd, sensitivity};
 use analysis::survival::{Observation, summarize_over};
 use model::{Attempt, CensoringPolicy, EndReason, Ending, Episode, Turn, Verdict};
 use proptest::prelude::*;
@@ -291,14 +291,14 @@ fn the_front_keeps_equals_and_drops_what_is_not_a_number() {
 
 #[test]
 fn readings_of_censoring_bracket_the_result() {
-    let ended = |turns, reason| Ended { turns, reason, unrecognized: false };
+    let end = |turns, reason| EpisodeEnd { turns, reason, unrecognized: false };
     let episodes = [
-        ended(2, EndReason::TestsFailed),
-        ended(9, EndReason::TestsFailed),
-        ended(10, EndReason::PassedAll),
-        ended(3, EndReason::Endpoint),
-        ended(1, EndReason::Budget),
-        ended(0, EndReason::Endpoint),
+        end(2, EndReason::TestsFailed),
+        end(9, EndReason::TestsFailed),
+        end(10, EndReason::PassedAll),
+        end(3, EndReason::Endpoint),
+        end(1, EndReason::Budget),
+        end(0, EndReason::Endpoint),
     ];
     let policy = CensoringPolicy::default();
     let under = |policy: &CensoringPolicy, tau| {
@@ -323,9 +323,9 @@ fn readings_of_censoring_bracket_the_result() {
 
 #[test]
 fn ends_whose_cause_is_not_recognised_are_read_as_censored_too() {
-    let ended = |turns, unrecognized| Ended { turns, reason: EndReason::AgentError, unrecognized };
-    let passed = Ended { turns: 4, reason: EndReason::PassedAll, unrecognized: false };
-    let episodes = [ended(1, false), ended(1, true), passed];
+    let end = |turns, unrecognized| EpisodeEnd { turns, reason: EndReason::AgentError, unrecognized };
+    let passed = EpisodeEnd { turns: 4, reason: EndReason::PassedAll, unrecognized: false };
+    let episodes = [end(1, false), end(1, true), passed];
     let s = sensitivity(&episodes, &CensoringPolicy::default(), 4);
     // One was seen for one turn only, so two are at risk at the next, of whom one fails: S = 1, 1/2, 1/2, 1/2.
     assert_eq!((s.unrecognized_censored.n, s.unrecognized_censored.events), (3, 1));
@@ -340,10 +340,10 @@ fn ends_whose_cause_is_not_recognised_are_read_as_censored_too() {
 
 #[test]
 fn readings_of_censoring_have_the_horizon_of_the_headline_or_no_mean() {
-    let ended = |turns, reason| Ended { turns, reason, unrecognized: false };
+    let end = |turns, reason| EpisodeEnd { turns, reason, unrecognized: false };
     // The task of 12 turns was stopped after 9; without it only tasks of 4 turns are left, of which one passed all.
     let episodes =
-        [ended(9, EndReason::Endpoint), ended(4, EndReason::PassedAll), ended(1, EndReason::TestsFailed)];
+        [end(9, EndReason::Endpoint), end(4, EndReason::PassedAll), end(1, EndReason::TestsFailed)];
     let s = sensitivity(&episodes, &CensoringPolicy::default(), 9);
     assert_eq!((s.censored_failed.restricted_mean.tau, s.censored_dropped.restricted_mean.tau), (9, 9));
     // S = 1, 2/3, … to turn 9, also when the stopped one fails at turn 10.

@@ -139,7 +139,7 @@ impl Workbench {
         for ((pool, of_run), episodes) in pools.iter().zip(&compared.runs).zip(&episodes) {
             let plays =
                 pool.runs.iter().map(|run| run.episode_turns(&self.store)).collect::<Result<Vec<_>, _>>()?;
-            let sensitivity = sensitivity(&pool.ended(), &policy, compared.tau);
+            let sensitivity = sensitivity(&pool.episode_ends(), &policy, compared.tau);
             let survival = kaplan_meier_by_scenario(episodes, turns);
             let mut member = member(pool, episodes, of_run, survival, &sensitivity, &plays, &policy);
             if of_one_turn && member.pass_rate.is_none() {

@@ -2,7 +2,7 @@
 
 use analysis::clusters::InScenario;
 use analysis::score::{self, EpisodeParts};
-use analysis::sensitivity::Ended;
+use analysis::sensitivity::EpisodeEnd;
 use analysis::survival::{Observation, anyone_at_risk};
 use ingest::formats::table;
 use model::{CensoringPolicy, EndReason, Ending};
@@ -35,8 +35,8 @@ pub(crate) fn ending(episode: &EpisodeEntry, policy: &CensoringPolicy) -> Ending
 }
 
 /// Stamina and end of an episode, for other readings of them.
-pub(crate) const fn ended(episode: &EpisodeEntry) -> Ended {
-    Ended { turns: episode.stamina, reason: episode.end_reason, unrecognized: episode.unrecognised }
+pub(crate) const fn episode_end(episode: &EpisodeEntry) -> EpisodeEnd {
+    EpisodeEnd { turns: episode.stamina, reason: episode.end_reason, unrecognized: episode.unrecognised }
 }
 
 /// The most turns that an episode of the run plans, or is seen to have.

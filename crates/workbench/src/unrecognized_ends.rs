@@ -3,12 +3,12 @@
 use analysis::bootstrap::{Resampling, bootstrap_mean};
 use analysis::clusters::InScenario;
 use analysis::pass_rate::pass_rate;
-use analysis::sensitivity::{Ended, sensitivity};
+use analysis::sensitivity::{EpisodeEnd, sensitivity};
 use analysis::survival::Observation;
 use model::{CensoringPolicy, Ending};
 use store::EpisodeEntry;
 
-use crate::episodes::{ended, ending};
+use crate::episodes::{ending, episode_end};
 use crate::stamina_for_hosts::stamina_of;
 
 /// What mean stamina over `tau` turns (of runs of one turn: the pass rate) would be if no end whose cause is not recognized
@@ -38,7 +38,7 @@ pub(crate) fn sensitivity_line(
     if of_one_turn {
         return Some(format!("{premise} the pass rate would be {}.", pass_rate(&read).in_words()));
     }
-    let ends: Vec<Ended> = episodes.iter().map(|episode| ended(episode)).collect();
+    let ends: Vec<EpisodeEnd> = episodes.iter().map(|episode| episode_end(episode)).collect();
     let summary = sensitivity(&ends, policy, tau).unrecognized_censored;
     let other = stamina_of(&summary, &read, || bootstrap_mean(&read, tau, Resampling::default()));
     let mean = other.mean.map_or_else(|| "unknown".to_owned(), |mean| format!("{mean:.2}"));

@@ -157,7 +157,8 @@ fn classify_tests(attempt: &Attempt, suites: Suites) -> Vec<ClassifiedTest> {
         .map(|(at, test)| {
             let mut evidence = Evidence::from_test(test, none_passed, suites);
             evidence.old_name_answers = old.reaches(&evidence);
-            evidence.default_is_wrong = field_of(&evidence).is_some_and(|field| defaults.contains(&field));
+            evidence.default_is_wrong =
+                entity_and_field(&evidence).is_some_and(|field| defaults.contains(&field));
             let rule = first_that_fits(&evidence);
             ClassifiedTest {
                 test: at,
@@ -178,7 +179,7 @@ fn first_that_fits(evidence: &Evidence) -> Option<&'static Rule<Evidence>> {
 }
 
 /// The entity and the field with a wrong value.
-fn field_of(evidence: &Evidence) -> Option<(String, String)> {
+fn entity_and_field(evidence: &Evidence) -> Option<(String, String)> {
     let (first, field) = (evidence.case.first()?, evidence.field.as_ref()?);
     let entity = evidence.created_entity().unwrap_or(first);
     (evidence.status.is_none() && evidence.differs()).then(|| (entity.to_owned(), field.clone()))
@@ -195,7 +196,7 @@ fn wrong_defaults<'a>(
         .filter(|evidence| {
             first_that_fits(evidence).is_some_and(|rule| rule.class == FailureClass::WrongDefault)
         })
-        .filter_map(|evidence| field_of(&evidence))
+        .filter_map(|evidence| entity_and_field(&evidence))
         .collect()
 }
 
@@ -220,7 +221,7 @@ impl OldNames {
     fn from_ids<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
         let mut old = Self::default();
         for id in ids.filter(|id| id.contains("gone")) {
-            let case = super::evidence::case_of(id);
+            let case = super::evidence::case_parts(id);
             let parts: Vec<&str> = case.iter().map(String::as_str).collect();
             match parts.as_slice() {
                 ["gone", "collection" | "prefix", ..] => old.collections = true,

@@ -14,7 +14,7 @@ pub(super) use attempt::none_passed;
 pub use attempt::{AttemptEvidence, LogsWanted};
 pub use phrases::PhraseMeaning;
 pub use texts::FailedRequest;
-pub(super) use texts::case_of;
+pub(super) use texts::case_parts;
 use texts::{Keys, failed_request, line_after, number_after, sent, split_argument};
 
 /// Most bytes of a message.
@@ -132,7 +132,7 @@ impl Evidence {
         }
         let mut evidence = Self {
             case: match suites {
-                Suites::Own => case_of(&test.id),
+                Suites::Own => case_parts(&test.id),
                 Suites::Foreign => Vec::new(),
             },
             about: about.to_lowercase(),

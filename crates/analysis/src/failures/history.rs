@@ -13,7 +13,7 @@ mod repair;
 use model::{Attempt, Episode, TestOutcome, Verdict};
 use serde::Serialize;
 
-use self::identity::{Named, Numbers};
+use self::identity::{Numbers, TurnTest};
 pub use self::repair::{Repair, RepairTimes, repair_times, turn_repairs};
 use crate::survival::MAX_TURNS;
 
@@ -101,7 +101,7 @@ pub struct History {
 
 /// The state of a test so far.
 #[derive(Debug, Default)]
-struct Known {
+struct TestState {
     id: String,
     /// Whether earlier attempts may have had it without naming it.
     hidden_before: bool,
@@ -121,7 +121,7 @@ pub fn history(episode: &Episode) -> History {
     let mut history = History::default();
     let mut numbers = Numbers::default();
     // By the number of the test.
-    let mut tests: Vec<Known> = Vec::new();
+    let mut tests: Vec<TestState> = Vec::new();
     // Whether some earlier attempt did not name all its tests.
     let mut hidden = false;
     // Whether tests ran in an earlier turn.
@@ -129,7 +129,7 @@ pub fn history(episode: &Episode) -> History {
     let mut ordinal = 0_u32;
     for turn in &episode.turns {
         let of_turn = numbers.of_turn(turn);
-        tests.resize_with(numbers.len(), Known::default);
+        tests.resize_with(numbers.len(), TestState::default);
         let mut ran_now = false;
         let hidden_before_turn = hidden;
         for (attempt, places) in turn.attempts.iter().zip(&of_turn.places) {
@@ -141,33 +141,35 @@ pub fn history(episode: &Episode) -> History {
             history.shows_passes |= lists_passes || (ran_now && tells_all_failures(attempt));
             ran_now = true;
             let mut standings = Vec::new();
-            let mut take = |known: &mut Known, named: &Named<'_>, passed: bool, at: Option<usize>| {
-                if !known.seen {
-                    known.seen = true;
-                    // Within a turn the suite is the same, so unnamed tests of other attempts are not other tests.
-                    known.hidden_before = if named.is_followed { hidden_before_turn } else { ran_before };
-                }
-                let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
-                if let Some(at) = at {
-                    standings.push(TestStanding { test: at, standing: known.standing(&history.repairs) });
-                }
-                known.take(named.id, outcome, ordinal, &mut history.repairs);
-            };
+            let mut take =
+                |state: &mut TestState, turn_test: &TurnTest<'_>, passed: bool, at: Option<usize>| {
+                    if !state.seen {
+                        state.seen = true;
+                        // Within a turn the suite is the same, so unnamed tests of other attempts are not other tests.
+                        state.hidden_before =
+                            if turn_test.is_followed { hidden_before_turn } else { ran_before };
+                    }
+                    let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
+                    if let Some(at) = at {
+                        standings.push(TestStanding { test: at, standing: state.standing(&history.repairs) });
+                    }
+                    state.take(turn_test.id, outcome, ordinal, &mut history.repairs);
+                };
             for (at, (test, place)) in attempt.tests.iter().zip(places).enumerate() {
-                let named = &of_turn.named[*place];
-                let known = &mut tests[named.test];
-                known.listed_at = ordinal;
+                let turn_test = &of_turn.tests[*place];
+                let state = &mut tests[turn_test.test];
+                state.listed_at = ordinal;
                 match test.outcome {
-                    TestOutcome::Passed => take(known, named, true, None),
-                    TestOutcome::Failed | TestOutcome::Error => take(known, named, false, Some(at)),
+                    TestOutcome::Passed => take(state, turn_test, true, None),
+                    TestOutcome::Failed | TestOutcome::Error => take(state, turn_test, false, Some(at)),
                     TestOutcome::Skipped => {}
                 }
             }
             if tells_all_failures(attempt) {
-                for named in &of_turn.named {
-                    let known = &mut tests[named.test];
-                    if known.listed_at != ordinal {
-                        take(known, named, true, None);
+                for turn_test in &of_turn.tests {
+                    let state = &mut tests[turn_test.test];
+                    if state.listed_at != ordinal {
+                        take(state, turn_test, true, None);
                     }
                 }
             }
@@ -187,7 +189,7 @@ pub fn history(episode: &Episode) -> History {
     history
 }
 
-impl Known {
+impl TestState {
     fn standing(&self, repairs: &[Repair]) -> Standing {
         match (self.failing, self.last_pass) {
             (Some((at, passed_in_turn)), _) => match repairs.get(at) {
@@ -232,19 +234,19 @@ impl Known {
     }
 }
 
-fn flips(tests: impl Iterator<Item = Known>) -> Vec<Flip> {
+fn flips(tests: impl Iterator<Item = TestState>) -> Vec<Flip> {
     let mut flips: Vec<Flip> = tests
-        .filter(|known| known.outcomes.len() > 2)
-        .map(|known| Flip {
-            id: known.id,
-            changes: known.outcomes.len() as u32 - 1,
+        .filter(|state| state.outcomes.len() > 2)
+        .map(|state| Flip {
+            id: state.id,
+            changes: state.outcomes.len() as u32 - 1,
             turns: (0..)
-                .zip(&known.turns)
+                .zip(&state.turns)
                 .flat_map(|(word, bits)| {
                     (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| 64 * word + bit)
                 })
                 .collect(),
-            outcomes: known.outcomes,
+            outcomes: state.outcomes,
         })
         .collect();
     flips.sort_by(|a, b| b.changes.cmp(&a.changes).then_with(|| a.id.cmp(&b.id)));
@@ -272,6 +274,6 @@ fn tells_all_failures(attempt: &Attempt) -> bool {
 
 /// Whether every test is named.
 fn names_all_tests(attempt: &Attempt) -> bool {
-    let named = attempt.tests.iter().filter(|test| test.outcome != TestOutcome::Skipped).count();
-    attempt.total.is_some_and(|total| named >= total as usize)
+    let named_count = attempt.tests.iter().filter(|test| test.outcome != TestOutcome::Skipped).count();
+    attempt.total.is_some_and(|total| named_count >= total as usize)
 }

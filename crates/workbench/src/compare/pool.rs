@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use analysis::clusters::InScenario;
-use analysis::sensitivity::Ended;
+use analysis::sensitivity::EpisodeEnd;
 use analysis::survival::Observation;
 use model::{Benchmark, CensoringPolicy};
 use store::{EpisodeEntry, RunEntry, RunRecord};
@@ -12,7 +12,7 @@ use store::{EpisodeEntry, RunEntry, RunRecord};
 use super::copied::Copied;
 use super::sets::{self, ScenarioSets};
 use crate::api::{Member, Swatch, marked};
-use crate::episodes::{ended, in_scenario, of_one_turn, of_unknown_turns, turn_axis};
+use crate::episodes::{episode_end, in_scenario, of_one_turn, of_unknown_turns, turn_axis};
 
 /// A run of a member.
 #[derive(Clone)]
@@ -135,8 +135,8 @@ impl Pool {
     }
 
     /// Its episodes with why they ended.
-    pub(crate) fn ended(&self) -> Vec<Ended> {
-        self.episodes().map(ended).collect()
+    pub(crate) fn episode_ends(&self) -> Vec<EpisodeEnd> {
+        self.episodes().map(episode_end).collect()
     }
 
     /// The scenarios that it played.

@@ -29,7 +29,7 @@ impl FailedRequest {
 }
 
 /// The parts of the id of a case. Empty for other ids.
-pub(in crate::failures) fn case_of(id: &str) -> Vec<String> {
+pub(in crate::failures) fn case_parts(id: &str) -> Vec<String> {
     let id = head(id, ABOUT);
     let name = id.rsplit("::").next().unwrap_or(id);
     // Parameters (`[…]`) and the number of a second case of the same name (`#2`) do not belong to it.

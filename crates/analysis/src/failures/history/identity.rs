@@ -47,7 +47,7 @@ impl<'a> Files<'a> {
 
 /// The last naming of a test.
 #[derive(Debug, Clone, Copy, Default)]
-struct LastNamed<'a> {
+struct LastNaming<'a> {
     /// The turn, as counted by [`Numbers::turns`].
     turn: usize,
     /// The id in that turn.
@@ -64,13 +64,13 @@ pub(super) struct Numbers<'a> {
     files: Files<'a>,
     tests: HashMap<Key<'a>, usize>,
     /// By the number of the test.
-    last_named: Vec<LastNamed<'a>>,
+    last_named: Vec<LastNaming<'a>>,
     turns: usize,
 }
 
 /// A test of a turn.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Named<'a> {
+pub(super) struct TurnTest<'a> {
     /// Its id in this turn.
     pub(super) id: &'a str,
     /// Its number in the episode.
@@ -83,8 +83,8 @@ pub(super) struct Named<'a> {
 #[derive(Debug, Default)]
 pub(super) struct TurnTests<'a> {
     /// Each id once, in the order of their first naming.
-    pub(super) named: Vec<Named<'a>>,
-    /// For each attempt and each of its tests, the index in `named`.
+    pub(super) tests: Vec<TurnTest<'a>>,
+    /// For each attempt and each of its tests, the index in `tests`.
     pub(super) places: Vec<Vec<usize>>,
 }
 
@@ -108,9 +108,9 @@ impl<'a> Numbers<'a> {
                 // Attempts of a turn have one suite, and most name the same tests in the same order.
                 let place = match tests_before.get(at) {
                     Some(before) if before.id == test.id => places_before[at],
-                    _ => self.place(&test.id, &mut others, &mut of_turn.named),
+                    _ => self.place(&test.id, &mut others, &mut of_turn.tests),
                 };
-                if !of_turn.named[place].is_followed
+                if !of_turn.tests[place].is_followed
                     && let Some(description) = description(test)
                 {
                     let sharing = described.entry(description).or_default();
@@ -123,7 +123,7 @@ impl<'a> Numbers<'a> {
             of_turn.places.push(places);
             tests_before = &attempt.tests;
         }
-        self.number_the_rest(turn.number, described, &mut of_turn.named);
+        self.number_the_rest(turn.number, described, &mut of_turn.tests);
         of_turn
     }
 
@@ -133,25 +133,25 @@ impl<'a> Numbers<'a> {
         &mut self,
         id: &'a str,
         others: &mut HashMap<&'a str, usize>,
-        named: &mut Vec<Named<'a>>,
+        tests: &mut Vec<TurnTest<'a>>,
     ) -> usize {
-        let next = named.len();
+        let next = tests.len();
         if is_number(id) {
             // Its number is set when all descriptions of the turn are known.
             let place = *others.entry(id).or_insert(next);
             if place == next {
-                named.push(Named { id, test: usize::MAX, is_followed: false });
+                tests.push(TurnTest { id, test: usize::MAX, is_followed: false });
             }
             return place;
         }
         let (file, name) = self.files.split(id);
         let test = number(&mut self.tests, Key::Id(file, name));
         if test >= self.last_named.len() {
-            self.last_named.resize(test + 1, LastNamed::default());
+            self.last_named.resize(test + 1, LastNaming::default());
         }
         let last = &mut self.last_named[test];
         let place = if last.turn != self.turns {
-            *last = LastNamed { turn: self.turns, id, place: next };
+            *last = LastNaming { turn: self.turns, id, place: next };
             next
         } else if last.id == id {
             last.place
@@ -159,7 +159,7 @@ impl<'a> Numbers<'a> {
             *others.entry(id).or_insert(next)
         };
         if place == next {
-            named.push(Named { id, test, is_followed: true });
+            tests.push(TurnTest { id, test, is_followed: true });
         }
         place
     }
@@ -169,7 +169,7 @@ impl<'a> Numbers<'a> {
         &mut self,
         turn: u32,
         described: HashMap<String, Vec<usize>>,
-        named: &mut [Named<'a>],
+        tests: &mut [TurnTest<'a>],
     ) {
         // A description of two ids identifies no test. An id with two descriptions (in two attempts) has the first one.
         let mut own: BTreeMap<usize, String> = BTreeMap::new();
@@ -181,7 +181,7 @@ impl<'a> Numbers<'a> {
                 }
             }
         }
-        for (place, test) in named.iter_mut().enumerate().filter(|(_, test)| !test.is_followed) {
+        for (place, test) in tests.iter_mut().enumerate().filter(|(_, test)| !test.is_followed) {
             let key = own.remove(&place).map_or(Key::InTurn(turn, test.id), Key::Description);
             test.test = number(&mut self.tests, key);
         }
@@ -260,7 +260,7 @@ mod tests {
 
     /// The id and the number of each test of a turn, in the order of their first naming.
     fn numbers<'a>(of_turn: &TurnTests<'a>) -> Vec<(&'a str, usize)> {
-        of_turn.named.iter().map(|named| (named.id, named.test)).collect()
+        of_turn.tests.iter().map(|turn_test| (turn_test.id, turn_test.test)).collect()
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
         let mut all = Numbers::default();
         let first = all.of_turn(&turns[0]);
         assert_eq!(numbers(&first), [("c1", 0), ("c2", 1), ("c3", 2), ("c4", 3)]);
-        assert!(first.named.iter().all(|named| !named.is_followed));
+        assert!(first.tests.iter().all(|turn_test| !turn_test.is_followed));
         // Two tests share `y` in turn 1, and one test has it in turn 2. `c4` is another test in each turn.
         assert_eq!(numbers(&all.of_turn(&turns[1])), [("c1", 4), ("c9", 0), ("c4", 5)]);
     }
@@ -319,7 +319,7 @@ mod tests {
                 let mut expected: Vec<&str> = Vec::new();
                 for (attempt, places) in turn.attempts.iter().zip(&of_turn.places) {
                     let ids: Vec<&str> = attempt.tests.iter().map(|test| test.id.as_str()).collect();
-                    let placed: Vec<&str> = places.iter().map(|place| of_turn.named[*place].id).collect();
+                    let placed: Vec<&str> = places.iter().map(|place| of_turn.tests[*place].id).collect();
                     prop_assert_eq!(&placed, &ids);
                     for id in ids {
                         if !expected.contains(&id) {
@@ -327,16 +327,16 @@ mod tests {
                         }
                     }
                 }
-                let ids: Vec<&str> = of_turn.named.iter().map(|named| named.id).collect();
+                let ids: Vec<&str> = of_turn.tests.iter().map(|turn_test| turn_test.id).collect();
                 prop_assert_eq!(ids, expected);
-                for named in &of_turn.named {
-                    let key = match named.id.split_once("::") {
-                        _ if is_number(named.id) => format!("{} in turn {}", named.id, turn.number),
+                for turn_test in &of_turn.tests {
+                    let key = match turn_test.id.split_once("::") {
+                        _ if is_number(turn_test.id) => format!("{} in turn {}", turn_test.id, turn.number),
                         Some((file, name)) => format!("{}::{name}", without_turn(file)),
-                        None => named.id.to_owned(),
+                        None => turn_test.id.to_owned(),
                     };
-                    prop_assert_eq!(named.is_followed, !is_number(named.id));
-                    prop_assert_eq!(*by_key.entry(key).or_insert(named.test), named.test);
+                    prop_assert_eq!(turn_test.is_followed, !is_number(turn_test.id));
+                    prop_assert_eq!(*by_key.entry(key).or_insert(turn_test.test), turn_test.test);
                 }
             }
             let numbers: BTreeSet<usize> = by_key.values().copied().collect();
