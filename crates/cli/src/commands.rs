@@ -11,11 +11,15 @@ mod figure;
 mod generate;
 mod harnesses;
 mod images;
+mod import_report;
+mod ingest;
 mod locobench;
 mod matrix;
+mod open;
 mod preflight;
 mod report;
 mod rerun_list;
+mod resume;
 mod run;
 mod runs;
 mod search;
@@ -24,6 +28,7 @@ mod serve;
 mod serve_reference;
 mod show;
 mod sources;
+mod status;
 mod survival;
 mod table;
 mod test_server;
@@ -50,9 +55,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
     let open = || Workbench::open(Options { db: args.db.clone(), ..Options::default() });
     match args.command {
         Command::Ingest { paths, map, with } => {
-            Ok(sources::ingest(&*open()?, &paths, (&map, with.as_deref()), json))
+            Ok(ingest::ingest(&*open()?, &paths, (&map, with.as_deref()), json))
         }
-        Command::Open { paths } => sources::open_app(&paths, args.db.as_deref(), json),
+        Command::Open { paths } => open::open_app(&paths, args.db.as_deref(), json),
         Command::Runs { text, sort, ascending } => runs::runs(&*open()?, text, sort, ascending, json),
         Command::Survival { run } => survival::survival(&*open()?, &run, json),
         Command::Show { run } => show::show(&*open()?, &run, json),
@@ -79,7 +84,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::Search { words, limit } => search::search(&*open()?, &words.join(" "), limit, json),
         Command::Sources => sources::sources(&*open()?, json),
-        Command::ImportReport { source } => sources::import_report(&*open()?, &source, json),
+        Command::ImportReport { source } => import_report::import_report(&*open()?, &source, json),
         Command::Close { source } => sources::close(&*open()?, &source, json),
         Command::Figure(args) => figure::figure(&*open()?, &args, json),
         Command::Table(args) => table::table(&*open()?, &args, json),
@@ -123,7 +128,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         }
         Command::Run { what, yes } => run::run(&what, args.db.as_deref(), yes, json),
         Command::Resume { folder, values, trust } => {
-            run::resume(&folder, &values, &trust, args.db.as_deref(), json)
+            resume::resume(&folder, &values, &trust, args.db.as_deref(), json)
         }
         Command::Pause { folder, is_continued } => control::send_request(
             &folder,
@@ -134,7 +139,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Retry { folder, episode } => {
             control::send_request(&folder, &RunAction::Retry { episode }, json)
         }
-        Command::Status { folder } => control::status(&folder, json),
+        Command::Status { folder } => status::status(&folder, json),
         Command::Preflight { what, no_call, ask_again } => {
             let call = match (no_call, ask_again) {
                 (true, _) => EndpointCall::Nothing,
