@@ -87,15 +87,15 @@ fn coherence(samples: &[String]) -> f64 {
 
 /// Whether a call counts as a read, by its name.
 pub(super) fn reads(call: &Call<'_>) -> bool {
-    named(call, &["read_file", "list_directory", "grep", "search"])
+    is_named(call, &["read_file", "list_directory", "grep", "search"])
 }
 
 /// Whether a call counts as a write, by its name.
 pub(super) fn writes(call: &Call<'_>) -> bool {
-    named(call, &["write_file", "edit_file", "create_file"])
+    is_named(call, &["write_file", "edit_file", "create_file"])
 }
 
-fn named(call: &Call<'_>, parts: &[&str]) -> bool {
+fn is_named(call: &Call<'_>, parts: &[&str]) -> bool {
     let name = call.function.to_lowercase();
     parts.iter().any(|part| name.contains(part))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn tree_of(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Tree) {
+fn tree_with(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Tree) {
     let folder = tempfile::tempdir().unwrap();
     for (path, content) in files {
         let path = folder.path().join(path);
@@ -19,7 +19,7 @@ fn tree_of(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Tree) {
 
 /// Kind, place and count of all that is found.
 fn found(files: &[(&str, &[u8])]) -> Vec<(&'static str, String, usize)> {
-    let (_folder, tree) = tree_of(files);
+    let (_folder, tree) = tree_with(files);
     find(&tree).into_iter().map(|found| (found.kind, found.at, found.count)).collect()
 }
 
@@ -35,7 +35,7 @@ fn line(name: &str, value: &Value) -> Vec<(&'static str, String, usize)> {
 fn what_to_open_instead_names_every_format_with_results() {
     let log = json!({"version": 2, "status": "success", "eval": {"task": "a", "model": "m"}, "plan": {}})
         .to_string();
-    let (_folder, tree) = tree_of(&[("logs/a.json", log.as_bytes())]);
+    let (_folder, tree) = tree_with(&[("logs/a.json", log.as_bytes())]);
     let open = find(&tree).into_iter().next().unwrap().instead;
     for format in crate::formats::all().iter().filter(|format| format.id() != "pack") {
         let word = match format.id() {

@@ -151,7 +151,7 @@ pub fn file_pair(tree: &Tree, before: Option<&str>, after: &str, path: &str) -> 
     let mut file = CodeFile::default();
     let mut side = |folder: Option<&str>| -> Result<Option<String>, ReadError> {
         let Some(folder) = folder else { return Ok(None) };
-        match text_of(tree, &join_both(folder, path)) {
+        match read_file_text(tree, &join_both(folder, path)) {
             Ok(Text::Text(text)) => Ok(Some(escape(&text))),
             Ok(Text::Not(why)) => {
                 file.not_shown = Some(why);
@@ -216,7 +216,7 @@ impl FileComparison<'_> {
 
     fn count_lines(&self, deadline: Instant) -> Option<(u32, u32)> {
         let read = |file: Option<&SnapshotFile>, path: Option<&String>| match (file, path) {
-            (Some(file), Some(path)) if file.bytes <= MAX_TEXT => match text_of(self.tree, path) {
+            (Some(file), Some(path)) if file.bytes <= MAX_TEXT => match read_file_text(self.tree, path) {
                 Ok(Text::Text(text)) => Some(text),
                 _ => None,
             },
@@ -244,7 +244,7 @@ enum Text {
     Not(String),
 }
 
-fn text_of(tree: &Tree, path: &str) -> Result<Text, ReadError> {
+fn read_file_text(tree: &Tree, path: &str) -> Result<Text, ReadError> {
     let bytes = match tree.read(path, MAX_TEXT) {
         Ok(bytes) => bytes,
         Err(ReadError::TooLarge { size, .. }) => {

@@ -58,7 +58,7 @@ impl Reading<'_> {
     pub(super) fn place_blocks(&mut self) {
         let mut by_name: HashMap<String, Alike> = HashMap::new();
         for (index, test) in self.log.tests.iter().enumerate().filter(|(_, t)| t.is_failing()) {
-            let alike = by_name.entry(name_of(&test.id)).or_default();
+            let alike = by_name.entry(entry_title(&test.id)).or_default();
             let file = test.id.split("::").next().unwrap_or("");
             alike.by_file.entry(file_name(file).to_owned()).or_default().tests.push(index);
             alike.all.tests.push(index);
@@ -76,7 +76,7 @@ impl Reading<'_> {
                 by_name.get_mut(&block.name).and_then(|alike| alike.find(&block, &taken))
             };
             let outcome = if block.phase == Phase::Call { TestOutcome::Failed } else { TestOutcome::Error };
-            let Some(index) = found.or_else(|| self.name(&id_of(&block), outcome)) else { continue };
+            let Some(index) = found.or_else(|| self.name(&block_test_id(&block), outcome)) else { continue };
             if taken.len() <= index {
                 taken.resize(index + 1, false);
             }
@@ -96,7 +96,7 @@ impl Reading<'_> {
 }
 
 /// How pytest titles the entry of a test: `TestOrders.test_cancel[a::b]`.
-fn name_of(id: &str) -> String {
+fn entry_title(id: &str) -> String {
     let name = id.split_once("::").map_or(id, |(_, name)| name);
     match name.find('[') {
         Some(at) => format!("{}{}", name[..at].replace("::", "."), &name[at..]),
@@ -105,7 +105,7 @@ fn name_of(id: &str) -> String {
 }
 
 /// The id of a test that only its entry names.
-fn id_of(block: &Block) -> String {
+fn block_test_id(block: &Block) -> String {
     if let Some(id) = &block.crashed_at {
         return id.clone();
     }
