@@ -20,6 +20,7 @@ mod preflight;
 mod report;
 mod rerun_list;
 mod resume;
+mod rpc;
 mod run;
 mod runs;
 mod search;
@@ -36,7 +37,6 @@ mod validate;
 mod withdraw;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use workbench::api::{ApiError, RerunRequest, RunAction};
 use workbench::runs::EndpointCall;
@@ -46,8 +46,6 @@ pub(crate) use self::figure::FigureArgs;
 pub(crate) use self::report::ReportArgs;
 pub(crate) use self::table::TableArgs;
 use crate::args::{Args, Command};
-use crate::print::{print, print_json};
-use crate::text_table;
 
 /// Runs the command that the arguments name.
 pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
@@ -155,27 +153,6 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Clean { yes, all } => clean::clean(yes, all, json),
-        Command::Rpc { name, request } => rpc(&open()?, name.as_deref(), &request),
+        Command::Rpc { name, request } => rpc::rpc(&open()?, name.as_deref(), &request),
     }
-}
-
-/// `stamina rpc`: calls a command of the workbench.
-fn rpc(workbench: &Arc<Workbench>, name: Option<&str>, request: &str) -> Result<ExitCode, ApiError> {
-    let Some(name) = name else {
-        let lines: Vec<Vec<String>> = workbench::COMMANDS
-            .iter()
-            .map(|(name, doc)| vec![(*name).to_owned(), (*doc).to_owned()])
-            .collect();
-        print(&text_table::table(&["command", "what it does"], &[false, false], &lines));
-        return Ok(ExitCode::SUCCESS);
-    };
-    let request = match request {
-        "-" => std::io::read_to_string(std::io::stdin().lock())
-            .map_err(|e| ApiError::new("request.unreadable", format!("The request cannot be read: {e}")))?,
-        given => given.to_owned(),
-    };
-    let request = serde_json::from_str(&request)
-        .map_err(|e| ApiError::new("request.malformed", format!("The request is not JSON: {e}")))?;
-    print_json(&workbench::call(workbench, name, request)?);
-    Ok(ExitCode::SUCCESS)
 }
