@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import { inRoot } from "../lib/process.mjs";
 
 /** The most circles in all crates together. */
-export const MOST_CIRCLES = 2;
+export const MOST_CIRCLES = 1;
 
 /** The paths of a `use`: `a::{b, c::{d}}` gives `a::b` and `a::c::d`. */
 export function usedPaths(tree) {
