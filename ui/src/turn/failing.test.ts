@@ -3,7 +3,7 @@ import type { AttemptDetail } from "../host/bindings/AttemptDetail";
 import type { FailureOrigin } from "../host/bindings/FailureOrigin";
 import type { TestHistory } from "../host/bindings/TestHistory";
 import type { TestResult } from "../host/bindings/TestResult";
-import { type Failing, alike, counts, group, offBy, shown, splitId } from "./failing";
+import { type Failing, alike, counts, cutToLines, group, isLongerThan, noFailingTestInWords, offBy, shown, splitId } from "./failing";
 
 const test = (id: string, name: string | null, kind: string | null = "core"): TestResult => ({
   id,
@@ -84,5 +84,24 @@ describe("failing tests", () => {
   it("have a name apart from their file", () => {
     expect(splitId("tests/test_a.py::TestX::test_b[k::v]")).toEqual({ path: "tests/test_a.py::TestX::", name: "test_b[k::v]" });
     expect(splitId("c003")).toEqual({ path: "", name: "c003" });
+  });
+});
+
+describe("texts of tests", () => {
+  it("are cut to lines, and so long lines count as several", () => {
+    expect(cutToLines("a\nb\nc", 2)).toBe("a\nb");
+    expect(cutToLines("x".repeat(500), 2)).toBe("x".repeat(400));
+    expect(["a\nb", "a\nb\nc", "x".repeat(400), "x".repeat(401)].map((text) => isLongerThan(text, 2))).toEqual([false, true, false, true]);
+  });
+
+  it("say why an attempt that did not pass has no failing test", () => {
+    const attempt = (verdict: AttemptDetail["verdict"], reward: number | null = null, reason: AttemptDetail["end_reason"] = null): string =>
+      noFailingTestInWords({ verdict, reward, end_reason: reason });
+    expect(attempt("error", null, "endpoint")).toMatch(/^No test verdict: .+\.$/);
+    expect(attempt("error")).toBe("No test verdict.");
+    expect(attempt("unfinished")).toBe("The files end before the tests did.");
+    expect(attempt("not_tested")).toBe("This benchmark has no tests: nothing judges this phase.");
+    expect(attempt("failed", 0.5)).toBe("The source says that this attempt failed and describes no failing test (reward 0.5).");
+    expect(attempt("failed")).toBe("The source says that this attempt failed and describes no failing test.");
   });
 });

@@ -127,6 +127,9 @@ export function splitId(id: string): { path: string; name: string } {
   return cut < 0 ? { path: "", name: id } : { path: id.slice(0, cut + 2), name: id.slice(cut + 2) };
 }
 
+/** So many passed tests are listed at once. */
+export const PASSED_PAGE = 200;
+
 /** So many letters count as a line. */
 const LINE = 200;
 
@@ -139,10 +142,11 @@ export const cutToLines = (text: string, lines: number): string =>
     .slice(0, lines * LINE);
 
 /** Whether a text has more than so many lines. */
-export const isLonger = (text: string, lines: number): boolean => text.length > lines * LINE || text.split("\n", lines + 1).length > lines;
+export const isLongerThan = (text: string, lines: number): boolean =>
+  text.length > lines * LINE || text.split("\n", lines + 1).length > lines;
 
 /** Why an attempt that did not pass has no failing test to show. */
-export function noneInWords(attempt: Pick<AttemptDetail, "verdict" | "end_reason" | "reward">): string {
+export function noFailingTestInWords(attempt: Pick<AttemptDetail, "verdict" | "end_reason" | "reward">): string {
   const why = attempt.end_reason ? `: ${endReasonLabels[attempt.end_reason]}` : "";
   switch (attempt.verdict) {
     case "error":
