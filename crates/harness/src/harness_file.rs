@@ -162,7 +162,7 @@ impl Harness for HarnessFile {
         for file in &used.files {
             command = command.file(&file.path, filled.quoted(&file.text, file.quote));
         }
-        command.done(self.title())
+        command.files(self.files_before(call)).done(self.title())
     }
 
     fn has_begun(&self, session: &Session) -> bool {

@@ -15,7 +15,7 @@ use model::StepKind;
 use serde::Deserialize;
 
 use crate::usage::of_answers;
-use crate::{Call, Ended, Outcome};
+use crate::{Call, Ended, HomeFile, Outcome, Session};
 
 /// A program with code for its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -53,6 +53,14 @@ impl Program {
             Self::Openhands => openhands::outcome(call, ended),
             Self::QwenCode => qwen_code::outcome(call, ended),
             Self::Vibe => vibe::outcome(call, ended),
+        }
+    }
+
+    /// The files of a session to write into HOME before its next call.
+    pub(crate) fn files_before(self, session: &Session) -> Vec<HomeFile> {
+        match self {
+            Self::Openhands => openhands::answers(session),
+            _ => Vec::new(),
         }
     }
 

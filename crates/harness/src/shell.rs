@@ -44,6 +44,13 @@ impl Command {
         self
     }
 
+    /// Adds files in HOME.
+    #[must_use]
+    pub(crate) fn files(mut self, files: Vec<HomeFile>) -> Self {
+        self.made.files.extend(files);
+        self
+    }
+
     /// Adds the request as a file in HOME.
     #[must_use]
     pub(crate) fn prompt_file(self, call: &Call<'_>) -> Self {

@@ -9,10 +9,11 @@ use proptest::prelude::*;
 use crate::common::{ID, Left, fixtures};
 
 /// The files that harnesses read in HOME.
-const PATHS: [&str; 9] = [
+const PATHS: [&str; 10] = [
     ".stamina/mini/trajectory.json",
     ".stamina/vibe/export.json",
     ".openhands/conversations/c2deb65b83a4493bad6c2163bbe95989/base_state.json",
+    ".openhands/conversations/c2deb65b83a4493bad6c2163bbe95989/events/event-00000-35a01e68-ef52-47ec-bbf9-84fb3aa5dfac.json",
     ".kimi/sessions/0123456789abcdef0123456789abcdef/0f0e0d0c-0b0a-4908-8706-050403020100/wire.jsonl",
     ".kimi-code/sessions/wd_workspace_0/0f0e0d0c-0b0a-4908-8706-050403020100/agents/main/wire.jsonl",
     ".kimi-code/session_index.jsonl",

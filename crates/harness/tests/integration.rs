@@ -15,4 +15,5 @@ mod golden;
 mod hostile;
 mod invocations;
 mod mock_agent;
+mod unanswered_calls;
 mod untold_usage;

@@ -4,7 +4,7 @@ use super::HarnessFile;
 use super::format::From;
 use crate::outcome_code::Program;
 use crate::shell::{is_id, is_uuid};
-use crate::{AMBIGUOUS, Call, Harness, HarnessError, session_file};
+use crate::{AMBIGUOUS, Call, Harness, HarnessError, HomeFile, session_file};
 
 impl HarnessFile {
     /// Whether the id of a session may be used. It comes from a container and becomes an argument.
@@ -42,6 +42,14 @@ impl HarnessFile {
             return Ok(None);
         }
         Err(HarnessError::NoSession { harness: self.title().to_owned(), why })
+    }
+
+    /// The files of the session to write into HOME before a call.
+    pub(super) fn files_before(&self, call: &Call<'_>) -> Vec<HomeFile> {
+        let (Some(program), Some(session)) = (self.description.outcome, call.session) else {
+            return Vec::new();
+        };
+        program.files_before(session)
     }
 
     /// The file of the session of a call, below HOME.

@@ -3,21 +3,24 @@
 //! Tokens are only in the `base_state.json` of the conversation, cumulative over all its calls, one count for the agent and
 //! one for the condenser. The memory of the session stores the sum of the last call, which is subtracted.
 //!
-//! After a kill during a tool call, it repeats this call when the session continues, and puts the result after the new
-//! request. Strict endpoints refuse this order. This module cannot change that.
+//! When a session continues, it runs the call again during which it was killed, and puts the result after the new request.
+//! [`unanswered_calls`] prevents that.
+
+mod unanswered_calls;
 
 use std::collections::BTreeMap;
 
 use model::{EndReason, Tokens};
 use serde::Deserialize;
 
+use self::unanswered_calls::CONVERSATIONS;
+pub(super) use self::unanswered_calls::answers;
 use crate::call_end::{Signs, decide, fault};
 use crate::readers::openhands::{dashed, read};
 use crate::shell::is_uuid;
 use crate::usage::Meter;
 use crate::{Call, Ended, Outcome};
 
-const CONVERSATIONS: &str = ".openhands/conversations";
 /// Where no id was found.
 pub(super) const NO_SESSION: &str =
     "no conversation in its output, nor just one in ~/.openhands/conversations";
@@ -51,6 +54,11 @@ pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
         _ => {}
     }
     let mut session = crate::next_session(call.session, id);
+    if signs.finished {
+        unanswered_calls::forget(&mut session);
+    } else {
+        unanswered_calls::remember(&mut session, ended.home);
+    }
     let mut meter = Meter::new(&mut session);
     let metrics = state.map(|s| s.stats.usage_to_metrics).unwrap_or_default();
     let total = metrics.values().map(Metrics::tokens).fold(Tokens::default(), Tokens::plus);
