@@ -25,7 +25,7 @@ pub fn kaplan_meier_by_scenario(episodes: &[InScenario], horizon: u32) -> Vec<Su
 }
 
 /// An episode that was at risk.
-struct Placed {
+struct EpisodeAtRisk {
     scenario: usize,
     last_at_risk: u32,
     failed: bool,
@@ -33,13 +33,13 @@ struct Placed {
 
 fn put_bands(episodes: &[InScenario], points: &mut [SurvivalPoint]) {
     let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut placed: Vec<Placed> = Vec::with_capacity(episodes.len());
+    let mut placed: Vec<EpisodeAtRisk> = Vec::with_capacity(episodes.len());
     for episode in episodes.iter().filter(|episode| episode.observation.last_at_risk() > 0) {
         let next = numbers.len();
         let scenario = *numbers.entry(&episode.scenario).or_insert(next);
         let seen = episode.observation;
         let failed = seen.failed_turn().is_some();
-        placed.push(Placed { scenario, last_at_risk: seen.last_at_risk(), failed });
+        placed.push(EpisodeAtRisk { scenario, last_at_risk: seen.last_at_risk(), failed });
     }
     placed.sort_by_key(|episode| episode.last_at_risk);
     // For each scenario: the episodes at risk, and the influence on ln S so far.

@@ -35,7 +35,7 @@ impl Default for Resampling {
 
 /// A number with its interval by cluster bootstrap.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Bootstrapped {
+pub struct BootstrapEstimate {
     /// The number, from the data itself.
     pub value: f64,
     /// Lower end of the 95 % interval; `None` = no variation (one scenario, or equal ones).
@@ -51,7 +51,11 @@ pub struct Bootstrapped {
 }
 
 /// Mean stamina over `tau` turns. `None` = nobody was at risk, or τ = 0.
-pub fn bootstrap_mean(episodes: &[InScenario], tau: u32, resampling: Resampling) -> Option<Bootstrapped> {
+pub fn bootstrap_mean(
+    episodes: &[InScenario],
+    tau: u32,
+    resampling: Resampling,
+) -> Option<BootstrapEstimate> {
     bootstrap(&[episodes], tau, resampling, |means| means[0])
 }
 
@@ -61,7 +65,7 @@ pub fn bootstrap_difference(
     b: &[InScenario],
     tau: u32,
     resampling: Resampling,
-) -> Option<Bootstrapped> {
+) -> Option<BootstrapEstimate> {
     bootstrap(&[a, b], tau, resampling, |means| means[0] - means[1])
 }
 
@@ -73,7 +77,7 @@ pub fn bootstrap_ratio(
     b: &[InScenario],
     tau: u32,
     resampling: Resampling,
-) -> Option<Bootstrapped> {
+) -> Option<BootstrapEstimate> {
     bootstrap(&[a, b], tau, resampling, |means| ratio(means[0], means[1]))
 }
 
@@ -92,7 +96,7 @@ fn bootstrap(
     tau: u32,
     resampling: Resampling,
     number: impl Fn(&[f64]) -> f64,
-) -> Option<Bootstrapped> {
+) -> Option<BootstrapEstimate> {
     ResampledMeans::new(groups, tau, resampling).bootstrapped(number)
 }
 
@@ -126,14 +130,14 @@ impl ResampledMeans {
     }
 
     /// A number with its interval. `None` = it is not finite in the data.
-    pub(crate) fn bootstrapped(&self, number: impl Fn(&[f64]) -> f64) -> Option<Bootstrapped> {
+    pub(crate) fn bootstrapped(&self, number: impl Fn(&[f64]) -> f64) -> Option<BootstrapEstimate> {
         let value = number(&self.observed);
         if !value.is_finite() {
             return None;
         }
         let mut values: Vec<f64> = self.resampled.chunks(self.observed.len().max(1)).map(number).collect();
         let (ci_low, ci_high) = percentiles(&mut values);
-        Some(Bootstrapped {
+        Some(BootstrapEstimate {
             value,
             ci_low,
             ci_high,

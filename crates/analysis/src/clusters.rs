@@ -70,11 +70,11 @@ const DRAWS: u32 = 1_000;
 struct Group {
     /// Turns with failures, up to the horizon.
     turns: Vec<u32>,
-    episodes: Vec<Placed>,
+    episodes: Vec<ClusterEpisode>,
     tau: u32,
 }
 
-struct Placed {
+struct ClusterEpisode {
     scenario: u32,
     /// At how many of these turns it was at risk.
     upto: u32,
@@ -163,7 +163,7 @@ impl Group {
                 let last = e.observation.last_at_risk();
                 let upto = turns.partition_point(|t| *t <= last) as u32;
                 let failed = e.observation.failed_turn().is_some_and(|t| t <= tau);
-                (last > 0).then_some(Placed { scenario, upto, failed })
+                (last > 0).then_some(ClusterEpisode { scenario, upto, failed })
             })
             .collect();
         Self { turns, episodes, tau }

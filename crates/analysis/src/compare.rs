@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrap::{Bootstrapped, ResampledMeans, Resampling, bootstrap_mean};
+use crate::bootstrap::{BootstrapEstimate, ResampledMeans, Resampling, bootstrap_mean};
 use crate::clusters::{InScenario, has_repeats, observations};
 use crate::difference::{
     Estimate, clustered_difference, clustered_ratio, common_tau, mean_difference, mean_ratio,
@@ -60,7 +60,7 @@ pub struct RunStamina {
     /// Mean stamina (Greenwood) over the common τ; n, events, censored and median of the whole run.
     pub summary: StaminaSummary,
     /// The mean with its interval by cluster bootstrap.
-    pub bootstrap: Option<Bootstrapped>,
+    pub bootstrap: Option<BootstrapEstimate>,
 }
 
 /// Two runs of a comparison.
@@ -85,7 +85,7 @@ pub struct Pair {
     /// Difference of mean stamina (Greenwood, or by a jackknife over scenarios).
     pub difference: Option<Estimate>,
     /// The same by cluster bootstrap.
-    pub difference_bootstrap: Option<Bootstrapped>,
+    pub difference_bootstrap: Option<BootstrapEstimate>,
     /// Ratio of mean stamina (log scale; Greenwood, or by a jackknife over scenarios).
     pub ratio: Option<Estimate>,
     /// On shared scenarios; `None` = none are shared.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_ratio};
+use crate::bootstrap::{BootstrapEstimate, Resampling, bootstrap_ratio};
 use crate::clusters::{InScenario, observations};
 use crate::difference::{Shortest, common_tau, shortest};
 use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarize_over};
@@ -52,7 +52,7 @@ pub struct Extremes {
     /// Row of the harness with the lowest mean.
     pub worst: usize,
     /// Best ÷ worst, by cluster bootstrap of these two cells; `None` = the worst is 0, the ratio is not defined.
-    pub ratio: Option<Bootstrapped>,
+    pub ratio: Option<BootstrapEstimate>,
 }
 
 /// Harness × model.
@@ -103,12 +103,12 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, resampling: Resampling) 
     let tau = common_tau(&curves).min(tau.unwrap_or(MAX_TURNS));
     let rows: BTreeSet<&str> = pooled.keys().map(|k| k.0).collect();
     let columns: BTreeSet<&str> = pooled.keys().map(|k| k.1).collect();
-    let grid: Vec<Vec<Option<Placed<'_>>>> = rows
+    let grid: Vec<Vec<Option<CellEpisodes<'_>>>> = rows
         .iter()
         .map(|harness| {
             columns
                 .iter()
-                .map(|model| pooled.get(&(*harness, *model)).map(|pool| Placed::from_pool(pool, tau)))
+                .map(|model| pooled.get(&(*harness, *model)).map(|pool| CellEpisodes::from_pool(pool, tau)))
                 .collect()
         })
         .collect();
@@ -136,12 +136,12 @@ struct Pool {
 }
 
 /// A cell with its episodes.
-struct Placed<'a> {
+struct CellEpisodes<'a> {
     cell: Cell,
     episodes: &'a [InScenario],
 }
 
-impl<'a> Placed<'a> {
+impl<'a> CellEpisodes<'a> {
     fn from_pool(pool: &'a Pool, tau: u32) -> Self {
         let cell = Cell { runs: pool.runs.clone(), summary: summarize_over(&pool.observations, tau) };
         Self { cell, episodes: &pool.episodes }
@@ -152,7 +152,7 @@ impl<'a> Placed<'a> {
     }
 }
 
-fn margin(name: &str, line: &[Option<&Placed<'_>>]) -> Margin {
+fn margin(name: &str, line: &[Option<&CellEpisodes<'_>>]) -> Margin {
     let means: Vec<f64> = line.iter().flatten().filter_map(|placed| placed.mean()).collect();
     Margin {
         name: name.to_owned(),
@@ -162,8 +162,8 @@ fn margin(name: &str, line: &[Option<&Placed<'_>>]) -> Margin {
     }
 }
 
-fn extremes(line: &[Option<&Placed<'_>>], tau: u32, resampling: Resampling) -> Option<Extremes> {
-    let means: Vec<(usize, &Placed<'_>, f64)> = line
+fn extremes(line: &[Option<&CellEpisodes<'_>>], tau: u32, resampling: Resampling) -> Option<Extremes> {
+    let means: Vec<(usize, &CellEpisodes<'_>, f64)> = line
         .iter()
         .enumerate()
         .filter_map(|(row, placed)| placed.and_then(|p| Some((row, p, p.mean()?))))

@@ -17,7 +17,7 @@
 use model::{CensoringPolicy, EndReason, Ending, Episode, Turn, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::bootstrap::{Bootstrapped, Resampling, bootstrap_ratio};
+use crate::bootstrap::{BootstrapEstimate, Resampling, bootstrap_ratio};
 use crate::clusters::InScenario;
 use crate::survival::Observation;
 
@@ -169,7 +169,7 @@ pub fn feedback_gain(
     retries: u32,
     tau: u32,
     resampling: Resampling,
-) -> Option<Bootstrapped> {
+) -> Option<BootstrapEstimate> {
     let reading = |r| -> Vec<InScenario> {
         episodes.iter().map(|e| InScenario::new(e.scenario.as_str(), e.truncated(r))).collect()
     };

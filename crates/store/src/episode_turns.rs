@@ -103,7 +103,7 @@ pub struct KnownSum {
 
 /// What an episode used, if known.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Used {
+pub struct UsedTotals {
     /// US dollars. An attempt without a model request costs nothing.
     pub cost: KnownSum,
     /// Input and output tokens.
@@ -138,7 +138,7 @@ impl KnownSum {
     }
 }
 
-impl Used {
+impl UsedTotals {
     pub(crate) fn from_episode(episode: &Episode) -> Self {
         let tokens = |tokens: Tokens| Some(tokens.input? as f64 + tokens.output? as f64);
         let mut used = Self::default();
@@ -201,7 +201,7 @@ pub struct EpisodeTurns {
     /// Seconds that the agent took: of the episode, else summed over the attempts for which they are known.
     pub agent_seconds: Option<f64>,
     /// What it used.
-    pub used: Used,
+    pub used: UsedTotals,
     /// Whether its input tokens are known at every attempt, or the source gives those of the whole episode.
     pub input_is_whole: bool,
     /// The same of its output tokens.
@@ -272,8 +272,8 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
     let known = episode.turns.iter().flat_map(|t| &t.attempts).filter_map(|a| a.timing.agent_seconds);
     let seconds =
         episode.timing.agent_seconds.or_else(|| known.fold(None, |sum, s| Some(sum.unwrap_or(0.0) + s)));
-    let Used { cost, tokens, tool_calls, steps, steps_survived, seconds: worked } =
-        Used::from_episode(episode);
+    let UsedTotals { cost, tokens, tool_calls, steps, steps_survived, seconds: worked } =
+        UsedTotals::from_episode(episode);
     conn.prepare_cached(
         "INSERT INTO play (episode, turns, agent_seconds, cost, cost_turns, tokens, tokens_turns, tool_calls,
            tool_calls_turns, steps, steps_turns, seconds, seconds_turns, steps_survived)
@@ -335,7 +335,7 @@ impl Store {
                 Ok(EpisodeTurns {
                     episode: row.get(0)?,
                     agent_seconds: row.get(2)?,
-                    used: Used {
+                    used: UsedTotals {
                         cost: known(3)?,
                         tokens: known(5)?,
                         tool_calls: known(7)?,

@@ -203,8 +203,9 @@ impl EpisodeCounts {
             cached: reported.cached.or(of_attempts.cached),
             output: reported.output.or(of_attempts.output),
         };
-        counts.cost_usd =
-            episode_turns::Used::from_episode(episode).whole_cost(counts.reached_turns).or(episode.cost_usd);
+        counts.cost_usd = episode_turns::UsedTotals::from_episode(episode)
+            .whole_cost(counts.reached_turns)
+            .or(episode.cost_usd);
         counts
     }
 

@@ -59,7 +59,7 @@ pub use changes::Changes;
 pub use connection::Store;
 pub use copied_runs::{LeftOut, LeftOutRun};
 pub use copies::{EpisodeCopy, SharedEpisodes};
-pub use episode_turns::{EpisodeTurns, KnownSum, PlayedTurn, Used};
+pub use episode_turns::{EpisodeTurns, KnownSum, PlayedTurn, UsedTotals};
 pub use episodes::{EpisodeEntry, EpisodeRecord};
 pub use error::StoreError;
 pub use grader::{GraderMention, GraderMentions};

@@ -164,8 +164,8 @@ fn a_migration_computes_what_episodes_used() {
         let costs: Vec<Option<f64>> =
             store.episodes(run.id).unwrap().into_iter().map(|entry| entry.cost_usd).collect();
         // The number of steps is unknown until the source is read again.
-        let used: Vec<store::Used> = (store.episode_turns(run.id).unwrap().into_iter())
-            .map(|play| store::Used { steps_survived: None, ..play.used })
+        let used: Vec<store::UsedTotals> = (store.episode_turns(run.id).unwrap().into_iter())
+            .map(|play| store::UsedTotals { steps_survived: None, ..play.used })
             .collect();
         (costs, used, run.totals.cost_usd, run.totals.cost_known)
     };

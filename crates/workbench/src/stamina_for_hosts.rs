@@ -1,6 +1,6 @@
 //! Mean stamina as hosts get it.
 
-use analysis::bootstrap::Bootstrapped;
+use analysis::bootstrap::BootstrapEstimate;
 use analysis::clusters::{InScenario, has_repeats};
 use analysis::survival::StaminaSummary;
 
@@ -26,7 +26,7 @@ pub(crate) fn stamina(summary: &StaminaSummary) -> Stamina {
 pub(crate) fn stamina_of(
     summary: &StaminaSummary,
     episodes: &[InScenario],
-    bootstrap: impl FnOnce() -> Option<Bootstrapped>,
+    bootstrap: impl FnOnce() -> Option<BootstrapEstimate>,
 ) -> Stamina {
     let plain = stamina(summary);
     if plain.mean.is_none() || !has_repeats(episodes) {

@@ -1,6 +1,6 @@
 //! Tests of two members, from `analysis` to the edge.
 
-use analysis::bootstrap::Bootstrapped;
+use analysis::bootstrap::BootstrapEstimate;
 use analysis::logrank::LogRank;
 use analysis::paired::Paired;
 use analysis::pass_rate::difference;
@@ -79,7 +79,7 @@ pub(crate) fn in_both(a: &str, b: &str, runs: u32) -> String {
 }
 
 /// An estimate with its interval by bootstrap, which has no p.
-pub(crate) fn bootstrapped(b: &Bootstrapped) -> Estimate {
+pub(crate) fn bootstrapped(b: &BootstrapEstimate) -> Estimate {
     Estimate { value: b.value, ci_low: b.ci_low, ci_high: b.ci_high, p: None }
 }
 
