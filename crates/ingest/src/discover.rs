@@ -102,7 +102,7 @@ pub struct NotRecognized {
     /// Tables that lack columns of a tidy table.
     pub tables: Vec<IncompleteTable>,
     /// What comes closest, where nothing was found that has a name.
-    pub closest: Option<Box<Closest>>,
+    pub closest: Option<Box<ClosestFolder>>,
 }
 
 /// What one format looked for.
@@ -118,7 +118,7 @@ pub struct Lookup {
 
 /// The folder that nearly is of a format.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Closest {
+pub struct ClosestFolder {
     /// In a sentence.
     pub sentence: String,
     /// The folder (`""` = the root).
@@ -294,7 +294,7 @@ impl Search<'_> {
             && self.seen.found.is_empty()
         {
             let which = if at.is_empty() { "It".to_owned() } else { format!("“{at}”") };
-            self.seen.closest = Some(Box::new(Closest {
+            self.seen.closest = Some(Box::new(ClosestFolder {
                 sentence: format!("{which} comes closest to the format “{}”: {found}.", format.name()),
                 at: at.clone(),
             }));

@@ -107,14 +107,14 @@ pub(crate) const MOST_PLANNED: u64 = 100_000;
 
 /// A scenario that was to be played in a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
+pub struct PlannedScenario {
     /// Its name, as the source gives it.
     pub scenario: String,
     /// How often.
     pub episodes: u32,
 }
 
-impl Planned {
+impl PlannedScenario {
     /// Counts names, in the order in which they first come.
     pub(crate) fn count(names: impl IntoIterator<Item = String>) -> Vec<Self> {
         let mut planned: Vec<Self> = Vec::new();
@@ -179,7 +179,7 @@ pub trait Format: Send + Sync {
     }
     /// How often each scenario was to be played in a run ([`Run::key`]) of the place, where the source names them. Reads
     /// small files only. `None` = nothing names them.
-    fn planned(&self, _tree: &Tree, _at: &str, _run: &str) -> Option<Vec<Planned>> {
+    fn planned(&self, _tree: &Tree, _at: &str, _run: &str) -> Option<Vec<PlannedScenario>> {
         None
     }
     /// Reads the steps that a [`model::ArtifactKind::Transcript`] artifact of this format holds.

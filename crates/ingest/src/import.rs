@@ -155,7 +155,7 @@ impl Job<'_> {
 }
 
 /// What a reader made of a part, before it is stored.
-struct Done {
+struct PartReading {
     job: usize,
     episodes: Vec<(String, Episode)>,
     report: Report,
@@ -370,7 +370,7 @@ fn read_jobs(
     met: &MetWarnings,
     (next, readers): (&AtomicUsize, &PlaceReaders),
     stop: &AtomicBool,
-    sender: &SyncSender<Done>,
+    sender: &SyncSender<PartReading>,
 ) {
     while !stop.load(Ordering::Relaxed) {
         let index = next.fetch_add(1, Ordering::Relaxed);
@@ -421,7 +421,7 @@ fn read_jobs(
             );
             report.warn(Warning::read_differently(&job.place.at, "turns.out_of_range", what));
         }
-        if sender.send(Done { job: index, episodes, report }).is_err() {
+        if sender.send(PartReading { job: index, episodes, report }).is_err() {
             return;
         }
     }

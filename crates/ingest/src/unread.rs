@@ -83,14 +83,14 @@ pub(crate) fn find_beside(tree: &Tree, folders: &HashSet<&str>, formats: &[&str]
 }
 
 fn find_outside(tree: &Tree, places: &HashSet<&str>) -> Vec<UnreadResults> {
-    let mut look = Look { tree, found: Vec::new(), files_left: FILES, bytes_left: BYTES };
+    let mut search = ResultSearch { tree, found: Vec::new(), files_left: FILES, bytes_left: BYTES };
     // What is in it may be packed by a method that is not read.
     if places.is_empty()
         && tree.is_zip()
         && let Some(kind) = position(|sign| sign.is_of_zip(&tree.name()))
     {
-        look.take(kind, "");
-        return look.sorted();
+        search.take(kind, "");
+        return search.sorted();
     }
     let mut level = vec![String::new()];
     let mut folders = 0;
@@ -104,11 +104,11 @@ fn find_outside(tree: &Tree, places: &HashSet<&str>) -> Vec<UnreadResults> {
                 continue;
             }
             folders += 1;
-            next.extend(look.folder(&folder));
+            next.extend(search.folder(&folder));
         }
         level = next;
     }
-    look.sorted()
+    search.sorted()
 }
 
 /// The first kind that has a sign.
@@ -146,7 +146,7 @@ fn plural(clause: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-struct Look<'a> {
+struct ResultSearch<'a> {
     tree: &'a Tree,
     /// By the place of the kind in the table.
     found: Vec<(usize, Occurrence)>,
@@ -154,7 +154,7 @@ struct Look<'a> {
     bytes_left: u64,
 }
 
-impl Look<'_> {
+impl ResultSearch<'_> {
     fn sorted(mut self) -> Vec<UnreadResults> {
         self.found.sort_by(|(a, first), (b, other)| other.count.cmp(&first.count).then(a.cmp(b)));
         self.found.into_iter().map(|(index, seen)| table::KINDS[index].unread_results(seen)).collect()

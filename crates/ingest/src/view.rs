@@ -13,7 +13,7 @@ pub use text::{DEFAULT_LIMIT, MAX_LIMIT, TextPage, escape, text_page};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::format_trait::{MOST_PLANNED, Planned};
+use crate::format_trait::{MOST_PLANNED, PlannedScenario};
 use crate::readers::atif;
 use crate::readers::json::Node;
 
@@ -44,7 +44,7 @@ pub fn text_at(tree: &Tree, path: &str, pointer: &str) -> Result<String, ReadErr
 
 /// How often each scenario was to be played in a run, by the format (its id) that found it at a place; `None` = nothing names
 /// them, or there are more than anybody plays.
-pub fn planned(tree: &Tree, format: &str, at: &str, run: &str) -> Option<Vec<Planned>> {
+pub fn planned(tree: &Tree, format: &str, at: &str, run: &str) -> Option<Vec<PlannedScenario>> {
     let format = crate::formats::all().iter().find(|known| known.id() == format)?;
     let planned = catch_unwind(AssertUnwindSafe(|| format.planned(tree, at, run))).ok().flatten()?;
     // Each is a line of a list.

@@ -109,7 +109,7 @@ impl Shared {
         model::lock(&self.state)
     }
 
-    fn set_mode(&self, look: &Look) {
+    fn set_mode(&self, look: &WatchThread) {
         self.notified.store(look.notifier.is_some(), Ordering::Relaxed);
     }
 
@@ -182,7 +182,7 @@ fn watch_at(
     let thread = std::thread::Builder::new().name("watch".to_owned());
     let supervised = Arc::clone(&shared);
     thread.spawn(move || {
-        let look = Look::begin(&path, hint, &supervised);
+        let look = WatchThread::begin(&path, hint, &supervised);
         supervised.set_mode(&look);
         let mut state = supervised.state();
         state.ready = true;
@@ -221,7 +221,7 @@ impl Drop for Watch {
 }
 
 /// What the watching thread knows.
-struct Look {
+struct WatchThread {
     /// `None` when changes are noticed by looking again.
     notifier: Option<Folders>,
     hint: Hint,
@@ -233,7 +233,7 @@ struct Look {
     unsettled: bool,
 }
 
-impl Look {
+impl WatchThread {
     fn begin(path: &Path, hint: Hint, shared: &Arc<Shared>) -> Self {
         if hint == Hint::Auto && path.is_dir() && !is_remote(path) {
             match notifier(path, shared) {
@@ -265,7 +265,7 @@ impl Look {
     }
 }
 
-fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_change: &dyn Fn()) {
+fn supervise(path: &Path, mut look: WatchThread, pace: Pace, shared: &Arc<Shared>, on_change: &dyn Fn()) {
     let mut look_at = Instant::now() + look.next(path, pace);
     loop {
         let mut state = shared.state();
@@ -309,7 +309,7 @@ fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_c
             }
         }
         if exhausted {
-            look = Look::begin(path, Hint::Rescan, shared);
+            look = WatchThread::begin(path, Hint::Rescan, shared);
             // What the system did not tell of since its limit was reached.
             shared.changed();
         } else if look_again(path, &mut look, shared) {
@@ -321,13 +321,13 @@ fn supervise(path: &Path, mut look: Look, pace: Pace, shared: &Arc<Shared>, on_c
 }
 
 /// Whether the source is another than at the last look.
-fn look_again(path: &Path, look: &mut Look, shared: &Arc<Shared>) -> bool {
+fn look_again(path: &Path, look: &mut WatchThread, shared: &Arc<Shared>) -> bool {
     let begin = Instant::now();
     let seen = if look.notifier.is_some() { identity(path) } else { glance(path, shared) };
     look.took = begin.elapsed();
     if look.seen.is_none() && seen.is_some() || look.notifier.is_some() && seen != look.seen {
         // It came, went, or another one is in its place, which the old watches do not see.
-        *look = Look::begin(path, look.hint, shared);
+        *look = WatchThread::begin(path, look.hint, shared);
         return true;
     }
     let differs = seen != look.seen;

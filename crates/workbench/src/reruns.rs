@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use ingest::format_trait::Planned;
+use ingest::format_trait::PlannedScenario;
 use ingest::view;
 use model::{EndReason, Ending, Extra, counted, plain_line, shell_word};
 use serde_json::Value;
@@ -142,7 +142,7 @@ impl Workbench {
     }
 
     /// What the source says was planned; nothing where it is not there any more.
-    fn planned(&self, record: &RunRecord) -> Option<Vec<Planned>> {
+    fn planned(&self, record: &RunRecord) -> Option<Vec<PlannedScenario>> {
         let tree = self.live.tree(record.entry.source, &record.source_path).ok()?;
         view::planned(&tree, &record.entry.format, &record.entry.place, &record.run.key)
     }
@@ -341,7 +341,7 @@ fn scenario_number(task: &str) -> Option<u32> {
 }
 
 /// Whether scenarios are planned by all their numbers and their folders count from 1: settings name them from 0.
-fn counts_from_one(planned: &[Planned], settings: &Extra) -> bool {
+fn counts_from_one(planned: &[PlannedScenario], settings: &Extra) -> bool {
     let names_some = |key: &String| key.ends_with("execute_episodes") && !settings[key].is_null();
     !planned.is_empty()
         && !settings.keys().any(names_some)
@@ -452,8 +452,11 @@ mod tests {
 
     #[test]
     fn folders_count_from_one_where_all_scenarios_are_planned_and_none_is_the_zeroth() {
-        let planned = |numbers: &[u32]| -> Vec<Planned> {
-            numbers.iter().map(|n| Planned { scenario: format!("scenario-{n}"), episodes: 1 }).collect()
+        let planned = |numbers: &[u32]| -> Vec<PlannedScenario> {
+            numbers
+                .iter()
+                .map(|n| PlannedScenario { scenario: format!("scenario-{n}"), episodes: 1 })
+                .collect()
         };
         assert!(counts_from_one(&planned(&[1, 2, 3]), &Extra::new()));
         assert!(!counts_from_one(&planned(&[0, 1, 2]), &Extra::new()));

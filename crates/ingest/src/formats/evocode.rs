@@ -30,7 +30,7 @@ use std::collections::HashSet;
 
 use model::{Transcript, Warning};
 
-use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, PlannedScenario, Reading, Report, Sniff, Survey};
 use crate::readers::json::Node;
 use files::{Entry, ReadError, Tree, join};
 
@@ -80,10 +80,10 @@ impl Format for EvoCode {
         }
     }
 
-    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<Planned>> {
+    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<PlannedScenario>> {
         let place = read_place(tree, at, &mut Report::default());
         let tasks = place.tasks.iter().map(|task| task.task.clone());
-        place.indexed.then(|| Planned::count(tasks))
+        place.indexed.then(|| PlannedScenario::count(tasks))
     }
 
     fn survey(&self, tree: &Tree, at: &str, report: &mut Report) -> Survey {

@@ -61,7 +61,7 @@ use std::sync::OnceLock;
 
 use model::{Artifact, ArtifactKind, Counting, EndReason, Step, StepKind, Transcript, Verdict};
 
-use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, PlannedScenario, Reading, Report, Sniff, Survey};
 use crate::identity;
 use crate::readers::atif;
 use crate::readers::json::NODE_CAP;
@@ -113,7 +113,7 @@ impl Format for Harbor {
         Box::new(TaskReader::new(tree, at))
     }
 
-    fn planned(&self, tree: &Tree, at: &str, run: &str) -> Option<Vec<Planned>> {
+    fn planned(&self, tree: &Tree, at: &str, run: &str) -> Option<Vec<PlannedScenario>> {
         survey::planned(tree, at, layout::kind(tree, at).ok()?, run)
     }
 

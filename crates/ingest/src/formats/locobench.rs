@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use files::{ReadError, Tree};
 use model::{Artifact, Benchmark, Run, Transcript};
 
-use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, PlannedScenario, Reading, Report, Sniff, Survey};
 
 use self::layout::Agent;
 
@@ -65,9 +65,9 @@ impl Format for LocoBench {
         Box::new(AgentReader { agents: layout::agents(tree, at, &mut Report::default()) })
     }
 
-    fn planned(&self, tree: &Tree, at: &str, run: &str) -> Option<Vec<Planned>> {
+    fn planned(&self, tree: &Tree, at: &str, run: &str) -> Option<Vec<PlannedScenario>> {
         let agents = layout::agents(tree, at, &mut Report::default());
-        let planned = Planned::count(agents.get(run)?.planned(tree));
+        let planned = PlannedScenario::count(agents.get(run)?.planned(tree));
         (!planned.is_empty()).then_some(planned)
     }
 

@@ -41,7 +41,7 @@ use self::heuristic::ScenarioFolder;
 use self::part_warnings::PartWarnings;
 use self::place::{LOOKED_AT, Place, SCENARIOS, look_at_record, run_key};
 use self::report::ReportFile;
-use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, PlannedScenario, Reading, Report, Sniff, Survey};
 use files::{ReadError, Tree, file_name, join, parent};
 
 /// The format.
@@ -147,7 +147,7 @@ impl Format for StaminaBench {
         Box::new(ScenarioReader { at: at.to_owned(), place, positions })
     }
 
-    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<Planned>> {
+    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<PlannedScenario>> {
         let config = Config::read(tree, &join(at, "config.yaml")).ok()??;
         if separate_steps::is_run_of_steps(&config.settings) {
             // Its episodes are steps, and its numbers tasks.
@@ -165,7 +165,7 @@ impl Format for StaminaBench {
             let number = number.saturating_add(u32::from(from_one));
             there.get(&number).map_or_else(|| format!("scenario_{number}"), |name| (*name).to_owned())
         });
-        Some(Planned::count(named))
+        Some(PlannedScenario::count(named))
     }
 
     fn transcript(&self, tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {

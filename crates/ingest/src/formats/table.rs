@@ -38,8 +38,8 @@ use self::episode::EpisodeBuilder;
 use self::files::Table;
 use self::row::{EpisodeKey, Row};
 use self::row_values::Place;
-use self::row_warnings::{Done, RowWarnings};
-use self::rows::{Begin, RowError, Rows};
+use self::row_warnings::{RowAction, RowWarnings};
+use self::rows::{RowError, RowStart, Rows};
 use self::scan::{PartSize, Piece};
 use self::shares::Shares;
 
@@ -178,7 +178,7 @@ impl TableReader {
     fn rows_in_a_row(
         &self,
         tree: &Tree,
-        (table, begin): (&Table, Begin),
+        (table, begin): (&Table, RowStart),
         episodes: &mut Episodes,
         warnings: &mut RowWarnings,
     ) -> Result<(), ReadError> {
@@ -226,7 +226,7 @@ impl TableReader {
         {
             let what = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
                         Sort the table by run and scenario.";
-            warnings.row(&self.tables[table].path, row, "table.too_many_attempts", Done::Skipped, what);
+            warnings.row(&self.tables[table].path, row, "table.too_many_attempts", RowAction::Skipped, what);
         }
         let mut rows = shares.rows(number);
         while let Some(next) = rows.advance() {
@@ -275,7 +275,13 @@ impl TableReader {
         }
         if episodes.size.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
             let what = "has an episode beside which too many others would be kept. It is left out.";
-            return warnings.row(&table.path, row.number(), "table.too_many_attempts", Done::Skipped, what);
+            return warnings.row(
+                &table.path,
+                row.number(),
+                "table.too_many_attempts",
+                RowAction::Skipped,
+                what,
+            );
         }
         episodes.size.add(rows, table.mapping.row_bytes());
         episodes.take(&row, &Self::place(tree, table), warnings);
@@ -296,7 +302,7 @@ fn no_scenario(row: &Row<'_>, table: &Table, warnings: &mut RowWarnings) {
             &table.path,
             row.number(),
             "table.no_name",
-            Done::Skipped,
+            RowAction::Skipped,
             "names no scenario. It is left out.",
         );
     }

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use files::{ReadError, Stamp, Tree, join};
 use model::{Artifact, Transcript, Warning};
 
-use crate::format_trait::{Format, Part, PartReader, Planned, Reading, Report, Sniff, Survey};
+use crate::format_trait::{Format, Part, PartReader, PlannedScenario, Reading, Report, Sniff, Survey};
 use crate::identity;
 use crate::readers::outline::Outline;
 
@@ -96,10 +96,10 @@ impl Format for TerminalBench {
         })
     }
 
-    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<Planned>> {
+    fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<PlannedScenario>> {
         let files = RunFiles::read(tree, at, &mut Report::default());
         let (tasks, episodes) = (files.task_ids(), files.attempts()?);
-        let planned = tasks.iter().map(|task| Planned { scenario: (*task).to_owned(), episodes });
+        let planned = tasks.iter().map(|task| PlannedScenario { scenario: (*task).to_owned(), episodes });
         Some(planned.collect()).filter(|planned: &Vec<_>| !planned.is_empty())
     }
 

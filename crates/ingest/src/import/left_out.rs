@@ -16,7 +16,7 @@ type Name = (String, String);
 
 /// What stays left out.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct StaysOut {
+pub(super) struct Exclusions {
     /// Runs that are not written again.
     pub(super) runs: HashSet<Name>,
     /// Parts that are not read again, with their stamps.
@@ -30,7 +30,7 @@ pub(super) fn stays_out(
     known: &HashMap<Name, u64>,
     places: &HashMap<&str, Option<&Survey>>,
     stamp: impl Fn(&Part) -> u64,
-) -> StaysOut {
+) -> Exclusions {
     let mut parts_of: HashMap<&str, usize> = HashMap::new();
     for (place, _) in known.keys().chain(left_out.parts.keys()) {
         *parts_of.entry(place).or_default() += 1;
@@ -82,7 +82,7 @@ pub(super) fn stays_out(
     let read_again: HashSet<&str> =
         left_out.runs.iter().filter(|run| !is_copy(run)).map(|run| run.place.as_str()).collect();
     let stays = |place: &str| unchanged.contains(place) && !read_again.contains(place);
-    StaysOut {
+    Exclusions {
         runs: (left_out.runs.iter().filter(|run| stays(&run.place)))
             .map(|run| (run.place.clone(), run.key.clone()))
             .collect(),
@@ -127,11 +127,11 @@ mod tests {
             let places = HashMap::from([("copy", copy), ("job", job), ("other", None)]);
             stays_out(left_out, &known, &places, |part| part.stamp)
         };
-        let all = StaysOut { runs: HashSet::from([name("copy", "r")]), parts: left_out.parts.clone() };
+        let all = Exclusions { runs: HashSet::from([name("copy", "r")]), parts: left_out.parts.clone() };
         assert_eq!(stays(&left_out, Some(&same), Some(&same)), all);
         assert_eq!(stays(&left_out, None, Some(&same)), all, "what was read before stays");
         assert_eq!(stays(&left_out, Some(&same), None), all);
-        let none = StaysOut::default();
+        let none = Exclusions::default();
         for changed in [
             survey(&["r"], &[("p", 2)]),
             survey(&["r"], &[("p", 1), ("q", 1)]),
@@ -177,7 +177,7 @@ mod tests {
             stays_out(&left_out, &known, &places, |part| part.stamp)
         };
         assert_eq!((stays(true).runs.len(), stays(true).parts.len()), (2, 1));
-        assert_eq!(stays(false), StaysOut::default());
+        assert_eq!(stays(false), Exclusions::default());
         // A copy inside one run has no run of its own.
         let inside = LeftOut { runs: Vec::new(), parts: parts.clone() };
         assert_eq!(stays_out(&inside, &known, &places, |part| part.stamp).parts, parts);

@@ -52,7 +52,7 @@ impl Outline {
     fn of_bytes(text: &[u8]) -> (Self, bool) {
         let mut outline = Self::Nothing;
         let mut json = serde_json::Deserializer::from_slice(text);
-        let whole = Look { into: &mut outline, levels: LEVELS }.deserialize(&mut json).is_ok();
+        let whole = OutlineSeed { into: &mut outline, levels: LEVELS }.deserialize(&mut json).is_ok();
         (outline, whole)
     }
 
@@ -76,19 +76,19 @@ impl Outline {
 }
 
 /// Fills in an outline while the parser reads, so that what came before an error stays.
-struct Look<'a> {
+struct OutlineSeed<'a> {
     into: &'a mut Outline,
     levels: u8,
 }
 
-impl<'de> DeserializeSeed<'de> for Look<'_> {
+impl<'de> DeserializeSeed<'de> for OutlineSeed<'_> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
         json.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Look<'_> {
+impl<'de> Visitor<'de> for OutlineSeed<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Look<'_> {
         };
         // A first element that breaks off still is one.
         let mut first = Outline::Nothing;
-        let read = access.next_element_seed(Look { into: &mut first, levels });
+        let read = access.next_element_seed(OutlineSeed { into: &mut first, levels });
         if !matches!(read, Ok(None)) && (read.is_ok() || first != Outline::Nothing) {
             *self.into = Outline::List(Some(Box::new(first)));
         }
@@ -154,7 +154,7 @@ impl<'de> Visitor<'de> for Look<'_> {
             let Some(name) = access.next_key::<String>()? else { return Ok(()) };
             names.push((name, Outline::Nothing));
             if let Some((_, value)) = names.last_mut() {
-                access.next_value_seed(Look { into: value, levels })?;
+                access.next_value_seed(OutlineSeed { into: value, levels })?;
             }
         }
         while access.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}

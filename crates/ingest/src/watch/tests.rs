@@ -301,7 +301,7 @@ fn looking_at_what_the_runner_keeps_for_itself() {
     // Without the thread that looks every now and then: what it would see.
     let runs = Runs::new();
     let shared = Arc::default();
-    let mut look = Look::begin(runs.path(), Hint::Rescan, &shared);
+    let mut look = WatchThread::begin(runs.path(), Hint::Rescan, &shared);
     let mut differs = || look_again(runs.path(), &mut look, &shared);
     assert!(!differs());
     runs.change_what_is_private();

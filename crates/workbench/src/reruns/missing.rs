@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use ingest::format_trait::Planned;
+use ingest::format_trait::PlannedScenario;
 
 use super::last_part;
 
 /// What was planned more often than it is there. Names are compared whole, or by their last part where that tells the planned
 /// ones apart. `present` are the scenarios and keys of the episodes that are there; the time is linear in both.
-pub(super) fn missing(planned: &[Planned], present: &[(&str, &str)]) -> Vec<(String, u32)> {
+pub(super) fn missing(planned: &[PlannedScenario], present: &[(&str, &str)]) -> Vec<(String, u32)> {
     let alike = count_each(planned.iter().map(|planned| last_part(&planned.scenario)));
     let by_name = count_each(present.iter().map(|(scenario, _)| *scenario));
     let by_last_part = count_each(present.iter().map(|(scenario, _)| last_part(scenario)));
@@ -45,10 +45,10 @@ fn count_each<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, u32>
 mod tests {
     use super::*;
 
-    fn planned(names: &[(&str, u32)]) -> Vec<Planned> {
+    fn planned(names: &[(&str, u32)]) -> Vec<PlannedScenario> {
         names
             .iter()
-            .map(|(name, episodes)| Planned { scenario: (*name).to_owned(), episodes: *episodes })
+            .map(|(name, episodes)| PlannedScenario { scenario: (*name).to_owned(), episodes: *episodes })
             .collect()
     }
 
@@ -81,8 +81,8 @@ mod tests {
     // docs/security.md: An opened folder or zip
     fn very_many_planned_names_are_not_each_compared_with_every_episode() {
         let names: Vec<String> = (0..200_000).map(|number| format!("set/task-{number}")).collect();
-        let planned: Vec<Planned> =
-            names.iter().map(|name| Planned { scenario: name.clone(), episodes: 1 }).collect();
+        let planned: Vec<PlannedScenario> =
+            names.iter().map(|name| PlannedScenario { scenario: name.clone(), episodes: 1 }).collect();
         let present: Vec<(&str, &str)> =
             names.iter().skip(1).map(|name| (name.as_str(), name.as_str())).collect();
         assert_eq!(missing(&planned, &present), [("set/task-0".to_owned(), 1)]);

@@ -38,7 +38,7 @@ impl Session {
 
 /// What all steps of a trial have spent, where that of some step is known only together with that of another one.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Whole {
+pub(super) struct TrialTotals {
     /// Every count that any step says.
     pub(super) tokens: Option<Tokens>,
     /// US dollars.
@@ -46,7 +46,7 @@ pub(super) struct Whole {
 }
 
 /// A number of each step, made out of the number of its session until its end.
-struct Spent<T> {
+struct SpentPerStep<T> {
     /// Of each step by itself.
     each: Vec<Option<T>>,
     /// Of all steps; `None` = the last step does not say it, or not all steps are of one session.
@@ -55,7 +55,7 @@ struct Spent<T> {
     has_gap: bool,
 }
 
-impl<T: PartialOrd + std::ops::Sub<Output = T> + Copy> Spent<T> {
+impl<T: PartialOrd + std::ops::Sub<Output = T> + Copy> SpentPerStep<T> {
     /// `numbers` has what each step says, `is_told` whether it has a trajectory. One without says its own.
     fn new(numbers: &[Option<T>], is_told: &[bool]) -> Self {
         let mut each = numbers.to_vec();
@@ -92,7 +92,7 @@ pub(super) fn settle(
     steps: &mut [&mut Attempt],
     sessions: &[Session],
     report: &mut Report,
-) -> Whole {
+) -> TrialTotals {
     let counted = steps.iter().filter(|step| !step.tokens.is_unknown()).count();
     let prompted: Vec<usize> = (0..steps.len()).filter(|i| !sessions[*i].messages.is_empty()).collect();
     let pairs: Vec<(usize, usize, bool)> = prompted
@@ -112,7 +112,7 @@ pub(super) fn settle(
         after.steps = own(after.steps, previous.steps);
         after.tool_calls = own(after.tool_calls, previous.tool_calls);
     }
-    let whole = if is_total { spread(agent, steps, sessions) } else { Whole::default() };
+    let whole = if is_total { spread(agent, steps, sessions) } else { TrialTotals::default() };
     if is_total && counted > 1 {
         let what = "The agent continues its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
         report.warn(Warning::read_differently(path, "tokens.session_totals", what));
@@ -129,18 +129,18 @@ pub(super) fn settle(
 }
 
 /// Gives each step the tokens and the cost that it has spent of those of its session.
-fn spread(agent: &str, steps: &mut [&mut Attempt], sessions: &[Session]) -> Whole {
+fn spread(agent: &str, steps: &mut [&mut Attempt], sessions: &[Session]) -> TrialTotals {
     let is_told: Vec<bool> = sessions.iter().map(|session| !session.messages.is_empty()).collect();
     let tokens = |count: fn(&Tokens) -> Option<u64>| {
         let numbers: Vec<Option<u64>> = steps.iter().map(|step| count(&step.tokens)).collect();
-        Spent::new(&numbers, &is_told)
+        SpentPerStep::new(&numbers, &is_told)
     };
     let (input, cached, output) =
         (tokens(|tokens| tokens.input), tokens(|tokens| tokens.cached), tokens(|tokens| tokens.output));
     let costs: Vec<Option<f64>> = steps.iter().map(|step| step.cost_usd).collect();
     let is_of_session = |(session, is_told): (&Session, &bool)| !is_told || session.cost_is_estimated;
     let cost = (agent != COST_OF_EACH_CALL || sessions.iter().zip(&is_told).all(is_of_session))
-        .then(|| Spent::new(&costs, &is_told));
+        .then(|| SpentPerStep::new(&costs, &is_told));
     for (index, step) in steps.iter_mut().enumerate() {
         step.tokens =
             Tokens { input: input.each[index], cached: cached.each[index], output: output.each[index] };
@@ -151,7 +151,7 @@ fn spread(agent: &str, steps: &mut [&mut Attempt], sessions: &[Session]) -> Whol
     let counts = [&input, &cached, &output];
     let is_whole = counts.iter().any(|count| count.has_gap)
         && counts.iter().all(|count| count.all.is_some() || count.is_unknown());
-    Whole {
+    TrialTotals {
         tokens: is_whole.then_some(Tokens { input: input.all, cached: cached.all, output: output.all }),
         cost_usd: cost.filter(|cost| cost.has_gap).and_then(|cost| cost.all),
     }

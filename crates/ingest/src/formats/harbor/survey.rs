@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use model::{Extra, TaskTotals, Warning};
 
-use crate::format_trait::{Part, Planned, Report, Survey};
+use crate::format_trait::{Part, PlannedScenario, Report, Survey};
 use crate::readers::json::Node;
 use files::{Entry, Stamp, Tree, file_name, join, parent};
 
@@ -140,7 +140,7 @@ pub(super) fn survey(tree: &Tree, at: &str, kind: Kind, report: &mut Report) -> 
 
 /// The trials that were planned for a run, by task: those that the locks of its jobs list, else every task of its job for every
 /// attempt; in the layout of EvoCode-Bench also one of each task that the run has no job of.
-pub(super) fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Vec<Planned>> {
+pub(super) fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Vec<PlannedScenario>> {
     let mut names = Vec::new();
     let mut played: BTreeSet<String> = BTreeSet::new();
     let mut ids: HashSet<String> = HashSet::new();
@@ -178,7 +178,7 @@ pub(super) fn planned(tree: &Tree, at: &str, kind: Kind, run: &str) -> Option<Ve
         let missing = layout::tasks(tree, at).into_iter().filter(|task| !played.contains(task));
         names.extend(missing.map(|task| file_name(&task).to_owned()));
     }
-    Some(Planned::count(names))
+    Some(PlannedScenario::count(names))
 }
 
 /// The tasks of the trials of a run that are further gradings of another one of it.

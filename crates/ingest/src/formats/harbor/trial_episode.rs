@@ -15,7 +15,7 @@ use super::accounting::Agent;
 use super::exception::{Phases, RecordedException};
 use super::layout::{is_file, is_folder};
 use super::no_verifier;
-use super::resumed::{self, Whole};
+use super::resumed::{self, TrialTotals};
 use super::settings::plain;
 use super::step::{self, StepContext};
 use super::step_plan::StepPlan;
@@ -177,7 +177,7 @@ impl Trial {
         }
         let mut attempts: Vec<&mut Attempt> =
             episode.turns.iter_mut().flat_map(|turn| &mut turn.attempts).collect();
-        let mut whole = Whole::default();
+        let mut whole = TrialTotals::default();
         if self.head.resumes {
             whole = resumed::settle(agent.name(), &self.path, &mut attempts, &sessions, report);
         }

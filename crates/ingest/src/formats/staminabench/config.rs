@@ -231,14 +231,14 @@ fn flatten(prefix: &str, map: Extra, bytes: &mut usize, out: &mut Extra) -> Resu
 }
 
 /// An open list or map while its entries come in.
-enum Open {
+enum OpenNode {
     List(Vec<Value>, usize),
     Map(Extra, Option<String>, usize),
 }
 
 /// Parses the first document of a YAML text.
 fn parse(text: &str) -> Result<Value, String> {
-    let mut stack: Vec<Open> = Vec::new();
+    let mut stack: Vec<OpenNode> = Vec::new();
     let mut anchors: HashMap<usize, Value> = HashMap::new();
     let (mut values, mut bytes) = (0usize, 0usize);
     for event in Parser::new_from_str(text) {
@@ -246,22 +246,22 @@ fn parse(text: &str) -> Result<Value, String> {
         let line = span.start.line();
         let (value, anchor) = match event {
             Event::SequenceStart(anchor, _) => {
-                stack.push(Open::List(Vec::new(), anchor));
+                stack.push(OpenNode::List(Vec::new(), anchor));
                 if stack.len() > DEPTH {
                     return Err(format!("Line {line}: nested more than {DEPTH} deep"));
                 }
                 continue;
             }
             Event::MappingStart(anchor, _) => {
-                stack.push(Open::Map(Extra::new(), None, anchor));
+                stack.push(OpenNode::Map(Extra::new(), None, anchor));
                 if stack.len() > DEPTH {
                     return Err(format!("Line {line}: nested more than {DEPTH} deep"));
                 }
                 continue;
             }
             Event::SequenceEnd | Event::MappingEnd => match stack.pop() {
-                Some(Open::List(list, anchor)) => (Value::Array(list), anchor),
-                Some(Open::Map(map, _, anchor)) => (Value::Object(map), anchor),
+                Some(OpenNode::List(list, anchor)) => (Value::Array(list), anchor),
+                Some(OpenNode::Map(map, _, anchor)) => (Value::Object(map), anchor),
                 None => return Err(format!("Line {line}: an end without a begin")),
             },
             Event::Scalar(text, style, anchor, _) => (scalar(&text, style), anchor),
@@ -281,8 +281,8 @@ fn parse(text: &str) -> Result<Value, String> {
         }
         match stack.last_mut() {
             None => return Ok(value),
-            Some(Open::List(list, _)) => list.push(value),
-            Some(Open::Map(map, key, _)) => match key.take() {
+            Some(OpenNode::List(list, _)) => list.push(value),
+            Some(OpenNode::Map(map, key, _)) => match key.take() {
                 None => {
                     *key = Some(match value {
                         Value::String(text) => text,

@@ -10,7 +10,7 @@ use super::cell::Cell;
 use super::columns::Field;
 use super::row::Row;
 use super::row_values::{TEXT_CAP, TITLE_CAP, Taker};
-use super::row_warnings::Done;
+use super::row_warnings::RowAction;
 
 /// Amounts that differ by a smaller share are the same: sums of decimals are rounded.
 const ROUNDING: f64 = 1e-9;
@@ -111,7 +111,7 @@ fn say_of_turn(turn: u32, (field, known): (Field, &str), taker: &mut Taker<'_, '
         taker.row.cell(field).shown(),
         Cell::Text(known).shown()
     );
-    taker.say("table.contradiction", Done::Differently, &what);
+    taker.say("table.contradiction", RowAction::Differently, &what);
 }
 
 /// Whether no row said the title of a turn.

@@ -9,7 +9,7 @@ use super::columns::Field;
 use super::mapping::{FILES, OTHERS_CAP, VALUE};
 use super::row::odd_span;
 use super::row_values::{TEXT_CAP, Taker};
-use super::row_warnings::Done;
+use super::row_warnings::RowAction;
 
 /// An attempt from its row.
 pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
@@ -30,7 +30,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
             stated.as_str(),
             verdict.as_str()
         );
-        taker.say("table.contradiction", Done::Differently, &what);
+        taker.say("table.contradiction", RowAction::Differently, &what);
     }
     let mut attempt = Attempt::new(number, verdict);
     attempt.end_reason = end_reason;
@@ -39,7 +39,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     unusable.settle(&mut attempt);
     if let Some(warning) = unusable.warning("") {
         let what = warning.message.replacen("It has", "has", 1);
-        taker.say("value.not_usable", Done::Differently, &what);
+        taker.say("value.not_usable", RowAction::Differently, &what);
     }
     if let (Some(passed), Some(total)) = (attempt.passed, attempt.total) {
         let odd = match verdict {
@@ -52,7 +52,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
         if let Some(consequence) = odd {
             let what =
                 format!("says {} with {passed} of {total} tests passed. {consequence}.", verdict.as_str());
-            taker.say("table.contradiction", Done::Differently, &what);
+            taker.say("table.contradiction", RowAction::Differently, &what);
         }
     }
     let counting = taker.take(Field::Counting, |cell, _| cell.text().and_then(|word| Counting::parse(&word)));
@@ -61,7 +61,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     if let Some(reward) = attempt.reward.filter(|reward| !(0.0..=1.0).contains(reward)) {
         let what =
             format!("says reward {reward}, which is not in 0 to 1. The verdict does not depend on it.");
-        taker.say("reward.range", Done::Differently, &what);
+        taker.say("reward.range", RowAction::Differently, &what);
     }
     let tokens = taker.tokens(Field::TokensIn, Field::TokensCached, Field::TokensOut);
     attempt.cached_input = taker.cached_input(&tokens);
@@ -78,7 +78,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
         (Field::FinishedAt, attempt.timing.finished_at.as_deref()),
     );
     if let Some(what) = span {
-        taker.say("value.not_usable", Done::Differently, &what);
+        taker.say("value.not_usable", RowAction::Differently, &what);
     }
     let message = taker.text(Field::Exception);
     if let Some(kind) =
@@ -91,7 +91,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
             Some(path) => attempt.artifacts.push(Artifact::new(ArtifactKind::AgentLog, path)),
             None => taker.say(
                 "file.missing",
-                Done::Skipped,
+                RowAction::Skipped,
                 &format!(
                     "names the log “{}”, which is not beside the table, or the table was opened alone.",
                     Cell::Text(&text).shown()

@@ -7,7 +7,7 @@ use files::{ReadError, Tree};
 
 use super::cell::Cell;
 use super::mapping::Mapping;
-use super::rows::{Begin, Budgeted, COLUMNS_CAP, RowError, Rows, mix};
+use super::rows::{BudgetedReader, COLUMNS_CAP, RowError, RowStart, Rows, mix};
 
 type Source = Box<dyn Read + Send>;
 
@@ -21,20 +21,20 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct CsvRows {
     header: Vec<String>,
     delimiter: u8,
-    reader: Reader<Budgeted<Source>>,
+    reader: Reader<BudgetedReader<Source>>,
     record: ByteRecord,
     /// Where the reader began.
     base: u64,
-    begin: Begin,
+    begin: RowStart,
 }
 
-fn reader(source: Source, delimiter: u8) -> Reader<Budgeted<Source>> {
+fn reader(source: Source, delimiter: u8) -> Reader<BudgetedReader<Source>> {
     ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(BUFFER)
-        .from_reader(Budgeted::new(source))
+        .from_reader(BudgetedReader::new(source))
 }
 
 /// The first record of what a CSV begins with.
@@ -74,7 +74,7 @@ impl CsvRows {
             reader: reader(tree.open_file_at(path, mark as u64)?, delimiter),
             record: ByteRecord::new(),
             base: mark as u64,
-            begin: Begin { row: 0, offset: mark as u64 },
+            begin: RowStart { row: 0, offset: mark as u64 },
         };
         // The header itself.
         match rows.advance() {
@@ -84,10 +84,10 @@ impl CsvRows {
     }
 
     /// The same from another row on.
-    pub(super) fn at(mut self, tree: &Tree, path: &str, begin: Begin) -> Result<Self, ReadError> {
+    pub(super) fn at(mut self, tree: &Tree, path: &str, begin: RowStart) -> Result<Self, ReadError> {
         self.reader = reader(tree.open_file_at(path, begin.offset)?, self.delimiter);
         self.base = begin.offset;
-        self.begin = Begin { row: begin.row.saturating_sub(1), offset: begin.offset };
+        self.begin = RowStart { row: begin.row.saturating_sub(1), offset: begin.offset };
         Ok(self)
     }
 }
@@ -128,7 +128,7 @@ impl Rows for CsvRows {
         }
     }
 
-    fn begin(&self) -> Begin {
+    fn begin(&self) -> RowStart {
         self.begin
     }
 

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use files::{ReadError, Tree};
 
 use super::files::Table;
-use super::rows::{Begin, RowError, Rows};
+use super::rows::{RowError, RowStart, Rows};
 
 /// Tables that are kept open: one for each thread that reads parts.
 const KEPT: usize = 2;
@@ -34,7 +34,7 @@ fn is_read_in_order(tree: &Tree, table: &Table) -> bool {
 }
 
 /// The rows on the first one from a number on.
-fn forward(mut rows: Box<dyn Rows>, begin: Begin) -> Option<Box<dyn Rows>> {
+fn forward(mut rows: Box<dyn Rows>, begin: RowStart) -> Option<Box<dyn Rows>> {
     loop {
         match rows.advance()? {
             Ok(()) if rows.begin().row >= begin.row => return Some(rows),
@@ -50,7 +50,7 @@ impl Cursors {
         &self,
         tree: &Tree,
         table: &Table,
-        begin: Begin,
+        begin: RowStart,
     ) -> Result<Option<Box<dyn Rows>>, ReadError> {
         let kept = is_read_in_order(tree, table).then(|| self.nearest(&table.path, begin)).flatten();
         if let Some(rows) = kept {
@@ -77,7 +77,7 @@ impl Cursors {
     }
 
     /// Of the kept ones the last that does not lie behind a row.
-    fn nearest(&self, path: &str, begin: Begin) -> Option<Box<dyn Rows>> {
+    fn nearest(&self, path: &str, begin: RowStart) -> Option<Box<dyn Rows>> {
         let mut kept = model::lock(&self.kept);
         // Those of other tables are done with.
         kept.retain(|cursor| cursor.path == path);

@@ -14,7 +14,7 @@ use super::columns::Field;
 use super::mapping::ATTEMPT;
 use super::row::{Row, odd_span};
 use super::row_values::{Place, TITLE_CAP, Taker};
-use super::row_warnings::{Done, RowWarnings};
+use super::row_warnings::{RowAction, RowWarnings};
 
 /// Highest number of a turn, and of an attempt at one.
 const NUMBERS_CAP: u32 = 10_000;
@@ -108,7 +108,11 @@ impl EpisodeBuilder {
         }
         if row.cell(Field::Turn).is_unknown() {
             if !row.cell(Field::Attempt).is_unknown() || !row.cell(Field::Passed).is_unknown() {
-                taker.say("table.no_number", Done::Skipped, "has an attempt and no turn. It is left out.");
+                taker.say(
+                    "table.no_number",
+                    RowAction::Skipped,
+                    "has an attempt and no turn. It is left out.",
+                );
             }
             return;
         }
@@ -117,20 +121,20 @@ impl EpisodeBuilder {
         if turn > NUMBERS_CAP || attempt.is_some_and(|n| n > NUMBERS_CAP) {
             return taker.say(
                 "turns.out_of_range",
-                Done::Skipped,
+                RowAction::Skipped,
                 "has a turn or an attempt beyond 10,000. It is left out.",
             );
         }
         if self.bytes > EPISODE_CAP {
             return taker.say(
                 "table.too_many_attempts",
-                Done::Skipped,
+                RowAction::Skipped,
                 "is beyond 64 MB of one episode, about 90,000 attempts without texts. It is left out.",
             );
         }
         let Some(number) = attempt else {
             if !row.cell(Field::Passed).is_unknown() {
-                taker.say("table.no_number", Done::Skipped, "has no attempt. It is left out.");
+                taker.say("table.no_number", RowAction::Skipped, "has no attempt. It is left out.");
                 return;
             }
             let turn = turn_entry(&mut self.episode.turns, &mut self.places, turn);
@@ -143,7 +147,7 @@ impl EpisodeBuilder {
                 "is attempt {number} at turn {turn} of scenario “{}”, as is row {first}. The first counts; a column repeat would tell them apart.",
                 Cell::Text(&self.episode.scenario).shown()
             );
-            return taker.say("table.duplicate", Done::Skipped, &what);
+            return taker.say("table.duplicate", RowAction::Skipped, &what);
         }
         let made = read_attempt(number, &mut taker);
         let turn = turn_entry(&mut self.episode.turns, &mut self.places, turn);
@@ -161,7 +165,7 @@ impl EpisodeBuilder {
                 "says planned_turns {new} of an episode that begins in row {} and had {known}. The first is taken.",
                 self.first_row
             );
-            taker.say("table.contradiction", Done::Differently, &what);
+            taker.say("table.contradiction", RowAction::Differently, &what);
         }
         let end = taker.row.cell(Field::EpisodeEnd).end_reason();
         if let (Some(known), Some(new)) = (self.episode.end_reason, end)
@@ -173,7 +177,7 @@ impl EpisodeBuilder {
                 self.first_row,
                 known.as_str()
             );
-            taker.say("table.contradiction", Done::Differently, &what);
+            taker.say("table.contradiction", RowAction::Differently, &what);
         }
         for (field, known) in other_values(&self.episode, self.said_tokens, taker.row) {
             let what = format!(
@@ -182,7 +186,7 @@ impl EpisodeBuilder {
                 taker.row.cell(field).shown(),
                 self.first_row
             );
-            taker.say("table.contradiction", Done::Differently, &what);
+            taker.say("table.contradiction", RowAction::Differently, &what);
         }
     }
 
@@ -196,14 +200,14 @@ impl EpisodeBuilder {
         for turn in &mut self.episode.turns {
             turn.attempts.sort_by_key(|attempt| attempt.number);
         }
-        let mut say = |row: u64, code: &'static str, done: Done, what: String| {
+        let mut say = |row: u64, code: &'static str, done: RowAction, what: String| {
             warnings.of_run(&run, path, row, code, done, &what);
         };
         if self.episode.turns.first().is_some_and(|turn| turn.number == 0) {
             say(
                 first_row,
                 "turns.from_zero",
-                Done::Repaired,
+                RowAction::Repaired,
                 format!("begins an episode whose turns count from 0. {whose} is shown from 1."),
             );
             self.episode.turns.iter_mut().for_each(|turn| turn.number += 1);
@@ -215,7 +219,7 @@ impl EpisodeBuilder {
             say(
                 first_row,
                 "turns.from_zero",
-                Done::Repaired,
+                RowAction::Repaired,
                 format!("begins an episode whose attempts count from 0. {whose} is shown from 1."),
             );
             self.episode
@@ -236,7 +240,7 @@ impl EpisodeBuilder {
                 say(
                     row,
                     "table.gap",
-                    Done::Differently,
+                    RowAction::Differently,
                     format!(
                         "is turn {}, and there is no turn {expected}. {whose} ends before it.",
                         turn.number
@@ -248,7 +252,7 @@ impl EpisodeBuilder {
                 say(
                     row,
                     "table.goes_on",
-                    Done::Differently,
+                    RowAction::Differently,
                     format!(
                         "is turn {}, after turn {before} was not passed. {whose} has its stamina from the turns before.",
                         turn.number
@@ -265,7 +269,7 @@ impl EpisodeBuilder {
                     say(
                         row,
                         "table.gap",
-                        Done::Differently,
+                        RowAction::Differently,
                         format!(
                             "is attempt {} at turn {}, and there is no attempt {wanted}. {whose} has those that are there.",
                             attempt.number, turn.number
@@ -277,7 +281,7 @@ impl EpisodeBuilder {
                     say(
                         row,
                         "table.contradiction",
-                        Done::Differently,
+                        RowAction::Differently,
                         format!(
                             "is attempt {} at turn {}, after attempt {before} passed. The last attempt decides.",
                             attempt.number, turn.number
@@ -290,7 +294,7 @@ impl EpisodeBuilder {
                 say(
                     row,
                     "table.contradiction",
-                    Done::Differently,
+                    RowAction::Differently,
                     format!(
                         "is turn {}, and planned_turns says {planned}. {whose} has the turn.",
                         turn.number
@@ -303,7 +307,12 @@ impl EpisodeBuilder {
             (Field::EpisodeFinishedAt, self.episode.timing.finished_at.as_deref()),
         );
         if let Some(what) = span {
-            say(first_row, "value.not_usable", Done::Differently, format!("begins an episode that {what}"));
+            say(
+                first_row,
+                "value.not_usable",
+                RowAction::Differently,
+                format!("begins an episode that {what}"),
+            );
         }
         (self.run, self.episode)
     }

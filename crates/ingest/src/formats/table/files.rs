@@ -4,7 +4,7 @@ use files::{ReadError, Tree, join};
 
 use super::mapping::{Mapping, guesses, header_id};
 use super::open_rows;
-use super::rows::{Begin, Encoding, Rows};
+use super::rows::{Encoding, RowStart, Rows};
 
 /// Tables of one folder that are read.
 const TABLES_CAP: usize = 10_000;
@@ -59,7 +59,7 @@ impl Table {
     }
 
     /// Its rows from one on.
-    pub(super) fn rows_from(&self, tree: &Tree, begin: Begin) -> Result<Box<dyn Rows>, ReadError> {
+    pub(super) fn rows_from(&self, tree: &Tree, begin: RowStart) -> Result<Box<dyn Rows>, ReadError> {
         open_rows::open_with(tree, &self.path, self.encoding, &self.columns, Some(begin))
     }
 }

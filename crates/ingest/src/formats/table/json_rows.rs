@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::cell::Cell;
-use super::rows::{Begin, COLUMNS_CAP, ROW_CAP, RowError, Rows, mix};
+use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, mix};
 
 type Source = Box<dyn Read + Send>;
 
@@ -24,9 +24,9 @@ pub(super) struct JsonRows {
     source: BufReader<Source>,
     line: Vec<u8>,
     cells: Vec<Value>,
-    begin: Begin,
+    begin: RowStart,
     /// Where the next line begins.
-    next: Begin,
+    next: RowStart,
 }
 
 fn object(line: &[u8]) -> Option<Map<String, Value>> {
@@ -101,7 +101,7 @@ impl JsonRows {
             let what = "no JSON object in its first lines".to_owned();
             return Err(ReadError::Malformed { code: "json.wrong_type", what });
         }
-        let next = Begin { row: 1, offset: 0 };
+        let next = RowStart { row: 1, offset: 0 };
         let source = BufReader::with_capacity(128 << 10, tree.open_file(path)?);
         Ok(Self {
             cells: vec![Value::Null; header.len()],
@@ -123,7 +123,7 @@ impl JsonRows {
     }
 
     /// The same from another line on.
-    pub(super) fn at(mut self, tree: &Tree, path: &str, begin: Begin) -> Result<Self, ReadError> {
+    pub(super) fn at(mut self, tree: &Tree, path: &str, begin: RowStart) -> Result<Self, ReadError> {
         self.source = BufReader::with_capacity(128 << 10, tree.open_file_at(path, begin.offset)?);
         self.next = begin;
         Ok(self)
@@ -153,7 +153,7 @@ impl Rows for JsonRows {
                 Err(error) => return Some(Err(error)),
             };
             self.begin = self.next;
-            self.next = Begin { row: self.begin.row + 1, offset: self.begin.offset + read as u64 };
+            self.next = RowStart { row: self.begin.row + 1, offset: self.begin.offset + read as u64 };
             if self.line.trim_ascii().is_empty() {
                 continue;
             }
@@ -170,7 +170,7 @@ impl Rows for JsonRows {
         }
     }
 
-    fn begin(&self) -> Begin {
+    fn begin(&self) -> RowStart {
         self.begin
     }
 

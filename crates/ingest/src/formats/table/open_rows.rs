@@ -5,7 +5,7 @@ use files::{ReadError, Tree};
 use super::csv_rows::CsvRows;
 use super::json_rows::{self, JsonRows};
 use super::parquet_rows::ParquetRows;
-use super::rows::{Begin, Encoding, Rows};
+use super::rows::{Encoding, RowStart, Rows};
 
 /// Opens a table at its first row. JSON Lines have the columns of their first lines.
 pub(super) fn open(tree: &Tree, path: &str, encoding: Encoding) -> Result<Box<dyn Rows>, ReadError> {
@@ -23,7 +23,7 @@ pub(super) fn open_with(
     path: &str,
     encoding: Encoding,
     columns: &[String],
-    begin: Option<Begin>,
+    begin: Option<RowStart>,
 ) -> Result<Box<dyn Rows>, ReadError> {
     let Some(begin) = begin else {
         return match encoding {

@@ -14,7 +14,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use super::cell::Cell;
 use super::parquet_bounds::{self, Source};
-use super::rows::{Begin, COLUMNS_CAP, ROW_CAP, RowError, Rows, mix};
+use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, mix};
 
 /// Most bytes of a file inside a zip, which has to be unpacked into memory.
 const ZIP_CAP: u64 = 256 << 20;
@@ -23,7 +23,7 @@ const BATCH: usize = 1024;
 
 /// A cell of the batch.
 #[derive(Debug, Clone)]
-enum Stored {
+enum BatchCell {
     Empty,
     Text(ByteArray),
     Time(String),
@@ -43,7 +43,7 @@ struct Leaf {
     /// For decimal numbers: how many digits are behind the point.
     scale: Option<i32>,
     reader: Option<ColumnReader>,
-    batch: Vec<Stored>,
+    batch: Vec<BatchCell>,
 }
 
 /// Rows of a Parquet file.
@@ -126,7 +126,7 @@ impl ParquetRows {
     }
 
     /// The same before another row.
-    pub(super) fn at(mut self, begin: Begin) -> Self {
+    pub(super) fn at(mut self, begin: RowStart) -> Self {
         self.skip = begin.offset;
         self.row = begin.offset;
         self
@@ -188,10 +188,10 @@ impl Leaf {
     /// Bytes of the texts of the batch.
     fn texts(&self) -> Result<u64, ParquetError> {
         self.batch.iter().try_fold(0, |sum, cell| match cell {
-            Stored::Text(text) if text.len() as u64 > ROW_CAP => {
+            BatchCell::Text(text) if text.len() as u64 > ROW_CAP => {
                 Err(ParquetError::General(format!("a cell has more than {} MB", ROW_CAP >> 20)))
             }
-            Stored::Text(text) => Ok(sum + text.len() as u64),
+            BatchCell::Text(text) => Ok(sum + text.len() as u64),
             _ => Ok(sum),
         })
     }
@@ -202,31 +202,31 @@ impl Leaf {
         let out = &mut self.batch;
         match &mut self.reader {
             Some(ColumnReader::BoolColumnReader(reader)) => {
-                take(reader, rows, optional, out, |v| Stored::Flag(*v))
+                take(reader, rows, optional, out, |v| BatchCell::Flag(*v))
             }
             Some(ColumnReader::Int32ColumnReader(reader)) => {
                 take(reader, rows, optional, out, |v| match scale {
-                    Some(scale) => Stored::Number(scaled(i128::from(*v), scale)),
-                    None => Stored::Integer(i64::from(*v)),
+                    Some(scale) => BatchCell::Number(scaled(i128::from(*v), scale)),
+                    None => BatchCell::Integer(i64::from(*v)),
                 })
             }
             Some(ColumnReader::Int64ColumnReader(reader)) => {
                 take(reader, rows, optional, out, |v| match (time, scale) {
-                    (Some((per_second, utc)), _) => Stored::Time(time_text(*v, per_second, utc)),
-                    (None, Some(scale)) => Stored::Number(scaled(i128::from(*v), scale)),
-                    (None, None) => Stored::Integer(*v),
+                    (Some((per_second, utc)), _) => BatchCell::Time(time_text(*v, per_second, utc)),
+                    (None, Some(scale)) => BatchCell::Number(scaled(i128::from(*v), scale)),
+                    (None, None) => BatchCell::Integer(*v),
                 })
             }
             Some(ColumnReader::FloatColumnReader(reader)) => {
-                take(reader, rows, optional, out, |v| Stored::Number(f64::from(*v)))
+                take(reader, rows, optional, out, |v| BatchCell::Number(f64::from(*v)))
             }
             Some(ColumnReader::DoubleColumnReader(reader)) => {
-                take(reader, rows, optional, out, |v| Stored::Number(*v))
+                take(reader, rows, optional, out, |v| BatchCell::Number(*v))
             }
             Some(ColumnReader::ByteArrayColumnReader(reader)) => {
                 take(reader, rows, optional, out, |v: &ByteArray| match scale {
                     Some(scale) => decimal(v.data(), scale),
-                    None => Stored::Text(v.clone()),
+                    None => BatchCell::Text(v.clone()),
                 })
             }
             Some(ColumnReader::FixedLenByteArrayColumnReader(reader)) => {
@@ -243,21 +243,21 @@ fn scaled(unscaled: i128, scale: i32) -> f64 {
 }
 
 /// A decimal number in its bytes: two's complement, the highest first (Parquet, "Logical Types: DECIMAL").
-fn decimal(bytes: &[u8], scale: i32) -> Stored {
+fn decimal(bytes: &[u8], scale: i32) -> BatchCell {
     if bytes.is_empty() || bytes.len() > 16 {
-        return Stored::Empty;
+        return BatchCell::Empty;
     }
     let negative = bytes[0] & 0x80 != 0;
     let filler = if negative { -1_i128 } else { 0 };
-    Stored::Number(scaled(bytes.iter().fold(filler, |sum, byte| (sum << 8) | i128::from(*byte)), scale))
+    BatchCell::Number(scaled(bytes.iter().fold(filler, |sum, byte| (sum << 8) | i128::from(*byte)), scale))
 }
 
 fn take<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     rows: usize,
     optional: bool,
-    out: &mut Vec<Stored>,
-    stored: impl Fn(&T::T) -> Stored,
+    out: &mut Vec<BatchCell>,
+    stored: impl Fn(&T::T) -> BatchCell,
 ) -> Result<(), ParquetError> {
     let (mut levels, mut values) = (Vec::new(), Vec::new());
     reader.read_records(rows, optional.then_some(&mut levels), None, &mut values)?;
@@ -267,8 +267,8 @@ fn take<T: DataType>(
     }
     let mut values = values.iter();
     out.extend(levels.iter().map(|level| match level {
-        0 => Stored::Empty,
-        _ => values.next().map_or(Stored::Empty, &stored),
+        0 => BatchCell::Empty,
+        _ => values.next().map_or(BatchCell::Empty, &stored),
     }));
     Ok(())
 }
@@ -320,27 +320,27 @@ impl Rows for ParquetRows {
         Some(Ok(()))
     }
 
-    fn begin(&self) -> Begin {
-        Begin { row: self.row, offset: self.row.saturating_sub(1) }
+    fn begin(&self) -> RowStart {
+        RowStart { row: self.row, offset: self.row.saturating_sub(1) }
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
         match self.leaves.get(column).and_then(|leaf| leaf.batch.get(self.at)) {
-            Some(Stored::Text(bytes)) => match std::str::from_utf8(bytes.data()) {
+            Some(BatchCell::Text(bytes)) => match std::str::from_utf8(bytes.data()) {
                 Ok(text) if !text.trim().is_empty() => Cell::Text(text),
                 _ => Cell::Empty,
             },
-            Some(Stored::Time(text)) => Cell::Text(text),
-            Some(Stored::Integer(number)) => Cell::Integer(*number),
-            Some(Stored::Number(number)) => Cell::Number(*number),
-            Some(Stored::Flag(flag)) => Cell::Flag(*flag),
-            Some(Stored::Empty) | None => Cell::Empty,
+            Some(BatchCell::Time(text)) => Cell::Text(text),
+            Some(BatchCell::Integer(number)) => Cell::Integer(*number),
+            Some(BatchCell::Number(number)) => Cell::Number(*number),
+            Some(BatchCell::Flag(flag)) => Cell::Flag(*flag),
+            Some(BatchCell::Empty) | None => Cell::Empty,
         }
     }
 
     fn bytes(&self) -> u64 {
         let cells = self.leaves.iter().map(|leaf| match leaf.batch.get(self.at) {
-            Some(Stored::Text(text)) => text.len() as u64,
+            Some(BatchCell::Text(text)) => text.len() as u64,
             _ => 8,
         });
         cells.sum()

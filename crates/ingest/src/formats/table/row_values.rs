@@ -6,7 +6,7 @@ use model::{CachedInput, Tokens};
 use super::cell::Cell;
 use super::columns::{Field, Kind};
 use super::row::Row;
-use super::row_warnings::{Done, RowWarnings};
+use super::row_warnings::{RowAction, RowWarnings};
 
 /// Letters of a text that is kept.
 pub(super) const TEXT_CAP: usize = 8 * 1024;
@@ -53,13 +53,13 @@ impl<'b> Taker<'_, 'b> {
                 cell.shown(),
                 field.column().kind.words()
             );
-            self.say(code, Done::Differently, &what);
+            self.say(code, RowAction::Differently, &what);
         }
         taken
     }
 
     /// Warns of the row.
-    pub(super) fn say(&mut self, code: &'static str, done: Done, what: &str) {
+    pub(super) fn say(&mut self, code: &'static str, done: RowAction, what: &str) {
         self.warnings.of_run(self.run, self.place.path, self.row.number(), code, done, what);
     }
 
@@ -81,7 +81,7 @@ impl<'b> Taker<'_, 'b> {
             let what = format!(
                 "says {input} input and {cached} cached tokens: the input is counted without the cached ones. They are added, at every attempt of the run."
             );
-            self.say("tokens.cache_added", Done::Repaired, &what);
+            self.say("tokens.cache_added", RowAction::Repaired, &what);
         }
         basis
     }

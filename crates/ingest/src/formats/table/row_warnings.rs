@@ -11,7 +11,7 @@ const LISTED: u64 = 20;
 
 /// What was done about it.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Done {
+pub(super) enum RowAction {
     Repaired,
     Skipped,
     Differently,
@@ -26,7 +26,7 @@ pub(super) struct RowWarnings {
 
 impl RowWarnings {
     /// Says something of a row.
-    pub(super) fn row(&mut self, path: &str, row: u64, code: &'static str, done: Done, what: &str) {
+    pub(super) fn row(&mut self, path: &str, row: u64, code: &'static str, done: RowAction, what: &str) {
         if self.is_new(path, code) {
             self.list(path, code, done, format!("Row {row} {what}"));
         }
@@ -39,7 +39,7 @@ impl RowWarnings {
         path: &str,
         row: u64,
         code: &'static str,
-        done: Done,
+        done: RowAction,
         what: &str,
     ) {
         if self.is_new(path, code) {
@@ -60,11 +60,11 @@ impl RowWarnings {
         *count <= LISTED
     }
 
-    fn list(&mut self, path: &str, code: &'static str, done: Done, what: String) {
+    fn list(&mut self, path: &str, code: &'static str, done: RowAction, what: String) {
         self.listed.push(match done {
-            Done::Repaired => Warning::repaired(path, code, what),
-            Done::Skipped => Warning::skipped(path, code, what),
-            Done::Differently => Warning::read_differently(path, code, what),
+            RowAction::Repaired => Warning::repaired(path, code, what),
+            RowAction::Skipped => Warning::skipped(path, code, what),
+            RowAction::Differently => Warning::read_differently(path, code, what),
         });
     }
 

@@ -40,7 +40,7 @@ impl Encoding {
 
 /// Where a row begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Begin {
+pub(super) struct RowStart {
     /// Its number as a person counts: the header of a CSV is row 1, of the others the first row is.
     pub(super) row: u64,
     /// Byte in the file; in Parquet the row from 0.
@@ -69,7 +69,7 @@ pub(super) trait Rows: Send {
     /// Goes to the next row. `None` = there is none.
     fn advance(&mut self) -> Option<Result<(), RowError>>;
     /// Where the row begins.
-    fn begin(&self) -> Begin;
+    fn begin(&self) -> RowStart;
     /// A cell of the row.
     fn cell(&self, column: usize) -> Cell<'_>;
     /// Whether numbers may have a comma.
@@ -84,12 +84,12 @@ pub(super) trait Rows: Send {
 
 /// A reader that gives at most so many bytes until its caller reports a new row, so that a quote that nobody closes
 /// does not read a whole file into one cell.
-pub(super) struct Budgeted<R> {
+pub(super) struct BudgetedReader<R> {
     inner: R,
     left: u64,
 }
 
-impl<R: Read> Budgeted<R> {
+impl<R: Read> BudgetedReader<R> {
     pub(super) fn new(inner: R) -> Self {
         Self { inner, left: ROW_CAP }
     }
@@ -100,7 +100,7 @@ impl<R: Read> Budgeted<R> {
     }
 }
 
-impl<R: Read> Read for Budgeted<R> {
+impl<R: Read> Read for BudgetedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
             return Err(io::Error::new(

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cell::Cell;
 use super::columns::{About, COLUMNS, Field, Kind};
 use super::row::{Row, odd_span};
-use super::row_warnings::{Done, RowWarnings};
+use super::row_warnings::{RowAction, RowWarnings};
 
 /// The word of the format.
 pub const FORMAT: &str = "table";
@@ -45,7 +45,7 @@ impl Runs {
                 path,
                 row.number(),
                 "table.no_name",
-                Done::Skipped,
+                RowAction::Skipped,
                 "names no run. It is left out.",
             );
         };
@@ -78,18 +78,18 @@ impl Runs {
         if row.text(Field::Scenario).is_some() {
             let what =
                 format!("names a scenario and the counted_task “{name}”. It is a row of the scenario.");
-            return warn("table.contradiction", Done::Differently, &what);
+            return warn("table.contradiction", RowAction::Differently, &what);
         }
         if self.counted.len() >= COUNTED_CAP {
             let what = format!(
                 "names a counted_task beyond {COUNTED_CAP} that the runs of a folder only count. It is left out."
             );
-            return warn("table.too_many_runs", Done::Skipped, &what);
+            return warn("table.too_many_runs", RowAction::Skipped, &what);
         }
         if !self.counted.insert((index, task.clone())) {
             let what =
                 format!("is the counted_task “{name}” of its run, as is an earlier row. The first counts.");
-            return warn("table.duplicate", Done::Skipped, &what);
+            return warn("table.duplicate", RowAction::Skipped, &what);
         }
         let comma = row.decimal_comma();
         let turns = row.cell(Field::CountedTurns).count(comma).and_then(|n| u32::try_from(n).ok());
@@ -105,7 +105,7 @@ impl Runs {
             if !is_usable && !cell.is_unknown() {
                 let what =
                     format!("says {} “{}”, which cannot be. It is unknown.", field.name(), cell.shown());
-                warn("value.not_usable", Done::Differently, &what);
+                warn("value.not_usable", RowAction::Differently, &what);
             }
         }
         run.reported.totals_only.push(TaskTotals { scenario: task, turns, passed_turns, case_ratio });
@@ -129,16 +129,16 @@ impl Runs {
                 "says planned_turns {turns} of scenario “{}”, of which row {first} says {known}. Each episode has its own.",
                 Cell::Text(&name(Field::Scenario)).shown()
             );
-            warnings.of_run(run, path, row.number(), "table.contradiction", Done::Differently, &what);
+            warnings.of_run(run, path, row.number(), "table.contradiction", RowAction::Differently, &what);
         }
     }
 }
 
 /// Of each column about runs, by its place, the first value that is known.
-type FirstValues = BTreeMap<usize, First>;
+type FirstValues = BTreeMap<usize, FirstValue>;
 
 /// A value that a row says of a run.
-struct First {
+struct FirstValue {
     row: u64,
     /// Hashes of its text, and of the value that the text says.
     text: u64,
@@ -163,7 +163,7 @@ fn describe(
     warnings: &mut RowWarnings,
 ) {
     let mut warn = |code, what: &str| {
-        warnings.of_run(key, path, row.number(), code, Done::Differently, what);
+        warnings.of_run(key, path, row.number(), code, RowAction::Differently, what);
     };
     let times = (run.started_at.is_some(), run.finished_at.is_some());
     for (at, column) in COLUMNS.iter().enumerate().filter(|(_, column)| column.about == About::Run) {
@@ -195,7 +195,7 @@ fn describe(
             }
             continue;
         }
-        first_values.insert(at, First { row: row.number(), text, value });
+        first_values.insert(at, FirstValue { row: row.number(), text, value });
         if !take(run, column.field, row) {
             let (name, shown, kind) = (column.name, cell.shown(), column.kind.words());
             warn("value.not_usable", &format!("says {name} “{shown}”, which is no {kind}. It is unknown."));

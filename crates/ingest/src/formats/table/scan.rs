@@ -12,8 +12,8 @@ use crate::format_trait::{Part, Report};
 
 use super::files::Table;
 use super::row::{EpisodeKey, Row, keyed};
-use super::row_warnings::{Done, RowWarnings};
-use super::rows::{Begin, RowError, Rows};
+use super::row_warnings::{RowAction, RowWarnings};
+use super::rows::{RowError, RowStart, Rows};
 use super::runs::{RUNS_CAP, Runs};
 
 /// Rows from which on a part ends with the next episode.
@@ -29,7 +29,7 @@ const EPISODES_CAP: usize = 7_000_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
     /// Rows in a row, from this one on.
-    From { table: String, begin: Begin },
+    From { table: String, begin: RowStart },
     /// A share of the episodes.
     Share { number: u64, of: u64 },
 }
@@ -48,7 +48,7 @@ impl Piece {
         }
         let (table, begin) = key.rsplit_once('#')?;
         let (row, offset) = begin.split_once('@')?;
-        let begin = Begin { row: row.parse().ok()?, offset: offset.parse().ok()? };
+        let begin = RowStart { row: row.parse().ok()?, offset: offset.parse().ok()? };
         Some(Self::From { table: table.to_owned(), begin })
     }
 }
@@ -118,7 +118,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
                         &table.path,
                         rows.begin().row,
                         code,
-                        Done::Skipped,
+                        RowAction::Skipped,
                         &format!("{what}. It is left out."),
                     );
                     continue;
@@ -161,7 +161,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
             "",
             1,
             "table.too_many_runs",
-            Done::Skipped,
+            RowAction::Skipped,
             &format!("and those after it name more than {RUNS_CAP} runs. Rows of further runs are left out."),
         );
     }
@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn the_key_of_a_part_says_what_it_reads() {
         let pieces = [
-            Piece::From { table: "a#b/c@d.csv".to_owned(), begin: Begin { row: 20_001, offset: 1_234 } },
+            Piece::From { table: "a#b/c@d.csv".to_owned(), begin: RowStart { row: 20_001, offset: 1_234 } },
             Piece::Share { number: 3, of: 17 },
         ];
         for piece in pieces {

@@ -14,7 +14,7 @@ use files::Tree;
 use super::cell::Cell;
 use super::files::Table;
 use super::row::{EpisodeKey, Row};
-use super::rows::{Begin, RowError, Rows};
+use super::rows::{RowError, RowStart, Rows};
 
 /// Bytes of rows that wait for their block to be full, over all shares.
 const WAITING: usize = 64 << 20;
@@ -259,8 +259,8 @@ impl Rows for ShareRows<'_> {
         Some(self.take_row().ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData).into()))
     }
 
-    fn begin(&self) -> Begin {
-        Begin { row: self.row, offset: 0 }
+    fn begin(&self) -> RowStart {
+        RowStart { row: self.row, offset: 0 }
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {

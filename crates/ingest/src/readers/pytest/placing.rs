@@ -9,7 +9,7 @@ use super::block::{Block, Phase};
 
 /// Failing tests that pytest titles alike. Entries come in the order of the tests, so each list is walked once.
 #[derive(Default)]
-struct Alike {
+struct SameTitleTests {
     /// By the last part of their file's path.
     by_file: HashMap<String, Queue>,
     all: Queue,
@@ -31,7 +31,7 @@ impl Queue {
     }
 }
 
-impl Alike {
+impl SameTitleTests {
     /// The test that an entry is about: one of a file in its traceback that has no entry yet, else one without an entry,
     /// else one that has one (it failed, and then its teardown did).
     fn find(&mut self, block: &Block, taken: &[bool]) -> Option<usize> {
@@ -56,7 +56,7 @@ impl Reading<'_> {
     /// Gives each entry of FAILURES and ERRORS to its test, by name and file; an entry that no line names is a test
     /// of its own.
     pub(super) fn place_blocks(&mut self) {
-        let mut by_name: HashMap<String, Alike> = HashMap::new();
+        let mut by_name: HashMap<String, SameTitleTests> = HashMap::new();
         for (index, test) in self.log.tests.iter().enumerate().filter(|(_, t)| t.is_failing()) {
             let alike = by_name.entry(entry_title(&test.id)).or_default();
             let file = test.id.split("::").next().unwrap_or("");

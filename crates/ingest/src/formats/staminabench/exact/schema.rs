@@ -25,9 +25,9 @@ const BYTES: usize = 128 << 20;
 
 /// A text of which at most `N` bytes are kept.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Short<const N: usize>(pub(super) String);
+pub(super) struct BoundedText<const N: usize>(pub(super) String);
 
-impl<const N: usize> std::ops::Deref for Short<N> {
+impl<const N: usize> std::ops::Deref for BoundedText<N> {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0
@@ -35,20 +35,20 @@ impl<const N: usize> std::ops::Deref for Short<N> {
 }
 
 /// An id or a path.
-pub(super) type Name = Short<1024>;
+pub(super) type Name = BoundedText<1024>;
 /// A sentence or some lines.
-pub(super) type Lines = Short<8192>;
+pub(super) type Lines = BoundedText<8192>;
 
-impl<'de, const N: usize> Deserialize<'de> for Short<N> {
+impl<'de, const N: usize> Deserialize<'de> for BoundedText<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct CutText<const N: usize>;
         impl<const N: usize> Visitor<'_> for CutText<N> {
-            type Value = Short<N>;
+            type Value = BoundedText<N>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a text")
             }
-            fn visit_str<E>(self, text: &str) -> Result<Short<N>, E> {
-                Ok(Short(cut(text, N).0.to_owned()))
+            fn visit_str<E>(self, text: &str) -> Result<BoundedText<N>, E> {
+                Ok(BoundedText(cut(text, N).0.to_owned()))
             }
         }
         deserializer.deserialize_str(CutText)
@@ -57,33 +57,33 @@ impl<'de, const N: usize> Deserialize<'de> for Short<N> {
 
 /// A list of which at most `N` elements are kept; `null` is an empty one.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Few<T, const N: usize>(pub(super) Vec<T>);
+pub(super) struct BoundedList<T, const N: usize>(pub(super) Vec<T>);
 
-impl<T, const N: usize> Default for Few<T, N> {
+impl<T, const N: usize> Default for BoundedList<T, N> {
     fn default() -> Self {
         Self(Vec::new())
     }
 }
 
-impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for Few<T, N> {
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for BoundedList<T, N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Take<T, const N: usize>(PhantomData<T>);
         impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Take<T, N> {
-            type Value = Few<T, N>;
+            type Value = BoundedList<T, N>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a list")
             }
             fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Few::default())
+                Ok(BoundedList::default())
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
                 let mut list = Vec::new();
                 while list.len() < N {
-                    let Some(element) = seq.next_element()? else { return Ok(Few(list)) };
+                    let Some(element) = seq.next_element()? else { return Ok(BoundedList(list)) };
                     list.push(element);
                 }
                 while seq.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Few(list))
+                Ok(BoundedList(list))
             }
         }
         deserializer.deserialize_any(Take(PhantomData))
@@ -133,7 +133,7 @@ pub(super) struct AttemptFiles {
     pub(super) test_output: Option<Name>,
     pub(super) server_log: Option<Name>,
     #[serde(default)]
-    pub(super) agent_logs: Few<Name, 200>,
+    pub(super) agent_logs: BoundedList<Name, 200>,
     pub(super) transcript: Option<Name>,
 }
 
@@ -169,8 +169,8 @@ pub(super) struct Attempt {
     pub(super) success: Option<bool>,
     pub(super) passed: Option<u32>,
     pub(super) total: Option<u32>,
-    pub(super) outcomes: Option<Short<20_000>>,
-    pub(super) failures: Few<Failure, 2_000>,
+    pub(super) outcomes: Option<BoundedText<20_000>>,
+    pub(super) failures: BoundedList<Failure, 2_000>,
     pub(super) end_reason: Option<Name>,
     pub(super) tokens: Option<Tokens>,
     pub(super) cost_usd: Option<f64>,
@@ -191,8 +191,8 @@ pub(super) struct Attempt {
 pub(super) struct Turn {
     pub(super) number: u32,
     pub(super) title: Option<Name>,
-    pub(super) request: Option<Short<65_536>>,
-    pub(super) tests: Few<Name, 20_000>,
+    pub(super) request: Option<BoundedText<65_536>>,
+    pub(super) tests: BoundedList<Name, 20_000>,
     pub(super) files: Option<TurnFiles>,
     pub(super) attempts: Vec<Attempt>,
     pub(super) extra: Extra,
