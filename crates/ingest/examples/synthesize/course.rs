@@ -34,13 +34,13 @@ pub(crate) enum Outcome {
 }
 
 /// A played turn: its attempts.
-pub(crate) type Played = Vec<Outcome>;
+pub(crate) type AttemptOutcomes = Vec<Outcome>;
 
 /// An episode.
 #[derive(Debug)]
 pub(crate) struct Course {
     /// The turns, from the first.
-    pub(crate) turns: Vec<Played>,
+    pub(crate) turns: Vec<AttemptOutcomes>,
     /// The reason why it ended early.
     pub(crate) end: Option<&'static str>,
 }
