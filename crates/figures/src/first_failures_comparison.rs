@@ -126,7 +126,7 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> FirstFailuresPlan {
 
 /// An axis of counts from 0 to at least `most`, with at most `ticks` ticks.
 fn counts(most: u32, places: [f64; 2], ticks: usize) -> ValueAxis {
-    ValueAxis::of_counts(std::iter::once(f64::from(most)), places, ticks)
+    ValueAxis::of_bars(most, places, ticks)
 }
 
 /// The counts right of a name or below it.

@@ -5,6 +5,10 @@ use crate::spec::Scale;
 
 /// Larger values are clamped to this, so that places stay finite.
 const LIMIT: f64 = 1e15;
+/// The end of an axis of bars is close to the highest bar up to this times it.
+const CLOSE: f64 = 1.25;
+/// Steps of an axis of bars, times a power of ten, if it does not end close to the highest bar with the usual ones.
+const OTHER_STEPS: [f64; 7] = [1.2, 1.5, 2.5, 3.0, 4.0, 6.0, 8.0];
 
 /// Places values between two ends.
 #[derive(Debug, Clone)]
@@ -42,6 +46,30 @@ impl ValueAxis {
         }
     }
 
+    /// An axis from 0 for counts in bars, with ticks only at whole numbers, that ends close above the highest. If it does not
+    /// with the usual steps, its steps are others, for example 15.
+    pub(crate) fn of_bars(highest: u32, places: [f64; 2], most: usize) -> Self {
+        let (highest, most) = (f64::from(highest.max(1)), most.max(2));
+        let usual = Self::of_counts(std::iter::once(highest), places, most);
+        if usual.to.0 <= CLOSE * highest {
+            return usual;
+        }
+        // An axis with only one step is for a place without room for more.
+        let fewest = if most == 2 { 1.0 } else { 2.0 };
+        let steps = (0..10).flat_map(|power| OTHER_STEPS.map(|times| times * 10f64.powi(power)));
+        let other = steps
+            .filter(|step| step.fract() == 0.0)
+            .map(|step| (step, (highest / step).ceil()))
+            .filter(|(_, count)| (fewest..=(most - 1) as f64).contains(count))
+            .min_by(|(a, of_a), (b, of_b)| (a * of_a).total_cmp(&(b * of_b)).then(a.total_cmp(b)));
+        match other {
+            Some((step, count)) if step * count < usual.to.0 => {
+                Self::stepped(0.0, step, count as usize, places)
+            }
+            _ => usual,
+        }
+    }
+
     /// A linear axis from 0 with ticks only at whole numbers, for turns.
     pub(crate) fn of_counts(values: impl Iterator<Item = f64>, places: [f64; 2], most: usize) -> Self {
         let high = values.filter(|v| v.is_finite()).fold(1.0, f64::max).min(LIMIT);
@@ -66,7 +94,11 @@ impl ValueAxis {
                 break;
             }
         }
-        let count = (last - first).clamp(1.0, 200.0) as usize;
+        Self::stepped(first, step, (last - first).clamp(1.0, 200.0) as usize, places)
+    }
+
+    /// A linear axis with so many steps, the first of which begins at `first` times the step.
+    fn stepped(first: f64, step: f64, count: usize, places: [f64; 2]) -> Self {
         let (first_value, last_value) = (first * step, (first + count as f64) * step);
         let values: Vec<f64> = (0..=count).map(|i| (first + i as f64) * step).collect();
         let labels = tick_labels(&values, step);
@@ -218,6 +250,29 @@ mod tests {
         assert_eq!([labels(1.0, 6), labels(0.0, 6), labels(f64::NAN, 6)], ["0 1"; 3]);
         assert_eq!(labels(100.0, 6), "0 20 40 60 80 100");
         assert_eq!(labels(100.0, 5), "0 25 50 75 100");
+    }
+
+    /// The axis of counts up to 25 ended at 40.
+    #[test]
+    fn an_axis_of_bars_ends_close_above_the_highest() {
+        let labels = |highest, most| {
+            let axis = ValueAxis::of_bars(highest, [0.0, 100.0], most);
+            axis.ticks.into_iter().map(|t| t.1).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!([labels(25, 3), labels(25, 4), labels(25, 2)], ["0 15 30", "0 10 20 30", "0 25"]);
+        assert_eq!([labels(11, 3), labels(7, 3), labels(17, 4)], ["0 6 12", "0 4 8", "0 10 20"]);
+        assert_eq!(
+            [labels(0, 3), labels(1, 3), labels(3, 3), labels(26, 2)],
+            ["0 1", "0 1", "0 2 4", "0 30"]
+        );
+        for most in [2, 3, 4] {
+            for highest in 1..3_000 {
+                let axis = ValueAxis::of_bars(highest, [0.0, 100.0], most);
+                let end = axis.ticks.last().unwrap().0;
+                assert!(axis.ticks.len() <= most && end >= f64::from(highest), "{highest} {most} {axis:?}");
+                assert!(end <= (1.34 * f64::from(highest)).max(2.0), "{highest} {most} {axis:?}");
+            }
+        }
     }
 
     #[test]
