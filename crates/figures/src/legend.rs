@@ -19,15 +19,15 @@ struct Entry {
 fn entries(sheet: &Sheet, labels: &[&SeriesLabel]) -> Vec<Entry> {
     let size = sheet.sizes.tick_font;
     let before = before_name(sheet);
-    let room = sheet.width - 2.0 * PAD;
-    let (mut line, mut left) = (0, PAD);
+    let begin = sheet.names_left();
+    let (mut line, mut left) = (0, begin);
     shown_all(labels, room_of_name(sheet), size)
         .into_iter()
         .map(|text| {
             let width = text_width(&text, size);
-            if left > PAD && left + before + width > PAD + room {
+            if left > begin && left + before + width > sheet.width - PAD {
                 line += 1;
-                left = PAD;
+                left = begin;
             }
             let entry = Entry { line, left, text };
             left += before + width + 1.4 * size;
@@ -43,7 +43,7 @@ fn before_name(sheet: &Sheet) -> f64 {
 
 /// The widest name of an entry.
 pub(crate) fn room_of_name(sheet: &Sheet) -> f64 {
-    (sheet.width - 2.0 * PAD - before_name(sheet)).max(0.0)
+    (sheet.width - PAD - sheet.names_left() - before_name(sheet)).max(0.0)
 }
 
 fn line_height(size: f64) -> f64 {

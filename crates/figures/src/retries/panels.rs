@@ -34,7 +34,7 @@ fn grid(data: &Retries, sheet: &Sheet, ends: [f64; 2]) -> PanelGrid {
     let widest = |axis: &ValueAxis| axis.ticks.iter().map(|t| sheet.tick_width(&t.1)).fold(0.0, f64::max);
     // For any height of a panel, and any number of its ticks.
     let widest = (2_u8..=8).map(|ticks| widest(&scale(ends, sheet, f64::from(ticks) * 2.0 * size, 0.0)));
-    let left = PAD + sheet.beside(widest.fold(0.0, f64::max), false);
+    let left = sheet.names_left() + sheet.beside(widest.fold(0.0, f64::max), false);
     let (gap, least) = (1.6 * size, 15.0 * size);
     let count = data.series.len();
     let most_across = (((sheet.width - PAD - left + gap) / (least + gap)) as usize).clamp(1, count.min(4));
@@ -63,7 +63,7 @@ pub(super) fn draw(
     let mut drawing = sheet.draw(grid.height, described, |canvas| {
         let size = sheet.sizes.name_font;
         canvas.part("y-name");
-        canvas.text(axis_name, (PAD, size), Anchor::Start, size, sheet.tokens.label);
+        canvas.text(axis_name, (sheet.names_left(), size), Anchor::Start, size, sheet.tokens.label);
         for (i, series) in data.series.iter().enumerate() {
             let place = grid.place(sheet, i);
             let plan = plan(sheet, ends, &place, retries);
