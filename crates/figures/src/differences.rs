@@ -1,8 +1,9 @@
 //! Forest plot: the difference of each run to the reference, with its interval.
 
-use crate::display_names::{full_name, natural_width, shown_all};
+use crate::display_names::{full_name, least_width, natural_width, shown_all};
 use crate::font::text_width;
 use crate::labels::Area;
+use crate::line_breaks::{broken, widest_part};
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
@@ -19,8 +20,17 @@ pub(crate) struct Texts {
     pub(crate) p: String,
 }
 
+/// The least width of the axis, as a share of that of the figure.
+const LEAST_AXIS: f64 = 0.22;
+/// Most lines of the name of a run.
+const MOST_NAME_LINES: usize = 2;
+/// Distance of these lines, in heights of letters.
+const NAME_LINE: f64 = 1.2;
+
 struct DifferencesPlan {
     names_right: f64,
+    /// The lines of the name of each row.
+    names: Vec<Vec<String>>,
     value_right: f64,
     p_right: Option<f64>,
     axis: ValueAxis,
@@ -45,9 +55,8 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
     let mut drawing = sheet.draw(plan.height, &described, |canvas| {
         draw_heads(&sheet, canvas, data, &plan);
         draw_axis(&sheet, canvas, data, &plan);
-        let names = names(data, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
-        for (i, ((row, texts), name)) in data.rows.iter().zip(&texts).zip(&names).enumerate() {
-            draw_row(&sheet, canvas, &plan, (i, name), row, texts);
+        for (i, ((row, texts), name)) in data.rows.iter().zip(&texts).zip(&plan.names).enumerate() {
+            draw_row(&sheet, canvas, &plan, (i, name.as_slice()), row, texts);
         }
     });
     drawing.marks = data
@@ -114,8 +123,23 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
     let natural =
         data.rows.iter().map(|r| natural_width(&r.label, size)).fold(sheet.tick_width("Run"), f64::max);
     let right = value_right - value_width - gap;
-    // Names have a third of the width at most. The axis keeps its least width before that.
-    let names = natural.min(sheet.width / 3.0).min((right - 0.28 * sheet.width).max(0.12 * sheet.width));
+    // Names have what they need, as long as the axis keeps its least width: in one line, without what they share, or in two
+    // lines. Otherwise they are cut to a third of the figure.
+    let room = right - gap - LEAST_AXIS * sheet.width - sheet.names_left();
+    let room = room.max(0.12 * sheet.width);
+    let least = least_width(&labels(data), size);
+    let in_lines = if natural.min(least) <= room { None } else { names_in_lines(data, room, size) };
+    let names = match &in_lines {
+        _ if natural <= room => natural,
+        Some(names) => {
+            let widths = names.iter().flatten().map(|line| sheet.tick_width(line));
+            widths.fold(sheet.tick_width("Run"), f64::max)
+        }
+        None => room.min((sheet.width / 3.0).max(if least <= room { least } else { 0.0 })),
+    };
+    let lines = in_lines.iter().flatten().map(Vec::len).max().unwrap_or(1);
+    let in_lines = in_lines
+        .unwrap_or_else(|| self::names(data, names, size).into_iter().map(|name| vec![name]).collect());
     let names_right = sheet.names_left() + names;
     let left = names_right + gap;
     let right = right.max(left + 2.0 * size);
@@ -123,14 +147,26 @@ fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
     let axis = sheet.across(&ends.chain([none(data)]), data.scale, left, right);
     let head = 1.7 * size;
     let count = data.rows.len().max(1) as f64;
-    let names = (axis_name(data, sheet).len() - 1) as f64 * name_line(sheet);
-    let rest = head + sheet.below(true) + direction_height(data, sheet) + names + PAD;
+    let more_lines = (axis_name(data, sheet).len() - 1) as f64 * name_line(sheet);
+    let rest = head + sheet.below(true) + direction_height(data, sheet) + more_lines + PAD;
     let least = if sheet.print { 1.5 * size } else { 20.0 };
+    let least = if lines > 1 { least.max((0.4 + NAME_LINE * lines as f64) * size) } else { least };
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 3.0 * size));
     let bottom = head + count * row;
     let height = bottom + rest - head;
     let no_difference = axis.at(none(data));
-    DifferencesPlan { names_right, value_right, p_right, axis, no_difference, top: head, row, bottom, height }
+    DifferencesPlan {
+        names_right,
+        names: in_lines,
+        value_right,
+        p_right,
+        axis,
+        no_difference,
+        top: head,
+        row,
+        bottom,
+        height,
+    }
 }
 
 fn direction_height(data: &Differences, sheet: &Sheet) -> f64 {
@@ -207,6 +243,16 @@ fn names(data: &Differences, width: f64, size: f64) -> Vec<String> {
     shown_all(&labels(data), width, size).split_off(1)
 }
 
+/// The whole names of the rows in lines of at most this width; `None` = one of them does not fit.
+fn names_in_lines(data: &Differences, width: f64, size: f64) -> Option<Vec<Vec<String>>> {
+    let in_lines = |row: &DifferenceRow| {
+        let name = full_name(&row.label);
+        let lines = broken(&name, width, size);
+        (lines.len() <= MOST_NAME_LINES && widest_part(&name, size) <= width).then_some(lines)
+    };
+    data.rows.iter().map(in_lines).collect()
+}
+
 /// The measure of the axis and the reference, in one line, or in two if one is wider than the figure.
 fn axis_name(data: &Differences, sheet: &Sheet) -> Vec<String> {
     let size = sheet.sizes.name_font;
@@ -229,7 +275,7 @@ fn draw_row(
     sheet: &Sheet,
     canvas: &Canvas<'_>,
     plan: &DifferencesPlan,
-    (i, name): (usize, &str),
+    (i, name): (usize, &[String]),
     row: &DifferenceRow,
     texts: &Texts,
 ) {
@@ -239,7 +285,11 @@ fn draw_row(
     let base = middle + 0.35 * size;
     let style = Style::of_label(&row.label, sheet.tokens);
     canvas.part(&format!("row-{i}"));
-    canvas.text(name, (plan.names_right, base), Anchor::End, size, style.text);
+    let first = base - (name.len().max(1) - 1) as f64 / 2.0 * NAME_LINE * size;
+    for (line, text) in name.iter().enumerate() {
+        let at = (plan.names_right, first + line as f64 * NAME_LINE * size);
+        canvas.text(text, at, Anchor::End, size, style.text);
+    }
     if let Some(value) = row.value.filter(|v| plan.axis.holds(*v)) {
         if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
             let (low, high) = (plan.axis.at(low), plan.axis.at(high));
