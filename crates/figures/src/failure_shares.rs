@@ -16,10 +16,14 @@ use crate::swatch::Style;
 use crate::theme::{SERIES, Theme};
 use crate::{Drawing, Mark};
 
+mod by_group;
+
 /// Most classes in a stacked bar. The rest is "other".
 const MOST_STACKED: usize = 6;
 /// Most classes and groups that are drawn.
 const MOST: usize = 200;
+/// More groups have rows, if their names would be upright over columns.
+const MOST_IN_COLUMNS: usize = 6;
 /// Most lines of the name of a group over its column.
 const MOST_NAME_LINES: usize = 4;
 /// Distance of these lines, in heights of letters.
@@ -29,8 +33,14 @@ pub(crate) fn draw(data: &FailureShares, layout: &Layout, theme: Theme) -> Drawi
     let sheet = Sheet::from_layout(layout, theme);
     match stacked(data) {
         Some(gathered) => draw_stacked(&gathered, &sheet),
+        None if are_in_rows(data, &sheet) => by_group::draw(data, &sheet),
         None => draw_rows(data, &sheet),
     }
+}
+
+/// Whether groups have rows and classes have columns: there are many groups, whose names would be upright over columns.
+fn are_in_rows(data: &FailureShares, sheet: &Sheet) -> bool {
+    data.groups.len() > MOST_IN_COLUMNS && rows_plan(data, sheet).upright && by_group::fits(data, sheet)
 }
 
 /// The data of stacked bars, with at most six classes; `None` = the classes are side by side.
@@ -196,6 +206,11 @@ pub(crate) fn class_name(class: &FailureClass) -> String {
 
 // Side by side.
 
+/// A share without its sign, which is elsewhere: `22`, `<1`.
+fn without_sign(part: u64, whole: u64) -> String {
+    percent(part, whole).trim_end_matches(" %").replace(' ', "")
+}
+
 /// The places of rows of classes and columns of groups.
 pub(crate) struct RowsPlan {
     pub(crate) names_right: f64,
@@ -227,8 +242,7 @@ pub(crate) struct RowsPlan {
 impl RowsPlan {
     /// A share in its column: `22 %`, or `22` with the sign in the corner.
     pub(crate) fn written(&self, part: u64, whole: u64) -> String {
-        let text = percent(part, whole);
-        if self.bare { text.trim_end_matches(" %").replace(' ', "") } else { text }
+        if self.bare { without_sign(part, whole) } else { percent(part, whole) }
     }
 
     /// Base lines of the name of a group in this number of lines. The last one is over n.
@@ -314,7 +328,7 @@ pub(crate) fn rows_plan(data: &FailureShares, sheet: &Sheet) -> RowsPlan {
 
 /// Why the numbers of a figure do not fit its columns; `None` = they do.
 pub(crate) fn too_narrow(data: &FailureShares, sheet: &Sheet) -> Option<String> {
-    if stacked(data).is_some() {
+    if stacked(data).is_some() || are_in_rows(data, sheet) {
         return None;
     }
     let plan = rows_plan(data, sheet);

@@ -105,6 +105,37 @@ fn names_of_thirteen_models_are_whole_beside_their_differences() {
     }
 }
 
+/// The ratios of the same runs: "middling…aude_code (sim.)" was cut beside a wide axis.
+#[test]
+fn names_of_nine_simulated_runs_are_whole_beside_their_ratios() {
+    let names: Vec<String> = ["strong", "middling", "weak"]
+        .iter()
+        .flat_map(|model| ["codex", "claude_code", "kimi_code"].map(|h| format!("oracle-{model} · {h}")))
+        .collect();
+    let Figure::Differences(mut data) = many::differences(8) else { unreachable!() };
+    "Ratio of mean stamina".clone_into(&mut data.axis);
+    data.scale = Scale::Log;
+    data.reference.name.clone_from(&names[0]);
+    data.reference.simulated = true;
+    for (row, name) in data.rows.iter_mut().zip(&names[1..]) {
+        row.label.name.clone_from(name);
+        row.label.simulated = true;
+        (row.value, row.ci_low, row.ci_high, row.p) = (Some(0.71), Some(0.41), Some(1.23), Some(0.000_1));
+    }
+    let figure = Figure::Differences(data);
+    for preset in ["icml", "icml:full", "neurips"] {
+        let layout = Preset::parse(preset).unwrap().layout();
+        let drawing = check(&FigureSpec::new(figure.clone(), layout, Theme::Print));
+        let solid = |text: &str| text.replace(' ', "");
+        let all: String = texts(&drawing).iter().map(|set| solid(&set.text)).collect();
+        for name in &names[1..] {
+            let whole = solid(&format!("{} (sim", name.trim_start_matches("oracle-")));
+            assert!(all.contains(&whole), "{preset}: {whole} is not in: {all}");
+        }
+    }
+    everywhere(&figure);
+}
+
 /// Names that differ only in their middle, and are longer than any place for them. The word in the middle is nowhere else.
 fn alike(own: &[&str]) -> Vec<String> {
     let (begin, end) =
@@ -183,6 +214,49 @@ fn names_over_first_failures_are_whole_and_every_bar_has_its_number() {
     let numbers = texts.iter().filter(|set| set.text.parse::<u32>().is_ok()).count();
     // Those of axes are among them.
     assert!(numbers >= bars, "{numbers} numbers over {bars} bars");
+}
+
+/// Names of 13 models were upright over columns.
+#[test]
+fn many_models_have_rows_in_failure_shares() {
+    let Figure::FailureShares(mut data) = many::failures(9, 13, SharesForm::SideBySide) else {
+        unreachable!()
+    };
+    for (group, model) in data.groups.iter_mut().zip(many::MODELS) {
+        group.label.name = model.to_owned();
+    }
+    let figure = Figure::FailureShares(data);
+    for preset in ["icml", "icml:full", "neurips"] {
+        let layout = Preset::parse(preset).unwrap().layout();
+        let spec = FigureSpec::new(figure.clone(), layout, Theme::Print);
+        let drawing = check(&spec);
+        let texts = texts(&drawing);
+        for model in many::MODELS {
+            let level = |set: &crate::layout::Set| set.area[2] - set.area[0] > set.area[3] - set.area[1];
+            assert!(
+                texts.iter().any(|set| set.text == model && level(set)),
+                "{preset}: {model} in {texts:?}"
+            );
+        }
+        assert_eq!(drawing.marks.len(), 9 * 13, "every share can be pointed at");
+    }
+    everywhere(&figure);
+}
+
+/// In print, axis names of panels and legends began 1.2 pt from the edge.
+#[test]
+fn panels_of_retries_and_the_legend_of_pairs_do_not_touch_the_edge() {
+    let Figure::Retries(mut retries) = many::retries(8) else { unreachable!() };
+    retries.published.clear();
+    for figure in [Figure::Retries(retries), many::paired(20, 15), many::paired(100, 9)] {
+        for preset in ["icml", "acl", "neurips"] {
+            let layout = Preset::parse(preset).unwrap().layout();
+            let spec = FigureSpec::new(figure.clone(), layout, Theme::Print);
+            let drawing = check(&spec);
+            let left = texts(&drawing).iter().map(|set| set.area[0]).fold(f64::INFINITY, f64::min);
+            assert!(left >= 2.9, "{left} in {preset}: {}", drawing.svg);
+        }
+    }
 }
 
 /// "Doubao-Seed-2.1-Pro" began 1.3 pt from the edge of the picture, a pixel or two on paper.

@@ -41,7 +41,8 @@ fn numbers_of_failure_shares_are_whole_or_the_figure_is_refused() {
             }
         }
     }
-    assert_eq!(written, BTreeSet::from([1, 3, 9, 13]));
+    // Many groups have rows.
+    assert_eq!(written, BTreeSet::from([1, 3, 9, 13, 42]));
     assert!(refused > 0);
 }
 
