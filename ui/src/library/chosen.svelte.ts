@@ -6,11 +6,11 @@ import { router, withQuery, type Query } from "../shell/router.svelte";
 
 export interface ChosenRunRow {
   /** Its row, as far as it is known. */
-  readonly at: number | undefined;
+  readonly row: number | undefined;
   /** The run, if its row has been read. */
   readonly run: RunRow | undefined;
   /** The row from which a move begins. */
-  start(by: 1 | -1): number;
+  startOfMove(by: 1 | -1): number;
   choose(row: number): void;
   /** Goes to the page of a run; false = its row has not been read. */
   open(row: number): boolean;
@@ -45,13 +45,13 @@ export function chosenRunRow(rows: PagedRows<"list_runs">, asked: () => { readon
   });
 
   return {
-    get at() {
+    get row() {
       return active;
     },
     get run() {
       return run;
     },
-    start(by) {
+    startOfMove(by) {
       const { total } = asked();
       // Where the chosen run is gone, it continues at its place: the next row stands there now.
       const placeOfGone = lastActive === undefined ? undefined : Math.min(lastActive, total);

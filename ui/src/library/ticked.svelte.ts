@@ -49,8 +49,8 @@ export class TickedRuns {
       this.#anchor = row;
     }
   }
-  /** Ticks all `total` runs that pass the filter. */
-  async all(filter: Filter, total: number): Promise<void> {
+  /** Ticks all `total` runs that pass the filter, and no other. A filter that changes meanwhile counts for the next time. */
+  async tickAll(filter: Filter, total: number): Promise<void> {
     this.#runs.clear();
     for (let offset = 0; offset < total; offset += PAGE) {
       const page = await call("list_runs", toRequest(filter, offset, PAGE));
