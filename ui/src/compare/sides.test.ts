@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { AttemptDetail } from "../host/bindings/AttemptDetail";
 import type { TurnDetail } from "../host/bindings/TurnDetail";
-import { attemptFromText, keptOf, listOf, pairFromText, paneFromText, placeFromText } from "./sides";
+import { attemptFromText, keptQuery, listQuery, pairFromText, paneFromText, placeFromText } from "./sides";
 
 test("a side is an episode of a run; half of one is none", () => {
   expect(placeFromText("a.b%2Fc/scenario%201")).toEqual({ run: "a.b/c", episode: "scenario 1" });
@@ -32,6 +32,6 @@ test("code is shown first, a transcript where no side has code", () => {
 
 test("what belongs to one turn goes with it", () => {
   const query = { left: "a/b", turn: "3", test: "t1", la: "2", row: "4", steps: "tools", members: "a,b", mode: "errors" };
-  expect(keptOf(query)).toEqual({ steps: "tools", members: "a,b", mode: "errors" });
-  expect(listOf(query)).toEqual({ row: "4", mode: "errors" });
+  expect(keptQuery(query)).toEqual({ steps: "tools", members: "a,b", mode: "errors" });
+  expect(listQuery(query)).toEqual({ row: "4", mode: "errors" });
 });

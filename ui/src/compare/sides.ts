@@ -46,12 +46,12 @@ export function paneFromText(
 }
 
 /** The parts of an address with these names. */
-const only = (query: Query, names: readonly string[]): Record<string, string> =>
+const partsOfQuery = (query: Query, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(Object.entries(query).filter(([name]) => names.includes(name)));
 
 /** What a reader set for the page stays from turn to turn; what belongs to one turn goes. */
-export const keptOf = (query: Query): Record<string, string> =>
-  only(query, ["pane", "since", "steps", "tests", "members", "ref", "mode", "sort", "q"]);
+export const keptQuery = (query: Query): Record<string, string> =>
+  partsOfQuery(query, ["pane", "since", "steps", "tests", "members", "ref", "mode", "sort", "q"]);
 
 /** How the comparison's list was shown. */
-export const listOf = (query: Query): Record<string, string> => only(query, ["ref", "mode", "sort", "q", "row"]);
+export const listQuery = (query: Query): Record<string, string> => partsOfQuery(query, ["ref", "mode", "sort", "q", "row"]);

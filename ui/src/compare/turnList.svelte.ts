@@ -8,7 +8,7 @@ import type { Query, Route } from "../shell/routes";
 import { readAddress } from "./address";
 import { pairOf, sideBySide } from "./cells";
 import { readMembers } from "./members";
-import { keptOf, pairFromText, type Place } from "./sides";
+import { keptQuery, pairFromText, type Place } from "./sides";
 
 /** So many are looked through for a turn whose row is not known. */
 const FIRST = 1000;
@@ -119,7 +119,7 @@ export function turnList(asked: () => Asked): TurnList {
       const next = page.rows[to - offset];
       if (to < 0 || to >= page.total || !next) return null;
       const both = pair && next.cells[pair[0]] && next.cells[pair[1]] ? pair : pairOf(next, fromList ? at.reference : 0, null);
-      const route = both ? sideBySide(next, both, { ...keptOf(query), ...(fromList ? { row: String(to) } : {}) }) : null;
+      const route = both ? sideBySide(next, both, { ...keptQuery(query), ...(fromList ? { row: String(to) } : {}) }) : null;
       if (route?.page !== "side-by-side" || fromList) return route;
       return { ...route, query: Object.fromEntries(Object.entries(route.query).filter(([name]) => name !== "pair")) };
     },
