@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunGrid } from "../host/bindings/RunGrid";
 import type { RunRow } from "../host/bindings/RunRow";
-import { turnInWords } from "./atTurn";
+import { turnInWords } from "./turnWords";
 import { reasonsInWords, reportedFor, reportedRows, stats, totalsInWords, turnsPassed, valueInWords } from "./summary";
 
 const row: RunRow = {

@@ -1,4 +1,4 @@
-/** A turn of the survival curve, in words. Pure. */
+// A turn of the survival curve, in words. Pure.
 import type { SurvivalRow } from "../host/bindings/SurvivalRow";
 
 /** Why a share alive has no band: by scenario there is none of one scenario, nor of scenarios that do not differ. */
