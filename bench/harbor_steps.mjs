@@ -96,7 +96,10 @@ function playedByHarbor(program, player, tasks, folder) {
     const timed = results.map(({ agent_execution: agent, verifier }) => ({ begun: agent.started_at, worked: secondsOf(agent.started_at, agent.finished_at) + secondsOf(verifier.started_at, verifier.finished_at), end: verifier.finished_at }));
     if (timed.length > 0) steps.push(...stepsOf(timed, timed.at(-1).end));
   }
-  if (steps.length === 0) throw new Error(`${folder}: Harbor recorded no step`);
+  if (steps.length === 0) {
+    const reasons = readdirSync(path.join(folder, "job")).map((trial) => path.join(folder, "job", trial, "exception.txt")).filter((file) => existsSync(file));
+    throw new Error(`${folder}: Harbor recorded no step. ${reasons.map((file) => readFileSync(file, "utf8").trim().slice(-500)).join("\n")}`);
+  }
   return steps;
 }
 
@@ -108,6 +111,7 @@ function summary(steps) {
 
 /** @returns {{ path: string | null, why?: string }} Harbor's program */
 function harbor() {
+  if (spawnSync("docker", ["compose", "version"], { stdio: "ignore" }).status !== 0) return { path: null, why: "Harbor needs the plugin `docker compose`, which is not here" };
   if (spawnSync("harbor", ["--version"], { stdio: "ignore" }).status === 0) return { path: "harbor" };
   const venv = inRoot(".cache/bench/harbor");
   const program = path.join(venv, "bin/harbor");
