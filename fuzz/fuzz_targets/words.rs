@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
 use model::{Artifact, ArtifactKind, Attempt, Benchmark, Episode, Run, Turn, Verdict, strip_ansi};
-use store::{PartRead, Store, TextOwner, UnindexedEpisode, add_words, around};
+use store::{PartRead, Store, TextOwner, UnindexedEpisode, add_words, excerpt_around};
 
 /// After so many inputs, a new library is created, because replaced texts make an index grow.
 const INPUTS: u32 = 2_000;
@@ -72,5 +72,5 @@ fn index_and_find(library: &Library, wanted: &str, text: &str) {
     }
     assert!(find(wanted).len() <= 1);
     let low: Vec<String> = wanted.split_whitespace().map(str::to_lowercase).collect();
-    assert!(around(text, &low).chars().count() <= 200);
+    assert!(excerpt_around(text, &low).chars().count() <= 200);
 }

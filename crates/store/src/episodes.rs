@@ -314,9 +314,7 @@ pub(crate) fn put(
     if let Some(reason) = episode.invalid.as_deref().filter(|_| is_new) {
         withdrawn::mark_put(conn, run, &slug, reason)?;
     }
-    for turn in &episode.turns {
-        turns::put(write, id, turn)?;
-    }
+    turns::put(write, id, &episode.turns)?;
     episode_turns::put(&write.tx, id, episode)?;
     sessions::put(&write.tx, id, episode)
 }

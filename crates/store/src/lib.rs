@@ -29,6 +29,7 @@ mod gaps;
 mod grader;
 mod identities;
 mod import_report;
+mod insert;
 mod interned;
 mod library;
 pub mod limits;

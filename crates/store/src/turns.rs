@@ -3,26 +3,26 @@
 //! Tests are compact. An attempt refers to the list of ids of its suite, which the database stores once, and has one letter
 //! per test. Other fields (message, expected, actual, …) are stored as JSON, mostly those of failing tests.
 
+mod put;
+
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use model::{
-    Attempt, CachedInput, Counting, EndReason, Request, TestOutcome, TestResult, Turn, TurnState, Verdict,
-};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use model::{Attempt, CachedInput, Counting, Request, TestOutcome, TestResult, Turn, TurnState, Verdict};
+use rusqlite::{Connection, OptionalExtension, Row};
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use crate::grader;
-use crate::limits::{MESSAGE_BYTES, REQUEST_BYTES, cut};
+use crate::limits::{MESSAGE_BYTES, cut};
 use crate::migration::Migration;
 use crate::valid::VALID_EPISODE;
 use crate::values::{
-    artifacts_json, end_reason, extra_json, int, json, no_word, pair, parse, parse_artifacts,
-    parse_or_default, read_timing, tokens,
+    end_reason, no_word, pair, parse, parse_artifacts, parse_or_default, read_timing, tokens,
 };
-use crate::write::Write;
 use crate::{EpisodeId, Result, RunId, Store, StoreError};
+
+pub(crate) use self::put::put;
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -217,100 +217,6 @@ impl<'a> Detail<'a> {
         test.actual = self.actual.map(Text::into_owned);
         test.message = self.message.map(Text::into_owned);
     }
-}
-
-/// Writes a turn with its attempts.
-pub(crate) fn put(write: &mut Write<'_>, episode: EpisodeId, turn: &Turn) -> Result<()> {
-    let (request, request_file) = match &turn.request {
-        None => (None, None),
-        Some(Request::Text(text)) => {
-            let row = write.interned.request(&write.tx, &cut(text, REQUEST_BYTES))?;
-            (Some(row), None)
-        }
-        Some(Request::File(artifact)) => (None, artifacts_json(std::slice::from_ref(artifact))?),
-    };
-    let last = turn.attempts.last();
-    let mut state = [0; 4];
-    let id = write
-        .tx
-        .prepare_cached(
-            "INSERT INTO turn (episode, number, title, state, passed, total, attempts, request, request_file,
-               artifacts, extra)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-        )?
-        .insert(params![
-            episode,
-            turn.number,
-            turn.title,
-            &*turn.state().letter().encode_utf8(&mut state),
-            last.and_then(|attempt| attempt.passed),
-            last.and_then(|attempt| attempt.total),
-            int(turn.attempts.len() as u64),
-            request,
-            request_file,
-            artifacts_json(&turn.artifacts)?,
-            extra_json(&turn.extra)?,
-        ])?;
-    turn.attempts.iter().try_for_each(|attempt| put_attempt(write, id, attempt))
-}
-
-fn put_attempt(write: &mut Write<'_>, turn: i64, attempt: &Attempt) -> Result<()> {
-    let tests = &attempt.tests;
-    let mut suite = None;
-    let mut outcomes: Option<Vec<u8>> = None;
-    let mut details = None;
-    if !tests.is_empty() {
-        let ids: Vec<&str> = tests.iter().map(|test| test.id.as_str()).collect();
-        suite = Some(write.interned.suite(&write.tx, &ids)?);
-        outcomes = Some(tests.iter().map(|test| letter(test.outcome)).collect());
-        let known: Vec<Detail<'_>> =
-            tests.iter().enumerate().filter_map(|(at, test)| Detail::from_test(at, test)).collect();
-        if !known.is_empty() {
-            details = Some(json(&known)?);
-        }
-    }
-    let exception = attempt.exception.as_ref();
-    write
-        .tx
-        .prepare_cached(
-            "INSERT INTO attempt (turn, number, verdict, end_reason, passed, total, reward, input_tokens,
-               cached_tokens, output_tokens, cost_usd, tool_calls, started_at, finished_at, agent_seconds, test_seconds,
-               exception_type, exception_message, artifacts, extra, suite, outcomes, details, failing, counting, steps, cached_input,
-               grader_places)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
-        )?
-        .execute(params![
-            turn,
-            attempt.number,
-            attempt.verdict.as_str(),
-            attempt.end_reason.map(EndReason::as_str),
-            attempt.passed,
-            attempt.total,
-            attempt.reward,
-            attempt.tokens.input.map(int),
-            attempt.tokens.cached.map(int),
-            attempt.tokens.output.map(int),
-            attempt.cost_usd,
-            attempt.tool_calls,
-            attempt.timing.started_at,
-            attempt.timing.finished_at,
-            attempt.timing.agent_seconds,
-            attempt.timing.test_seconds,
-            exception.map(|(kind, _)| cut(kind, MESSAGE_BYTES)),
-            exception.map(|(_, message)| cut(message, MESSAGE_BYTES)),
-            artifacts_json(&attempt.artifacts)?,
-            extra_json(&attempt.extra)?,
-            suite,
-            outcomes,
-            details,
-            described(attempt),
-            attempt.counting.as_str(),
-            attempt.steps,
-            attempt.cached_input.as_str(),
-            attempt.grader_places.as_ref().map(grader::words),
-        ])?;
-    Ok(())
 }
 
 /// The turns of an episode, without their attempts.

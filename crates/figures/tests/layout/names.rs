@@ -105,7 +105,7 @@ fn names_of_thirteen_models_are_whole_beside_their_differences() {
     }
 }
 
-/// The ratios of the same runs: "middling…aude_code (sim.)" was cut beside a wide axis.
+/// The ratios of the same runs: `middling…aude_code (sim.)` was cut beside a wide axis.
 #[test]
 fn names_of_nine_simulated_runs_are_whole_beside_their_ratios() {
     let names: Vec<String> = ["strong", "middling", "weak"]
