@@ -250,7 +250,8 @@ fn failures_leave_out_a_run_whose_trials_all_count_elsewhere() {
     let made = library.json(&["figure", "failures", "--out", figure.to_str().expect("UTF-8")]);
     let caption = made["caption"].as_str().expect("a caption");
     // One member has episodes, and no other one is counted.
-    assert!(caption.contains("n = 6, 6 events") && caption.matches(" events").count() == 1, "{caption}");
+    let count = "n = 6 scored trials of 3 tasks, 0 passed, 6 failed";
+    assert!(caption.contains(count) && caption.matches(" scored trials").count() == 1, "{caption}");
 }
 
 /// A job whose folder was copied beside it in the folder that is opened.

@@ -24,7 +24,7 @@ const POLICY: &str = "censoring policy custom (budget: failure)";
 fn expected_notes(of: &TableOf) -> (usize, &'static [&'static str]) {
     const COUNTED: &str = "mini_swe and openhands: each n = 2, ";
     const SUMMED: &str = "2 runs: n = 4, ";
-    const ONE_TURN: &str = ": each n = 2, ";
+    const ONE_TURN: &str = ": each n = 2 scored trials of 2 tasks, 1 passed, 1 failed";
     match of {
         TableOf::Runs { .. } => (0, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
         TableOf::Spent { .. } => (1, &[POLICY, COUNTED, "Cost of all episodes ÷ episodes"]),

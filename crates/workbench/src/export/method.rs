@@ -347,10 +347,9 @@ pub(super) fn failures(
 ) -> Method {
     let one = !episodes.is_empty() && episodes.iter().all(|counts| counts.passed.is_some());
     let (about, of) = match scope {
-        FailureScope::First if one => (
-            "Attempts that ended a trial as failed, by their primary class",
-            "failures, of {} trials that were at risk",
-        ),
+        FailureScope::First if one => {
+            ("Attempts that ended a trial as failed, by their primary class", "failures, of {} turns reached")
+        }
         FailureScope::Attempts => {
             ("Every failed attempt counts, by its primary class", "failed attempts, of {} attempts")
         }
