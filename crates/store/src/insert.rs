@@ -13,8 +13,13 @@ pub(crate) struct Destination {
     pub table: &'static str,
     /// The columns, with commas between them.
     pub columns: &'static str,
-    /// How many columns these are.
-    pub width: usize,
+}
+
+impl Destination {
+    /// How many columns a row has.
+    fn width(&self) -> usize {
+        self.columns.split(',').count()
+    }
 }
 
 /// The values of a statement's rows, in their order.
@@ -51,7 +56,7 @@ pub(crate) fn insert<T>(
             for row in now {
                 add(row, &mut values)?;
             }
-            debug_assert_eq!(values.bound, now.len() * destination.width, "a value for each column");
+            debug_assert_eq!(values.bound, now.len() * destination.width(), "a value for each column");
             statement.raw_execute()?;
             let last = conn.last_insert_rowid();
             keys.extend(last - i64::from(size) + 1..=last);
@@ -62,8 +67,8 @@ pub(crate) fn insert<T>(
 }
 
 fn sql(destination: &Destination, rows: usize) -> String {
-    let Destination { table, columns, width } = destination;
-    let row = format!("({})", vec!["?"; *width].join(","));
+    let Destination { table, columns } = destination;
+    let row = format!("({})", vec!["?"; destination.width()].join(","));
     format!("INSERT INTO {table} ({columns}) VALUES {}", vec![row.as_str(); rows].join(","))
 }
 
@@ -76,7 +81,7 @@ mod tests {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch("CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT, length INTEGER) STRICT")
             .unwrap();
-        let destination = Destination { table: "word", columns: "text, length", width: 2 };
+        let destination = Destination { table: "word", columns: "text, length" };
         for count in [0, 1, 3, 4, 16, 39] {
             let words: Vec<String> = (0..count).map(|number| format!("word {number}")).collect();
             let keys = insert(&conn, &destination, &words, |word, values| {

@@ -15,7 +15,6 @@ const TOGETHER: usize = 16;
 const TURNS: Destination = Destination {
     table: "turn",
     columns: "episode, number, title, state, passed, total, attempts, request, request_file, artifacts, extra",
-    width: 11,
 };
 
 const ATTEMPTS: Destination = Destination {
@@ -23,7 +22,6 @@ const ATTEMPTS: Destination = Destination {
     columns: "turn, number, verdict, end_reason, passed, total, reward, input_tokens, cached_tokens, output_tokens, cost_usd,
       tool_calls, started_at, finished_at, agent_seconds, test_seconds, exception_type, exception_message, artifacts, extra, suite,
       outcomes, details, failing, counting, steps, cached_input, grader_places",
-    width: 28,
 };
 
 /// A turn, and its request as it is kept.
