@@ -67,23 +67,30 @@ mod tests {
     use super::*;
     use crate::PartRead;
 
+    /// A turn in which all of these attempts came to the same.
+    fn turn(number: u32, attempts: u32, verdict: Verdict) -> Turn {
+        let mut turn = Turn::new(number);
+        turn.attempts = (1..=attempts).map(|attempt| Attempt::new(attempt, verdict)).collect();
+        turn
+    }
+
     /// A source with one run of this name: of each episode its attempts, all of them failed, and whether it has an identity.
     fn put(store: &Store, source: &str, name: &str, episodes: &[(u32, bool)]) {
+        let episodes = (1..).zip(episodes).map(|(number, (attempts, is_measured)): (u32, _)| {
+            let mut episode = Episode::new(format!("{number}"), format!("s{number}"));
+            episode.identity = is_measured.then(|| format!("of-{source}-{number}"));
+            episode.turns.push(turn(1, *attempts, Verdict::Failed));
+            episode
+        });
+        put_episodes(store, source, name, episodes);
+    }
+
+    /// A source with one run of this name.
+    fn put_episodes(store: &Store, source: &str, name: &str, episodes: impl Iterator<Item = Episode>) {
         let id = store.put_source(&format!("/data/{source}"), source, false).unwrap();
         let run = Run::unknown(name, Benchmark { key: "b".into(), name: "B".into() });
         store.put_runs(id, "", "table", &[run]).unwrap();
-        let episodes: Vec<(String, Episode)> = (1..)
-            .zip(episodes)
-            .map(|(number, (attempts, is_measured)): (u32, _)| {
-                let mut episode = Episode::new(format!("{number}"), format!("s{number}"));
-                episode.identity = is_measured.then(|| format!("of-{source}-{number}"));
-                let mut turn = Turn::new(1);
-                turn.attempts =
-                    (1..=*attempts).map(|attempt| Attempt::new(attempt, Verdict::Failed)).collect();
-                episode.turns.push(turn);
-                (name.to_owned(), episode)
-            })
-            .collect();
+        let episodes: Vec<(String, Episode)> = episodes.map(|episode| (name.to_owned(), episode)).collect();
         let part =
             PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(id, &part).unwrap();
@@ -143,6 +150,37 @@ mod tests {
         assert_eq!(groups(&store), [["a.alike", "d.alike"], ["e.waiting", "f.waiting"]]);
         let run = store.run("d.alike").unwrap().unwrap().entry.id;
         assert_eq!(store.undecided_copies(Some(run)).unwrap().len(), 1);
+    }
+
+    /// An agent that passes everything or nothing does so a second time, however long the scenarios are.
+    #[test]
+    fn runs_in_which_all_passed_or_failed_may_be_copies_whatever_the_lengths_of_their_scenarios() {
+        let store = Store::in_memory().unwrap();
+        // Of each turn its attempts. The third passes one turn and fails the next, in scenarios with one turn more each.
+        let put_lengths = |name: &str, verdicts: [Verdict; 2], attempts: fn(u32) -> u32| {
+            for source in ["one", "other"] {
+                let episodes = (3..7).map(|turns| {
+                    let mut episode = Episode::new(format!("{turns}"), format!("s{turns}"));
+                    episode.planned_turns = Some(turns);
+                    let played = if verdicts[0] == verdicts[1] { turns } else { 2 };
+                    let verdict = |number| verdicts[usize::from(number > 1)];
+                    episode.turns =
+                        (1..=played).map(|number| turn(number, attempts(turns), verdict(number))).collect();
+                    episode
+                });
+                put_episodes(&store, &format!("{name}-{source}"), name, episodes);
+            }
+        };
+        put_lengths("failed", [Verdict::Failed; 2], |_| 2);
+        put_lengths("mixed", [Verdict::Passed, Verdict::Failed], |_| 2);
+        put_lengths("passed", [Verdict::Passed; 2], |_| 1);
+        // How many attempts a turn took is no length.
+        put_lengths("retried", [Verdict::Failed; 2], |turns| turns);
+        let pair = |name: &str| ["one", "other"].map(|source| format!("{name}-{source}.{name}"));
+        assert_eq!(groups(&store), [pair("failed"), pair("mixed"), pair("passed")]);
+        let run = |slug: &String| store.run(slug).unwrap().unwrap().entry.id;
+        let copies = |name: &str| store.copies_among(&pair(name).each_ref().map(run)).unwrap().len();
+        assert_eq!(["failed", "mixed", "passed", "retried"].map(copies), [0, 0, 0, 4]);
     }
 
     /// The steps of finding the candidates among these runs, each of which is in two sources, and their number.

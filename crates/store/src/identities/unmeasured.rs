@@ -3,7 +3,7 @@
 //!
 //! - they have one harness, model and benchmark, and another trial in common; or
 //! - they have these and their name in common, nothing of them was measured closely, there are [`MANY_ATTEMPTS`] attempts, not all
-//!   episodes came out alike, and all that is known of all of them is equal.
+//!   episodes came out alike (scenarios of different lengths are no difference), and all that is known of all of them is equal.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -41,8 +41,12 @@ WHERE namesakes > 1
   AND (SELECT sum(attempts) FROM episode WHERE episode.run = named.id) >= ?1
 ORDER BY id";
 
-/// SQL: what an `episode` came to.
-pub(super) const OUTCOME: &str = "json_array(end_reason, cells, failing, attempts, passed_turns, ratio_sum)";
+/// SQL: what an `episode` came to, whatever the length of its scenario. Where every turn came to the same, an agent that passes
+/// everything or nothing gives as many turns and attempts as there are; only the attempts of a turn are its own.
+pub(super) const OUTCOME: &str =
+    "CASE WHEN trim(replace(cells, 'n', ''), substr(replace(cells, 'n', ''), 1, 1)) = ''
+  THEN json_array(end_reason, substr(replace(cells, 'n', ''), 1, 1), attempts * 1.0 / length(replace(cells, 'n', '')))
+  ELSE json_array(end_reason, rtrim(cells, 'n'), replace(failing, ',null', ''), attempts, passed_turns, ratio_sum) END";
 
 /// SQL: the episodes of a run without an identity, all that is known of them, and what they came to.
 static UNMEASURED: LazyLock<String> = LazyLock::new(|| {
