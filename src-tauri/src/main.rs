@@ -62,7 +62,7 @@ fn show(arguments: &Arguments) -> Result<(), ApiError> {
     };
     let workbench = Workbench::open(options)?;
     workbench::runs::sweep_leftovers();
-    workbench::runs::sweep_shakedowns();
+    workbench::runs::remove_old_smoke_tests();
     let to_open = arguments.for_the_ui();
     tauri::Builder::default()
         .plugin(tauri_plugin_dialog::init())

@@ -31,7 +31,8 @@ pub struct LiveRun {
     /// Whether the simulated model answers.
     pub simulated: bool,
     /// Whether it is a smoke test of its harness.
-    pub shakedown: bool,
+    #[serde(rename = "shakedown")]
+    pub is_smoke_test: bool,
     /// Whether a process runs it.
     pub state: RunState,
     /// When it first began, RFC 3339.
@@ -323,7 +324,7 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
         agent: run.harness.name,
         model: run.settings.model.clone(),
         simulated: run.settings.has_simulated_model(),
-        shakedown: run.settings.shakedown,
+        is_smoke_test: run.settings.is_smoke_test,
         state,
         started_at: run.started_at,
         seconds,

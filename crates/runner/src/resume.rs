@@ -107,7 +107,7 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
     }
     let file = ::settings::ConfigFile { name: "config.yaml".to_owned(), text: old.to_yaml() };
     let mut new = settings::resolve(&[file], change)?;
-    new.shakedown = old.shakedown;
+    new.is_smoke_test = old.is_smoke_test;
     if std::mem::discriminant(&new.endpoint) != std::mem::discriminant(&old.endpoint) {
         let why = "a run keeps its way to the model: its attempts would not be comparable";
         return Err(SettingsError::new("endpoint.mode", why).into());

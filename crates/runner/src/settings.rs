@@ -253,8 +253,8 @@ pub struct RunSettings {
     /// Words for the library.
     pub tags: Vec<String>,
     /// Whether it only tries whether its harness works here. No key says so: the app does, and the run's record keeps it.
-    #[serde(default)]
-    pub shakedown: bool,
+    #[serde(default, rename = "shakedown")]
+    pub is_smoke_test: bool,
     /// Code snapshots kept an episode; `None` = all.
     pub keep_snapshots: Option<u32>,
     /// Tasks of Harbor that are played in place of scenarios.

@@ -23,8 +23,8 @@ mod planned;
 mod preflight;
 mod prices;
 mod runtime;
-mod shakedown;
 mod shutdown;
+mod smoke_test;
 mod status;
 mod threads;
 mod trust;
@@ -42,8 +42,8 @@ pub use self::images::{
 pub use self::machine::{bytes, duration, short};
 pub use self::prices::{priced, priced_changes};
 pub use self::runtime::runtime;
-pub use self::shakedown::sweep_shakedowns;
 pub use self::shutdown::InFlight;
+pub use self::smoke_test::remove_old_smoke_tests;
 pub use self::status::{look, send_control_request};
 pub(crate) use self::threads::Runs;
 

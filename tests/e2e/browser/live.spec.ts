@@ -104,13 +104,13 @@ test("an episode that a budget ended is retried, and continues with a larger one
   expect(ended.episodes.map((episode) => [episode.end_reason, episode.cells.map((cell) => cell.split("_")[0])])).toEqual(Array.from({ length: EPISODES }, () => ["passed_all", ["passed"]]));
 });
 
-test("a shakedown says whether the harness works here, and stays out of the library", async ({ lab, go, page }) => {
+test("a smoke test says whether the harness works here, and stays out of the library", async ({ lab, go, page }) => {
   await go("runs/new");
   await expect(page.getByRole("heading", { name: "Agent" })).toBeVisible();
   await chooseMock(page);
-  await page.getByRole("button", { name: "Shakedown, free" }).click();
+  await page.getByRole("button", { name: "Smoke test, free" }).click();
   await expect(page).toHaveURL(/#\/runs\/live\//, PLAYED);
-  await expect(page.getByText("shakedown", { exact: true })).toBeVisible();
+  await expect(page.getByText("smoke test", { exact: true })).toBeVisible();
   await expect(page.getByText("3 of 3 turns passed: this harness works here.")).toBeVisible(PLAYED);
   expect(await lab.json<unknown[]>("runs")).toEqual([]);
 });
@@ -164,7 +164,7 @@ test("while a model samples its scenarios the form of a run stays as it is", asy
     await expect.poll(() => asked, PLAYED).toBeGreaterThan(0);
     const samplings = async (): Promise<string[]> => ((await served.rpc("list_jobs")) as { jobs: { kind: string; state: string }[] }).jobs.filter((job) => job.kind === "sampling").map((job) => job.state);
     await expect.poll(samplings, PLAYED).toEqual(["running"]);
-    for (const held of [turns, page.getByRole("button", { name: "YAML…" }), page.getByRole("button", { name: "Load a run into the form…" }), page.getByRole("button", { name: "Shakedown, free" })]) await expect(held).toBeDisabled();
+    for (const held of [turns, page.getByRole("button", { name: "YAML…" }), page.getByRole("button", { name: "Load a run into the form…" }), page.getByRole("button", { name: "Smoke test, free" })]) await expect(held).toBeDisabled();
     // Whoever leaves and comes back finds it as it was left; a second asker gets the same job.
     await page.getByRole("link", { name: "Library", exact: true }).first().click();
     await expect(page).toHaveURL(/#\/(library)?$/);

@@ -179,7 +179,7 @@ test("without a run there is one sentence and one way on", async ({ go, page }) 
   await expect(page.getByText("No run is live.")).toBeVisible();
   await go("runs/finished");
   await page.getByRole("main").getByRole("link", { name: "New run…" }).click();
-  await expect(page.getByRole("button", { name: "Shakedown, free" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Smoke test, free" })).toBeVisible();
   await expect(page).toHaveURL(/#\/runs\/new/);
 });
 

@@ -136,7 +136,7 @@ test("what cannot be read is unknown and named", () => {
   expect([rowMark(lost).text, canResume("unreadable"), isLive("unreadable")]).toEqual(["unreadable", false, false]);
 });
 
-test("a shakedown says whether the harness works here", () => {
+test("a smoke test says whether the harness works here", () => {
   const works = { works: true, passed: 3, turns: 3, turn: null, reason: null, message: null };
   expect(verdictInWords(works)).toBe("3 of 3 turns passed: this harness works here.");
   const broken = {

@@ -6,7 +6,7 @@ import type { LiveRunDetail } from "../host/bindings/LiveRunDetail";
 import type { LiveRunRow } from "../host/bindings/LiveRunRow";
 import type { LiveState } from "../host/bindings/LiveState";
 import type { PolicyTable } from "../host/bindings/PolicyTable";
-import type { ShakedownVerdict } from "../host/bindings/ShakedownVerdict";
+import type { SmokeTestVerdict } from "../host/bindings/SmokeTestVerdict";
 import type { TurnState } from "../host/bindings/TurnState";
 import {
   UNKNOWN,
@@ -64,8 +64,8 @@ export function retrySays(episode: Pick<LiveEpisode, "end_reason">): string {
 export const isInFlight = (episode: Pick<LiveEpisode, "phase">): boolean =>
   episode.phase === "preparing" || episode.phase === "agent" || episode.phase === "waiting" || episode.phase === "testing";
 
-/** The mark of a shakedown that is over. */
-const verdictMark = (verdict: ShakedownVerdict): { text: string; look: Look; class: string } =>
+/** The mark of a smoke test that is over. */
+const verdictMark = (verdict: SmokeTestVerdict): { text: string; look: Look; class: string } =>
   verdict.works
     ? { text: "works", look: "passed", class: textClass.passed }
     : { text: "does not work", look: "failed", class: textClass.failed };
@@ -87,12 +87,12 @@ export const stateInWords = (state: LiveState): { text: string; look: Look; clas
   class: textClass[stateWords[state].look],
 });
 
-/** The mark of a run; of a shakedown that finished, whether the harness works. */
+/** The mark of a run; of a smoke test that finished, whether the harness works. */
 export const rowMark = (row: Pick<LiveRunRow, "state" | "verdict">): { text: string; look: Look; class: string } =>
   row.verdict && row.state === "finished" ? verdictMark(row.verdict) : stateInWords(row.state);
 
-/** What a shakedown came to: `3 of 3 turns passed: this harness works here.` */
-export function verdictInWords(verdict: ShakedownVerdict): string {
+/** What a smoke test came to: `3 of 3 turns passed: this harness works here.` */
+export function verdictInWords(verdict: SmokeTestVerdict): string {
   if (verdict.works) return `${String(verdict.passed)} of ${counted(verdict.turns, "turn")} passed: this harness works here.`;
   const why = [verdict.reason === null ? null : endReasonLabels[verdict.reason], verdict.message]
     .filter((part) => part !== null)
@@ -110,7 +110,7 @@ export function endInWords(
 }
 
 function endOf(row: Pick<LiveRunRow, "state" | "message" | "verdict">): string {
-  // A shakedown has one question. Where something else ended it, that is said.
+  // A smoke test has one question. Where something else ended it, that is said.
   if (row.verdict && (row.state === "finished" || row.verdict.turn !== null)) return verdictInWords(row.verdict);
   switch (row.state) {
     case "finished":

@@ -70,7 +70,7 @@ pub(crate) async fn serve(
         })?;
     let port = listener.local_addr().map_err(|e| ApiError::new("serve.port", e.to_string()))?.port();
     workbench::runs::sweep_leftovers();
-    workbench::runs::sweep_shakedowns();
+    workbench::runs::remove_old_smoke_tests();
     // Signals are handled before a run can begin that a signal has to stop.
     let mut signals = StopSignals::new();
     let host = Host {

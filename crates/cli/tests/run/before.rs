@@ -1,4 +1,4 @@
-//! What is said before a run: wrong arguments, the preflight and a shakedown.
+//! What is said before a run: wrong arguments, the preflight and a smoke test.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -131,7 +131,7 @@ fn nothing_is_estimated_of_a_pack_that_cannot_be_read() {
 }
 
 #[test]
-fn a_shakedown_is_short_and_stays_out_of_the_library() {
+fn a_smoke_test_is_short_and_stays_out_of_the_library() {
     let home = TestHome::new();
     let app = Served::new(&home);
     let mut settings = app.get("launch_form", &json!({}))["defaults"].clone();
@@ -175,7 +175,7 @@ fn a_shakedown_is_short_and_stays_out_of_the_library() {
 
 /// A smoke test that fails names the turn and the reason.
 #[test]
-fn a_shakedown_says_what_does_not_work() {
+fn a_smoke_test_says_what_does_not_work() {
     let home = TestHome::new();
     // The mock agent is a Python script; here Python is out of order.
     std::fs::create_dir(home.path("bin")).expect("a folder");

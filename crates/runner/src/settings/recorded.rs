@@ -13,7 +13,7 @@ pub(crate) fn check_record(recorded: &RunSettings) -> Result<(), SettingsError> 
     check(recorded)?;
     let file = ConfigFile { name: "run.json".to_owned(), text: recorded.to_yaml() };
     let mut read_back = resolve(&[file], &[])?;
-    read_back.shakedown = recorded.shakedown;
+    read_back.is_smoke_test = recorded.is_smoke_test;
     if read_back == *recorded {
         return Ok(());
     }

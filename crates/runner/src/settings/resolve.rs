@@ -145,7 +145,7 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
         },
         oracle: ability(&values, use_docker),
         tags: keys.words("tags"),
-        shakedown: false,
+        is_smoke_test: false,
         keep_snapshots: keys.count("keep_snapshots"),
         tasks: tasks::named(&values)?,
         kept: BTreeMap::new(),

@@ -167,7 +167,7 @@ pub(super) const ROWS: &[Setting] = &[
         key: KeyName::In("", "quick_debug"),
         takes: Takes::Truth,
         default: DefaultValue::Is("false"),
-        label: "Smoke test",
+        label: "Short run",
         help: "Runs 2 scenarios of 2 turns only, to see that everything works.",
         more: "With `execute_episodes` the first two that it names.",
         choices: &[plain("false", "no"), plain("true", "2 episodes × 2 turns")],

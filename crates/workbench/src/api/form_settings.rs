@@ -102,7 +102,7 @@ pub struct FormSettings {
     pub fail_stop: bool,
     /// Parallel episodes. How many episodes run at the same time.
     pub batch_size: Option<f64>,
-    /// Smoke test. Runs 2 scenarios of 2 turns only, to see that everything works.
+    /// Short run. Runs 2 scenarios of 2 turns only, to see that everything works.
     pub quick_debug: bool,
     /// Containers. Whether agents and servers run in containers or as plain processes of this machine.
     pub use_docker: bool,

@@ -16,7 +16,8 @@ pub struct StartRun {
     /// Of the run.
     pub settings: FormSettings,
     /// Plays 1 episode × 3 turns with the simulated model in a temporary folder instead: does this harness work here?
-    pub shakedown: bool,
+    #[serde(rename = "shakedown")]
+    pub is_smoke_test: bool,
 }
 
 /// Names a run by its results folder.
@@ -200,10 +201,11 @@ pub struct LiveRunRow {
     pub endpoint_retried: Option<u32>,
     /// Attempts that were given up because of the endpoint; `None` = unknown.
     pub endpoint_lost: Option<u32>,
-    /// Whether it is a shakedown.
-    pub shakedown: bool,
-    /// What the shakedown came to; `None` = it is none, or not over.
-    pub verdict: Option<ShakedownVerdict>,
+    /// Whether it is a smoke test.
+    #[serde(rename = "shakedown")]
+    pub is_smoke_test: bool,
+    /// What the smoke test came to; `None` = it is none, or not over.
+    pub verdict: Option<SmokeTestVerdict>,
     /// How it is doing.
     pub state: LiveState,
     /// Why it failed, if it did: one line.
@@ -232,7 +234,7 @@ pub struct LiveRunRow {
 
 /// Whether a harness works here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct ShakedownVerdict {
+pub struct SmokeTestVerdict {
     /// Whether all turns passed.
     pub works: bool,
     /// Turns that passed.

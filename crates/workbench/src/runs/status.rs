@@ -116,9 +116,9 @@ impl Workbench {
                 break;
             }
         }
-        let shakedowns = super::shakedown::folders(&self.runs.shakedowns);
-        let shakedowns = shakedowns.into_iter().filter(|folder| held(folder));
-        for folder in self.runs.all().into_keys().chain(shakedowns) {
+        let smoke_tests = super::smoke_test::folders(&self.runs.smoke_tests);
+        let smoke_tests = smoke_tests.into_iter().filter(|folder| held(folder));
+        for folder in self.runs.all().into_keys().chain(smoke_tests) {
             let named = folder.clone();
             let real = within_limit(&folder, move || named.canonicalize());
             let real = real.flatten().unwrap_or_else(|_| folder.clone());

@@ -15,7 +15,7 @@ use runner::{Event, Finish, OnEvent, RunError};
 use super::errors::run_error;
 use super::folder::absolute_folder;
 use super::runtime::runtime;
-use super::shakedown;
+use super::smoke_test;
 use crate::Workbench;
 use crate::api::{ApiError, CheckState, ResumeRun, StartRun, StartedRun};
 
@@ -32,7 +32,7 @@ pub(super) struct OwnRun {
     pub(super) agent: String,
     pub(super) model: Option<String>,
     pub(super) simulated: bool,
-    pub(super) shakedown: bool,
+    pub(super) is_smoke_test: bool,
     pub(super) begun: SystemTime,
     /// Whether its thread is at work.
     pub(super) playing: bool,
@@ -46,8 +46,8 @@ pub(crate) struct Runs {
     here: Mutex<BTreeMap<PathBuf, OwnRun>>,
     /// Told whenever one of them is played no more.
     let_go: Condvar,
-    /// Where shakedowns of this library lie.
-    pub(super) shakedowns: PathBuf,
+    /// Where smoke tests of this library lie.
+    pub(super) smoke_tests: PathBuf,
     /// What preflight knows of packs.
     pub(super) packs: super::planned::Verified,
     /// Rows of runs that are over, with a stamp of their folders.
@@ -57,7 +57,7 @@ pub(crate) struct Runs {
 impl Runs {
     /// Of a library.
     pub(crate) fn new(db: &Path) -> Self {
-        Self { shakedowns: shakedown::folder_of_library(db), ..Self::default() }
+        Self { smoke_tests: smoke_test::folder_of_library(db), ..Self::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, OwnRun>> {
@@ -100,13 +100,13 @@ impl Runs {
 impl Workbench {
     /// Begins a run in the background of this process and opens its folder.
     pub fn start_run(&self, request: StartRun) -> Result<StartedRun, ApiError> {
-        let form = if request.shakedown {
-            shakedown::settings(request.settings, &self.runs.shakedowns)?
+        let form = if request.is_smoke_test {
+            smoke_test::settings(request.settings, &self.runs.smoke_tests)?
         } else {
             request.settings
         };
         let mut settings = super::settings_of(&form)?;
-        settings.shakedown = request.shakedown;
+        settings.is_smoke_test = request.is_smoke_test;
         super::prices::priced(&mut settings)?;
         let found = self.run_preflight(&settings, super::EndpointCall::Nothing)?;
         if let Some(check) = found.checks.iter().find(|check| check.state == CheckState::Fail) {
@@ -119,7 +119,7 @@ impl Workbench {
             agent: settings.agent.clone(),
             model: settings.model.clone(),
             simulated: settings.is_simulated(),
-            shakedown: request.shakedown,
+            is_smoke_test: request.is_smoke_test,
             begun: SystemTime::now(),
             playing: true,
             error: None,
@@ -141,7 +141,7 @@ impl Workbench {
             agent: known.agent,
             model: known.model,
             simulated: known.simulated,
-            shakedown: known.shakedown,
+            is_smoke_test: known.is_smoke_test,
             begun: SystemTime::now(),
             playing: true,
             error: None,
@@ -174,7 +174,7 @@ impl Workbench {
         let results_folder = folder.clone();
         let on_event: OnEvent = {
             let (me, results_folder, begun) = (me.clone(), results_folder.clone(), begun.clone());
-            let adopts = !here.shakedown;
+            let adopts = !here.is_smoke_test;
             Arc::new(move |event| {
                 let Some(workbench) = me.upgrade() else { return };
                 if let Event::Started { record, .. } = event {
@@ -286,7 +286,7 @@ mod tests {
             agent: "mock".to_owned(),
             model: None,
             simulated: true,
-            shakedown: false,
+            is_smoke_test: false,
             begun: SystemTime::now(),
             playing: true,
             error: None,

@@ -185,7 +185,7 @@ fail_stop: boolean,
  */
 batch_size: number | null, 
 /**
- * Smoke test. Runs 2 scenarios of 2 turns only, to see that everything works.
+ * Short run. Runs 2 scenarios of 2 turns only, to see that everything works.
  */
 quick_debug: boolean, 
 /**

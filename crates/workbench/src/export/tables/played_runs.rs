@@ -24,7 +24,7 @@ pub(super) fn runs(workbench: &Workbench, over: bool) -> Result<Table, ApiError>
         Column::text("run_id", "Id of the run").missing("not read yet").for_machines(),
         Column::text("harness", "Harness"),
         Column::text("model", "Model"),
-        Column::flag("shakedown", "Shakedown").for_machines(),
+        Column::flag("shakedown", "Smoke test").for_machines(),
         Column::text("state", "State"),
         Column::text("message", "Why it failed").missing("n/a").for_machines(),
         Column::integer("episodes_over", "Episodes done"),
@@ -69,7 +69,7 @@ fn played(run: &LiveRunRow) -> Vec<Option<Value>> {
         maybe(run.run.as_deref()),
         maybe(is_read.then_some(run.agent.as_str())),
         maybe(run.model.as_deref()),
-        maybe(is_read.then_some(run.shakedown)),
+        maybe(is_read.then_some(run.is_smoke_test)),
         known(word(run.state)),
         maybe(run.message.as_deref()),
         maybe(all_read.then_some(run.episodes.0)),
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_of_a_run_is_empty() {
-        // Harness, shakedown, episodes over and planned, turns decided and planned, seconds, begin, last event.
+        // Harness, smoke test, episodes over and planned, turns decided and planned, seconds, begin, last event.
         let places = [3, 5, 8, 9, 10, 11, 12, 16, 17];
         let whole = cells(&played(&row("finished", "opencode", 0)), places);
         assert!(whole.iter().all(Option::is_some), "{whole:?}");

@@ -8,7 +8,7 @@ use runner::live::{self, Phase, RunState};
 use super::goes_on;
 use crate::api::{Forecast, LiveEpisode, LiveRunDetail, LiveRunRow, LiveSpeed, LiveState, RunBudget};
 use crate::runs::estimate::spread;
-use crate::runs::shakedown;
+use crate::runs::smoke_test;
 use crate::runs::threads::OwnRun;
 
 /// Whether a run is in progress.
@@ -50,7 +50,7 @@ pub(super) fn just_begun(folder: &Path, here: &OwnRun) -> LiveRunDetail {
             simulated: here.simulated,
             endpoint_retried: Some(0),
             endpoint_lost: Some(0),
-            shakedown: here.shakedown,
+            is_smoke_test: here.is_smoke_test,
             verdict: None,
             state: if here.playing { LiveState::Starting } else { LiveState::Failed },
             message: here.error.clone(),
@@ -90,7 +90,7 @@ pub(super) fn unreadable(folder: &Path, run: Option<String>, why: &str) -> LiveR
         simulated: false,
         endpoint_retried: None,
         endpoint_lost: None,
-        shakedown: false,
+        is_smoke_test: false,
         verdict: None,
         state: LiveState::Unreadable,
         message: Some(model::one_line(why, LONGEST_WHY)),
@@ -138,8 +138,8 @@ pub(super) fn row(
         simulated: read.simulated,
         endpoint_retried: read.endpoint.map(|attempts| attempts.retried),
         endpoint_lost: read.endpoint.map(|attempts| attempts.lost),
-        shakedown: read.shakedown,
-        verdict: shakedown::verdict(folder, read),
+        is_smoke_test: read.is_smoke_test,
+        verdict: smoke_test::verdict(folder, read),
         state,
         message,
         started_at: read.started_at.clone(),

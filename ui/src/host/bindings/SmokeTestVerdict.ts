@@ -4,7 +4,7 @@ import type { EndReason } from "./EndReason";
 /**
  * Whether a harness works here.
  */
-export type ShakedownVerdict = { 
+export type SmokeTestVerdict = { 
 /**
  * Whether all turns passed.
  */

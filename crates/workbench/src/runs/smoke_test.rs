@@ -1,4 +1,4 @@
-//! Shakedowns: three turns, or two steps of a task, with the simulated model, to see whether a harness works here before any money is spent.
+//! Smoke tests: three turns, or two steps of a task, with the simulated model, to see whether a harness works here before any money is spent.
 //!
 //! They lie in the temporary folder of this user, a folder for each library, and stay out of the library. Whatever is
 //! older than a day goes when the app starts.
@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use runner::live::{self, RunState};
 
-use crate::api::{ApiError, FormProtocol, FormSettings, FormSource, ShakedownVerdict};
+use crate::api::{ApiError, FormProtocol, FormSettings, FormSource, SmokeTestVerdict};
 
-/// Turns of a shakedown.
+/// Turns of a smoke test.
 const TURNS: u32 = 3;
 /// How long its folder is kept.
 const KEPT: Duration = Duration::from_hours(24);
@@ -72,10 +72,10 @@ fn first_task(form: &FormSettings) -> String {
     first.unwrap_or_else(|| form.execute_episodes.clone())
 }
 
-/// What a shakedown came to; nothing while it is played, or where its record cannot be read.
-pub(super) fn verdict(folder: &Path, run: &live::LiveRun) -> Option<ShakedownVerdict> {
+/// What a smoke test came to; nothing while it is played, or where its record cannot be read.
+pub(super) fn verdict(folder: &Path, run: &live::LiveRun) -> Option<SmokeTestVerdict> {
     let is_unknown = run.episodes.first().is_some_and(|episode| episode.phase == live::Phase::Unknown);
-    if !run.shakedown || is_unknown || !matches!(run.state, RunState::Ended { .. } | RunState::Lost) {
+    if !run.is_smoke_test || is_unknown || !matches!(run.state, RunState::Ended { .. } | RunState::Lost) {
         return None;
     }
     let passed = run.episodes.first().map_or(0, |episode| {
@@ -91,7 +91,7 @@ pub(super) fn verdict(folder: &Path, run: &live::LiveRun) -> Option<ShakedownVer
         None => (None, run.episodes.first().and_then(|episode| episode.end_reason), None),
     };
     let reason = reason.filter(|_| !works);
-    Some(ShakedownVerdict { works, passed, turns: run.turns, turn, reason, message })
+    Some(SmokeTestVerdict { works, passed, turns: run.turns, turn, reason, message })
 }
 
 /// Where all of this user lie.
@@ -136,23 +136,23 @@ pub(super) fn folder_of_library(db: &Path) -> PathBuf {
     root().join(format!("{:016x}", files::Stamp::new().text(&db.to_string_lossy()).finish()))
 }
 
-/// Removes what old shakedowns left, on a thread of its own.
-pub fn sweep_shakedowns() {
+/// Removes what old smoke tests left, on a thread of its own.
+pub fn remove_old_smoke_tests() {
     let spawned =
-        std::thread::Builder::new().name("sweep shakedowns".to_owned()).spawn(|| sweep(&root(), KEPT));
+        std::thread::Builder::new().name("old smoke tests".to_owned()).spawn(|| sweep(&root(), KEPT));
     if let Err(error) = spawned {
-        tracing::warn!(%error, "old shakedowns stay");
+        tracing::warn!(%error, "old smoke tests stay");
     }
 }
 
-/// Only folders that nobody plays and that have not changed for this long: those that hold a shakedown by their own record, and
+/// Only folders that nobody plays and that have not changed for this long: those that hold a smoke test by their own record, and
 /// those without a record, which one left that was killed as it began. Folders of libraries without any go as well.
 fn sweep(root: &Path, kept: Duration) {
     for library in folders(root) {
         for run in folders(&library).into_iter().filter(|run| is_left(run, kept)) {
             // It follows no links, and what an agent made unreadable is ours to remove.
             if let Err(error) = runner::remove_run(&run) {
-                tracing::debug!(%error, "an old shakedown stays");
+                tracing::debug!(%error, "an old smoke test stays");
             }
         }
         if is_old(&library, kept) {
@@ -175,8 +175,9 @@ fn is_left(run: &Path, kept: Duration) -> bool {
         let own = run.join(".stamina");
         return is_old(run, kept) && (!own.exists() || is_old(&own, kept));
     }
-    let over =
-        |read: live::LiveRun| read.shakedown && matches!(read.state, RunState::Ended { .. } | RunState::Lost);
+    let over = |read: live::LiveRun| {
+        read.is_smoke_test && matches!(read.state, RunState::Ended { .. } | RunState::Lost)
+    };
     is_old(&record, kept) && live::read(run).is_ok_and(over)
 }
 
@@ -193,7 +194,7 @@ mod tests {
 
     /// A budget that is too small for the simulated model would tell nothing about the harness.
     #[test]
-    fn no_budget_of_the_run_bounds_its_shakedown() {
+    fn no_budget_of_the_run_bounds_its_smoke_test() {
         let temp = tempfile::tempdir().unwrap();
         let mut given =
             serde_json::to_value(FormSettings { agent: "mock".to_owned(), ..FormSettings::default() })
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shakedown_of_tasks_plays_two_steps_of_the_first_one_that_can_be_played() {
+    fn a_smoke_test_of_tasks_plays_two_steps_of_the_first_one_that_can_be_played() {
         let temp = tempfile::tempdir().unwrap();
         let room = temp.path().join("tasks");
         let put = |path: &str, text: &str| {
@@ -249,7 +250,7 @@ mod tests {
             oracle_seed: "0".to_owned(),
             ..FormSettings::default()
         };
-        let made = settings(asked, &temp.path().join("shakedowns")).unwrap();
+        let made = settings(asked, &temp.path().join("smoke-tests")).unwrap();
         assert_eq!(made.execute_episodes, "1");
         let settings = super::super::settings_of(&made).unwrap();
         assert!(settings.is_simulated() && settings.attempt_limit == 1 && !settings.restore_before_try);
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shakedown_left_that_was_killed_as_it_began_goes() {
+    fn what_a_smoke_test_left_that_was_killed_as_it_began_goes() {
         let temp = tempfile::tempdir().unwrap();
         let begun = run(temp.path(), "begun");
         sweep(temp.path(), Duration::from_hours(1));
