@@ -5,10 +5,10 @@ use analysis::survival::SurvivalPoint;
 use crate::display_names::shown_all;
 use crate::frame::Sizes;
 use crate::marks::{Anchor, Canvas};
+use crate::series_style::{Style, sample_width};
 use crate::sheet::{PAD, Sheet};
 use crate::spec::SeriesLabel;
 use crate::summary_text;
-use crate::swatch::{Style, sample_width};
 
 /// One row.
 pub(crate) struct Row<'a> {

@@ -6,10 +6,10 @@ use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::amount;
 use crate::scale::ValueAxis;
+use crate::series_style::{Style, hollow_diamond};
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{BarRow, Bars, Layout, Scale, SeriesLabel};
 use crate::summary_text::counted;
-use crate::swatch::{Style, hollow_diamond};
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 

@@ -7,10 +7,10 @@ use crate::line_breaks::{broken, widest_part};
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
+use crate::series_style::Style;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{DifferenceRow, Differences, Layout, Scale, SeriesLabel};
 use crate::summary_text::counted;
-use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 

@@ -9,10 +9,10 @@ use crate::marks::{Anchor, Pen};
 use crate::number::percent;
 use crate::pattern;
 use crate::scale::ValueAxis;
+use crate::series_style::Style;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{FailureClass, FailureGroup, FailureShares, Layout, Scale, SeriesLabel, SharesForm};
 use crate::summary_text::{count, counted};
-use crate::swatch::Style;
 use crate::theme::{SERIES, Theme};
 use crate::{Drawing, Mark};
 

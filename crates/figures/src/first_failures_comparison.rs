@@ -9,10 +9,10 @@ use crate::first_failures::{Bar, Widths, labels};
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
+use crate::series_style::Style;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{FirstFailuresComparison, Layout, SeriesData, SeriesLabel};
 use crate::summary_text::{count, counted};
-use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 
@@ -88,7 +88,7 @@ fn plan(data: &FirstFailuresComparison, sheet: &Sheet) -> FirstFailuresPlan {
     let name_font = sheet.sizes.name_font;
     let room = |s: &SeriesData, is_below: bool| {
         let beside = if is_below { 0.0 } else { sheet.tick_width(&numbers(s)) + size };
-        panel_width - beside - swatch_room(sheet)
+        panel_width - beside - marker_room(sheet)
     };
     let forms = [(false, name_font), (true, name_font), (true, size)];
     let fits = |(is_below, name_size): (bool, f64)| {
@@ -135,13 +135,13 @@ fn numbers(series: &SeriesData) -> String {
 }
 
 /// Half of the marker of a panel.
-fn swatch(sheet: &Sheet) -> f64 {
+fn half_marker(sheet: &Sheet) -> f64 {
     0.9 * sheet.sizes.mark
 }
 
 /// Width of the marker left of a name.
-fn swatch_room(sheet: &Sheet) -> f64 {
-    2.0 * swatch(sheet) + 0.5 * sheet.sizes.tick_font
+fn marker_room(sheet: &Sheet) -> f64 {
+    2.0 * half_marker(sheet) + 0.5 * sheet.sizes.tick_font
 }
 
 /// Colors of the sample of a bar: those of the first runs, each once.
@@ -184,9 +184,9 @@ fn draw_panel(
     let right = left + plan.panel_width;
     let style = Style::of_label(&series.label, sheet.tokens);
     canvas.part(&format!("panel-{i}"));
-    let swatch = swatch(sheet);
-    style.marker(canvas, (left + swatch, top + 0.75 * name_size), swatch);
-    let name_left = left + swatch_room(sheet);
+    let half_marker = half_marker(sheet);
+    style.marker(canvas, (left + half_marker, top + 0.75 * name_size), half_marker);
+    let name_left = left + marker_room(sheet);
     canvas.text(&plan.names[i], (name_left, top + 1.05 * name_size), Anchor::Start, name_size, style.text);
     if plan.is_below {
         let base = top + 1.05 * sizes.name_font + 1.2 * size;

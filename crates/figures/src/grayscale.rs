@@ -3,8 +3,8 @@
 use crate::caption::labels;
 use crate::display_names::full_name;
 use crate::retries::has_panels;
+use crate::series_style::MARKS;
 use crate::spec::{Figure, FigureSpec, SeriesLabel};
-use crate::swatch::MARKS;
 use crate::theme::{SERIES, Theme, lightness};
 
 /// Grays with a smaller difference in lightness L* look the same.

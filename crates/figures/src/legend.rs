@@ -4,9 +4,9 @@ use crate::display_names::shown_all;
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas};
+use crate::series_style::{Style, sample_width};
 use crate::sheet::{PAD, Sheet};
 use crate::spec::SeriesLabel;
-use crate::swatch::{Style, sample_width};
 
 /// An entry: its line, its left edge and its text.
 struct Entry {

@@ -13,7 +13,7 @@
 //!
 //! A kind first makes a plan (all places, from measured texts), then draws it. The two kinds for one run use a [`TurnAxis`] of
 //! the page (`frame`). All others use a `sheet` with a free height. The common parts are `scale` (ticks), `labels` (places
-//! without overlap), `at_risk`, `legend`, `footnotes`, `line_breaks`, `swatch` (dashes and markers), `display_names` (hostile
+//! without overlap), `at_risk`, `legend`, `footnotes`, `line_breaks`, `series_style` (dashes and markers), `display_names` (hostile
 //! or long names) and `number`.
 //!
 //! To add a kind: a struct in `spec`, a file here, an arm in [`draw`] and in `caption`, pictures in `tests`.
@@ -55,13 +55,13 @@ mod retries;
 mod scale;
 mod scatter;
 mod scene;
+mod series_style;
 mod sheet;
 mod spec;
 mod summary_text;
 mod survival;
 mod survival_comparison;
 mod svg;
-mod swatch;
 pub mod table;
 mod theme;
 pub mod venue;

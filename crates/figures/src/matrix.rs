@@ -9,9 +9,9 @@ use crate::footnotes;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::decimal;
+use crate::series_style::hollow_diamond;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Layout, Matrix, MatrixCell};
-use crate::swatch::hollow_diamond;
 use crate::theme::{Theme, grey};
 use crate::{Drawing, Mark};
 

@@ -6,10 +6,10 @@ use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
+use crate::series_style::Style;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Layout, Pair, Paired};
 use crate::summary_text::{count, counted};
-use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 

@@ -2,9 +2,9 @@
 
 use crate::display_names::{natural_width, shown_each};
 use crate::marks::{Anchor, Canvas};
+use crate::series_style::Style;
 use crate::sheet::{PAD, Sheet};
 use crate::spec::SeriesLabel;
-use crate::swatch::Style;
 
 /// Columns of panels between the edges of a sheet.
 pub(crate) struct Columns {
@@ -85,7 +85,7 @@ pub(crate) fn height_without_panels(sheet: &Sheet) -> f64 {
 }
 
 /// The width of a marker before a name.
-pub(crate) fn swatch_room(sheet: &Sheet) -> f64 {
+pub(crate) fn marker_room(sheet: &Sheet) -> f64 {
     1.8 * sheet.sizes.mark + 0.5 * sheet.sizes.tick_font
 }
 
@@ -100,7 +100,7 @@ impl PanelGrid {
     ) -> Self {
         let (size, name_font) = (sheet.sizes.tick_font, sheet.sizes.name_font);
         let width = columns.width(across);
-        let room = width - swatch_room(sheet);
+        let room = width - marker_room(sheet);
         let fits = |letters: &f64| labels.iter().all(|label| natural_width(label, *letters) <= room);
         let name_size = [name_font, size].into_iter().find(fits).unwrap_or(size);
         let rows = labels.len().max(1).div_ceil(across);
@@ -142,7 +142,7 @@ impl PanelGrid {
     ) {
         let half = 0.9 * sheet.sizes.mark;
         style.marker(canvas, (left + half, base - 0.35 * self.name_size), half);
-        let at = (left + swatch_room(sheet), base);
+        let at = (left + marker_room(sheet), base);
         canvas.text(&self.names[i], at, Anchor::Start, self.name_size, style.text);
     }
 

@@ -9,10 +9,10 @@ use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::{decimal, interval};
 use crate::scale::ValueAxis;
 use crate::scene::hundredths;
+use crate::series_style::{Style, hollow_diamond};
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Retries, RetryPoint, RetrySeries, Scale, SeriesLabel};
 use crate::summary_text::counted;
-use crate::swatch::{Style, hollow_diamond};
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 

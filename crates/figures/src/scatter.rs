@@ -7,9 +7,9 @@ use crate::labels::Area;
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
+use crate::series_style::Style;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Layout, Scale, SeriesLabel};
-use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 

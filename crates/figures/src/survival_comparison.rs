@@ -11,9 +11,9 @@ use crate::labels::{Area, spread};
 use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
+use crate::series_style::Style;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Layout, Scale, SeriesData, SeriesLabel, SurvivalComparison};
-use crate::swatch::Style;
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
 

@@ -14,11 +14,11 @@ pub(crate) mod members;
 mod names;
 mod pool;
 mod rules;
+mod series_styles;
 pub(crate) mod sets;
 mod setting_line;
 pub(crate) mod settings;
 mod spent;
-mod swatches;
 pub(crate) mod tests_of;
 mod untested;
 
@@ -288,7 +288,7 @@ fn member(
         benchmark: (benchmark.key, benchmark.name),
         simulated: pool.simulated(),
         baseline: entries().find_map(|run| run.baseline).map(|b| b.as_str().to_owned()),
-        swatch: pool.swatch,
+        style: pool.style,
         scenarios: episodes.iter().map(|e| e.scenario.as_str()).collect::<BTreeSet<_>>().len() as u32,
         stamina: stamina_of(&of_run.summary, episodes, || of_run.bootstrap),
         pass_rate: pool.of_one_turn().then(|| pass_rate(episodes)),

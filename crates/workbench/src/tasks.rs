@@ -142,7 +142,7 @@ fn grid(
                 name: pool.name.clone(),
                 short_name: pool.short_name.clone(),
                 simulated: pool.simulated(),
-                swatch: pool.swatch,
+                style: pool.style,
                 pass_rate: pass_rate(&pool.in_scenarios(policy)),
                 solved: cells().filter(|cell| solved(cell)).count() as u32,
                 only: rows.iter().filter(|row| row.only == Some(place as u32)).count() as u32,

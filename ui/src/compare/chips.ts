@@ -1,7 +1,7 @@
 // A member as its chip: known from the address at once, in full once the comparison is there. Pure.
 import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { Member } from "../host/bindings/Member";
-import type { Swatch } from "../host/bindings/Swatch";
+import type { SeriesStyle } from "../host/bindings/SeriesStyle";
 import { memberText } from "./members";
 import { memberInWords } from "./words";
 
@@ -14,7 +14,7 @@ export interface Chip {
   readonly fullName: string;
   /** How many runs a group has. */
   readonly quiet: string | undefined;
-  readonly swatch: Swatch | undefined;
+  readonly swatch: SeriesStyle | undefined;
   readonly reference: boolean;
   readonly simulated: boolean;
   readonly baseline: "oracle" | "nop" | null;

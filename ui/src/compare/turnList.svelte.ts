@@ -2,7 +2,7 @@
 import type { Comparison } from "../host/bindings/Comparison";
 import type { DisagreementMode } from "../host/bindings/DisagreementMode";
 import type { Member } from "../host/bindings/Member";
-import type { Swatch } from "../host/bindings/Swatch";
+import type { SeriesStyle } from "../host/bindings/SeriesStyle";
 import { resource } from "../shell/resource.svelte";
 import type { Query, Route } from "../shell/routes";
 import { readAddress } from "./address";
@@ -24,7 +24,7 @@ export interface TurnList {
   readonly position: number | null;
   /** Where the address says that it stands. */
   readonly row: number | null;
-  readonly swatches: readonly [Swatch | undefined, Swatch | undefined];
+  readonly styles: readonly [SeriesStyle | undefined, SeriesStyle | undefined];
   /** The name of a side as the comparison has it: by what tells one from the other. */
   name(side: 0 | 1): string | undefined;
   /** The next turn of the list, or the one before. */
@@ -107,7 +107,7 @@ export function turnList(asked: () => Asked): TurnList {
     get row() {
       return row;
     },
-    get swatches() {
+    get styles() {
       return [memberOf(compared.data, 0)?.swatch, memberOf(compared.data, 1)?.swatch] as const;
     },
     name: (side) => memberOf(compared.data, side)?.name,

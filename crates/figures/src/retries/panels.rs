@@ -6,9 +6,9 @@ use crate::font::text_width;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::panels::{Columns, PanelGrid, PanelHeights, PanelPlace, even_lines, height_without_panels};
 use crate::scale::ValueAxis;
+use crate::series_style::Style;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{Bands, Retries, RetrySeries, Scale, SeriesLabel};
-use crate::swatch::Style;
 
 /// The most lines that are distinguishable in one plot.
 const MOST_IN_ONE: usize = 6;

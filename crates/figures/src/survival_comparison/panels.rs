@@ -10,7 +10,7 @@ use crate::font::text_width;
 use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::panels::{
-    Columns, PanelGrid, PanelHeights, PanelPlace, even_lines, height_without_panels, swatch_room,
+    Columns, PanelGrid, PanelHeights, PanelPlace, even_lines, height_without_panels, marker_room,
 };
 use crate::scale::ValueAxis;
 use crate::sheet::{Described, PAD, PAGE, Sheet};
@@ -120,7 +120,7 @@ fn panels(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_
         (1..=total.min(MOST_ACROSS)).rev().find(|n| columns.width(*n) >= NARROWEST * size).unwrap_or(1);
     let whole = labels.iter().map(|label| natural_width(label, size)).fold(0.0, f64::max);
     let distinct = least_width(&labels, size);
-    let room_of_name = |across: usize| columns.width(across) - swatch_room(sheet);
+    let room_of_name = |across: usize| columns.width(across) - marker_room(sheet);
     let widest = |name: f64| (1..=most_across).rev().find(|across| name <= room_of_name(*across));
     let is_enough = |across: &usize| 2 * across >= most_across && fits_a_page(total.div_ceil(*across), false);
     let across =

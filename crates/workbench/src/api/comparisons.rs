@@ -38,7 +38,7 @@ pub struct CompareRequest {
 /// How a member is drawn on this page: color = model, dash = harness; when only one of them varies, it takes both. No two
 /// of eight members share their marker, so that they are told apart without color, too.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
-pub struct Swatch {
+pub struct SeriesStyle {
     /// 1 to 8: `--series-N`.
     pub color: u32,
     /// 1 to 8: dash pattern (solid, 6-2, 2-2, 6-2-2-2, 10-3, and three more).
@@ -74,7 +74,8 @@ pub struct ComparedMember {
     /// `oracle` or `nop`, if it is one.
     pub baseline: Option<String>,
     /// How it is drawn.
-    pub swatch: Swatch,
+    #[serde(rename = "swatch")]
+    pub style: SeriesStyle,
     /// Scenarios that it played.
     pub scenarios: u32,
     /// Over the common τ.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::comparisons::marked;
-use super::{Estimate, Member, Stamina, Swatch, TurnScores};
+use super::{Estimate, Member, SeriesStyle, Stamina, TurnScores};
 
 /// Asks for the harness × model matrix of a benchmark.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -178,7 +178,8 @@ pub struct RetrySeries {
     /// Whether a simulated model stood in for a real one in any of its runs.
     pub simulated: bool,
     /// How it is drawn.
-    pub swatch: Swatch,
+    #[serde(rename = "swatch")]
+    pub style: SeriesStyle,
     /// Most attempts a turn could take; `None` = not stated (then the most that were made).
     pub attempt_limit: Option<u32>,
     /// For R = 0, 1, … limit − 1.

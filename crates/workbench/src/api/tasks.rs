@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
 use super::comparisons::marked;
-use super::{Member, Swatch};
+use super::{Member, SeriesStyle};
 
 /// Which tasks are listed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
@@ -82,7 +82,8 @@ pub struct TaskColumn {
     /// Whether a simulated model stood in for a real one in any of its runs.
     pub simulated: bool,
     /// How it is drawn.
-    pub swatch: Swatch,
+    #[serde(rename = "swatch")]
+    pub style: SeriesStyle,
     /// Its pass rate.
     pub pass_rate: PassRate,
     /// Tasks that it solves: some trial passed.

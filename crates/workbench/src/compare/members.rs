@@ -6,10 +6,10 @@ use store::{RunFilter, RunRecord, Store};
 
 use super::copied::Copied;
 pub(crate) use super::pool::{Pool, PooledRun, Scenario, joined_names};
+use super::series_styles::by_levels;
 use super::sets::ScenarioSets;
-use super::swatches::by_levels;
 use super::{copies, names};
-use crate::api::{ApiError, Member, PublishedNumber, Swatch};
+use crate::api::{ApiError, Member, PublishedNumber, SeriesStyle};
 use crate::episodes::run_record;
 use crate::published;
 use crate::rounds;
@@ -104,10 +104,10 @@ pub(crate) fn resolve_only(
                 is_scored_elsewhere: false,
             });
         }
-        let swatch = Swatch::default();
+        let style = SeriesStyle::default();
         let (name, short_name) = (String::new(), String::new());
         let mut pool =
-            Pool { member, id, name, short_name, swatch, runs: pooled, left_out, copied: Vec::new() };
+            Pool { member, id, name, short_name, style, runs: pooled, left_out, copied: Vec::new() };
         copies::count_once_in(store, &mut pool)?;
         pools.push(pool);
     }
@@ -214,11 +214,11 @@ fn runs_of(
     Ok((member, records, left_out))
 }
 
-/// Gives each member its swatch.
+/// Gives each member its style.
 fn draw(pools: &mut [Pool]) {
     let models: Vec<String> = pools.iter().map(Pool::model_level).collect();
     let harnesses: Vec<String> = pools.iter().map(Pool::harness_level).collect();
-    for (pool, swatch) in pools.iter_mut().zip(by_levels(&models, &harnesses)) {
-        pool.swatch = swatch;
+    for (pool, style) in pools.iter_mut().zip(by_levels(&models, &harnesses)) {
+        pool.style = style;
     }
 }

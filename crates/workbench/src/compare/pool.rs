@@ -11,7 +11,7 @@ use store::{EpisodeEntry, RunEntry, RunRecord};
 
 use super::copied::Copied;
 use super::sets::{self, ScenarioSets};
-use crate::api::{Member, Swatch, marked};
+use crate::api::{Member, SeriesStyle, marked};
 use crate::episodes::{episode_end, in_scenario, of_one_turn, of_unknown_turns, turn_axis};
 
 /// A run of a member.
@@ -63,7 +63,7 @@ pub(crate) struct Pool {
     /// The same where there is little room for it.
     pub(crate) short_name: String,
     /// How it is drawn.
-    pub(crate) swatch: Swatch,
+    pub(crate) style: SeriesStyle,
     /// Its runs, by slug.
     pub(crate) runs: Vec<PooledRun>,
     /// Which runs of the group are left out, in words: baselines and simulated ones, withdrawn ones.

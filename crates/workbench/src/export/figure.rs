@@ -189,15 +189,15 @@ fn failure_shares(data: &api::Failures, group: FailureGrouping) -> FailureShares
 
 /// Colors and marks count from 1 on the pages and from 0 in figures.
 fn label(member: &ComparedMember) -> SeriesLabel {
-    marked(&member.name, member.swatch, member.simulated)
+    marked(&member.name, member.style, member.simulated)
 }
 
-fn marked(name: &str, swatch: api::Swatch, simulated: bool) -> SeriesLabel {
+fn marked(name: &str, style: api::SeriesStyle, simulated: bool) -> SeriesLabel {
     let index = |n: u32| u8::try_from(n.saturating_sub(1)).unwrap_or(0);
-    let (mark, marker) = (index(swatch.dash), index(swatch.marker));
+    let (mark, marker) = (index(style.dash), index(style.marker));
     SeriesLabel {
         name: name.to_owned(),
-        color: index(swatch.color),
+        color: index(style.color),
         mark,
         marker: Some(marker).filter(|marker| *marker != mark),
         simulated,
@@ -434,7 +434,7 @@ fn pareto(data: &Comparison) -> Pareto {
 
 fn retries(data: &api::Retries, published: bool) -> Retries {
     let series = data.series.iter().map(|series| RetrySeries {
-        label: marked(&series.name, series.swatch, series.simulated),
+        label: marked(&series.name, series.style, series.simulated),
         points: series
             .points
             .iter()

@@ -127,7 +127,7 @@ impl Curve {
             id: pool.id.clone(),
             name: pool.name.clone(),
             simulated: pool.simulated(),
-            swatch: pool.swatch,
+            style: pool.style,
             attempt_limit: self.limit,
             points: (0..)
                 .zip(&self.readings)

@@ -110,26 +110,26 @@ fn groups_are_pooled_within_one_benchmark_only() {
 }
 
 #[test]
-fn names_and_swatches_tell_members_apart() {
+fn names_and_styles_tell_members_apart() {
     let library = Library::fixtures(&["harbor/jobs", "staminabench"]);
     let labels_of = |runs: &[&str]| {
         let comparison = library.compare(runs, Pairs::Reference);
         let names: Vec<String> = comparison.members.iter().map(|m| m.name.clone()).collect();
-        let swatches: Vec<(u32, u32)> =
-            comparison.members.iter().map(|m| (m.swatch.color, m.swatch.dash)).collect();
-        (names, swatches)
+        let styles: Vec<(u32, u32)> =
+            comparison.members.iter().map(|m| (m.style.color, m.style.dash)).collect();
+        (names, styles)
     };
     let harnesses = ["staminabench.own", "staminabench.nested_folders", "staminabench.turns_from_zero"];
-    let (names, swatches) = labels_of(&harnesses);
+    let (names, styles) = labels_of(&harnesses);
     assert_eq!(names, ["mini_swe", "openhands", "opencode"]);
-    assert_eq!(swatches, [(1, 1), (2, 2), (3, 3)]);
-    let (names, swatches) = labels_of(&["staminabench.own", ORACLE]);
+    assert_eq!(styles, [(1, 1), (2, 2), (3, 3)]);
+    let (names, styles) = labels_of(&["staminabench.own", ORACLE]);
     assert_eq!(names, ["zai.glm-5 · mini_swe", "oracle"]);
-    assert_eq!(swatches, [(1, 1), (2, 2)]);
-    // The same model and harness: told apart by id, each with its own swatch.
-    let (names, swatches) = labels_of(&[ORACLE, "jobs.interrupted-oracle"]);
+    assert_eq!(styles, [(1, 1), (2, 2)]);
+    // The same model and harness: told apart by id, each with its own style.
+    let (names, styles) = labels_of(&[ORACLE, "jobs.interrupted-oracle"]);
     assert_eq!(names, ["oracle (oracle-k2)", "oracle (interrupted)"]);
-    assert_eq!(swatches, [(1, 1), (2, 2)]);
+    assert_eq!(styles, [(1, 1), (2, 2)]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ import type { PassRate } from "./PassRate";
 import type { Spent } from "./Spent";
 import type { Stamina } from "./Stamina";
 import type { SurvivalRow } from "./SurvivalRow";
-import type { Swatch } from "./Swatch";
+import type { SeriesStyle } from "./SeriesStyle";
 import type { TurnScores } from "./TurnScores";
 
 /**
@@ -58,7 +58,7 @@ baseline: string | null,
 /**
  * How it is drawn.
  */
-swatch: Swatch, 
+swatch: SeriesStyle, 
 /**
  * Scenarios that it played.
  */

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::api::Swatch;
+use crate::api::SeriesStyle;
 
 /// Series colors and dash patterns that there are.
 const COLORS: usize = 8;
 const DASHES: usize = 8;
 
-/// Swatches of members with these models and harnesses. Color = model, dash = harness. When only one of them varies it takes both
+/// Styles of members with these models and harnesses. Color = model, dash = harness. When only one of them varies it takes both
 /// channels; where that would draw two members alike, every member gets its own. Members that share their dash get markers of
 /// their own.
-pub(super) fn by_levels(models: &[String], harnesses: &[String]) -> Vec<Swatch> {
-    swatches(&numbered(models), &numbered(harnesses))
+pub(super) fn by_levels(models: &[String], harnesses: &[String]) -> Vec<SeriesStyle> {
+    styles(&numbered(models), &numbered(harnesses))
 }
 
 /// The number of each level, by its first occurrence, from 0.
@@ -30,26 +30,26 @@ fn numbered(levels: &[String]) -> Vec<usize> {
 }
 
 /// The same for members of these models and harnesses, each counted from 0.
-fn swatches(models: &[usize], harnesses: &[usize]) -> Vec<Swatch> {
+fn styles(models: &[usize], harnesses: &[usize]) -> Vec<SeriesStyle> {
     let varies = |levels: &[usize]| levels.iter().any(|level| *level > 0);
-    let swatch = |color: usize, dash: usize| Swatch {
+    let style = |color: usize, dash: usize| SeriesStyle {
         color: (color % COLORS) as u32 + 1,
         dash: (dash % DASHES) as u32 + 1,
         marker: 0,
     };
     // After the last color they begin anew with the next dash, so that no two of 64 are drawn alike.
-    let own = |i: usize| swatch(i, i + i / COLORS);
-    let mut swatches: Vec<Swatch> = match (varies(models), varies(harnesses)) {
-        (true, true) => models.iter().zip(harnesses).map(|(m, h)| swatch(*m, *h)).collect(),
+    let own = |i: usize| style(i, i + i / COLORS);
+    let mut styles: Vec<SeriesStyle> = match (varies(models), varies(harnesses)) {
+        (true, true) => models.iter().zip(harnesses).map(|(m, h)| style(*m, *h)).collect(),
         (true, false) => models.iter().map(|m| own(*m)).collect(),
         (false, _) => harnesses.iter().map(|h| own(*h)).collect(),
     };
-    let distinct: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.color, s.dash)).collect();
-    if distinct.len() < swatches.len() {
-        swatches = (0..models.len()).map(own).collect();
+    let distinct: BTreeSet<(u32, u32)> = styles.iter().map(|s| (s.color, s.dash)).collect();
+    if distinct.len() < styles.len() {
+        styles = (0..models.len()).map(own).collect();
     }
-    let markers = markers(&swatches.iter().map(|s| s.dash).collect::<Vec<_>>());
-    swatches.into_iter().zip(markers).map(|(swatch, marker)| Swatch { marker, ..swatch }).collect()
+    let markers = markers(&styles.iter().map(|s| s.dash).collect::<Vec<_>>());
+    styles.into_iter().zip(markers).map(|(style, marker)| SeriesStyle { marker, ..style }).collect()
 }
 
 /// Markers of members with these dashes: the first of each dash has its marker, the others those that nobody has. When all
@@ -80,9 +80,9 @@ mod tests {
         for count in [1, 8, 9, 13, 42] {
             let (many, one): (Vec<usize>, Vec<usize>) = ((0..count).collect(), vec![0; count]);
             for (models, harnesses) in [(&many, &one), (&one, &many), (&one, &one)] {
-                let swatches = swatches(models, harnesses);
-                let drawn: BTreeSet<(u32, u32)> = swatches.iter().map(|s| (s.color, s.marker)).collect();
-                assert_eq!(drawn.len(), count, "{swatches:?}");
+                let styles = styles(models, harnesses);
+                let drawn: BTreeSet<(u32, u32)> = styles.iter().map(|s| (s.color, s.marker)).collect();
+                assert_eq!(drawn.len(), count, "{styles:?}");
             }
         }
     }

@@ -4,7 +4,7 @@
  * How a member is drawn on this page: color = model, dash = harness; when only one of them varies, it takes both. No two
  * of eight members share their marker, so that they are told apart without color, too.
  */
-export type Swatch = { 
+export type SeriesStyle = { 
 /**
  * 1 to 8: `--series-N`.
  */
