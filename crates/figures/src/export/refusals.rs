@@ -86,13 +86,15 @@ fn nothing_to_show(figure: &Figure) -> Option<(String, &'static str)> {
             Some((format!("no run has a known value of \"{}\"", clean(&data.measure)), OTHER))
         }
         Figure::Paired(data) if paired::sorted(data).is_empty() => {
-            Some(("no scenario is in both runs".to_owned(), TWO))
+            Some((format!("no {} is in both runs", data.nouns()[0]), TWO))
         }
         Figure::Retries(data) if !retries::has_a_retry(data) => {
             Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), OTHER))
         }
         Figure::Pareto(data) if pareto::dots(data).is_empty() => {
-            Some(("no run has a known cost and stamina, so there is no point to draw".to_owned(), OTHER))
+            let measure =
+                data.measure.as_deref().map_or_else(|| "stamina".to_owned(), |of| clean(of).to_lowercase());
+            Some((format!("no run has a known cost and {measure}, so there is no point to draw"), OTHER))
         }
         Figure::Plane(data) if data.points.iter().all(|point| point.place().is_none()) => {
             Some(("no run has both values, so there is no point to draw".to_owned(), OTHER))

@@ -201,11 +201,21 @@ fn an_empty_plot_is_refused_and_has_no_invented_axis() {
     for point in &mut costs.points {
         point.cost = Some(0.0);
     }
+    // Of runs of one turn.
+    let rates = figures::Pareto {
+        measure: Some("Pass rate".to_owned()),
+        measure_unit: Some("%".to_owned()),
+        tau: None,
+        ..costs.clone()
+    };
+    let Figure::Paired(tasks) = many::paired(0, 1) else { panic!("pairs") };
+    let tasks = figures::Paired { of_rates: true, ..tasks };
     let unknown_alone = [
         (Figure::Bars(bars), "no run has a known value of \"Cost per survived turn\""),
         (Figure::Differences(unknown), "no difference is known"),
         (Figure::Differences(ratios), "no ratio above 0 is known"),
-        (Figure::Pareto(costs), "no run has a known cost"),
+        (Figure::Pareto(costs), "no run has a known cost and stamina,"),
+        (Figure::Pareto(rates), "no run has a known cost and pass rate,"),
     ];
     for (figure, _) in &unknown_alone {
         for layout in [Preset::parse("icml").unwrap().layout(), Layout::panel(640.0)] {
@@ -226,6 +236,7 @@ fn an_empty_plot_is_refused_and_has_no_invented_axis() {
         (Figure::Survival(cases::nothing()), "no turn was observed"),
         (Figure::FirstFailures(cases::nothing()), "no turn was observed"),
         (many::paired(0, 9), "no scenario is in both runs"),
+        (Figure::Paired(tasks), "no task is in both runs"),
         (many::retries(0), "no turn had a second attempt"),
         (many::plane(0), "no run has both values"),
         (many::failures(6, 0, SharesForm::Auto), "nothing failed"),
