@@ -10,6 +10,7 @@ mod figure;
 mod file;
 mod inputs;
 mod matrix;
+mod measure_names;
 mod method;
 mod percent;
 mod plane;

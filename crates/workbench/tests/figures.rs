@@ -442,6 +442,15 @@ fn captions_and_tables_of_one_turn_count_trials_that_passed_failed_or_are_not_sc
         assert!(text.contains(ended) && !text.contains("ensored"), "{text}");
         assert!(text.contains("Which trials are scored follows censoring policy default"), "{text}");
     }
+    for (measure, name) in [
+        (Measure::Cost, "Cost per trial"),
+        (Measure::CostPerSurvivedTurn, "Cost per passed trial"),
+        (Measure::Time, "Agent time per trial"),
+        (Measure::ToolCalls, "Tool calls per trial"),
+    ] {
+        let text = caption(&library.spec(&FigureOf::Bars { of: of_run(), measure, published: false }));
+        assert!(text.contains(name) && !text.contains("episode") && !text.contains("÷ turns"), "{text}");
+    }
     // Whoever asks for the curve reads where those that passed are counted.
     let survival = FigureOf::Survival { of: of_run(), bands: Bands::Auto };
     let text = caption(&library.spec(&survival));

@@ -313,3 +313,39 @@ fn rates_that_are_known_for_a_part_say_for_how_much() {
         assert!(notes.iter().any(|note| note == known), "{notes:?}");
     }
 }
+
+/// "Cost per survived turn" stood over runs of one turn.
+#[test]
+fn what_runs_of_one_turn_used_is_told_by_trial() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("used.csv");
+    let rows = "run,harness,model,scenario,turn,attempt,passed,tokens_in,tokens_out,cost_usd,planned_turns\n\
+        one,h,m,a,1,1,true,7,1,0.5,1\none,h,m,b,1,1,false,7,1,1.0,1\n\
+        none,h,n,a,1,1,false,7,1,0.5,1\nnone,h,n,b,1,1,false,,,0.5,1\n";
+    std::fs::write(&path, rows).unwrap();
+    let library = Library::new(&[path]);
+    let mut runs = library.workbench.list_runs(ListRuns::default()).unwrap().rows;
+    runs.sort_by(|a, b| a.model.cmp(&b.model));
+    let compared = compared_runs(&[&runs[0].id, &runs[1].id]);
+    let [of_runs, spent] = [TableOf::Runs { of: compared.clone() }, TableOf::Spent { of: compared }]
+        .map(|table| library.table(&table));
+    for table in [&of_runs, &spent] {
+        let heads: Vec<&str> =
+            table.columns.iter().filter(|c| !c.for_machines).map(|c| c.heading.as_str()).collect();
+        for head in ["Cost per trial", "Cost per passed trial", "Tokens per trial", "Steps per trial"] {
+            assert!(heads.contains(&head), "{heads:?}");
+        }
+        let of_turns = |head: &&str| ["turn", "pisode", "urvived"].iter().any(|word| head.contains(word));
+        assert!(!heads.iter().any(of_turns), "{heads:?}");
+    }
+    assert_eq!(column(&spent, "cost_per_episode"), [Some(&Value::Number(0.75)), Some(&Value::Number(0.5))]);
+    assert_eq!(column(&spent, "cost_per_survived_turn"), [Some(&Value::Number(1.5)), None]);
+    for note in ["no trial passed, so no sum", "tokens for 1 of 2 trials", "over those that passed"] {
+        assert!(spent.notes.iter().any(|line| line.contains(note)), "{note}: {:?}", spent.notes);
+    }
+    assert!(
+        !spent.notes.iter().any(|note| note.contains("turn") || note.contains("pisode")),
+        "{:?}",
+        spent.notes
+    );
+}

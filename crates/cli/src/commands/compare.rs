@@ -253,7 +253,7 @@ fn cost(member: &ComparedMember) -> String {
 fn cost_per_survived_turn(member: &ComparedMember) -> String {
     let spent = &member.spent;
     if !member.simulated && spent.cost_per_survived_turn.is_none() {
-        return spent.instead_of_cost_per_survived_turn().to_owned();
+        return spent.instead_of_cost_per_survived_turn(false).to_owned();
     }
     cost_in_words(spent.cost_per_survived_turn, member.simulated, amount_in_dollars)
 }

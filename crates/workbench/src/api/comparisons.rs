@@ -206,9 +206,13 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What stands in place of the cost per survived turn, where there is none.
-    pub fn instead_of_cost_per_survived_turn(&self) -> &'static str {
-        if self.no_turn_survived { "no turn survived" } else { "unknown" }
+    /// What stands in place of the cost per survived turn, where there is none. Of runs of one turn a turn is a trial.
+    pub const fn instead_of_cost_per_survived_turn(&self, of_one_turn: bool) -> &'static str {
+        match (self.no_turn_survived, of_one_turn) {
+            (true, true) => "no trial passed",
+            (true, false) => "no turn survived",
+            (false, _) => "unknown",
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use store::episode_name;
 
 use super::percent::percent;
 use super::tables::REPEATS;
-use super::{matrix, method, plane};
+use super::{matrix, measure_names, method, plane};
 
 use crate::Workbench;
 use crate::api::{
@@ -370,18 +370,8 @@ pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64
 
 /// `beside`: for each member, the published numbers that may stand beside it.
 fn bars(data: &Comparison, measure: Measure, beside: &[Vec<matrix::PublishedBeside>]) -> Bars {
-    let (name, unit) = match measure {
-        Measure::Stamina => ("Mean stamina", Some("turns")),
-        Measure::PassRate => ("Pass rate", Some("%")),
-        Measure::Score => ("Score", None),
-        Measure::Tokens => ("Tokens per turn", None),
-        Measure::Cost => ("Cost per episode", Some("US$")),
-        Measure::Time => ("Agent time per turn", Some("s")),
-        Measure::Steps => ("Steps per turn", None),
-        Measure::StepsSurvived => ("Steps survived", None),
-        Measure::ToolCalls => ("Tool calls per turn", None),
-        Measure::CostPerSurvivedTurn => ("Cost per survived turn", Some("US$")),
-    };
+    let one = data.of_one_turn;
+    let (name, unit) = measure_names::name_and_unit(measure, one);
     let rows = data.members.iter().zip(beside).map(|(member, beside)| {
         let (value, ci_low, ci_high) = measured(member, measure);
         let n = match &member.pass_rate {
@@ -390,11 +380,11 @@ fn bars(data: &Comparison, measure: Measure, beside: &[Vec<matrix::PublishedBesi
         };
         let counted = matches!(measure, Measure::Stamina | Measure::PassRate);
         // A number over some of them is that of others than the figure shows elsewhere.
-        let note = method::known_in_part(member, measure)
+        let note = method::known_in_part(member, measure, one)
             .map(|known| format!("known for {known}"))
             .or_else(|| counted.then(|| format!("n = {n}")));
         let instead = (measure == Measure::CostPerSurvivedTurn && member.spent.no_turn_survived)
-            .then(|| member.spent.instead_of_cost_per_survived_turn().to_owned());
+            .then(|| member.spent.instead_of_cost_per_survived_turn(one).to_owned());
         let published = matrix::alike(beside, data.tau);
         BarRow { label: label(member), value, ci_low, ci_high, instead, note, published }
     });
@@ -423,7 +413,7 @@ fn pareto(data: &Comparison) -> Pareto {
     let scale = if low > 0.0 && high / low > 20.0 { Scale::Log } else { Scale::Linear };
     Pareto {
         points,
-        cost: "Cost per episode".to_owned(),
+        cost: measure_names::name_and_unit(Measure::Cost, data.of_one_turn).0.to_owned(),
         unit: Some("US$".to_owned()),
         scale,
         tau: method::tau(data.tau).filter(|_| !data.of_one_turn),

@@ -194,6 +194,7 @@ fn pseudo_observed(paired: &PairedComparison, of_rates: bool) -> Option<String> 
 
 /// One measure of each member.
 pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Method {
+    let one = data.of_one_turn;
     let means = match measure {
         Measure::Stamina => {
             return Method {
@@ -214,19 +215,33 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
                 )
             };
         }
+        Measure::Score if one => "Mean over tasks, 0 to 100",
         Measure::Score => "Mean over scenarios, 0 to 100. Turns after the first failure count",
+        Measure::Tokens if one => {
+            "Input and output tokens ÷ trials, over the trials of which every attempt tells them"
+        }
         Measure::Tokens => {
             "Input and output tokens ÷ turns, over the turns of which every attempt tells them"
         }
-        Measure::Cost => COST_PER_EPISODE,
+        Measure::Cost => cost_of_one(one),
+        Measure::Time if one => {
+            "Seconds of agent time ÷ trials, over the trials of which every attempt tells it"
+        }
         Measure::Time => "Seconds of agent time ÷ turns, over the turns of which every attempt tells it",
+        Measure::Steps if one => {
+            "Steps (calls of the model) ÷ trials, over the trials of which every attempt tells them"
+        }
         Measure::Steps => {
             "Steps (calls of the model) ÷ turns, over the turns of which every attempt tells them"
         }
         Measure::StepsSurvived => {
             "Mean over episodes of the steps (calls of the model) before the first turn not passed. Of censored episodes those until they were stopped count"
         }
+        Measure::ToolCalls if one => "Tool calls ÷ trials, over the trials of which every attempt tells them",
         Measure::ToolCalls => "Tool calls ÷ turns, over the turns of which every attempt tells them",
+        Measure::CostPerSurvivedTurn if one => {
+            "Cost of all trials ÷ those that passed. Unknown unless that of every trial is known"
+        }
         Measure::CostPerSurvivedTurn => {
             "Cost of whole episodes, turns after the first failure included, ÷ their stamina. Unknown unless the cost of every episode is known"
         }
@@ -236,7 +251,8 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
         notes.push("Some runs stop at a failed turn and others go on: not on equal terms".to_owned());
     }
     notes.extend(method.notes);
-    let partial = |m: &ComparedMember| Some(format!("{} for {}", m.marked(), known_in_part(m, measure)?));
+    let partial =
+        |m: &ComparedMember| Some(format!("{} for {}", m.marked(), known_in_part(m, measure, one)?));
     let partial: Vec<String> = data.members.iter().filter_map(partial).collect();
     if !partial.is_empty() {
         notes.push(format!("Known: {}", partial.join(", ")));
@@ -246,26 +262,33 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
 
 /// What the number of a measure is over, where that is a part of a member: `12 of 20 turns` of a rate, `3 of 4 episodes` of
 /// a cost, as tables and pages count them.
-pub(super) fn known_in_part(member: &ComparedMember, measure: Measure) -> Option<String> {
+pub(super) fn known_in_part(member: &ComparedMember, measure: Measure, of_one_turn: bool) -> Option<String> {
     let spent = &member.spent;
+    let [turns, episodes] = if of_one_turn { ["trials"; 2] } else { ["turns", "episodes"] };
     let (known, all, of) = match measure {
         Measure::Stamina | Measure::PassRate | Measure::Score => return None,
-        Measure::Tokens => (spent.tokens_known.turns, spent.turns_played, "turns"),
-        Measure::Time => (spent.seconds_known.turns, spent.turns_played, "turns"),
-        Measure::Steps => (spent.steps_known.turns, spent.turns_played, "turns"),
-        Measure::ToolCalls => (spent.tool_calls_known.turns, spent.turns_played, "turns"),
-        Measure::StepsSurvived => (spent.steps_survived_known, member.stamina.n, "episodes"),
-        Measure::Cost | Measure::CostPerSurvivedTurn => (spent.cost_known, member.stamina.n, "episodes"),
+        Measure::Tokens => (spent.tokens_known.turns, spent.turns_played, turns),
+        Measure::Time => (spent.seconds_known.turns, spent.turns_played, turns),
+        Measure::Steps => (spent.steps_known.turns, spent.turns_played, turns),
+        Measure::ToolCalls => (spent.tool_calls_known.turns, spent.turns_played, turns),
+        Measure::StepsSurvived => (spent.steps_survived_known, member.stamina.n, episodes),
+        Measure::Cost | Measure::CostPerSurvivedTurn => (spent.cost_known, member.stamina.n, episodes),
     };
     (known > 0 && known < all).then(|| format!("{known} of {all} {of}"))
 }
 
-const COST_PER_EPISODE: &str =
-    "Cost of all episodes ÷ episodes. Unknown unless that of every episode is known";
+/// How the mean cost of an episode is made; of runs of one turn it is a trial.
+const fn cost_of_one(of_one_turn: bool) -> &'static str {
+    if of_one_turn {
+        "Cost of all trials ÷ trials. Unknown unless that of every trial is known"
+    } else {
+        "Cost of all episodes ÷ episodes. Unknown unless that of every episode is known"
+    }
+}
 
 /// Mean stamina against cost.
 pub(super) fn pareto(method: Method, data: &Comparison) -> Method {
-    let mut notes = vec![COST_PER_EPISODE.to_owned()];
+    let mut notes = vec![cost_of_one(data.of_one_turn).to_owned()];
     notes.extend(method.notes);
     let rates: Vec<&PassRate> = data.members.iter().filter_map(|m| m.pass_rate.as_ref()).collect();
     let intervals = if data.of_one_turn {

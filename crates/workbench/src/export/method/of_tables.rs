@@ -5,8 +5,8 @@ use model::{PassRate, RateInterval};
 
 use super::super::tables;
 use super::{
-    COST_PER_EPISODE, counted, differences, failures, matrix, noted, of_means, paired, pseudo_observed,
-    retries, summed, tau,
+    cost_of_one, counted, differences, failures, matrix, noted, of_means, paired, pseudo_observed, retries,
+    summed, tau,
 };
 use crate::Workbench;
 use crate::api::{
@@ -111,7 +111,8 @@ impl Workbench {
                 Ok(noted(Method { counts: vec![sum], ..method }, note.into_iter().collect()))
             }
             TableOf::Spent { of } => self.of_comparison(of, |method, data| {
-                let notes = std::iter::once(COST_PER_EPISODE.to_owned()).chain(method.notes).collect();
+                let notes =
+                    std::iter::once(cost_of_one(data.of_one_turn).to_owned()).chain(method.notes).collect();
                 noted(
                     Method { counts: counted(data), notes, ..method },
                     doubts::beside_no_interval(&data.members),

@@ -26,17 +26,18 @@ pub(super) fn runs(data: &Comparison) -> Table {
     columns.extend(for_machines_if(one, stamina_columns()));
     columns.extend(for_machines_if(one, Column::interval_by("bootstrap_", "bootstrap", 2).into()));
     columns.extend(for_machines_if(!one, rates));
+    let heads = SpentHeads::new(one);
     columns.extend([
         Column::score("score", "Score"),
-        Column::number("tokens_per_turn", "Tokens per turn", 0),
-        Column::number("seconds_per_turn", "Time per turn", 0).unit("s"),
-        Column::number("steps_per_turn", "Steps per turn", 1),
+        Column::number("tokens_per_turn", heads.tokens, 0),
+        Column::number("seconds_per_turn", heads.time, 0).unit("s"),
+        Column::number("steps_per_turn", heads.steps, 1),
         Column { for_machines: one, ..Column::number("steps_survived", "Steps survived", 1) },
         Column::number("cost_usd", "Cost", 2).unit("US$"),
         Column { for_machines: one, ..Column::number("cost_per_turn", "Cost per turn", 3).unit("US$") },
-        Column::number("cost_per_episode", "Cost per episode", 2).unit("US$"),
-        Column::number("cost_per_survived_turn", "Cost per survived turn", 3).unit("US$"),
-        Column::integer("cost_known", "Episodes with a known cost").for_machines(),
+        Column::number("cost_per_episode", heads.cost, 2).unit("US$"),
+        Column::number("cost_per_survived_turn", heads.cost_of_passed, 3).unit("US$"),
+        Column::integer("cost_known", heads.cost_known).for_machines(),
         Column::text("doubts", "Less sure than it looks").missing("nothing").for_machines(),
     ]);
     let mut table = Table::new("runs", "Runs", columns);
@@ -86,33 +87,75 @@ pub(super) fn runs(data: &Comparison) -> Table {
     // Of a run of one turn, steps survived and the cost of a turn have no column.
     let shown = ["tokens", "time", "steps", "steps survived", "cost of a turn"];
     let shown = if one { &shown[..3] } else { &shown[..] };
-    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, shown)));
+    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, one, shown)));
     let remarks = doubts::grouped(&data.members, |member| member.doubts.iter().chain(&member.caveats));
     table.notes.extend(remarks.into_iter().map(|sentence| format!("{sentence}.")));
     table.notes.extend(data.cautions.iter().cloned());
     table
 }
 
+/// The heads of what members used: of runs of one turn, a turn is a trial.
+struct SpentHeads {
+    tokens: &'static str,
+    time: &'static str,
+    steps: &'static str,
+    tool_calls: &'static str,
+    turns: &'static str,
+    cost: &'static str,
+    cost_of_passed: &'static str,
+    cost_known: &'static str,
+}
+
+impl SpentHeads {
+    const fn new(of_one_turn: bool) -> Self {
+        if of_one_turn {
+            Self {
+                tokens: "Tokens per trial",
+                time: "Time per trial",
+                steps: "Steps per trial",
+                tool_calls: "Tool calls per trial",
+                turns: "Trials played",
+                cost: "Cost per trial",
+                cost_of_passed: "Cost per passed trial",
+                cost_known: "Trials with a known cost",
+            }
+        } else {
+            Self {
+                tokens: "Tokens per turn",
+                time: "Time per turn",
+                steps: "Steps per turn",
+                tool_calls: "Tool calls per turn",
+                turns: "Turns played",
+                cost: "Cost per episode",
+                cost_of_passed: "Cost per survived turn",
+                cost_known: "Episodes with a known cost",
+            }
+        }
+    }
+}
+
 /// What the members of a comparison used.
 pub(super) fn spent(data: &Comparison) -> Table {
+    let one = data.of_one_turn;
+    let heads = SpentHeads::new(one);
     let columns = vec![
         Column::text("run", "Run"),
-        Column::integer("n", "n"),
+        Column::integer("n", if one { "Trials" } else { "n" }),
         Column::integer("input_tokens", "Tokens in"),
         Column::integer("output_tokens", "Tokens out"),
         Column::number("cost_usd", "Cost", 2).unit("US$"),
-        Column::integer("cost_known", "Episodes with a known cost"),
-        Column::number("cost_per_episode", "Cost per episode", 2).unit("US$"),
-        Column::number("cost_per_turn", "Cost per turn", 3).unit("US$"),
-        Column::number("cost_per_survived_turn", "Cost per survived turn", 3).unit("US$"),
+        Column::integer("cost_known", heads.cost_known),
+        Column::number("cost_per_episode", heads.cost, 2).unit("US$"),
+        Column { for_machines: one, ..Column::number("cost_per_turn", "Cost per turn", 3).unit("US$") },
+        Column::number("cost_per_survived_turn", heads.cost_of_passed, 3).unit("US$"),
         Column::number("agent_seconds", "Agent time", 0).unit("s"),
-        Column::integer("turns_played", "Turns played"),
-        Column::integer("turns_after_failure", "Turns after a failure"),
-        Column::number("steps_per_turn", "Steps per turn", 1),
-        Column::number("steps_survived", "Steps survived", 1),
-        Column::number("tool_calls_per_turn", "Tool calls per turn", 1),
-        Column::number("seconds_per_turn", "Time per turn", 0).unit("s"),
-        Column::number("tokens_per_turn", "Tokens per turn", 0),
+        Column::integer("turns_played", heads.turns),
+        Column { for_machines: one, ..Column::integer("turns_after_failure", "Turns after a failure") },
+        Column::number("steps_per_turn", heads.steps, 1),
+        Column { for_machines: one, ..Column::number("steps_survived", "Steps survived", 1) },
+        Column::number("tool_calls_per_turn", heads.tool_calls, 1),
+        Column::number("seconds_per_turn", heads.time, 0).unit("s"),
+        Column::number("tokens_per_turn", heads.tokens, 0),
         Column::flag("pareto", "On the Pareto front"),
         Column::integer("cost_per_turn_n", "Episodes with a known cost of a turn").for_machines(),
         Column::integer("steps_n", "Episodes with known steps").for_machines(),
@@ -171,21 +214,28 @@ pub(super) fn spent(data: &Comparison) -> Table {
         }
     }
     for member in data.members.iter().filter(|m| m.spent.no_turn_survived) {
-        table.notes.push(format!("{}: no turn survived, so no sum of money bought one.", member.marked()));
+        let none = member.spent.instead_of_cost_per_survived_turn(one);
+        table.notes.push(format!("{}: {none}, so no sum of money bought one.", member.marked()));
     }
-    let all = ["steps", "steps survived", "tool calls", "time", "tokens", "cost of a turn"];
-    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, &all)));
-    table.notes.extend(data.members.iter().filter_map(partial_sums));
-    table.notes.push(
-        "Tokens in count cached ones; rates are over the turns of which every attempt tells the number; cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina.".to_owned(),
-    );
+    // As in the table of runs.
+    let shown = ["steps", "tool calls", "time", "tokens", "steps survived", "cost of a turn"];
+    let shown = if one { &shown[..4] } else { &shown[..] };
+    table.notes.extend(data.members.iter().filter_map(|member| partial_rates(member, one, shown)));
+    table.notes.extend(data.members.iter().filter_map(|member| partial_sums(member, one)));
+    let explanation = if one {
+        "Tokens in count cached ones; rates are over the trials of which every attempt tells the number; cost per passed trial is that of all trials over those that passed."
+    } else {
+        "Tokens in count cached ones; rates are over the turns of which every attempt tells the number; cost per survived turn is that of whole episodes, turns after the first failure included, over their stamina."
+    };
+    table.notes.push(explanation.to_owned());
     table
 }
 
 /// Of how much each of these rates of a member is known, where that is not all.
-fn partial_rates(member: &ComparedMember, shown: &[&str]) -> Option<String> {
+fn partial_rates(member: &ComparedMember, of_one_turn: bool, shown: &[&str]) -> Option<String> {
     let spent = &member.spent;
-    let (turns, episodes) = ((spent.turns_played, "turn"), (member.stamina.n, "episode"));
+    let turn = if of_one_turn { "trial" } else { "turn" };
+    let (turns, episodes) = ((spent.turns_played, turn), (member.stamina.n, "episode"));
     let rates = [
         ("steps", spent.steps_per_turn, spent.steps_known.turns, turns),
         ("steps survived", spent.steps_survived, spent.steps_survived_known, episodes),
@@ -203,8 +253,9 @@ fn partial_rates(member: &ComparedMember, shown: &[&str]) -> Option<String> {
 }
 
 /// Of how many episodes each sum of a member is wholly known, where that is not all.
-fn partial_sums(member: &ComparedMember) -> Option<String> {
+fn partial_sums(member: &ComparedMember, of_one_turn: bool) -> Option<String> {
     let (spent, n) = (&member.spent, member.stamina.n);
+    let episode = if of_one_turn { "trial" } else { "episode" };
     let sums = [
         ("tokens in", spent.input_tokens.is_some(), spent.input_tokens_known),
         ("tokens out", spent.output_tokens.is_some(), spent.output_tokens_known),
@@ -214,7 +265,7 @@ fn partial_sums(member: &ComparedMember) -> Option<String> {
     let partial: Vec<String> = sums
         .iter()
         .filter(|(_, is_known, over)| *is_known && *over < n)
-        .map(|(what, _, over)| format!("{what} for {over} of {}", counted(n.into(), "episode")))
+        .map(|(what, _, over)| format!("{what} for {over} of {}", counted(n.into(), episode)))
         .collect();
     (!partial.is_empty()).then(|| {
         format!("{}: sums are of what is known. Wholly known are {}.", member.marked(), partial.join(", "))
