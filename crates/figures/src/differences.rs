@@ -1,6 +1,6 @@
 //! Forest plot: the difference of each run to the reference, with its interval.
 
-use crate::display_names::{full_name, least_width, natural_width, shown_all};
+use crate::display_names::{full_name, least_width, natural_width, shortest_names, shown_all};
 use crate::font::text_width;
 use crate::labels::Area;
 use crate::line_breaks::{broken, widest_part};
@@ -243,14 +243,30 @@ fn names(data: &Differences, width: f64, size: f64) -> Vec<String> {
     shown_all(&labels(data), width, size).split_off(1)
 }
 
-/// The whole names of the rows in lines of at most this width; `None` = one of them does not fit.
+/// The names of the rows in lines of at most this width: complete, otherwise without what all of them share with the reference.
+/// `None` = one of them does not fit.
 fn names_in_lines(data: &Differences, width: f64, size: f64) -> Option<Vec<Vec<String>>> {
-    let in_lines = |row: &DifferenceRow| {
-        let name = full_name(&row.label);
-        let lines = broken(&name, width, size);
-        (lines.len() <= MOST_NAME_LINES && widest_part(&name, size) <= width).then_some(lines)
-    };
-    data.rows.iter().map(in_lines).collect()
+    let complete: Vec<String> = data.rows.iter().map(|row| full_name(&row.label)).collect();
+    let shortest = shortest_names(&labels(data)).split_off(1);
+    [complete, shortest].iter().find_map(|names| {
+        names.iter().map(|name| lines_of_name(name, width, size)).collect::<Option<Vec<Vec<String>>>>()
+    })
+}
+
+/// A name in one line, or in two: model and harness have one each, if both fit.
+fn lines_of_name(name: &str, width: f64, size: f64) -> Option<Vec<String>> {
+    let fits = |text: &str| text_width(text, size) <= width + 0.01;
+    if fits(name) {
+        return Some(vec![name.to_owned()]);
+    }
+    if let Some((model, harness)) = name.split_once(" · ") {
+        let model = format!("{model} ·");
+        if fits(&model) && fits(harness) {
+            return Some(vec![model, harness.to_owned()]);
+        }
+    }
+    let lines = broken(name, width, size);
+    (lines.len() <= MOST_NAME_LINES && widest_part(name, size) <= width).then_some(lines)
 }
 
 /// The measure of the axis and the reference, in one line, or in two if one is wider than the figure.

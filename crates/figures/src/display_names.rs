@@ -340,18 +340,22 @@ pub(crate) fn natural_width(label: &SeriesLabel, size: f64) -> f64 {
     text_width(&head, size) + if label.simulated { text_width(SIMULATED, size) } else { 0.0 }
 }
 
-/// The width of the widest of these names in its shortest form without a cut: without their common text, with the short
-/// suffix of simulated runs.
-pub(crate) fn least_width(labels: &[&SeriesLabel], size: f64) -> f64 {
+/// The names in their shortest form without a cut: without their common text, with the short suffix of simulated runs.
+pub(crate) fn shortest_names(labels: &[&SeriesLabel]) -> Vec<String> {
     let named: Vec<CleanedName> = labels.iter().map(|label| CleanedName::from_label(label)).collect();
     let names: Vec<&str> = named.iter().map(|one| one.name.as_str()).collect();
     let short = without_shared(&names);
     let texts = named.iter().enumerate().map(|(i, one)| {
         let name = short.as_ref().map_or(one.name.as_str(), |short| short[i].as_str());
         let head: String = name.chars().take(MOST_CHARACTERS).collect();
-        text_width(&head, size) + if one.simulated { text_width(SIMULATED_SHORT, size) } else { 0.0 }
+        if one.simulated { head + SIMULATED_SHORT } else { head }
     });
-    texts.fold(0.0, f64::max)
+    texts.collect()
+}
+
+/// The width of the widest of them.
+pub(crate) fn least_width(labels: &[&SeriesLabel], size: f64) -> f64 {
+    shortest_names(labels).iter().map(|name| text_width(name, size)).fold(0.0, f64::max)
 }
 
 /// The name of a run in a sentence.

@@ -136,6 +136,32 @@ fn names_of_nine_simulated_runs_are_whole_beside_their_ratios() {
     everywhere(&figure);
 }
 
+/// Their differences have wider numbers: `middlin…i_code (sim.)` stood over `middlin…e_code (sim.)`.
+#[test]
+fn names_of_nine_simulated_runs_are_whole_beside_their_differences() {
+    let names: Vec<String> = ["strong", "middling", "weak"]
+        .iter()
+        .flat_map(|model| ["kimi_code", "claude_code", "codex"].map(|h| format!("oracle-{model} · {h}")))
+        .collect();
+    let Figure::Differences(mut data) = many::differences(8) else { unreachable!() };
+    data.reference.name.clone_from(&names[0]);
+    data.reference.simulated = true;
+    for (row, name) in data.rows.iter_mut().zip(&names[1..]) {
+        row.label.name.clone_from(name);
+        row.label.simulated = true;
+        (row.value, row.ci_low, row.ci_high, row.p) = (Some(-12.6), Some(-18.24), Some(-6.96), Some(0.057));
+    }
+    let figure = Figure::Differences(data);
+    let layout = Preset::parse("icml").unwrap().layout();
+    let drawing = check(&FigureSpec::new(figure.clone(), layout, Theme::Print));
+    let words: Vec<String> = texts(&drawing).into_iter().map(|set| set.text).collect();
+    assert!(words.iter().all(|word| !word.contains('…')), "a name is cut: {words:?}");
+    for line in ["middling ·", "claude_code (sim.)", "kimi_code (sim.)"] {
+        assert!(words.iter().any(|word| word == line), "{line} is not in: {words:?}");
+    }
+    everywhere(&figure);
+}
+
 /// Names that differ only in their middle, and are longer than any place for them. The word in the middle is nowhere else.
 fn alike(own: &[&str]) -> Vec<String> {
     let (begin, end) =
