@@ -293,7 +293,7 @@ mod tests {
     use scenario::change::ChangeKind;
     use scenario::check::check;
     use scenario::ir::is_name;
-    use scenario::sample::{Programmatic, Sampler as _, Touched, draw_change_of, note_names};
+    use scenario::sample::{Programmatic, Sampler as _, TouchedParts, draw_change_of, note_names};
 
     const SEED: Seed = Seed { base: 11, scenario: 1 };
 
@@ -333,7 +333,7 @@ mod tests {
         let mut seen = 0;
         for kind in ChangeKind::ALL {
             let mut draw = SEED.draw(2, &format!("{kind:?}"));
-            let Some((drawn, _)) = draw_change_of(kind, &mut draw, &before, &mut Touched::new()) else {
+            let Some((drawn, _)) = draw_change_of(kind, &mut draw, &before, &mut TouchedParts::new()) else {
                 continue;
             };
             seen += 1;
@@ -397,7 +397,7 @@ mod tests {
         let mut seen = [0, 0];
         for kind in ChangeKind::ALL {
             let mut draw = SEED.draw(2, &format!("{kind:?}"));
-            let Some((change, _)) = draw_change_of(kind, &mut draw, &before, &mut Touched::new()) else {
+            let Some((change, _)) = draw_change_of(kind, &mut draw, &before, &mut TouchedParts::new()) else {
                 continue;
             };
             let is_open = !described(&change).is_empty();

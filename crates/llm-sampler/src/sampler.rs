@@ -8,8 +8,8 @@ use scenario::change::{self, Change, EntityChange};
 use scenario::check::check;
 use scenario::ir::{Entity, SCHEMA_VERSION, Schema};
 use scenario::sample::{
-    Answer, Origin, Programmatic, SampleError, Sampled, Sampler, Touched, Turn, draw_change, draw_change_of,
-    note_names,
+    Answer, Origin, Programmatic, SampleError, Sampler, SamplerOutput, TouchedParts, Turn, draw_change,
+    draw_change_of, note_names,
 };
 
 use crate::answer::{self, Design};
@@ -143,7 +143,7 @@ impl Sampler for LlmSampler {
         "llm"
     }
 
-    fn first(&self, seed: Seed) -> Result<Sampled<Schema>, SampleError> {
+    fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
         let drawn = Programmatic.first(seed)?.made;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, 1, &mut recorded)?;
@@ -171,17 +171,17 @@ impl Sampler for LlmSampler {
                 },
             }
         })?;
-        Ok(Sampled { made: made.unwrap_or(drawn), answers })
+        Ok(SamplerOutput { made: made.unwrap_or(drawn), answers })
     }
 
-    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<Sampled<Turn>, SampleError> {
+    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
         let turn = before.turn + 1;
         let mut recorded = Vec::new();
         let source = self.source(seed.scenario, turn, &mut recorded)?;
         let is_live = matches!(source, Source::Live(..));
         let mut answers = Vec::new();
         let mut after = change::next_turn(before);
-        let mut touched = Touched::new();
+        let mut touched = TouchedParts::new();
         let mut changes = Vec::new();
         let mut origins = Vec::new();
         for number in 1..=count {
@@ -234,7 +234,7 @@ impl Sampler for LlmSampler {
             after = changed;
             touched = now_touched;
         }
-        Ok(Sampled { made: Turn { changes, origins, after }, answers })
+        Ok(SamplerOutput { made: Turn { changes, origins, after }, answers })
     }
 }
 
@@ -246,7 +246,7 @@ fn choices(
     purpose: &str,
     drawn: &Change,
     schema: &Schema,
-    touched: &Touched,
+    touched: &TouchedParts,
 ) -> Vec<Change> {
     let bytes = |change: &Change| serde_json::to_string(change).map_or(0, |text| text.len());
     let mut choices = vec![drawn.clone()];

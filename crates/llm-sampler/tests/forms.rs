@@ -11,7 +11,7 @@ use scenario::Seed;
 use scenario::check::check;
 use scenario::config::Generation;
 use scenario::pack::{self, Pack, Target};
-use scenario::sample::{Origin, Programmatic, Sampled, Sampler, Turn};
+use scenario::sample::{Origin, Programmatic, Sampler, SamplerOutput, Turn};
 use serde_json::{Value, json};
 
 const SEED: Seed = Seed { base: 5, scenario: 2 };
@@ -26,7 +26,7 @@ fn sampler(endpoint: &Endpoint) -> LlmSampler {
     LlmSampler::with_model(Box::new(model), limits).expect("a thread")
 }
 
-fn turn(sampler: &LlmSampler, count: u32) -> Sampled<Turn> {
+fn turn(sampler: &LlmSampler, count: u32) -> SamplerOutput<Turn> {
     let before = Programmatic.first(SEED).expect("a first schema").made;
     sampler.turn(SEED, &before, count).unwrap_or_else(|e| panic!("{e}"))
 }

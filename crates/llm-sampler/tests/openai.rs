@@ -13,7 +13,7 @@ use scenario::check::check;
 use scenario::config::Generation;
 use scenario::ir::Schema;
 use scenario::pack::{self, Pack, PackError, Target};
-use scenario::sample::{Answer, Origin, Programmatic, SampleError, Sampled, Sampler, Turn};
+use scenario::sample::{Answer, Origin, Programmatic, SampleError, Sampler, SamplerOutput, Turn};
 use serde_json::{Value, json};
 
 const SEED: Seed = Seed { base: 5, scenario: 2 };
@@ -48,7 +48,7 @@ fn before() -> Schema {
     Programmatic.first(SEED).expect("a first schema").made
 }
 
-fn turn(sampler: &LlmSampler, count: u32) -> Sampled<Turn> {
+fn turn(sampler: &LlmSampler, count: u32) -> SamplerOutput<Turn> {
     sampler.turn(SEED, &before(), count).unwrap_or_else(|e| panic!("{e}"))
 }
 

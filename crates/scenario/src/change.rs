@@ -106,10 +106,10 @@ impl ChangeKind {
     }
 }
 
-type Read = fn(Value) -> Result<Change, serde_json::Error>;
+type PartReader = fn(Value) -> Result<Change, serde_json::Error>;
 
 /// The words of the kinds of each part, and what reads them. Serde's own untagged enums would only say that nothing fits.
-static PARTS: [(&[&str], Read); 7] = [
+static PARTS: [(&[&str], PartReader); 7] = [
     (EntityKind::VARIANTS, |json| serde_json::from_value(json).map(Change::Entity)),
     (FieldKind::VARIANTS, |json| serde_json::from_value(json).map(Change::Field)),
     (ConstraintKind::VARIANTS, |json| serde_json::from_value(json).map(Change::Constraint)),

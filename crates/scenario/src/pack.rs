@@ -28,7 +28,7 @@ pub use self::make::{CHANGES_VERSION, MadeTurn, Maker, RecordedChange, TurnChang
 pub use self::manifest::{Generator, Manifest, SampledBy, ScenarioEntry};
 pub use self::place::Target;
 pub use self::read::Pack;
-pub use self::write::{Generated, Options, Progress, generate};
+pub use self::write::{GeneratedPack, Options, Progress, generate};
 
 /// Writes something as YAML in the form that packs have: what fits on a line stands on one line.
 ///

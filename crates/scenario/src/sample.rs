@@ -2,7 +2,7 @@
 //!
 //! Everything is made of the words of [`crate::vocabulary`]. A change is made in two steps: which kind comes next
 //! ([`draw_kind`], weighted, and drawn towards a schedule of size), and a whole change of that kind ([`propose`]).
-//! Changes that [`apply`] refuses, or that touch what the same turn has touched ([`Touched`]), are drawn again. Another
+//! Changes that [`apply`] refuses, or that touch what the same turn has touched ([`TouchedParts`]), are drawn again. Another
 //! sampler can take any of the steps.
 
 mod actions;
@@ -25,7 +25,7 @@ pub use self::kind::draw_kind;
 pub use self::names::note_names;
 pub use self::propose::propose;
 pub use self::size::{behind, scheduled, size};
-pub use self::touched::Touched;
+pub use self::touched::TouchedParts;
 pub use crate::vocabulary::topics;
 
 use crate::Seed;
@@ -38,15 +38,15 @@ pub trait Sampler: Sync {
     /// The word in the manifest: `programmatic`, `llm`.
     fn name(&self) -> &'static str;
     /// The schema of turn 1.
-    fn first(&self, seed: Seed) -> Result<Sampled<Schema>, SampleError>;
+    fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError>;
     /// `count` changes that lead from a schema to the next turn's. Each can be seen from outside. Independent of how
     /// many turns follow.
-    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<Sampled<Turn>, SampleError>;
+    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError>;
 }
 
 /// What a sampler made, and what a model answered while it did (recorded in the pack, so that it replays without the model).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sampled<T> {
+pub struct SamplerOutput<T> {
     /// What was made.
     pub made: T,
     /// In the order in which they came; empty for the programmatic sampler.
@@ -139,15 +139,15 @@ impl Sampler for Programmatic {
         "programmatic"
     }
 
-    fn first(&self, seed: Seed) -> Result<Sampled<Schema>, SampleError> {
+    fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
         let made = first::first(seed).ok_or(SampleError::Stuck { scenario: seed.scenario, turn: 1 })?;
-        Ok(Sampled { made, answers: Vec::new() })
+        Ok(SamplerOutput { made, answers: Vec::new() })
     }
 
-    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<Sampled<Turn>, SampleError> {
+    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
         let mut after = next_turn(before);
         let turn = after.turn;
-        let mut touched = Touched::new();
+        let mut touched = TouchedParts::new();
         let mut changes = Vec::new();
         for index in 1..=count {
             let mut draw = seed.draw(turn, &format!("change {index}"));
@@ -157,7 +157,7 @@ impl Sampler for Programmatic {
             after = changed;
         }
         let origins = vec![Origin::Programmatic; changes.len()];
-        Ok(Sampled { made: Turn { changes, origins, after }, answers: Vec::new() })
+        Ok(SamplerOutput { made: Turn { changes, origins, after }, answers: Vec::new() })
     }
 }
 
@@ -165,7 +165,7 @@ impl Sampler for Programmatic {
 const DRAWS: usize = 60;
 
 /// The next change of a turn, and the schema after it; nothing if none fits. Noted in `touched`.
-pub fn draw_change(draw: &mut Draw, schema: &Schema, touched: &mut Touched) -> Option<(Change, Schema)> {
+pub fn draw_change(draw: &mut Draw, schema: &Schema, touched: &mut TouchedParts) -> Option<(Change, Schema)> {
     for _ in 0..DRAWS {
         let kind = draw_kind(draw, schema, !touched.is_swept());
         if let Some(made) = draw_change_of(kind, draw, schema, touched) {
@@ -183,7 +183,7 @@ pub fn draw_change_of(
     kind: ChangeKind,
     draw: &mut Draw,
     schema: &Schema,
-    touched: &mut Touched,
+    touched: &mut TouchedParts,
 ) -> Option<(Change, Schema)> {
     let change = propose(kind, draw, schema, touched)?;
     let after = apply(schema, &change).ok()?;

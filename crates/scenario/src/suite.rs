@@ -53,8 +53,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::generate::suite;
-pub(crate) use self::generate::{Before, Next, next_suite};
-pub use self::proof::{Unstated, unstated};
+pub(crate) use self::generate::{Next, PreviousTurn, next_suite};
+pub use self::proof::{UnstatedDemand, unstated};
 pub(crate) use self::reading::SuiteFile;
 pub(crate) use self::reads::Blocks;
 pub(crate) use self::shorthand::{Shorthand, SimilarBody};

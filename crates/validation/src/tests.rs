@@ -8,7 +8,7 @@ use scenario::Seed;
 use scenario::change::{ChangeKind, apply, next_turn};
 use scenario::ir::{Schema, example};
 use scenario::reference::World;
-use scenario::sample::{Programmatic, Sampler as _, Touched, propose};
+use scenario::sample::{Programmatic, Sampler as _, TouchedParts, propose};
 use scenario::suite::{Mark, Step, Suite, suite, unstated};
 
 use crate::client::{CaseStatus, run_in_process, verdicts_in_process};
@@ -164,7 +164,7 @@ fn a_change_of_any_kind_is_noticed_alone() {
                 // A draw may find nothing of this kind to change.
                 let drawn = (0..4).find_map(|number| {
                     let mut draw = seed.draw(999 + turn, &format!("{kind:?} {number}"));
-                    let change = propose(kind, &mut draw, &next, &Touched::default())?;
+                    let change = propose(kind, &mut draw, &next, &TouchedParts::default())?;
                     Some((apply(&next, &change).ok()?, change))
                 });
                 let Some((after, change)) = drawn else { continue };

@@ -7,7 +7,7 @@
 use super::Change;
 use super::refusal::{Refusal, refuse};
 use crate::check::check;
-use crate::check::removed::{Standing, standing};
+use crate::check::removed::{EntryStanding, standing};
 use crate::ir::{Removed, Schema};
 
 /// The schema as it begins a turn: the turn counted on, [`Schema::removed`] empty.
@@ -37,8 +37,8 @@ pub fn apply(schema: &Schema, change: &Change) -> Result<Schema, Refusal> {
     }
     for (index, entry) in removed.into_iter().enumerate() {
         match standing(&after, &entry) {
-            Standing::Holds if !after.removed.contains(&entry) => after.removed.push(entry),
-            Standing::Back if index < earlier => {
+            EntryStanding::Holds if !after.removed.contains(&entry) => after.removed.push(entry),
+            EntryStanding::Back if index < earlier => {
                 return refuse(format!(
                     "it would bring back what the same turn takes away: {}",
                     describe(&entry)

@@ -8,7 +8,7 @@ use crate::ir::{Effect, Entity, Field, Kind, Removed, Schema};
 
 /// How an entry stands to the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum EntryStanding {
     /// It is true.
     Holds,
     /// What it says to be gone is there.
@@ -24,20 +24,20 @@ pub(super) fn check(schema: &Schema, faults: &mut Faults) {
     }
     for (index, removed) in schema.removed.iter().enumerate() {
         match standing(schema, removed) {
-            Standing::Holds => {}
-            Standing::Back => faults.add(format!("gone.{index}"), "what it says to be gone is there"),
-            Standing::Moot => faults.add(format!("gone.{index}"), "what it is about is there no more"),
+            EntryStanding::Holds => {}
+            EntryStanding::Back => faults.add(format!("gone.{index}"), "what it says to be gone is there"),
+            EntryStanding::Moot => faults.add(format!("gone.{index}"), "what it is about is there no more"),
         }
     }
 }
 
 /// How an entry stands to a schema that is valid otherwise.
-pub(crate) fn standing(schema: &Schema, removed: &Removed) -> Standing {
-    judge(schema, removed).unwrap_or(Standing::Moot)
+pub(crate) fn standing(schema: &Schema, removed: &Removed) -> EntryStanding {
+    judge(schema, removed).unwrap_or(EntryStanding::Moot)
 }
 
 /// Nothing if a part that the entry is about is missing.
-fn judge(schema: &Schema, removed: &Removed) -> Option<Standing> {
+fn judge(schema: &Schema, removed: &Removed) -> Option<EntryStanding> {
     let back =
         match removed {
             Removed::Collection { plural } => schema.entities.iter().any(|entity| entity.plural == *plural),
@@ -112,7 +112,7 @@ fn judge(schema: &Schema, removed: &Removed) -> Option<Standing> {
             }
             Removed::SoftDelete { entity } => schema.entity(entity)?.soft_delete,
         };
-    Some(if back { Standing::Back } else { Standing::Holds })
+    Some(if back { EntryStanding::Back } else { EntryStanding::Holds })
 }
 
 fn writable<'a>(schema: &'a Schema, entity: &str, field: &str) -> Option<&'a Field> {

@@ -192,7 +192,7 @@ impl<'a> Unit<'a> {
 
 /// Which shared functions the entities and analytics call.
 #[derive(Default)]
-struct Used {
+struct SharedFunctions {
     reject_unknown: bool,
     require: bool,
     is_integer: bool,
@@ -215,7 +215,7 @@ struct Used {
 #[derive(Default)]
 struct Output {
     text: String,
-    used: Used,
+    used: SharedFunctions,
 }
 
 /// Writes the whole file.
@@ -223,7 +223,7 @@ pub(super) fn write(schema: &Schema) -> String {
     let app = name_everything(schema);
     let mut out = Output {
         text: String::with_capacity(16 * 1024 + schema.entities.len() * 10 * 1024),
-        used: Used::default(),
+        used: SharedFunctions::default(),
     };
     for unit in &app.units {
         heading(&mut out.text, &plain(&unit.entity.plural), &prose(&unit.entity.about));

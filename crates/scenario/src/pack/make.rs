@@ -8,7 +8,7 @@ use crate::config::Benchmark;
 use crate::ir::Schema;
 use crate::pack::PackError;
 use crate::sample::{Answer, Origin, SampleError, Sampler, Turn};
-use crate::suite::{Before, Blocks, Next, Suite, next_suite};
+use crate::suite::{Blocks, Next, PreviousTurn, Suite, next_suite};
 use crate::text::{self, Texts};
 
 /// The version of `changes/turn_N.yaml`.
@@ -84,7 +84,7 @@ pub struct Maker<'a> {
 }
 
 /// A turn that was sampled, but for what is made of its schema.
-struct Sampled {
+struct SampledTurn {
     schema: Schema,
     changes: Vec<RecordedChange>,
     request: String,
@@ -130,10 +130,10 @@ impl<'a> Maker<'a> {
         let sampled = sampled?;
         let before = self.last.take();
         let turn = before.as_ref().map_or(1, |before| before.turn + 1);
-        let Sampled { schema, changes, request, specification, answers } = sampled;
+        let SampledTurn { schema, changes, request, specification, answers } = sampled;
         let blocks = std::mem::take(&mut self.blocks);
         let (then, suite) = before.map(|before| (before.schema, before.suite)).unzip();
-        let before = then.as_ref().zip(suite).map(|(schema, suite)| Before { schema, suite, blocks });
+        let before = then.as_ref().zip(suite).map(|(schema, suite)| PreviousTurn { schema, suite, blocks });
         let Next { suite, equals, blocks } = next_suite(self.seed, &schema, before);
         self.blocks = blocks;
         let changes = (turn > 1).then(|| TurnChanges { version: CHANGES_VERSION.to_owned(), turn, changes });
@@ -149,14 +149,14 @@ impl<'a> Maker<'a> {
         }))
     }
 
-    fn first(&self, texts: &mut Texts) -> Result<Sampled, PackError> {
+    fn first(&self, texts: &mut Texts) -> Result<SampledTurn, PackError> {
         let first = self.sampler.first(self.seed).map_err(|error| self.gave_up(error))?;
         let (request, specification) = texts.first(self.seed, &first.made, self.benchmark);
         let (schema, answers) = (first.made, first.answers);
-        Ok(Sampled { schema, changes: Vec::new(), request, specification, answers })
+        Ok(SampledTurn { schema, changes: Vec::new(), request, specification, answers })
     }
 
-    fn later(&self, before: &MadeTurn, texts: &mut Texts) -> Result<Sampled, PackError> {
+    fn later(&self, before: &MadeTurn, texts: &mut Texts) -> Result<SampledTurn, PackError> {
         let sampled = self.sampler.turn(self.seed, &before.schema, self.changes);
         let sampled = sampled.map_err(|error| self.gave_up(error))?;
         let Turn { changes, origins, after } = sampled.made;
@@ -179,7 +179,7 @@ impl<'a> Maker<'a> {
         let recorded = changes.into_iter().zip(origins).zip(summaries);
         let changes =
             recorded.map(|((what, origin), summary)| RecordedChange { summary, origin, what }).collect();
-        Ok(Sampled { schema: after, changes, request, specification, answers: sampled.answers })
+        Ok(SampledTurn { schema: after, changes, request, specification, answers: sampled.answers })
     }
 
     fn gave_up(&self, error: SampleError) -> PackError {

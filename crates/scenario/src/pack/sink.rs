@@ -72,9 +72,9 @@ impl Spool {
     }
 
     /// Nothing more comes.
-    pub(super) fn finish(self) -> io::Result<Spooled> {
+    pub(super) fn finish(self) -> io::Result<CompleteSpool> {
         self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
-        Ok(Spooled { path: self.path, entries: self.entries })
+        Ok(CompleteSpool { path: self.path, entries: self.entries })
     }
 }
 
@@ -88,13 +88,13 @@ impl Sink for Spool {
 }
 
 /// A spool that is complete.
-pub(super) struct Spooled {
+pub(super) struct CompleteSpool {
     path: PathBuf,
     entries: Vec<(String, PackedEntry)>,
 }
 
 /// Writes a zip of a manifest and spools. No entry has a time.
-pub(super) fn write_zip(path: &Path, manifest: (&str, &[u8]), spools: &[Spooled]) -> io::Result<()> {
+pub(super) fn write_zip(path: &Path, manifest: (&str, &[u8]), spools: &[CompleteSpool]) -> io::Result<()> {
     let mut zip = ZipWriter::new(BufWriter::with_capacity(256 << 10, File::create(path)?));
     zip.pack(manifest.0, manifest.1, &mut Packer::new(LEVEL))?;
     for spool in spools {

@@ -5,7 +5,7 @@ use super::*;
 use crate::Seed;
 use crate::config::Generation;
 use crate::ir::Schema;
-use crate::sample::{Programmatic, SampleError, Sampled, Sampler, Turn};
+use crate::sample::{Programmatic, SampleError, Sampler, SamplerOutput, Turn};
 
 fn small(n_scenarios: u32, n_turns: u32) -> Generation {
     Generation { n_scenarios, n_turns, base_seed: 7, ..Generation::default() }
@@ -298,10 +298,10 @@ impl Sampler for Faulty {
     fn name(&self) -> &'static str {
         "faulty"
     }
-    fn first(&self, seed: Seed) -> Result<Sampled<Schema>, SampleError> {
+    fn first(&self, seed: Seed) -> Result<SamplerOutput<Schema>, SampleError> {
         Programmatic.first(seed)
     }
-    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<Sampled<Turn>, SampleError> {
+    fn turn(&self, seed: Seed, before: &Schema, count: u32) -> Result<SamplerOutput<Turn>, SampleError> {
         let mut sampled = Programmatic.turn(seed, before, count)?;
         if self.lies {
             sampled.made.after.title.push('!');

@@ -10,7 +10,7 @@ use super::make::{MadeTurn, Maker};
 use super::manifest::{Generator, Manifest, SampledBy, ScenarioEntry, TurnHash};
 use super::place::{Place, Target};
 use super::schemas::SchemaFiles;
-use super::sink::{Folder, Nowhere, Sink, Spool, Spooled, write_zip};
+use super::sink::{CompleteSpool, Folder, Nowhere, Sink, Spool, write_zip};
 use super::{PackError, yaml};
 use crate::config::Generation;
 use crate::sample::{Origin, Sampler};
@@ -37,7 +37,7 @@ pub struct Progress {
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Generated {
+pub struct GeneratedPack {
     /// The manifest, with the hash and the number of bytes.
     pub manifest: Manifest,
 }
@@ -53,7 +53,7 @@ pub fn generate(
     options: &Options,
     progress: &(dyn Fn(Progress) + Sync),
     cancel: &AtomicBool,
-) -> Result<Generated, PackError> {
+) -> Result<GeneratedPack, PackError> {
     generation.check()?;
     let stage = match target {
         Target::Folder(path) | Target::Zip(path) => {
@@ -99,7 +99,7 @@ pub fn generate(
             stage.publish(&stage.folder, target, generation, options.force)?;
         }
     }
-    Ok(Generated { manifest })
+    Ok(GeneratedPack { manifest })
 }
 
 /// What the threads share.
@@ -117,9 +117,9 @@ struct Work<'a> {
 }
 
 /// A scenario that was written.
-struct Written {
+struct WrittenScenario {
     entry: ScenarioEntry,
-    spool: Option<Spooled>,
+    spool: Option<CompleteSpool>,
     bytes: u64,
 }
 
@@ -127,14 +127,14 @@ impl Work<'_> {
     fn all(
         &self,
         threads: Option<NonZero<usize>>,
-    ) -> Result<(Vec<ScenarioEntry>, Vec<Spooled>, u64), PackError> {
+    ) -> Result<(Vec<ScenarioEntry>, Vec<CompleteSpool>, u64), PackError> {
         let scenarios = self.generation.n_scenarios as usize;
         let threads = threads
             .or_else(|| std::thread::available_parallelism().ok())
             .map_or(1, NonZero::get)
             .min(scenarios);
         let next = AtomicUsize::new(0);
-        let done: Mutex<Vec<(usize, Result<Written, PackError>)>> = Mutex::new(Vec::new());
+        let done: Mutex<Vec<(usize, Result<WrittenScenario, PackError>)>> = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
@@ -165,22 +165,22 @@ impl Work<'_> {
         Ok((entries, spools, bytes))
     }
 
-    fn scenario(&self, scenario: u32) -> Result<Written, PackError> {
+    fn scenario(&self, scenario: u32) -> Result<WrittenScenario, PackError> {
         let name = folder(scenario);
         let path = self.folder.map(|stage| stage.join(&name)).unwrap_or_default();
         let failed = |error| PackError::Write { path: path.clone(), error };
         if self.folder.is_none() {
             let (entry, bytes) = self.turns(scenario, &mut Nowhere, &path)?;
-            return Ok(Written { entry, spool: None, bytes });
+            return Ok(WrittenScenario { entry, spool: None, bytes });
         }
         if self.zip {
             let mut spool = Spool::new(path.clone(), &name).map_err(failed)?;
             let (entry, bytes) = self.turns(scenario, &mut spool, &path)?;
-            return Ok(Written { entry, spool: Some(spool.finish().map_err(failed)?), bytes });
+            return Ok(WrittenScenario { entry, spool: Some(spool.finish().map_err(failed)?), bytes });
         }
         let mut sink = Folder::new(path.clone()).map_err(failed)?;
         let (entry, bytes) = self.turns(scenario, &mut sink, &path)?;
-        Ok(Written { entry, spool: None, bytes })
+        Ok(WrittenScenario { entry, spool: None, bytes })
     }
 
     fn turns(

@@ -11,7 +11,7 @@ mod fields;
 mod lists;
 
 use super::conventions;
-use super::touched::Touched;
+use super::touched::TouchedParts;
 use crate::change::{Change, ChangeKind, ConventionChange, ConventionKind, ErrorKind, StatusKind};
 use crate::draw::Draw;
 use crate::ir::{Case, Entity, Field, Schema, UnknownFields};
@@ -20,7 +20,7 @@ use crate::ir::{Case, Entity, Field, Schema, UnknownFields};
 #[derive(Clone, Copy)]
 struct Scene<'a> {
     schema: &'a Schema,
-    touched: &'a Touched,
+    touched: &'a TouchedParts,
 }
 
 impl<'a> Scene<'a> {
@@ -59,7 +59,7 @@ impl<'a> Scene<'a> {
 
 /// A change of a kind for a schema, of parts that this turn has not touched; nothing if there is none (or none was
 /// found at once).
-pub fn propose(kind: ChangeKind, draw: &mut Draw, schema: &Schema, touched: &Touched) -> Option<Change> {
+pub fn propose(kind: ChangeKind, draw: &mut Draw, schema: &Schema, touched: &TouchedParts) -> Option<Change> {
     let scene = Scene { schema, touched };
     match kind {
         ChangeKind::Entity(kind) => entities::propose(kind, draw, scene).map(Change::Entity),

@@ -11,11 +11,11 @@ use crate::ir::{Condition, Effect, Entity, Schema};
 
 /// The parts that the changes of a turn have touched so far.
 #[derive(Debug, Clone, Default)]
-pub struct Touched {
+pub struct TouchedParts {
     parts: BTreeSet<String>,
 }
 
-impl Touched {
+impl TouchedParts {
     /// Nothing yet.
     pub fn new() -> Self {
         Self::default()

@@ -10,7 +10,7 @@ use super::{Aspect, Case, Send, values};
 use crate::ir::{Action, Condition, Effect, Kind, Operand, Param, UnknownFields, words};
 
 /// An action of an entity while its cases are written.
-pub(super) struct Acting<'p, 'a> {
+pub(super) struct ActionCases<'p, 'a> {
     pub(super) plan: &'p SuitePlan<'a>,
     pub(super) facts: &'p EntityFacts<'a>,
     pub(super) action: &'a Action,
@@ -27,7 +27,7 @@ pub(super) fn cases<'a>(
     action: &'a Action,
     cases: &mut Vec<Case>,
 ) {
-    let acting = Acting {
+    let acting = ActionCases {
         plan,
         facts,
         action,
@@ -49,7 +49,7 @@ pub(super) fn cases<'a>(
     }
 }
 
-impl<'p, 'a> Acting<'p, 'a> {
+impl<'p, 'a> ActionCases<'p, 'a> {
     pub(super) fn draft(&self, tail: &str, aspect: Aspect, title: String) -> Draft<'p, 'a> {
         let mut draft = Draft::new(self.plan, format!("{}.{tail}", self.clause), aspect, title);
         draft.says(&["actions", self.facts.key, &self.clause]);

@@ -1,7 +1,7 @@
 //! From schema to suite.
 
 use super::plan::{BODIES, SuitePlan};
-use super::reads::{About, Blocks, Old, ReadDepth};
+use super::reads::{BlockTopic, Blocks, Old, ReadDepth};
 use super::shorthand::ChangedBuilders;
 use super::{Builder, Case, Method, Reset, SUITE_VERSION, Suite, marks};
 use super::{
@@ -23,7 +23,7 @@ pub fn suite(seed: Seed, schema: &Schema, before: Option<&Suite>) -> Suite {
 }
 
 /// The turn before: what of it is the same is taken over.
-pub(crate) struct Before<'b> {
+pub(crate) struct PreviousTurn<'b> {
     pub(crate) schema: &'b Schema,
     pub(crate) suite: Suite,
     pub(crate) blocks: Blocks,
@@ -39,7 +39,7 @@ pub(crate) struct Next {
 }
 
 /// The same suite as [`suite`], with cases taken over from the turn before.
-pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<Before<'_>>) -> Next {
+pub(crate) fn next_suite(seed: Seed, schema: &Schema, before: Option<PreviousTurn<'_>>) -> Next {
     let plan = SuitePlan::new(seed, schema);
     let Some(mut before) = before else {
         let mut made = Making::new(&plan, None);
@@ -80,7 +80,7 @@ impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
     /// A block of cases: taken over, or made.
     fn block(
         &mut self,
-        about: About,
+        about: BlockTopic,
         entity: &str,
         part: &str,
         depth: ReadDepth,
@@ -109,44 +109,44 @@ impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
 
     fn make_all(&mut self) {
         let plan = self.plan;
-        self.block(About::Conventions, "", "", ReadDepth::Fields, conventions::cases);
+        self.block(BlockTopic::Conventions, "", "", ReadDepth::Fields, conventions::cases);
         for facts in &plan.entities {
             let key = facts.key;
-            self.block(About::Records, key, "", ReadDepth::Fields, |plan, cases| {
+            self.block(BlockTopic::Records, key, "", ReadDepth::Fields, |plan, cases| {
                 records::cases(plan, facts, cases);
             });
             for part in &facts.parts {
                 if part.writable() {
-                    self.block(About::Field, key, &part.field.key, ReadDepth::Base, |plan, cases| {
+                    self.block(BlockTopic::Field, key, &part.field.key, ReadDepth::Base, |plan, cases| {
                         fields::cases(plan, facts, part, cases);
                         rules::cases(plan, facts, part, cases);
                         references::cases(plan, facts, part, cases);
                         deletion::cases(plan, facts, part, cases);
                     });
                 } else {
-                    self.block(About::Field, key, &part.field.key, ReadDepth::Fields, |plan, cases| {
+                    self.block(BlockTopic::Field, key, &part.field.key, ReadDepth::Fields, |plan, cases| {
                         computed::cases(plan, facts, part, cases);
                     });
                 }
             }
-            self.block(About::SoftDelete, key, "", ReadDepth::Base, |plan, cases| {
+            self.block(BlockTopic::SoftDelete, key, "", ReadDepth::Base, |plan, cases| {
                 deletion::soft_delete(plan, facts, cases);
             });
-            self.block(About::Lists, key, "", ReadDepth::Base, |plan, cases| {
+            self.block(BlockTopic::Lists, key, "", ReadDepth::Base, |plan, cases| {
                 lists::cases(plan, facts, cases);
             });
             for action in &facts.entity.actions {
-                self.block(About::Action, key, &action.key, ReadDepth::Base, |plan, cases| {
+                self.block(BlockTopic::Action, key, &action.key, ReadDepth::Base, |plan, cases| {
                     actions::cases(plan, facts, action, cases);
                 });
             }
         }
         for analytic in &plan.schema.analytics {
-            self.block(About::Analytic, "", &analytic.key, ReadDepth::Fields, |plan, cases| {
+            self.block(BlockTopic::Analytic, "", &analytic.key, ReadDepth::Fields, |plan, cases| {
                 analytics::cases(plan, analytic, cases);
             });
         }
-        self.block(About::Removed, "", "", ReadDepth::Fields, removed::cases);
+        self.block(BlockTopic::Removed, "", "", ReadDepth::Fields, removed::cases);
     }
 
     /// The suite with the cases that were made, not yet marked.

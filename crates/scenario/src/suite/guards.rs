@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::actions::Acting;
+use super::actions::ActionCases;
 use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts};
@@ -10,7 +10,7 @@ use super::state::{self, State};
 use super::{Aspect, Case};
 use crate::ir::{Comparison, Condition, Effect, Guard, Operand};
 
-impl<'a> Acting<'_, 'a> {
+impl<'a> ActionCases<'_, 'a> {
     pub(super) fn guard(&self, guard: &Guard, ready: Option<&State>, cases: &mut Vec<Case>) {
         let facts = self.facts;
         let key = &guard.key;

@@ -19,7 +19,7 @@ pub(super) fn mark(suite: &mut Suite, before: &Suite, known: &[Option<usize>]) -
     };
     let mut old: Option<HashMap<&str, usize>> = None;
     let Suite { builders, cases, reset, .. } = suite;
-    let builders = Changed::new(builders, &before.builders);
+    let builders = BodyChanges::new(builders, &before.builders);
     let reset = *reset == before.reset;
     let mut equals = Vec::with_capacity(cases.len());
     // Most cases stand as far behind one another as before.
@@ -117,12 +117,12 @@ fn same_map(now: &Map<String, Value>, then: &Map<String, Value>) -> bool {
 }
 
 /// The builders that are not what they were.
-struct Changed<'s> {
+struct BodyChanges<'s> {
     /// By entity: which bodies are others; nothing if all of it is.
     builders: Vec<(&'s str, Option<Vec<bool>>)>,
 }
 
-impl<'s> Changed<'s> {
+impl<'s> BodyChanges<'s> {
     fn new(now: &'s [Builder], before: &[Builder]) -> Self {
         let changed = |now: &Builder| {
             let then = before.iter().find(|then| then.entity == now.entity);

@@ -57,7 +57,7 @@ pub(super) struct FieldFacts<'a> {
 }
 
 /// What a body says about the fields of an entity, in their order; nothing for those that it leaves out.
-pub(super) type Given = Vec<Option<Value>>;
+pub(super) type BodyValues = Vec<Option<Value>>;
 
 impl<'a> SuitePlan<'a> {
     pub(super) fn new(seed: Seed, schema: &'a Schema) -> Self {
@@ -210,7 +210,7 @@ impl<'a> SuitePlan<'a> {
     }
 
     /// What an answer shows of a record that was made with these values, but for its id.
-    pub(super) fn shown(&self, facts: &EntityFacts<'a>, given: &Given) -> Map<String, Value> {
+    pub(super) fn shown(&self, facts: &EntityFacts<'a>, given: &BodyValues) -> Map<String, Value> {
         let kept = facts.kept(given);
         let mut shown = Map::with_capacity(kept.len() + 2);
         for part in &facts.parts {
@@ -297,17 +297,17 @@ impl<'a> EntityFacts<'a> {
     }
 
     /// The `n`th record: required fields only.
-    pub(super) fn given(&self, n: u32) -> Given {
+    pub(super) fn given(&self, n: u32) -> BodyValues {
         self.parts.iter().map(|part| part.field.required.then(|| part.value(n))).collect()
     }
 
     /// The `n`th record with every field that a client writes.
-    pub(super) fn full(&self, n: u32) -> Given {
+    pub(super) fn full(&self, n: u32) -> BodyValues {
         self.parts.iter().map(|part| part.writable().then(|| part.value(n))).collect()
     }
 
     /// The body with these values.
-    pub(super) fn body_of(&self, given: &Given) -> Map<String, Value> {
+    pub(super) fn body_of(&self, given: &BodyValues) -> Map<String, Value> {
         self.parts
             .iter()
             .zip(given)
@@ -339,7 +339,7 @@ impl<'a> EntityFacts<'a> {
     }
 
     /// What a record has that was made with these values: defaults and nulls filled in.
-    pub(super) fn kept(&self, given: &Given) -> Vec<Value> {
+    pub(super) fn kept(&self, given: &BodyValues) -> Vec<Value> {
         self.parts
             .iter()
             .zip(given)

@@ -9,7 +9,7 @@ use crate::text::Clause;
 
 /// What a case demands and no clause that it names says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unstated {
+pub struct UnstatedDemand {
     /// The case.
     pub case: String,
     /// What is not stated: a word, or a clause that does not exist.
@@ -23,7 +23,7 @@ pub struct Unstated {
 ///
 /// What an answer must be is looked up in the named clauses only. What is sent may also stand in the clauses of the
 /// fields, filters and actions of an entity that is named: a body needs required fields that a case is not about.
-pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
+pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<UnstatedDemand> {
     let mut words: HashMap<&str, Words> = HashMap::new();
     let mut numbers: HashMap<&str, Vec<f64>> = HashMap::new();
     let mut of_entity: HashMap<&str, Words> = HashMap::new();
@@ -68,7 +68,7 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<Unstated> {
                 Step::Send(send) => look.send(send),
             }
         }
-        found.extend(look.missing.into_iter().map(|what| Unstated { case: case.id.clone(), what }));
+        found.extend(look.missing.into_iter().map(|what| UnstatedDemand { case: case.id.clone(), what }));
     }
     found
 }

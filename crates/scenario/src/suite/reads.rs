@@ -70,7 +70,7 @@ impl Convention {
 
 /// What was read of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Read {
+struct EntityRead {
     entity: Key,
     depth: ReadDepth,
 }
@@ -78,7 +78,7 @@ struct Read {
 /// What was read since it was asked for last.
 #[derive(Debug, Default)]
 pub(super) struct Reads {
-    entities: RefCell<Vec<Read>>,
+    entities: RefCell<Vec<EntityRead>>,
     conventions: Cell<u16>,
 }
 
@@ -89,7 +89,7 @@ impl Reads {
 
     pub(super) fn note(&self, entity: &str, depth: ReadDepth) {
         let mut reads = self.entities.borrow_mut();
-        let covered = |read: &Read| {
+        let covered = |read: &EntityRead| {
             read.entity == entity
                 && match read.depth {
                     ReadDepth::Fields => depth != ReadDepth::Links,
@@ -98,18 +98,18 @@ impl Reads {
                 }
         };
         if !reads.iter().any(covered) {
-            reads.push(Read { entity: entity.to_owned(), depth });
+            reads.push(EntityRead { entity: entity.to_owned(), depth });
         }
     }
 
-    fn take(&self) -> (Vec<Read>, u16) {
+    fn take(&self) -> (Vec<EntityRead>, u16) {
         (self.entities.take(), self.conventions.take())
     }
 }
 
 /// What a block of cases is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum About {
+pub(super) enum BlockTopic {
     /// The conventions: searched again at every turn, on whichever entities suit.
     Conventions,
     /// The standard operations of an entity.
@@ -127,19 +127,19 @@ pub(super) enum About {
 /// A block of cases.
 #[derive(Debug)]
 struct Block {
-    about: About,
+    about: BlockTopic,
     /// Key of the entity, if it is about one.
     entity: Key,
     /// Key of the field, action or analytic, if it is about one.
     part: Key,
-    reads: Vec<Read>,
+    reads: Vec<EntityRead>,
     /// Parts of the conventions that were read.
     conventions: u16,
     cases: Range<usize>,
 }
 
 impl Block {
-    fn is(&self, about: About, entity: &str, part: &str) -> bool {
+    fn is(&self, about: BlockTopic, entity: &str, part: &str) -> bool {
         self.about == about && self.part == part && self.entity == entity
     }
 }
@@ -150,7 +150,7 @@ pub(crate) struct Blocks(Vec<Block>);
 
 impl Blocks {
     /// Adds a block, with what was read for it.
-    pub(super) fn add(&mut self, key: (About, &str, &str), reads: &Reads, cases: Range<usize>) {
+    pub(super) fn add(&mut self, key: (BlockTopic, &str, &str), reads: &Reads, cases: Range<usize>) {
         let (about, entity, part) = key;
         let (reads, conventions) = reads.take();
         let (entity, part) = (entity.to_owned(), part.to_owned());
@@ -170,12 +170,12 @@ pub(super) struct Old<'s> {
     names: bool,
     /// Parts of the conventions that are others.
     conventions: u16,
-    entities: HashMap<&'s str, Same>,
+    entities: HashMap<&'s str, UnchangedParts>,
 }
 
 /// What is the same about an entity.
 #[derive(Debug, Clone, Copy)]
-struct Same {
+struct UnchangedParts {
     fields: bool,
     base: bool,
     made: bool,
@@ -196,7 +196,7 @@ impl<'s> Old<'s> {
     }
 
     /// Where the cases of a block stand in the suite before, if they would be the same now.
-    pub(super) fn find(&mut self, about: About, entity: &str, part: &str) -> Option<Range<usize>> {
+    pub(super) fn find(&mut self, about: BlockTopic, entity: &str, part: &str) -> Option<Range<usize>> {
         let place = match self.blocks.get(self.next) {
             Some(block) if block.is(about, entity, part) => self.next,
             _ => self.blocks.iter().position(|block| block.is(about, entity, part))?,
@@ -222,7 +222,7 @@ impl<'s> Old<'s> {
 
     /// Whether what a block is about is the same, beyond what is noted of its entity.
     fn same_part(&self, block: &Block) -> bool {
-        if block.about == About::Analytic {
+        if block.about == BlockTopic::Analytic {
             return self.now.analytic(&block.part) == self.then.analytic(&block.part);
         }
         let (Some(now), Some(then)) = (self.now.entity(&block.entity), self.then.entity(&block.entity))
@@ -231,17 +231,17 @@ impl<'s> Old<'s> {
         };
         let key = &block.part;
         match block.about {
-            About::Conventions | About::Removed | About::Analytic => false,
-            About::Records => called(now).eq(called(then)),
-            About::Field => now.field(key) == then.field(key),
-            About::SoftDelete => true,
-            About::Lists => {
+            BlockTopic::Conventions | BlockTopic::Removed | BlockTopic::Analytic => false,
+            BlockTopic::Records => called(now).eq(called(then)),
+            BlockTopic::Field => now.field(key) == then.field(key),
+            BlockTopic::SoftDelete => true,
+            BlockTopic::Lists => {
                 now.filters == then.filters
                     && now.sorts == then.sorts
                     && listed(now).eq(listed(then))
                     && unsorted(now) == unsorted(then)
             }
-            About::Action => {
+            BlockTopic::Action => {
                 let same = |action: &Action| {
                     Some(action) == then.action(key)
                         && mentioned_fields(action).all(|field| now.field(field) == then.field(field))
@@ -251,7 +251,7 @@ impl<'s> Old<'s> {
         }
     }
 
-    fn holds(&self, read: &Read) -> bool {
+    fn holds(&self, read: &EntityRead) -> bool {
         let same = self.entities.get(read.entity.as_str());
         match read.depth {
             ReadDepth::Fields => same.is_some_and(|same| same.fields),
@@ -267,7 +267,7 @@ impl<'s> Old<'s> {
     }
 }
 
-fn same(now: &Entity, then: &Entity) -> Same {
+fn same(now: &Entity, then: &Entity) -> UnchangedParts {
     fn required(entity: &Entity) -> impl Iterator<Item = &Field> {
         entity.fields.iter().filter(|field| field.required)
     }
@@ -283,7 +283,7 @@ fn same(now: &Entity, then: &Entity) -> Same {
         && now.default_sort == then.default_sort
         && order(now) == order(then)
         && required(now).eq(required(then));
-    Same {
+    UnchangedParts {
         fields: base && now.fields == then.fields,
         base,
         made: base || required(now).map(needed).eq(required(then).map(needed)),

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::draft::{Draft, object};
 use super::failure::Failure;
-use super::plan::{EntityFacts, FieldFacts, Given, SuitePlan};
+use super::plan::{BodyValues, EntityFacts, FieldFacts, SuitePlan};
 use super::values;
 use super::{Aspect, Case, Method, Send};
 use crate::ir::UnknownFields;
@@ -77,7 +77,7 @@ fn only_said(facts: &EntityFacts<'_>, body: &Map<String, Value>) -> Map<String, 
 }
 
 /// The whole record.
-fn whole<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, given: &Given, n: u32) -> Value {
+fn whole<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, given: &BodyValues, n: u32) -> Value {
     let mut shown = plan.shown(facts, given);
     shown.insert("id".to_owned(), facts.id(n));
     Value::Object(shown)
@@ -184,7 +184,7 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
 }
 
 /// A full record that differs from the first one where it may.
-fn changed(facts: &EntityFacts<'_>) -> Given {
+fn changed(facts: &EntityFacts<'_>) -> BodyValues {
     facts
         .parts
         .iter()

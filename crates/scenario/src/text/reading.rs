@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use self::expected::expected;
-use self::known::Known;
+use self::known::KnownEntities;
 use self::reader::read;
 use super::change_request::phrasing;
 use super::delta::is_rename;
@@ -26,7 +26,7 @@ use crate::Seed;
 use crate::change::tests::{change, good, second_turn};
 use crate::change::{Change, ChangeKind, apply, next_turn};
 use crate::ir::Schema;
-use crate::sample::{Programmatic, Sampler as _, Touched, propose};
+use crate::sample::{Programmatic, Sampler as _, TouchedParts, propose};
 
 /// The paragraph of the only change of a request, with the list below it.
 fn body(request: &str) -> &str {
@@ -34,7 +34,13 @@ fn body(request: &str) -> &str {
 }
 
 /// How a text is misread, if it is.
-fn misread(before: &Schema, known: &Known, change: &Change, after: &Schema, text: &str) -> Option<String> {
+fn misread(
+    before: &Schema,
+    known: &KnownEntities,
+    change: &Change,
+    after: &Schema,
+    text: &str,
+) -> Option<String> {
     let wanted = expected(before, change, after);
     match read(known, text) {
         Ok(found) if found == wanted => None,
@@ -46,7 +52,7 @@ fn misread(before: &Schema, known: &Known, change: &Change, after: &Schema, text
 #[test]
 fn every_phrasing_of_every_kind_is_read_back_from_its_text() {
     let before = second_turn();
-    let known = Known::new(&specification(&before));
+    let known = KnownEntities::new(&specification(&before));
     let mut misread_texts = Vec::new();
     for json in good() {
         let change = change(&json);
@@ -84,7 +90,7 @@ fn sampled() -> Vec<(Seed, Schema, Change, Schema)> {
         for kind in ChangeKind::ALL {
             let found = (0..8).find_map(|attempt| {
                 let mut draw = seed.draw(next.turn, &format!("{kind:?} {attempt}"));
-                let change = propose(kind, &mut draw, &next, &Touched::default())?;
+                let change = propose(kind, &mut draw, &next, &TouchedParts::default())?;
                 let after = apply(&next, &change).ok()?;
                 Some((change, after))
             });
@@ -102,11 +108,11 @@ fn more_than_two_hundred_sampled_changes_of_all_kinds_are_read_back_from_their_r
     let kinds: BTreeSet<ChangeKind> = sampled.iter().map(|(_, _, change, _)| change.kind()).collect();
     let missing: Vec<_> = ChangeKind::ALL.iter().filter(|kind| !kinds.contains(kind)).collect();
     assert!(sampled.len() > 200 && missing.is_empty(), "{} changes, without {missing:?}", sampled.len());
-    let mut known: BTreeMap<String, Known> = BTreeMap::new();
+    let mut known: BTreeMap<String, KnownEntities> = BTreeMap::new();
     let mut misread_texts = Vec::new();
     for (seed, before, change, after) in &sampled {
         let key = format!("{} {}", before.title, before.turn);
-        let known = known.entry(key).or_insert_with(|| Known::new(&specification(before)));
+        let known = known.entry(key).or_insert_with(|| KnownEntities::new(&specification(before)));
         let request = change_request(*seed, before, std::slice::from_ref(change), after);
         misread_texts.extend(misread(before, known, change, after, body(&request)));
     }
@@ -159,7 +165,7 @@ fn the_changes_of_whole_turns_are_read_back_whatever_the_layout() {
             subjects.dedup();
             if subjects.len() == count && !turn.changes.iter().any(is_rename) {
                 turns += 1;
-                let known = Known::new(&(specification(&before) + &specification(&turn.after)));
+                let known = KnownEntities::new(&(specification(&before) + &specification(&turn.after)));
                 let request = change_request(seed, &before, &turn.changes, &turn.after);
                 let mut left: Vec<Value> =
                     turn.changes.iter().map(|change| expected(&before, change, &turn.after)).collect();
@@ -262,7 +268,7 @@ fn every_phrasing_names_every_fact_of_its_change() {
 #[test]
 fn the_reader_reads_each_fact_from_the_text() {
     let before = second_turn();
-    let known = Known::new(&specification(&before));
+    let known = KnownEntities::new(&specification(&before));
     let mut read_otherwise = 0;
     for json in good() {
         let change = change(&json);

@@ -1,12 +1,12 @@
 //! The head of the file: imports, errors, storage and the shared functions that the rest calls.
 
 use super::storage::{DELETION, TABLE, TABLE_WITH_SOFT_DELETE};
-use super::{App, Used};
+use super::{App, SharedFunctions};
 use crate::code::python::{line, prose, push_quoted, quoted};
 use crate::ir::{ErrorShape, PaginationStyle};
 
 /// Writes the head, with room for the rest.
-pub(super) fn write(app: &App, used: &Used, rest: usize) -> String {
+pub(super) fn write(app: &App, used: &SharedFunctions, rest: usize) -> String {
     let mut out = String::with_capacity(rest + 16 * 1024);
     imports(&mut out, app, used);
     errors(&mut out, app, used);
@@ -21,7 +21,7 @@ pub(super) fn write(app: &App, used: &Used, rest: usize) -> String {
     out
 }
 
-fn imports(out: &mut String, app: &App, used: &Used) {
+fn imports(out: &mut String, app: &App, used: &SharedFunctions) {
     let title = prose(&app.schema.title);
     line!(out, "\"\"\"{title}: a REST API over records in memory.");
     out.push_str("\nThe server listens on the port in the environment variable PORT.\n\"\"\"\n\nimport os\nimport re\n");
@@ -45,7 +45,7 @@ fn imports(out: &mut String, app: &App, used: &Used) {
     }
 }
 
-fn errors(out: &mut String, app: &App, used: &Used) {
+fn errors(out: &mut String, app: &App, used: &SharedFunctions) {
     out.push_str(
         r#"
 
@@ -124,7 +124,7 @@ fn storage(out: &mut String, app: &App) {
     out.push_str(if app.soft_delete() { TABLE_WITH_SOFT_DELETE } else { TABLE });
 }
 
-fn bodies(out: &mut String, used: &Used) {
+fn bodies(out: &mut String, used: &SharedFunctions) {
     out.push_str(
         r#"
 
@@ -221,7 +221,7 @@ def is_taken(table, name, value, own):
     }
 }
 
-fn queries(out: &mut String, app: &App, used: &Used) {
+fn queries(out: &mut String, app: &App, used: &SharedFunctions) {
     out.push_str(
         r#"
 
@@ -338,7 +338,7 @@ def page_of(records, show):
     line!(out, "        {}: len(records),\n    }}", quoted(&list.total));
 }
 
-fn numbers(out: &mut String, used: &Used) {
+fn numbers(out: &mut String, used: &SharedFunctions) {
     if used.total {
         out.push_str(
             r#"

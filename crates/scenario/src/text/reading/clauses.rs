@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 /// What was read, or where the text could not be understood.
-pub(super) type Read<T> = Result<T, String>;
+pub(super) type ReadResult<T> = Result<T, String>;
 
 /// A text that is read from its beginning.
 #[derive(Debug, Clone, Copy)]
@@ -18,12 +18,12 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads these words.
-    pub(super) fn need(&mut self, words: &str) -> Read<()> {
+    pub(super) fn need(&mut self, words: &str) -> ReadResult<()> {
         if self.eat(words) { Ok(()) } else { Err(format!("no {words:?} in {:?}", self.0)) }
     }
 
     /// What is in backquotes here.
-    pub(super) fn literal(&mut self) -> Read<&'a str> {
+    pub(super) fn literal(&mut self) -> ReadResult<&'a str> {
         let found = self.0.strip_prefix('`').and_then(|rest| rest.split_once('`'));
         let (literal, rest) = found.ok_or_else(|| format!("nothing in backquotes in {:?}", self.0))?;
         self.0 = rest;
@@ -31,7 +31,7 @@ impl<'a> Scan<'a> {
     }
 
     /// `` `a`, `b` and `c` ``.
-    fn literals(&mut self, last: &str) -> Read<Vec<&'a str>> {
+    fn literals(&mut self, last: &str) -> ReadResult<Vec<&'a str>> {
         let mut all = vec![self.literal()?];
         loop {
             let mut ahead = *self;
@@ -44,14 +44,14 @@ impl<'a> Scan<'a> {
     }
 
     /// Everything before these words; they are read, too.
-    pub(super) fn until(&mut self, words: &str) -> Read<&'a str> {
+    pub(super) fn until(&mut self, words: &str) -> ReadResult<&'a str> {
         let found = self.0.split_once(words).ok_or_else(|| format!("no {words:?} in {:?}", self.0))?;
         self.0 = found.1;
         Ok(found.0)
     }
 
     /// A word with its article.
-    fn noun(&mut self, end: &str) -> Read<&'a str> {
+    fn noun(&mut self, end: &str) -> ReadResult<&'a str> {
         if !self.eat("a ") {
             self.need("an ")?;
         }
@@ -59,13 +59,13 @@ impl<'a> Scan<'a> {
     }
 
     /// That nothing is left.
-    fn end(self) -> Read<()> {
+    fn end(self) -> ReadResult<()> {
         if self.0.is_empty() { Ok(()) } else { Err(format!("{:?} is left", self.0)) }
     }
 }
 
 /// A type with its bounds.
-pub(super) fn kind(scan: &mut Scan<'_>) -> Read<Value> {
+pub(super) fn kind(scan: &mut Scan<'_>) -> ReadResult<Value> {
     if scan.eat("string matching the regular expression ") {
         let pattern = scan.literal()?;
         scan.need(", for example ")?;
@@ -117,12 +117,12 @@ pub(super) fn kind(scan: &mut Scan<'_>) -> Read<Value> {
 }
 
 /// Null, or what is in backquotes.
-fn value<'a>(scan: &mut Scan<'a>) -> Read<&'a str> {
+fn value<'a>(scan: &mut Scan<'a>) -> ReadResult<&'a str> {
     if scan.eat("null") { Ok("null") } else { scan.literal() }
 }
 
 /// A field with all its rules.
-pub(super) fn field(text: &str) -> Read<Value> {
+pub(super) fn field(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
     let name = scan.literal()?;
     scan.need(": ")?;
@@ -167,8 +167,8 @@ pub(super) fn field(text: &str) -> Read<Value> {
 }
 
 /// What happens to records when that is deleted which they refer to; `text` is what follows “deleting”.
-pub(super) fn delete_rule(text: &str) -> Read<Value> {
-    let through = |text: &str| -> Read<Value> {
+pub(super) fn delete_rule(text: &str) -> ReadResult<Value> {
+    let through = |text: &str| -> ReadResult<Value> {
         let mut scan = Scan(text);
         let many = scan.until("refer to it through ")?.trim_end();
         let many = many.strip_suffix(" that").unwrap_or(many);
@@ -190,7 +190,7 @@ pub(super) fn delete_rule(text: &str) -> Read<Value> {
 }
 
 /// How a read-only field is computed.
-fn formula(text: &str) -> Read<Value> {
+fn formula(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
     let out = if scan.eat("`true` if ") {
         let field = scan.literal()?;
@@ -239,7 +239,7 @@ fn formula(text: &str) -> Read<Value> {
 }
 
 /// What must hold for an action.
-pub(super) fn condition(text: &str) -> Read<Value> {
+pub(super) fn condition(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
     if scan.eat("at least ") {
         let count = scan.literal()?;
@@ -276,7 +276,7 @@ pub(super) fn condition(text: &str) -> Read<Value> {
     Ok(out)
 }
 
-fn comparison(scan: &mut Scan<'_>) -> Read<Value> {
+fn comparison(scan: &mut Scan<'_>) -> ReadResult<Value> {
     for (words, key) in [("not null", "set"), ("null", "null")] {
         if scan.eat(words) {
             return Ok(json!([key]));
@@ -293,7 +293,7 @@ fn comparison(scan: &mut Scan<'_>) -> Read<Value> {
 }
 
 /// `` `cancel` requires that …; otherwise it is *refused*. ``: the action and the condition.
-pub(super) fn guard(text: &str) -> Read<(&str, Value)> {
+pub(super) fn guard(text: &str) -> ReadResult<(&str, Value)> {
     let mut scan = Scan(text);
     let verb = scan.literal()?;
     scan.need(" requires that ")?;
@@ -303,7 +303,7 @@ pub(super) fn guard(text: &str) -> Read<(&str, Value)> {
 }
 
 /// `` `cancel` sets `status` to `cancelled`. ``: the action and the effect.
-pub(super) fn effect(text: &str) -> Read<(&str, Value)> {
+pub(super) fn effect(text: &str) -> ReadResult<(&str, Value)> {
     let mut scan = Scan(text);
     let verb = scan.literal()?;
     scan.need(" ")?;
@@ -311,7 +311,7 @@ pub(super) fn effect(text: &str) -> Read<(&str, Value)> {
 }
 
 /// What an effect does: `` sets `status` to `cancelled` ``.
-pub(super) fn does(text: &str) -> Read<Value> {
+pub(super) fn does(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
     for (verb, between, key) in
         [("sets ", " to ", "set"), ("increases ", " by ", "increase"), ("decreases ", " by ", "decrease")]
@@ -340,7 +340,7 @@ pub(super) fn does(text: &str) -> Read<Value> {
     Ok(json!({"do": "create", "one": one, "values": values}))
 }
 
-fn operand(scan: &mut Scan<'_>) -> Read<Value> {
+fn operand(scan: &mut Scan<'_>) -> ReadResult<Value> {
     if scan.eat("the value of the parameter ") {
         return Ok(json!({"parameter": scan.literal()?}));
     }
@@ -358,7 +358,7 @@ fn operand(scan: &mut Scan<'_>) -> Read<Value> {
 }
 
 /// `` `POST …` takes …. ``: the path and the parameters.
-pub(super) fn action(text: &str) -> Read<Value> {
+pub(super) fn action(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
     scan.need("`POST ")?;
     let path = scan.until("` takes ")?;
@@ -383,7 +383,7 @@ pub(super) fn action(text: &str) -> Read<Value> {
 }
 
 /// `` `GET …` returns …. ``, with the sentence about query parameters.
-pub(super) fn analytic(text: &str) -> Read<Value> {
+pub(super) fn analytic(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
     scan.need("`GET ")?;
     let path = scan.until("` returns ")?;
@@ -425,7 +425,7 @@ pub(super) fn analytic(text: &str) -> Read<Value> {
 }
 
 /// Which records an analytic includes.
-pub(super) fn restriction(scan: &mut Scan<'_>) -> Read<Value> {
+pub(super) fn restriction(scan: &mut Scan<'_>) -> ReadResult<Value> {
     let mut out = json!({});
     if scan.eat(" that refer through ") {
         out["through"] = json!(scan.literal()?);
@@ -441,7 +441,7 @@ pub(super) fn restriction(scan: &mut Scan<'_>) -> Read<Value> {
 }
 
 /// `` Filter `min_price`: only …. ``.
-pub(super) fn filter(text: &str) -> Read<Value> {
+pub(super) fn filter(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
     scan.need("Filter ")?;
     let param = scan.literal()?;
@@ -459,7 +459,7 @@ pub(super) fn filter(text: &str) -> Read<Value> {
 }
 
 /// What lists can be sorted by, and their default order.
-pub(super) fn sorts(text: &str) -> Read<Value> {
+pub(super) fn sorts(text: &str) -> ReadResult<Value> {
     let (what, order) = text.split_once(". Default order: by ").ok_or("no default order")?;
     let by = match what.split_once(" can be sorted by ") {
         Some((_, by)) => Scan(by).literals(" and ")?,
@@ -470,7 +470,7 @@ pub(super) fn sorts(text: &str) -> Read<Value> {
 }
 
 /// `` `price`, descending ``.
-pub(super) fn order(text: &str) -> Read<Value> {
+pub(super) fn order(text: &str) -> ReadResult<Value> {
     let mut scan = Scan(text);
     let field = scan.literal()?;
     let direction = if scan.eat(", descending") {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::schema::Of;
+use super::schema::SchemaNames;
 use crate::change::{
     ActionChange, AnalyticChange, Change, ConstraintChange, ConventionChange, EntityChange, ErrorKind,
     FieldChange, ListChange, StatusKind,
@@ -11,7 +11,7 @@ use crate::ir::{Case, Condition, Effect, ErrorShape, Schema, UnknownFields};
 
 /// What a reader of the request must find.
 pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Value {
-    let (old, new) = (Of(before), Of(after));
+    let (old, new) = (SchemaNames(before), SchemaNames(after));
     let mut out = match change {
         Change::Entity(change) => entity(before, after, &old, &new, change),
         Change::Field(change) => field(&old, &new, change),
@@ -27,7 +27,13 @@ pub(super) fn expected(before: &Schema, change: &Change, after: &Schema) -> Valu
     out
 }
 
-fn entity(before: &Schema, after: &Schema, old: &Of<'_>, new: &Of<'_>, change: &EntityChange) -> Value {
+fn entity(
+    before: &Schema,
+    after: &Schema,
+    old: &SchemaNames<'_>,
+    new: &SchemaNames<'_>,
+    change: &EntityChange,
+) -> Value {
     match change {
         EntityChange::AddEntity { entity } => {
             let key = &entity.key;
@@ -61,7 +67,7 @@ fn entity(before: &Schema, after: &Schema, old: &Of<'_>, new: &Of<'_>, change: &
     }
 }
 
-fn field(old: &Of<'_>, new: &Of<'_>, change: &FieldChange) -> Value {
+fn field(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &FieldChange) -> Value {
     match change {
         FieldChange::AddField { .. }
         | FieldChange::AddReference { .. }
@@ -107,7 +113,7 @@ fn field(old: &Of<'_>, new: &Of<'_>, change: &FieldChange) -> Value {
     }
 }
 
-fn constraint(old: &Of<'_>, new: &Of<'_>, change: &ConstraintChange) -> Value {
+fn constraint(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ConstraintChange) -> Value {
     let (entity, field) = change.keys();
     let mut out = in_field(new, (entity, field));
     match change {
@@ -122,7 +128,7 @@ fn constraint(old: &Of<'_>, new: &Of<'_>, change: &ConstraintChange) -> Value {
     out
 }
 
-fn action(old: &Of<'_>, new: &Of<'_>, change: &ActionChange) -> Value {
+fn action(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ActionChange) -> Value {
     match change {
         ActionChange::AddAction { entity, action } => json!({
             "entity": new.many(entity),
@@ -194,7 +200,7 @@ fn action(old: &Of<'_>, new: &Of<'_>, change: &ActionChange) -> Value {
     }
 }
 
-fn analytic(before: &Schema, after: &Schema, new: &Of<'_>, change: &AnalyticChange) -> Value {
+fn analytic(before: &Schema, after: &Schema, new: &SchemaNames<'_>, change: &AnalyticChange) -> Value {
     match change {
         AnalyticChange::AddAnalytic { .. }
         | AnalyticChange::ChangeMeasure { .. }
@@ -227,7 +233,7 @@ fn analytic(before: &Schema, after: &Schema, new: &Of<'_>, change: &AnalyticChan
     }
 }
 
-fn list(old: &Of<'_>, new: &Of<'_>, change: &ListChange) -> Value {
+fn list(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ListChange) -> Value {
     match change {
         ListChange::AddFilter { entity, filter } => {
             json!({"entity": new.many(entity), "filter": new.filter(entity, filter)})
@@ -308,11 +314,11 @@ fn convention(before: &Schema, after: &Schema, change: &ConventionChange) -> Val
     }
 }
 
-fn in_field(new: &Of<'_>, (entity, field): (&str, &str)) -> Value {
+fn in_field(new: &SchemaNames<'_>, (entity, field): (&str, &str)) -> Value {
     json!({"entity": new.many(entity), "field": new.field(entity, field)})
 }
 
-fn guard_of<'a>(old: &Of<'a>, entity: &str, action: &str, guard: &str) -> &'a Condition {
+fn guard_of<'a>(old: &SchemaNames<'a>, entity: &str, action: &str, guard: &str) -> &'a Condition {
     let guards = &old.action_of(entity, action).guards;
     &guards.iter().find(|one| one.key == guard).unwrap().condition
 }

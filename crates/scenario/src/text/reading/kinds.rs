@@ -1,6 +1,6 @@
 //! Which kind of change words ask for: a table of terms.
 
-use super::clauses::Read;
+use super::clauses::ReadResult;
 
 /// Whether one of the words, which `|` separates, stands there.
 pub(super) fn has(text: &str, words: &str) -> bool {
@@ -8,7 +8,7 @@ pub(super) fn has(text: &str, words: &str) -> bool {
 }
 
 /// Which kind of change is asked for.
-pub(super) fn kind(asks: &str, literals: &[&str]) -> Read<&'static str> {
+pub(super) fn kind(asks: &str, literals: &[&str]) -> ReadResult<&'static str> {
     let is = |words: &str| has(asks, words);
     let drops = is("remove|no longer|drop|discontinued|delete|stop |lose|no more");
     let case = |word: &str| literals.contains(&word);

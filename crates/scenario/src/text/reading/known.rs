@@ -1,9 +1,9 @@
 //! The entities that a reader knows from the old specification.
 
-use super::clauses::Read;
+use super::clauses::ReadResult;
 
 /// The entities of a specification, by its text.
-pub(super) struct Known(Vec<Entity>);
+pub(super) struct KnownEntities(Vec<Entity>);
 
 /// An entity by its names.
 pub(super) struct Entity {
@@ -12,7 +12,7 @@ pub(super) struct Entity {
     path: String,
 }
 
-impl Known {
+impl KnownEntities {
     /// Reads the headings and first sentences of the entities.
     pub(super) fn new(specification: &str) -> Self {
         let mut heading = "";
@@ -29,7 +29,7 @@ impl Known {
         Self(entities)
     }
 
-    pub(super) fn at(&self, path: &str) -> Read<&Entity> {
+    pub(super) fn at(&self, path: &str) -> ReadResult<&Entity> {
         self.0.iter().find(|entity| entity.path == path).ok_or_else(|| format!("no entity at {path}"))
     }
 

@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::clauses::{self, Read, Scan};
+use super::clauses::{self, ReadResult, Scan};
 use super::kinds::{has, kind};
-use super::known::{Known, about};
+use super::known::{KnownEntities, about};
 use super::request_parts::{Parts, parts, sentences};
 
 /// The change that a request asks for. `body` is a paragraph and the list below it.
-pub(super) fn read(known: &Known, body: &str) -> Read<Value> {
+pub(super) fn read(known: &KnownEntities, body: &str) -> ReadResult<Value> {
     let parts = parts(known, body);
     let kind = kind(&parts.asks, &parts.literals)?;
     let mut out = json!({"change": kind});
@@ -16,12 +16,12 @@ pub(super) fn read(known: &Known, body: &str) -> Read<Value> {
     Ok(out)
 }
 
-fn facts(known: &Known, kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<()> {
+fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
     let literal =
         |at: usize| parts.literals.get(at).copied().ok_or_else(|| format!("no name {at}: {}", parts.plain));
     // “`b` replaces `a`” and “`b` instead of `a`” name the new one first.
     let swapped = has(&parts.asks, "§ replaces §|§ instead of §");
-    let renamed = |from: usize| -> Read<(&str, &str)> {
+    let renamed = |from: usize| -> ReadResult<(&str, &str)> {
         let (first, second) = (literal(from)?, literal(from + 1)?);
         Ok(if swapped { (second, first) } else { (first, second) })
     };
@@ -284,7 +284,7 @@ const NAMED_OTHERWISE: [&str; 14] = [
 ];
 
 /// What the sentence about a rule of a field states beside the clause.
-fn details(kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<()> {
+fn details(kind: &str, parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
     let asks = &parts.plain;
     match kind {
         "tighten" | "loosen" => {
@@ -322,7 +322,7 @@ fn details(kind: &str, parts: &Parts<'_>, out: &mut Value) -> Read<()> {
 }
 
 /// The condition that was: it is named once, behind one of these words.
-fn old_condition(asks: &str) -> Read<&str> {
+fn old_condition(asks: &str) -> ReadResult<&str> {
     for (before, behind) in [
         ("Until now it was: ", ". "),
         ("the condition “", "”"),
@@ -339,7 +339,7 @@ fn old_condition(asks: &str) -> Read<&str> {
 }
 
 /// Old and new prefix.
-fn prefixes(asks: &str) -> Read<(&str, &str)> {
+fn prefixes(asks: &str) -> ReadResult<(&str, &str)> {
     for (before, between, new_first) in [
         ("from ", " to ", false),
         ("prefix: ", " instead of ", true),
@@ -358,11 +358,16 @@ fn prefixes(asks: &str) -> Read<(&str, &str)> {
     Err(format!("no prefixes in {asks}"))
 }
 
-fn prefix<'a>(scan: &mut Scan<'a>) -> Read<&'a str> {
+fn prefix<'a>(scan: &mut Scan<'a>) -> ReadResult<&'a str> {
     if scan.eat("no prefix") { Ok("") } else { scan.literal() }
 }
 
-fn renamed_entity(known: &Known, parts: &Parts<'_>, paths: (&str, &str), out: &mut Value) -> Read<()> {
+fn renamed_entity(
+    known: &KnownEntities,
+    parts: &Parts<'_>,
+    paths: (&str, &str),
+    out: &mut Value,
+) -> ReadResult<()> {
     let old = known.at(paths.0)?;
     let between = |before: &str, behind: &str| {
         let (_, rest) = parts.plain.split_once(before)?;
@@ -385,7 +390,7 @@ fn renamed_entity(known: &Known, parts: &Parts<'_>, paths: (&str, &str), out: &m
     Ok(())
 }
 
-fn added_entity(parts: &Parts<'_>, out: &mut Value) -> Read<()> {
+fn added_entity(parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
     let (first, rest) = parts.list.split_first().ok_or("no clauses")?;
     let (one, is, path) = about(first).ok_or("no description")?;
     if parts.literals.first() != Some(&path) {
@@ -420,7 +425,7 @@ fn added_entity(parts: &Parts<'_>, out: &mut Value) -> Read<()> {
 }
 
 /// Actions with their conditions and effects.
-fn rules(lines: &[&str]) -> Read<Vec<Value>> {
+fn rules(lines: &[&str]) -> ReadResult<Vec<Value>> {
     let mut all: Vec<Value> = Vec::new();
     for line in lines {
         if line.starts_with("`POST ") {

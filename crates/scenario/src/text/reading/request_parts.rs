@@ -1,6 +1,6 @@
 //! A request, taken apart: what it asks for, the clause in it, what follows from it, the clauses below it.
 
-use super::known::Known;
+use super::known::KnownEntities;
 
 /// Sentences, each with its mark.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
@@ -89,7 +89,7 @@ pub(super) struct Parts<'a> {
     pub(super) list: Vec<&'a str>,
 }
 
-pub(super) fn parts<'a>(known: &Known, body: &'a str) -> Parts<'a> {
+pub(super) fn parts<'a>(known: &KnownEntities, body: &'a str) -> Parts<'a> {
     let mut lines = body.trim_end().lines();
     let head = lines.next().unwrap_or_default();
     let list: Vec<&str> = lines.map(|line| line.trim_start().trim_start_matches("- ")).collect();

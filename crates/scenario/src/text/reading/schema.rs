@@ -22,9 +22,9 @@ fn literal(kind: Option<&Kind>, value: &Value) -> String {
 }
 
 /// The names of a schema.
-pub(super) struct Of<'a>(pub(super) &'a Schema);
+pub(super) struct SchemaNames<'a>(pub(super) &'a Schema);
 
-impl<'a> Of<'a> {
+impl<'a> SchemaNames<'a> {
     pub(super) fn entity(&self, key: &str) -> &'a Entity {
         self.0.entity(key).unwrap_or_else(|| panic!("no entity {key}"))
     }
