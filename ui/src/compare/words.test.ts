@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { ComparedMember } from "../host/bindings/ComparedMember";
 import type { RunRow } from "../host/bindings/RunRow";
-import { fullInWords, manyInWords, measured, perSurvivedTurn, resultInWords } from "./words";
+import { fullInWords, knownOver, manyInWords, measured, measureName, perSurvivedTurn, resultInWords, sumOfCost } from "./words";
 
 const member = (simulated: boolean, cost: number | null, no_turn_survived = false): ComparedMember =>
   ({
@@ -11,9 +11,23 @@ const member = (simulated: boolean, cost: number | null, no_turn_survived = fals
 
 test("a simulated model has no cost, whatever is counted", () => {
   const members = [member(true, null), member(true, 0.5), member(false, null), member(false, 0.5)];
-  expect(members.map((m) => measured(m, "cost"))).toEqual(["no cost", "no cost", "unknown", "$0.50"]);
-  expect(members.map(perSurvivedTurn)).toEqual(["no cost", "no cost", "unknown", "$0.50"]);
-  expect([member(true, 0.5, true), member(false, 0.5, true)].map(perSurvivedTurn)).toEqual(["no cost", "no turn survived"]);
+  expect(members.map((m) => measured(m, "cost", false))).toEqual(["no cost", "no cost", "unknown", "$0.50"]);
+  expect(members.map((m) => perSurvivedTurn(m, false))).toEqual(["no cost", "no cost", "unknown", "$0.50"]);
+  const none = [member(true, 0.5, true), member(false, 0.5, true)];
+  expect(none.map((m) => perSurvivedTurn(m, false))).toEqual(["no cost", "no turn survived"]);
+  expect(none.map((m) => perSurvivedTurn(m, true))).toEqual(["no cost", "no trial passed"]);
+});
+
+test("what runs of one turn used is told by trial", () => {
+  expect([measureName("cost", true), measureName("cost", false)]).toEqual(["Cost per trial", "Cost per episode"]);
+  expect(measureName("cost_per_survived_turn", true)).toBe("Cost per passed trial");
+  expect(measureName("score", true)).toBe("Score");
+  const spent = { cost_usd: 1, cost_known: 1, turns_played: 3 } as unknown as ComparedMember["spent"];
+  const over = { turns: 2, episodes: 2 };
+  expect(knownOver(spent, 7, over, true)).toBe("known for 2 of 3 trials");
+  expect(knownOver(spent, 7, over, false)).toBe("known for 2 of 3 turns, in 2 episodes");
+  const one = { simulated: false, spent, stamina: { n: 3 } } as unknown as ComparedMember;
+  expect([sumOfCost(one, true).partial, sumOfCost(one, false).partial]).toEqual(["known for 1 of 3 trials", "known for 1 of 3 episodes"]);
 });
 
 test("that many are compared says what becomes of their curves, and nothing of colors and markers: these differ", () => {

@@ -24,7 +24,7 @@ export const sortNames: Readonly<Record<DisagreementSort, string>> = {
   spread: "Largest spread first",
   scenario: "By scenario",
 };
-export const measureNames: Readonly<Record<Measure, string>> = {
+const measureNames: Readonly<Record<Measure, string>> = {
   stamina: "Mean stamina",
   pass_rate: "Pass rate",
   score: "Score",
@@ -36,6 +36,19 @@ export const measureNames: Readonly<Record<Measure, string>> = {
   tool_calls: "Tool calls per turn",
   cost_per_survived_turn: "Cost per survived turn",
 };
+/** Of runs of one turn, where a turn and an episode are a trial. */
+const measureNamesByTrial: Partial<Readonly<Record<Measure, string>>> = {
+  tokens: "Tokens per trial",
+  cost: "Cost per trial",
+  time: "Agent time per trial",
+  steps: "Steps per trial",
+  tool_calls: "Tool calls per trial",
+  cost_per_survived_turn: "Cost per passed trial",
+};
+
+/** What a measure is called; `rates`: of runs of one turn. */
+export const measureName = (measure: Measure, rates: boolean): string =>
+  (rates ? measureNamesByTrial[measure] : undefined) ?? measureNames[measure];
 
 /** `n = 20 · stamina 3.20`; of one turn `n = 20 · pass rate 45.0 %`. */
 export function resultInWords(run: Pick<RunRow, "pass_rate" | "stamina">): string {
@@ -94,30 +107,33 @@ export const fullInWords = (members: number): string =>
 export const thinOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : thin(value));
 export const secondsOrUnknown = (value: number | null): string => (value === null ? UNKNOWN : duration(value));
 
-/** Dollars for each turn that counts; where not a turn was survived no sum of money bought one. */
-export const perSurvivedTurn = (m: Pick<ComparedMember, "simulated" | "spent">): string =>
-  !m.simulated && m.spent.no_turn_survived ? "no turn survived" : costInWords(m.spent.cost_per_survived_turn, m.simulated).text;
+/** Dollars for each turn that counts; where not a turn was survived no sum of money bought one. `rates`: of runs of one turn, for each trial that passed. */
+export function perSurvivedTurn(m: Pick<ComparedMember, "simulated" | "spent">, rates: boolean): string {
+  if (!m.simulated && m.spent.no_turn_survived) return rates ? "no trial passed" : "no turn survived";
+  return costInWords(m.spent.cost_per_survived_turn, m.simulated).text;
+}
 
 /** Of how many turns a rate is known, where not of all that were played. */
-export const knownOver = (spent: Spent, rate: number | null, over: KnownOver): string | null =>
-  rate !== null && over.turns < spent.turns_played
-    ? `known for ${String(over.turns)} of ${counted(spent.turns_played, "turn")}, in ${counted(over.episodes, "episode")}`
-    : null;
+export function knownOver(spent: Spent, rate: number | null, over: KnownOver, rates: boolean): string | null {
+  if (rate === null || over.turns >= spent.turns_played) return null;
+  const known = `known for ${String(over.turns)} of ${counted(spent.turns_played, rates ? "trial" : "turn")}`;
+  return rates ? known : `${known}, in ${counted(over.episodes, "episode")}`;
+}
 
 /** The sum of a member's cost, and of how many episodes it is where not of all. */
-export function sumOfCost(m: ComparedMember): { text: string; unknown: boolean; partial: string | null } {
+export function sumOfCost(m: ComparedMember, rates: boolean): { text: string; unknown: boolean; partial: string | null } {
   const { cost_usd, cost_known } = m.spent;
   return {
     ...costInWords(cost_usd, m.simulated, { known: cost_known, of: m.stamina.n }),
     partial:
       !m.simulated && cost_usd !== null && cost_known < m.stamina.n
-        ? `known for ${String(cost_known)} of ${counted(m.stamina.n, "episode")}`
+        ? `known for ${String(cost_known)} of ${counted(m.stamina.n, rates ? "trial" : "episode")}`
         : null,
   };
 }
 
 /** The value of a measure as the bars have it. */
-export function measured(m: ComparedMember, measure: Measure): string {
+export function measured(m: ComparedMember, measure: Measure, rates: boolean): string {
   switch (measure) {
     case "stamina":
       return m.stamina.mean === null ? UNKNOWN : decimals(m.stamina.mean, 2);
@@ -138,7 +154,7 @@ export function measured(m: ComparedMember, measure: Measure): string {
     case "tool_calls":
       return m.spent.tool_calls_per_turn === null ? UNKNOWN : decimals(m.spent.tool_calls_per_turn, 1);
     case "cost_per_survived_turn":
-      return perSurvivedTurn(m);
+      return perSurvivedTurn(m, rates);
   }
 }
 
