@@ -1,5 +1,7 @@
 //! Two runs on the same scenarios: one row per scenario, sorted by the difference.
 
+use std::cmp::Ordering;
+
 use crate::display_names::{clean, fit_all, full_name};
 use crate::labels::Area;
 use crate::legend;
@@ -103,10 +105,28 @@ fn turns(value: f64) -> String {
     decimal(value, usize::from(value.fract() != 0.0))
 }
 
+/// `+4`, and `≥ +4` or `≤ +4` if one of the values is a lower bound. Of two lower bounds, it is the difference of what was
+/// observed.
 pub(crate) fn difference(pair: &Pair) -> String {
     let value = pair.b - pair.a;
     let text = turns(value);
-    if value > 0.0 { format!("+{text}") } else { text }
+    let bound = match (pair.a_censored, pair.b_censored) {
+        (false, true) => "≥ ",
+        (true, false) => "≤ ",
+        _ => "",
+    };
+    if value > 0.0 { format!("{bound}+{text}") } else { format!("{bound}{text}") }
+}
+
+/// How long b lasted against a. `None` = a lower bound leaves it open.
+fn order(pair: &Pair) -> Option<Ordering> {
+    let order = pair.b.partial_cmp(&pair.a)?;
+    let is_open = match order {
+        Ordering::Greater => pair.a_censored,
+        Ordering::Less => pair.b_censored,
+        Ordering::Equal => pair.a_censored || pair.b_censored,
+    };
+    (!is_open).then_some(order)
 }
 
 fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> PairedPlan {
@@ -220,9 +240,13 @@ fn draw_bound(canvas: &Canvas<'_>, (x, y): (f64, f64), half: f64, style: Style, 
 
 fn summary(data: &Paired) -> String {
     let pairs = sorted(data);
-    let longer = pairs.iter().filter(|(_, p)| p.b > p.a).count() as u32;
-    let shorter = pairs.iter().filter(|(_, p)| p.b < p.a).count() as u32;
-    let equal = pairs.len() as u32 - longer - shorter;
+    let counted_as = |wanted: Option<Ordering>| {
+        count(pairs.iter().filter(|(_, pair)| order(pair) == wanted).count() as u32)
+    };
+    let [longer, shorter, equal] =
+        [Ordering::Greater, Ordering::Less, Ordering::Equal].map(|order| counted_as(Some(order)));
+    let open = counted_as(None);
+    let open = if open == "0" { String::new() } else { format!(", unknown in {open}") };
     let bounds = pairs.iter().filter(|(_, p)| p.a_censored || p.b_censored).count() as u32;
     let [one, many] = data.nouns();
     let mut sentences = vec![
@@ -235,19 +259,13 @@ fn summary(data: &Paired) -> String {
         ),
         if data.of_rates {
             format!(
-                "{} passes more often in {}, less often in {}, as often in {}.",
-                full_name(&data.b),
-                count(longer),
-                count(shorter),
-                count(equal)
+                "{} passes more often in {longer}, less often in {shorter}, as often in {equal}{open}.",
+                full_name(&data.b)
             )
         } else {
             format!(
-                "{} lasts longer in {}, shorter in {}, as long in {}.",
-                full_name(&data.b),
-                count(longer),
-                count(shorter),
-                count(equal)
+                "{} lasts longer in {longer}, shorter in {shorter}, as long in {equal}{open}.",
+                full_name(&data.b)
             )
         },
     ];
@@ -266,4 +284,44 @@ fn summary(data: &Paired) -> String {
         ));
     }
     sentences.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::SeriesLabel;
+
+    fn pair(a: f64, a_censored: bool, b: f64, b_censored: bool) -> Pair {
+        Pair { scenario: format!("{a} and {b}"), a, a_censored, b, b_censored }
+    }
+
+    /// Claude-Opus-4.8 and GPT-5.5 of EvoCode-Bench: `+8` stood beside an arrow, and a bound counted as `as long`.
+    #[test]
+    fn a_difference_of_a_lower_bound_is_a_bound() {
+        let cases = [
+            (pair(0.0, false, 8.0, true), "≥ +8", Some(Ordering::Greater)),
+            (pair(8.0, true, 0.0, false), "≤ −8", Some(Ordering::Less)),
+            (pair(2.0, true, 3.0, false), "≤ +1", None),
+            (pair(3.0, false, 2.0, true), "≥ −1", None),
+            (pair(3.0, false, 3.0, true), "≥ 0", None),
+            (pair(3.0, true, 3.0, true), "0", None),
+            (pair(3.0, false, 3.0, false), "0", Some(Ordering::Equal)),
+            (pair(5.0, false, 9.0, false), "+4", Some(Ordering::Greater)),
+        ];
+        for (pair, text, longer) in &cases {
+            assert_eq!((difference(pair).as_str(), order(pair)), (*text, *longer), "{}", pair.scenario);
+        }
+        let data = Paired {
+            of_rates: false,
+            a: SeriesLabel::new("a", 0),
+            b: SeriesLabel::new("b", 1),
+            pairs: Vec::from(cases.map(|(pair, ..)| pair)),
+            mean: None,
+        };
+        let summary = summary(&data);
+        assert!(
+            summary.contains("b lasts longer in 2, shorter in 1, as long in 1, unknown in 4."),
+            "{summary}"
+        );
+    }
 }
