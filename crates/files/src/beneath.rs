@@ -18,12 +18,12 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 
 /// A folder's handle.
 #[derive(Debug)]
-pub(super) struct Beneath {
+pub(super) struct FolderHandle {
     root: OwnedFd,
     openat2: bool,
 }
 
-impl Beneath {
+impl FolderHandle {
     /// The path itself may be a link: whoever opens it chose it.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let root = fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())?;
@@ -98,10 +98,10 @@ pub fn resolved(path: &Path) -> PathBuf {
 ///
 /// Errors: `ELOOP` where a part of it is a link; [`io::ErrorKind::InvalidInput`] where it is not absolute or climbs.
 fn open(path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
-    static MACHINE: OnceLock<Result<Beneath, i32>> = OnceLock::new();
+    static MACHINE: OnceLock<Result<FolderHandle, i32>> = OnceLock::new();
     let machine = MACHINE
         .get_or_init(|| {
-            Beneath::open(Path::new("/")).map_err(|error| error.raw_os_error().unwrap_or_default())
+            FolderHandle::open(Path::new("/")).map_err(|error| error.raw_os_error().unwrap_or_default())
         })
         .as_ref()
         .map_err(|code| io::Error::from_raw_os_error(*code))?;

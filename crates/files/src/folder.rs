@@ -1,4 +1,4 @@
-//! A folder on disk. Every path is opened beneath the root's handle ([`Beneath`]).
+//! A folder on disk. Every path is opened beneath the root's handle ([`FolderHandle`]).
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 
-use super::beneath::Beneath;
+use super::beneath::FolderHandle;
 use super::error::not_a_file;
 use super::path::{MAX_DEPTH, depth, join};
 use super::tree_warnings::TreeWarnings;
@@ -21,7 +21,7 @@ const LOOP_DEPTH: usize = 8;
 
 #[derive(Debug)]
 pub(super) struct Folder {
-    root: Beneath,
+    root: FolderHandle,
     identity: (u64, u64),
 }
 
@@ -30,7 +30,7 @@ const READ: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOC
 
 impl Folder {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let root = Beneath::open(path)?;
+        let root = FolderHandle::open(path)?;
         let identity = root.identity()?;
         Ok(Self { root, identity })
     }

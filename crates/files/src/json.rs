@@ -8,7 +8,7 @@ use std::io::{self, BufReader, Read};
 use serde::de::{DeserializeOwned, Deserializer};
 use serde_json::error::Category;
 
-use super::tolerant::{Findings, Mended};
+use super::tolerant::{Findings, MendedJson};
 use super::{ReadError, ShortTexts};
 
 /// Up to here the bytes are taken whole, which parses about three times faster; beyond, they stream.
@@ -27,7 +27,7 @@ pub trait JsonSink {
 
 /// What is done with a file that has more bytes than are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beyond {
+pub(super) enum OverLimit {
     /// [`ReadError::TooLarge`].
     Refused,
     /// Its first bytes are read, as of a file that breaks off there.
@@ -57,7 +57,7 @@ pub(super) fn read<T: DeserializeOwned>(
     cap: u64,
 ) -> Result<(T, Findings), ReadError> {
     let mut value = Value(None);
-    let findings = read_into(open, cap, Beyond::Refused, &mut value)?;
+    let findings = read_into(open, cap, OverLimit::Refused, &mut value)?;
     let value = value.0.ok_or_else(|| ReadError::malformed("json.malformed", "The file holds no value"))?;
     Ok((value, findings))
 }
@@ -66,11 +66,11 @@ pub(super) fn read<T: DeserializeOwned>(
 pub(super) fn read_into(
     open: impl Fn() -> Result<OpenFile, ReadError>,
     cap: u64,
-    beyond: Beyond,
+    beyond: OverLimit,
     sink: &mut impl JsonSink,
 ) -> Result<Findings, ReadError> {
     let (mut file, size) = open()?;
-    if size > cap && beyond == Beyond::Refused {
+    if size > cap && beyond == OverLimit::Refused {
         return Err(ReadError::TooLarge { size, cap });
     }
     let whole = WHOLE.min(cap);
@@ -109,7 +109,7 @@ pub(super) fn read_into(
         return Err(json_error(strict, None));
     }
     sink.restart();
-    let mended = Mended::new(again()?, &findings);
+    let mended = MendedJson::new(again()?, &findings);
     parse_stream(BufReader::with_capacity(64 << 10, mended), sink)
         .map_err(|error| json_error(error, None))?;
     Ok(findings)
@@ -133,7 +133,7 @@ fn whole_text(text: &[u8], sink: &mut impl JsonSink) -> Result<Findings, ReadErr
         return Err(json_error(strict, Some(text)));
     }
     let mut mended = Vec::with_capacity(text.len());
-    Mended::new(text, &findings).read_to_end(&mut mended)?;
+    MendedJson::new(text, &findings).read_to_end(&mut mended)?;
     sink.restart();
     parse(&mended, sink).map_err(|error| json_error(error, Some(&mended)))?;
     Ok(findings)
@@ -148,7 +148,7 @@ pub fn strict_json(text: &[u8]) -> Option<Vec<u8>> {
         return (plain.len() < text.len()).then(|| plain.to_vec());
     }
     let mut mended = Vec::with_capacity(plain.len());
-    Mended::new(plain, &findings).read_to_end(&mut mended).ok()?;
+    MendedJson::new(plain, &findings).read_to_end(&mut mended).ok()?;
     Some(mended)
 }
 
@@ -173,11 +173,11 @@ fn stream<'a>(
     rest: Box<dyn Read + Send>,
     left: u64,
     cap: u64,
-    beyond: Beyond,
+    beyond: OverLimit,
 ) -> impl Read + 'a {
     let rest: Box<dyn Read> = match beyond {
-        Beyond::Refused => Box::new(Capped { inner: rest, left, cap }),
-        Beyond::CutOff => Box::new(rest.take(left)),
+        OverLimit::Refused => Box::new(CappedFile { inner: rest, left, cap }),
+        OverLimit::CutOff => Box::new(rest.take(left)),
     };
     BufReader::with_capacity(64 << 10, ShortTexts::new(head.chain(rest)))
 }
@@ -215,13 +215,13 @@ pub fn json_error(error: serde_json::Error, text: Option<&[u8]>) -> ReadError {
 }
 
 /// Ends with an error, not silently, where a growing file passes the cap.
-struct Capped<R> {
+struct CappedFile<R> {
     inner: R,
     left: u64,
     cap: u64,
 }
 
-impl<R: Read> Read for Capped<R> {
+impl<R: Read> Read for CappedFile<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
         if most == 0 && !buffer.is_empty() {

@@ -103,7 +103,7 @@ pub enum Anywhere {
 }
 
 /// What [`Inner::open`] gives: a zip entry can only be read on, a file can be read anywhere.
-enum Opened {
+enum OpenedEntry {
     File(File),
     Stream(Box<dyn Read + Send>),
 }
@@ -120,14 +120,14 @@ impl Inner {
     }
 
     /// Opens the file at a clean path.
-    fn open_file(&self, path: &str) -> Result<(Opened, u64), ReadError> {
+    fn open_file(&self, path: &str) -> Result<(OpenedEntry, u64), ReadError> {
         match self {
-            Self::Folder(inner) => inner.open_file(path).map(|(file, size)| (Opened::File(file), size)),
-            Self::Zip(inner) => inner.open_file(path).map(|(file, size)| (Opened::Stream(file), size)),
-            Self::Single(inner) => inner.open_file(path).map(|(file, size)| (Opened::File(file), size)),
+            Self::Folder(inner) => inner.open_file(path).map(|(file, size)| (OpenedEntry::File(file), size)),
+            Self::Zip(inner) => inner.open_file(path).map(|(file, size)| (OpenedEntry::Stream(file), size)),
+            Self::Single(inner) => inner.open_file(path).map(|(file, size)| (OpenedEntry::File(file), size)),
             Self::Table(table, beside) => match table.entry(path) {
                 Some(entry) if !entry.is_folder() => {
-                    table.open_file(path).map(|(file, size)| (Opened::File(file), size))
+                    table.open_file(path).map(|(file, size)| (OpenedEntry::File(file), size))
                 }
                 _ => beside.open_file(path),
             },
@@ -285,14 +285,14 @@ impl Tree {
         self.inner.entry(&path::clean(path).ok()?)
     }
 
-    fn open_entry(&self, path: &str) -> Result<(Opened, u64), ReadError> {
+    fn open_entry(&self, path: &str) -> Result<(OpenedEntry, u64), ReadError> {
         self.inner.open_file(&path::clean(path)?)
     }
 
     fn open_sized(&self, path: &str) -> Result<(Box<dyn Read + Send>, u64), ReadError> {
         Ok(match self.open_entry(path)? {
-            (Opened::File(file), size) => (Box::new(file), size),
-            (Opened::Stream(stream), size) => (stream, size),
+            (OpenedEntry::File(file), size) => (Box::new(file), size),
+            (OpenedEntry::Stream(stream), size) => (stream, size),
         })
     }
 
@@ -306,11 +306,11 @@ impl Tree {
     pub fn open_file_at(&self, path: &str, offset: u64) -> Result<Box<dyn Read + Send>, ReadError> {
         use std::io::{Seek, SeekFrom};
         match self.open_entry(path)?.0 {
-            Opened::File(mut file) => {
+            OpenedEntry::File(mut file) => {
                 file.seek(SeekFrom::Start(offset))?;
                 Ok(Box::new(file))
             }
-            Opened::Stream(mut stream) => {
+            OpenedEntry::Stream(mut stream) => {
                 io::copy(&mut stream.by_ref().take(offset), &mut io::sink())?;
                 Ok(stream)
             }
@@ -321,8 +321,8 @@ impl Tree {
     /// [`ReadError::TooLarge`].
     pub fn open_anywhere(&self, path: &str, cap: u64) -> Result<Anywhere, ReadError> {
         match self.open_entry(path)?.0 {
-            Opened::File(file) => Ok(Anywhere::File(file)),
-            Opened::Stream(_) => self.read(path, cap).map(Anywhere::Bytes),
+            OpenedEntry::File(file) => Ok(Anywhere::File(file)),
+            OpenedEntry::Stream(_) => self.read(path, cap).map(Anywhere::Bytes),
         }
     }
 
@@ -351,11 +351,11 @@ impl Tree {
             return Ok((bytes, total));
         }
         match opened {
-            Opened::File(mut file) => {
+            OpenedEntry::File(mut file) => {
                 file.seek(SeekFrom::Start(offset))?;
                 file.take(limit).read_to_end(&mut bytes)?;
             }
-            Opened::Stream(mut stream) => {
+            OpenedEntry::Stream(mut stream) => {
                 io::copy(&mut stream.by_ref().take(offset), &mut io::sink())?;
                 stream.take(limit).read_to_end(&mut bytes)?;
             }
@@ -394,7 +394,7 @@ impl Tree {
     /// Parses a JSON file as [`Tree::read_json`] does, into a sink that keeps what came before an error. Of a file with
     /// more than `cap` bytes it is as if it broke off there.
     pub fn read_json_into(&self, path: &str, cap: u64, sink: &mut impl JsonSink) -> Result<(), ReadError> {
-        let findings = json::read_into(|| self.open_sized(path), cap, json::Beyond::CutOff, sink)?;
+        let findings = json::read_into(|| self.open_sized(path), cap, json::OverLimit::CutOff, sink)?;
         self.note_findings(path, &findings);
         Ok(())
     }

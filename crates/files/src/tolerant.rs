@@ -6,7 +6,7 @@
 //! Python and JavaScript.
 //!
 //! Only a file that the strict parser refused comes here. It is looked through once ([`Findings::from_reader`]) and then parsed
-//! through [`Mended`]; both stream, so memory is bounded by the bounds below, whatever the file holds.
+//! through [`MendedJson`]; both stream, so memory is bounded by the bounds below, whatever the file holds.
 
 mod bytes;
 mod findings;
@@ -46,7 +46,7 @@ impl Findings {
 
 /// Passes a file on as strict JSON, by what was found in it.
 #[derive(Debug)]
-pub(super) struct Mended<'a, R> {
+pub(super) struct MendedJson<'a, R> {
     inner: R,
     /// Bytes of `inner` that were read.
     at: u64,
@@ -60,7 +60,7 @@ pub(super) struct Mended<'a, R> {
     ended: bool,
 }
 
-impl<'a, R: Read> Mended<'a, R> {
+impl<'a, R: Read> MendedJson<'a, R> {
     /// Reads from `inner` the same bytes in which `findings` were made.
     pub(super) fn new(inner: R, findings: &'a Findings) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl<'a, R: Read> Mended<'a, R> {
     }
 }
 
-impl<R: Read> Read for Mended<'_, R> {
+impl<R: Read> Read for MendedJson<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while self.given == self.out.len() && !self.ended {
             self.out.clear();

@@ -122,9 +122,9 @@ impl Zip {
         let size = file.way.uncompressed_size_hint();
         let checked: Box<dyn Read + Send> = if file.method == CompressionMethod::DEFLATE {
             let packed = BufReader::with_capacity(16 << 10, packed);
-            Box::new(Checked::new(flate2::bufread::DeflateDecoder::new(packed), size, file.crc))
+            Box::new(CheckedEntry::new(flate2::bufread::DeflateDecoder::new(packed), size, file.crc))
         } else {
-            Box::new(Checked::new(packed, size, file.crc))
+            Box::new(CheckedEntry::new(packed, size, file.crc))
         };
         Ok((checked, size))
     }
@@ -432,7 +432,7 @@ impl ReaderAt for SharedFile {
 }
 
 /// Passes on what comes out and holds it against what the zip states.
-struct Checked<R> {
+struct CheckedEntry<R> {
     inner: R,
     left: u64,
     stated: u64,
@@ -440,7 +440,7 @@ struct Checked<R> {
     sum: Crc,
 }
 
-impl<R: Read> Checked<R> {
+impl<R: Read> CheckedEntry<R> {
     fn new(inner: R, stated: u64, crc: u32) -> Self {
         Self { inner, left: stated, stated, crc, sum: Crc::new() }
     }
@@ -450,7 +450,7 @@ impl<R: Read> Checked<R> {
     }
 }
 
-impl<R: Read> Read for Checked<R> {
+impl<R: Read> Read for CheckedEntry<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if buffer.is_empty() {
             return Ok(0);

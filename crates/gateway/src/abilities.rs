@@ -97,7 +97,7 @@ pub async fn abilities(
     let endpoint = Endpoint::new(base_url, key.clone(), None).map_err(|error| {
         UnusableEndpoint::new(crate::error::EndpointProblem::Address, error.to_string(), route)
     })?;
-    let asked = Asked { endpoint, route, model: own_model.as_deref().unwrap_or(model) };
+    let asked = ModelProbe { endpoint, route, model: own_model.as_deref().unwrap_or(model) };
     let mut found = known;
     if [found.streams, found.usage_in_stream, found.cached].iter().any(|known| *known != Some(true)) {
         let Stream { streams, usage, mut cached } = asked.stream().await;
@@ -148,13 +148,13 @@ enum Tools {
     Refused(String),
 }
 
-struct Asked<'a> {
+struct ModelProbe<'a> {
     endpoint: Endpoint,
     route: Route,
     model: &'a str,
 }
 
-impl Asked<'_> {
+impl ModelProbe<'_> {
     /// `None` = no answer, which says nothing.
     async fn ask(&self, prompt: &str, fields: &Value) -> Option<Answer> {
         self.ask_for(prompt, fields, MOST_TOKENS, PATIENCE).await
@@ -309,7 +309,7 @@ fn is_refusal(status: StatusCode, text: &str, words: &[&str]) -> bool {
 }
 
 /// An answer, in what the three APIs have in common.
-struct Said {
+struct ModelAnswer {
     text: String,
     /// It calls the tool.
     calls: bool,
@@ -317,7 +317,7 @@ struct Said {
     is_cut: bool,
 }
 
-impl Said {
+impl ModelAnswer {
     /// Whether it was cut off before it said anything but thoughts. Where the endpoint does not tell them apart, they stand in a
     /// `<think>` that is open.
     fn is_thinking(&self) -> bool {
@@ -328,7 +328,7 @@ impl Said {
 }
 
 /// `None` = it is no answer of this API.
-fn answer(route: Route, body: &str) -> Option<Said> {
+fn answer(route: Route, body: &str) -> Option<ModelAnswer> {
     let body: Map<String, Value> = serde_json::from_str(body).ok()?;
     let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned().unwrap_or_default();
     let text_at = |value: &Value, at: &str| value.pointer(at).and_then(Value::as_str).map(str::to_owned);
@@ -336,7 +336,7 @@ fn answer(route: Route, body: &str) -> Option<Said> {
     match route {
         Route::ChatCompletions => {
             let choice = list(body.get("choices")).into_iter().next()?;
-            Some(Said {
+            Some(ModelAnswer {
                 text: text_at(&choice, "/message/content").unwrap_or_default(),
                 calls: list(choice.pointer("/message/tool_calls"))
                     .iter()
@@ -346,7 +346,7 @@ fn answer(route: Route, body: &str) -> Option<Said> {
         }
         Route::Responses => {
             let output = body.get("output").and_then(Value::as_array)?;
-            Some(Said {
+            Some(ModelAnswer {
                 text: output
                     .iter()
                     .filter(|item| !is_type(item, "reasoning"))
@@ -361,7 +361,7 @@ fn answer(route: Route, body: &str) -> Option<Said> {
         }
         Route::Messages => {
             let content = body.get("content").and_then(Value::as_array)?;
-            Some(Said {
+            Some(ModelAnswer {
                 text: content.iter().filter_map(|part| text_at(part, "/text")).collect(),
                 calls: content
                     .iter()

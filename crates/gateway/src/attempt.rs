@@ -11,7 +11,7 @@ use crate::attempt_state::AttemptState;
 use crate::fault_attribution::EndpointFault;
 use crate::fault_attribution::table::EndedBy;
 use crate::in_flight::close_attempt;
-use crate::record::{AttemptSummary, Spent, StopReason, Waiting};
+use crate::record::{AttemptSummary, Spent, StopReason, WaitingRequest};
 use crate::state::GatewayState;
 
 /// An open attempt. Dropping it closes it.
@@ -71,7 +71,7 @@ impl Attempt {
     }
 
     /// Observes whether a request waits for the endpoint after a fault.
-    pub fn waiting(&self) -> watch::Receiver<Option<Waiting>> {
+    pub fn waiting(&self) -> watch::Receiver<Option<WaitingRequest>> {
         self.state.watch_waiting()
     }
 

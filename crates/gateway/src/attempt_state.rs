@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use crate::accounts::Account;
 use crate::fault_attribution::stall_tracker::StallTracker;
 use crate::oracle::Task;
-use crate::record::{AttemptKey, AttemptSummary, Record, Scope, StopReason, Waiting};
+use crate::record::{AttemptKey, AttemptSummary, Record, Scope, StopReason, WaitingRequest};
 use crate::recorder::Recorder;
 use crate::request::RequestKind;
 use crate::request_state::RequestState;
@@ -36,7 +36,7 @@ pub(crate) struct AttemptState {
     deadline: Option<(Instant, Scope)>,
     stop_reason: watch::Sender<Option<StopReason>>,
     is_closed: watch::Sender<bool>,
-    waiting: watch::Sender<Option<Waiting>>,
+    waiting: watch::Sender<Option<WaitingRequest>>,
     slots: Arc<Semaphore>,
     bodies: Arc<Semaphore>,
     pub(crate) log: Mutex<AttemptLog>,
@@ -207,7 +207,7 @@ impl AttemptState {
     }
 
     /// Publishes that a request waits for the endpoint after a fault, or no longer does.
-    pub(crate) fn set_waiting(&self, request: u64, waiting: Option<Waiting>) {
+    pub(crate) fn set_waiting(&self, request: u64, waiting: Option<WaitingRequest>) {
         // Published under the lock, so that the last change is published last.
         let mut log = lock(&self.log);
         let shown = log.stalls.set_waiting(request, waiting);
@@ -219,7 +219,7 @@ impl AttemptState {
     }
 
     /// Observes whether a request waits for the endpoint.
-    pub(crate) fn watch_waiting(&self) -> watch::Receiver<Option<Waiting>> {
+    pub(crate) fn watch_waiting(&self) -> watch::Receiver<Option<WaitingRequest>> {
         self.waiting.subscribe()
     }
 

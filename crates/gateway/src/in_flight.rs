@@ -17,11 +17,11 @@ use tokio::time::Instant;
 use crate::attempt_state::{AttemptLog, AttemptState, Overflow};
 use crate::clock;
 use crate::cost::RequestCost;
-use crate::fault_attribution::stall_tracker::{Finished, Unanswered};
+use crate::fault_attribution::stall_tracker::{FinishedRequest, UnansweredRequest};
 use crate::fault_attribution::table::{self, AnswerState, Decision};
 use crate::hash;
-use crate::log::{RequestBegun, RequestFaulted, is_answer};
-use crate::record::{AttemptKey, Guess, Record, StopReason, Termination, Waiting};
+use crate::log::{RequestFault, RequestStart, is_answer};
+use crate::record::{AttemptKey, Guess, Record, StopReason, Termination, WaitingRequest};
 use crate::request::RequestKind;
 use crate::request_state::{Progress, RequestState};
 use crate::state::GatewayState;
@@ -154,7 +154,7 @@ impl InFlightRequest {
             return;
         }
         let recorder = &self.gateway.recorder;
-        recorder.request_begun(&RequestBegun {
+        recorder.request_begun(&RequestStart {
             number: self.number(),
             key: self.attempt.key.clone(),
             at: self.at.clone(),
@@ -180,7 +180,7 @@ impl InFlightRequest {
     pub(crate) fn show_waiting(&self, status: u16, next_try: u32) {
         if self.concerns_endpoint() {
             let most_tries = self.gateway.retry.tries;
-            self.attempt.set_waiting(self.id, Some(Waiting { status, next_try, most_tries }));
+            self.attempt.set_waiting(self.id, Some(WaitingRequest { status, next_try, most_tries }));
         }
     }
 
@@ -203,7 +203,7 @@ impl InFlightRequest {
 
     fn log_fault(&self, status: u16) {
         if self.kind.is_paid() {
-            self.gateway.recorder.request_faulted(&RequestFaulted {
+            self.gateway.recorder.request_faulted(&RequestFault {
                 fault: status,
                 key: self.attempt.key.clone(),
                 at: clock::now(),
@@ -320,9 +320,15 @@ impl InFlightRequest {
         if let Some(route) = self.kind.route().filter(|_| is_unanswered) {
             let silent_since = progress.heard_at;
             let fault = fault.clone();
-            log.stalls.add_unanswered(Unanswered { route, silent_since, until: now, fault, is_broken });
+            log.stalls.add_unanswered(UnansweredRequest {
+                route,
+                silent_since,
+                until: now,
+                fault,
+                is_broken,
+            });
         }
-        log.stalls.add_finished(Finished {
+        log.stalls.add_finished(FinishedRequest {
             began: self.started,
             was_heard: progress.was_heard,
             is_complete,

@@ -64,10 +64,11 @@ pub use error::{EndpointProblem, GatewayError};
 pub use fault_attribution::table::EndedBy;
 pub use fault_attribution::{EndpointFault, Excuse};
 pub use listing::{ListedModel, ModelList, ServerKind, list_models};
-pub use log::{LogLine, LogTotals, RequestBegun, RequestFaulted, read_totals};
+pub use log::{LogLine, LogTotals, RequestFault, RequestStart, read_totals};
 pub use price::PriceTable;
 pub use record::{
-    AttemptKey, AttemptSummary, Guess, Record, Scope, Spent, StopReason, StreamTimes, Termination, Waiting,
+    AttemptKey, AttemptSummary, Guess, Record, Scope, Spent, StopReason, StreamTimes, Termination,
+    WaitingRequest,
 };
 pub use route::{Answer, Route};
 pub use secret::Secret;

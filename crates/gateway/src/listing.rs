@@ -132,7 +132,7 @@ pub async fn list_models(
     let base = BaseUrl::parse(base_url)
         .map_err(|why| invalid(format!("The address of the endpoint is invalid: {why}")))?;
     let endpoint = Endpoint::new(base_url, key.clone(), None).map_err(|error| invalid(error.to_string()))?;
-    let asked = Asked { endpoint, host: base.host.clone(), patience };
+    let asked = ListRequest { endpoint, host: base.host.clone(), patience };
     let body = asked.list().await.map_err(|error| UnusableEndpoint {
         message: key.as_ref().map_or(error.message.clone(), |key| key.scrub(&error.message)),
         ..error
@@ -157,13 +157,13 @@ fn problem(problem: EndpointProblem, message: String) -> UnusableEndpoint {
     error
 }
 
-struct Asked {
+struct ListRequest {
     endpoint: Endpoint,
     host: String,
     patience: Duration,
 }
 
-impl Asked {
+impl ListRequest {
     /// The list as it was sent.
     async fn list(&self) -> Result<Value, UnusableEndpoint> {
         let host = &self.host;

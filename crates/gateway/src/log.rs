@@ -74,7 +74,7 @@ impl RequestLog {
         Ok(Self { lines: Some(lines), writer: Some(writer) })
     }
 
-    /// Appends a line: a [`Record`], [`RequestBegun`] or [`RequestFaulted`]. Where the disk is so slow that thousands of lines
+    /// Appends a line: a [`Record`], [`RequestStart`] or [`RequestFault`]. Where the disk is so slow that thousands of lines
     /// wait, the line is dropped with a warning.
     pub(crate) fn append(&self, entry: &impl Serialize) {
         let Ok(mut line) = serde_json::to_vec(entry) else { return };
@@ -92,14 +92,14 @@ pub enum LogLine {
     /// A request has finished.
     Finished(Box<Record>),
     /// A try of a request has failed.
-    Faulted(RequestFaulted),
+    Faulted(RequestFault),
     /// A request is about to be sent.
-    Begun(RequestBegun),
+    Begun(RequestStart),
 }
 
 /// A request that is about to be sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RequestBegun {
+pub struct RequestStart {
     /// As [`Record::number`].
     #[serde(rename = "begun")]
     pub number: u64,
@@ -115,7 +115,7 @@ pub struct RequestBegun {
 
 /// A try of a request that failed at the endpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct RequestFaulted {
+pub struct RequestFault {
     /// As in [`Record::faults`].
     pub fault: u16,
     /// The attempt that sent it.

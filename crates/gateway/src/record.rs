@@ -127,7 +127,7 @@ pub enum Scope {
 
 /// A request that waits for the endpoint after a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingRequest {
     /// Status of the fault. 0 = no answer, or an answer that broke off.
     pub status: u16,
     /// Number of the next try, from 2.

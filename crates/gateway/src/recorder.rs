@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::accounts::{Account, Accounts};
 use crate::cost::RequestCost;
-use crate::log::{RequestBegun, RequestFaulted, RequestLog};
+use crate::log::{RequestFault, RequestLog, RequestStart};
 use crate::record::{Guess, Record, Spent, StopReason};
 
 /// The accounts and the log of a run.
@@ -61,14 +61,14 @@ impl Recorder {
     }
 
     /// Logs that a request is about to be sent, so that it counts as spent if this program is killed before it finishes.
-    pub(crate) fn request_begun(&self, begun: &RequestBegun) {
+    pub(crate) fn request_begun(&self, begun: &RequestStart) {
         if let Some(log) = lock(&self.log).as_ref() {
             log.append(begun);
         }
     }
 
     /// Logs a failed try when it fails, so that observers see it before the request finishes.
-    pub(crate) fn request_faulted(&self, faulted: &RequestFaulted) {
+    pub(crate) fn request_faulted(&self, faulted: &RequestFault) {
         if let Some(log) = lock(&self.log).as_ref() {
             log.append(faulted);
         }

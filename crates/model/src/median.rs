@@ -10,7 +10,7 @@ use ts_rs::TS;
 ///
 /// In JSON: a number, `"not_reached"`, `null`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize, TS)]
-#[serde(from = "Written")]
+#[serde(from = "MedianInJson")]
 #[ts(type = "number | \"not_reached\" | null")]
 pub enum Median {
     /// The first time by which half have reached it.
@@ -88,7 +88,7 @@ impl Serialize for Median {
 /// [`Median`] in JSON.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum MedianInJson {
     Time(u32),
     Word(NotReached),
     Unknown(()),
@@ -100,12 +100,12 @@ enum NotReached {
     NotReached,
 }
 
-impl From<Written> for Median {
-    fn from(written: Written) -> Self {
+impl From<MedianInJson> for Median {
+    fn from(written: MedianInJson) -> Self {
         match written {
-            Written::Time(time) => Self::Reached(time),
-            Written::Word(NotReached::NotReached) => Self::NotReached,
-            Written::Unknown(()) => Self::Unknown,
+            MedianInJson::Time(time) => Self::Reached(time),
+            MedianInJson::Word(NotReached::NotReached) => Self::NotReached,
+            MedianInJson::Unknown(()) => Self::Unknown,
         }
     }
 }

@@ -6,7 +6,7 @@ mod task;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gateway::{AttemptSummary, EndedBy, Scope, StopReason, Waiting};
+use gateway::{AttemptSummary, EndedBy, Scope, StopReason, WaitingRequest};
 use harness::{Call, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use model::EndReason;
 use sandbox::{AgentContainer, ContainerEnd, Limits, OpenTask, Owner, Volumes};
@@ -399,7 +399,9 @@ async fn run(
 }
 
 /// Waits until a request begins or stops to wait for the endpoint, or has another try; forever without a gateway.
-async fn changed(waiting: &mut Option<watch::Receiver<Option<Waiting>>>) -> Option<Option<Waiting>> {
+async fn changed(
+    waiting: &mut Option<watch::Receiver<Option<WaitingRequest>>>,
+) -> Option<Option<WaitingRequest>> {
     match waiting {
         Some(watched) => {
             watched.changed().await.ok()?;
@@ -410,7 +412,7 @@ async fn changed(waiting: &mut Option<watch::Receiver<Option<Waiting>>>) -> Opti
 }
 
 /// What the status shows of a waiting request.
-fn waiting_text(Waiting { status, next_try, most_tries }: Waiting) -> String {
+fn waiting_text(WaitingRequest { status, next_try, most_tries }: WaitingRequest) -> String {
     let what = if status == 0 { "no answer".to_owned() } else { status.to_string() };
     format!("{what} from the endpoint, try {next_try} of {most_tries}")
 }

@@ -17,7 +17,7 @@ use scenario::reference::{Request, World};
 use scenario::suite::{Case, Suite};
 
 use self::execution::{Answer, Body, Builders, Execution};
-use self::http::Unanswered;
+use self::http::NoResponse;
 
 /// The result of a case.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -177,9 +177,9 @@ pub fn run_http(
             Err((CaseStatus::Error, message))
         } else {
             case_over_http(&mut connection, &reset, &mut execution, case).map_err(|trouble| match trouble {
-                Trouble::Failed(message) => (CaseStatus::Failed, message),
-                Trouble::Unanswered(message) => (CaseStatus::Error, message),
-                Trouble::OutOfTime => (CaseStatus::Error, out_of_time("Not finished", options)),
+                CaseFailure::Failed(message) => (CaseStatus::Failed, message),
+                CaseFailure::Unanswered(message) => (CaseStatus::Error, message),
+                CaseFailure::OutOfTime => (CaseStatus::Error, out_of_time("Not finished", options)),
             })
         };
         let result = CaseResult::new(case, outcome);
@@ -197,7 +197,7 @@ fn out_of_time(what: &str, options: &Options) -> String {
 }
 
 /// Why a case over HTTP does not pass.
-enum Trouble {
+enum CaseFailure {
     Failed(String),
     Unanswered(String),
     OutOfTime,
@@ -208,19 +208,19 @@ fn case_over_http<'a>(
     reset: &Request,
     execution: &mut Execution<'a>,
     case: &'a Case,
-) -> Result<(), Trouble> {
-    let unanswered = |why: Unanswered, request: &Request, step: Option<usize>| match why {
-        Unanswered::OutOfTime => Trouble::OutOfTime,
-        Unanswered::Because(why) => Trouble::Unanswered(message::unanswered(request, step, &why)),
+) -> Result<(), CaseFailure> {
+    let unanswered = |why: NoResponse, request: &Request, step: Option<usize>| match why {
+        NoResponse::OutOfTime => CaseFailure::OutOfTime,
+        NoResponse::Because(why) => CaseFailure::Unanswered(message::unanswered(request, step, &why)),
     };
     let answer = connection.send(reset).map_err(|why| unanswered(why, reset, None))?;
-    execution::after_reset(reset, answer).map_err(Trouble::Failed)?;
+    execution::after_reset(reset, answer).map_err(CaseFailure::Failed)?;
     execution.begin(case);
     let mut step = 0;
-    while let Some(request) = execution.next().map_err(Trouble::Failed)? {
+    while let Some(request) = execution.next().map_err(CaseFailure::Failed)? {
         step += 1;
         let answer = connection.send(request).map_err(|why| unanswered(why, request, Some(step)))?;
-        execution.take(answer).map_err(Trouble::Failed)?;
+        execution.take(answer).map_err(CaseFailure::Failed)?;
     }
     Ok(())
 }

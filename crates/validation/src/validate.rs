@@ -82,9 +82,9 @@ pub struct Report {
     /// Cases that the reference fails: the first five of each turn.
     pub failures: Vec<Failure>,
     /// Demands that no text states: the first five of each turn.
-    pub unstated: Vec<Unstated>,
+    pub unstated: Vec<UnstatedDemand>,
     /// The vacuous turns.
-    pub vacuous: Vec<Vacuous>,
+    pub vacuous: Vec<VacuousTurn>,
 }
 
 /// Mutants of one operator.
@@ -126,7 +126,7 @@ pub struct Failure {
 
 /// A demand of a suite that no text states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Unstated {
+pub struct UnstatedDemand {
     /// From 0.
     pub scenario: u32,
     /// From 1.
@@ -139,7 +139,7 @@ pub struct Unstated {
 
 /// A turn whose suite passes the reference of the turn before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Vacuous {
+pub struct VacuousTurn {
     /// From 0.
     pub scenario: u32,
     /// From 1.

@@ -8,7 +8,7 @@ use super::*;
 fn mended(json: &[u8]) -> (String, Findings) {
     let findings = Findings::from_reader(json).unwrap();
     let mut out = Vec::new();
-    Mended::new(json, &findings).read_to_end(&mut out).unwrap();
+    MendedJson::new(json, &findings).read_to_end(&mut out).unwrap();
     (String::from_utf8_lossy(&out).into_owned(), findings)
 }
 

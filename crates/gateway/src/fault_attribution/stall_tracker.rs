@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::table::{Answers, EndedBy, LastRequest, LostTime};
-use crate::record::Waiting;
+use crate::record::WaitingRequest;
 use crate::route::Route;
 use crate::text::seconds;
 
@@ -38,9 +38,9 @@ pub(crate) struct StallTracker {
     answered: Vec<(Instant, Instant)>,
     last_fault: Option<String>,
     /// The last requests of the harness's API that stayed unanswered.
-    unanswered: Vec<Unanswered>,
+    unanswered: Vec<UnansweredRequest>,
     /// Requests that wait now.
-    waiting: BTreeMap<u64, Waiting>,
+    waiting: BTreeMap<u64, WaitingRequest>,
     closed: Option<Instant>,
     /// Whether the harness sent a request of its API.
     was_sent: bool,
@@ -64,7 +64,7 @@ struct RequestError {
 
 /// What a finished request of the harness's API says of the endpoint.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedRequest {
     /// When it began.
     pub(crate) began: Instant,
     /// The endpoint sent something, an error included.
@@ -77,7 +77,7 @@ pub(crate) struct Finished {
 
 /// A request that stayed unanswered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Unanswered {
+pub(crate) struct UnansweredRequest {
     pub(crate) route: Route,
     /// When the endpoint last sent something, or the first try was sent.
     pub(crate) silent_since: Instant,
@@ -125,11 +125,11 @@ impl StallTracker {
     }
 
     /// A request of the harness's API has finished.
-    pub(crate) fn add_finished(&mut self, finished: Finished) {
+    pub(crate) fn add_finished(&mut self, finished: FinishedRequest) {
         self.was_sent = true;
         self.was_heard |= finished.was_heard;
         self.has_answer |= finished.is_complete;
-        let Finished { began, is_complete, error, .. } = finished;
+        let FinishedRequest { began, is_complete, error, .. } = finished;
         if is_complete || error.is_some() {
             self.last_error = error.map(|message| RequestError { began, message });
         }
@@ -143,7 +143,7 @@ impl StallTracker {
     }
 
     /// A request ended without an answer.
-    pub(crate) fn add_unanswered(&mut self, request: Unanswered) {
+    pub(crate) fn add_unanswered(&mut self, request: UnansweredRequest) {
         let until = request.until;
         self.unanswered.retain(|other| other.until + LAG >= until);
         if self.unanswered.len() < MOST_UNANSWERED {
@@ -157,7 +157,11 @@ impl StallTracker {
     }
 
     /// A request starts or stops waiting. Returns what to show: the request with the most tries.
-    pub(crate) fn set_waiting(&mut self, request: u64, waiting: Option<Waiting>) -> Option<Waiting> {
+    pub(crate) fn set_waiting(
+        &mut self,
+        request: u64,
+        waiting: Option<WaitingRequest>,
+    ) -> Option<WaitingRequest> {
         match waiting {
             Some(waiting) => self.waiting.insert(request, waiting),
             None => self.waiting.remove(&request),
@@ -225,7 +229,7 @@ impl StallTracker {
     }
 
     /// The unanswered request that says most about the end of the attempt.
-    fn last_unanswered(&self, ended_by: EndedBy) -> Option<&Unanswered> {
+    fn last_unanswered(&self, ended_by: EndedBy) -> Option<&UnansweredRequest> {
         let closed = self.closed.unwrap_or_else(Instant::now);
         let answered = self.answered.last().map(|(_, until)| *until);
         self.unanswered
@@ -276,8 +280,8 @@ mod tests {
         start + Duration::from_secs(seconds)
     }
 
-    fn unanswered(start: Instant, begin: u64, until: u64, fault: Option<&str>) -> Unanswered {
-        Unanswered {
+    fn unanswered(start: Instant, begin: u64, until: u64, fault: Option<&str>) -> UnansweredRequest {
+        UnansweredRequest {
             route: Route::Messages,
             silent_since: at(start, begin),
             until: at(start, until),
@@ -381,8 +385,8 @@ mod tests {
         assert_eq!(facts(false, 1150), LastRequest::BrieflySilent);
     }
 
-    fn finished(began: Instant, is_complete: bool, error: Option<&str>) -> Finished {
-        Finished { began, was_heard: true, is_complete, error: error.map(str::to_owned) }
+    fn finished(began: Instant, is_complete: bool, error: Option<&str>) -> FinishedRequest {
+        FinishedRequest { began, was_heard: true, is_complete, error: error.map(str::to_owned) }
     }
 
     #[test]
@@ -407,7 +411,7 @@ mod tests {
     #[test]
     fn of_a_broken_answer_and_an_error_the_later_one_decides() {
         let t = Instant::now();
-        let broken = || Unanswered { is_broken: true, ..unanswered(t, 10, 20, Some("broke off")) };
+        let broken = || UnansweredRequest { is_broken: true, ..unanswered(t, 10, 20, Some("broke off")) };
         for (began, last) in [(15, LastRequest::Broken), (21, LastRequest::Refused)] {
             let mut tracker = StallTracker { was_sent: true, was_heard: true, ..StallTracker::default() };
             tracker.add_unanswered(broken());
@@ -461,7 +465,7 @@ mod tests {
     #[test]
     fn the_request_with_the_most_tries_is_shown() {
         let mut tracker = StallTracker::default();
-        let waiting = |next_try| Waiting { status: 429, next_try, most_tries: 6 };
+        let waiting = |next_try| WaitingRequest { status: 429, next_try, most_tries: 6 };
         assert_eq!(tracker.set_waiting(1, Some(waiting(3))), Some(waiting(3)));
         assert_eq!(tracker.set_waiting(2, Some(waiting(2))), Some(waiting(3)));
         assert_eq!(tracker.set_waiting(1, None), Some(waiting(2)));

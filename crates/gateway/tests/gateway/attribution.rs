@@ -67,7 +67,11 @@ async fn waiting_for_a_rate_limit_is_attributed_to_the_endpoint() {
     let mut waiting = attempt.waiting();
     hang_up_when(&attempt, "{}", async { waiting.changed().await.unwrap() }).await;
     let shown = *waiting.borrow_and_update();
-    assert_eq!(shown, Some(gateway::Waiting { status: 429, next_try: 2, most_tries: 3 }), "observers see it");
+    assert_eq!(
+        shown,
+        Some(gateway::WaitingRequest { status: 429, next_try: 2, most_tries: 3 }),
+        "observers see it"
+    );
     assert_eq!(attempt.close().stop_reason, None, "the request is still being retried");
     assert_eq!(*attempt.waiting().borrow(), None);
     // It is little of an hour, but it was the end.

@@ -46,7 +46,7 @@ pub(super) fn requests(
     paths: &RunPaths,
     part: &str,
     problems: &mut Problems,
-) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::RequestFaulted>) {
+) -> (Vec<gateway::Record>, HashMap<String, String>, Vec<gateway::RequestFault>) {
     let (mut ended, mut faulted) = (Vec::new(), Vec::new());
     let mut begun: HashMap<(gateway::AttemptKey, u64), String> = HashMap::new();
     for line in tail::<gateway::LogLine>(&paths.gateway_log(), problems) {
@@ -72,7 +72,7 @@ pub(super) fn requests(
 }
 
 /// Faults of the last minutes by status, each when it happened, including those of requests with further tries.
-pub(super) fn faults(requests: &[gateway::Record], faulted: &[gateway::RequestFaulted]) -> Vec<(u16, u32)> {
+pub(super) fn faults(requests: &[gateway::Record], faulted: &[gateway::RequestFault]) -> Vec<(u16, u32)> {
     let is_lately = |at: &str| clock::seconds_since(at).is_some_and(|seconds| seconds < FAULTS_SINCE);
     let reported: HashSet<(&gateway::AttemptKey, u64)> =
         faulted.iter().map(|fault| (&fault.key, fault.number)).collect();

@@ -151,7 +151,7 @@ fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
     std::fs::create_dir_all(paths.own()).unwrap();
     let begun = |episode: &str, number: u64, at: String| {
         let key = gateway::AttemptKey { episode: episode.to_owned(), turn: 1, attempt: 1 };
-        serde_json::to_string(&gateway::RequestBegun { number, key, at, guess: gateway::Guess::default() })
+        serde_json::to_string(&gateway::RequestStart { number, key, at, guess: gateway::Guess::default() })
             .unwrap()
             + "\n"
     };
@@ -227,11 +227,11 @@ fn faults_of_a_request_that_is_still_tried_are_counted() {
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
     let line = |what: serde_json::Value| what.to_string() + "\n";
     let fault = |fault: u16, number: u64, at: String| {
-        let faulted = gateway::RequestFaulted { fault, key: key.clone(), at, number };
+        let faulted = gateway::RequestFault { fault, key: key.clone(), at, number };
         line(serde_json::to_value(faulted).unwrap())
     };
     let begun =
-        gateway::RequestBegun { number: 2, key: key.clone(), at: ago(900), guess: gateway::Guess::default() };
+        gateway::RequestStart { number: 2, key: key.clone(), at: ago(900), guess: gateway::Guess::default() };
     let log = [
         // The first has ended: its fault stands in both lines.
         fault(503, 1, ago(950)),
@@ -253,7 +253,7 @@ fn requests_of_a_part_that_was_killed_are_not_open() {
     std::fs::create_dir_all(paths.own()).unwrap();
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
     let begun = |number: u64, at: String| {
-        let begun = gateway::RequestBegun { number, key: key.clone(), at, guess: gateway::Guess::default() };
+        let begun = gateway::RequestStart { number, key: key.clone(), at, guess: gateway::Guess::default() };
         serde_json::to_string(&begun).unwrap() + "\n"
     };
     let (part, now) = (ago(100), ago(50));

@@ -48,7 +48,7 @@ struct Open {
 
 /// Why there is no response.
 #[derive(Debug)]
-pub(super) enum Unanswered {
+pub(super) enum NoResponse {
     /// The server sent no valid response.
     Because(String),
     /// The time for all responses is over.
@@ -57,14 +57,14 @@ pub(super) enum Unanswered {
 
 /// Why an exchange ends without a response.
 #[derive(Debug)]
-enum Trouble {
+enum ExchangeError {
     /// The connection ended before the first byte of a response.
     Closed(String),
     TimedOut,
     Other(String),
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for ExchangeError {
     fn from(error: io::Error) -> Self {
         use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, TimedOut, WouldBlock};
         match error.kind() {
@@ -124,7 +124,7 @@ impl Connection {
 
     /// Sends a request and waits for its response. A kept-alive connection that the server has closed meanwhile is opened again
     /// once.
-    pub(super) fn send(&mut self, request: &Request) -> Result<Answer, Unanswered> {
+    pub(super) fn send(&mut self, request: &Request) -> Result<Answer, NoResponse> {
         let now = Instant::now();
         let left = self.until.map(|until| until.saturating_duration_since(now));
         let whole = left.map_or(self.timeout, |left| left.min(self.timeout));
@@ -133,15 +133,15 @@ impl Connection {
         let answer = self.exchange(&out, Deadline { at: now + whole, whole });
         self.out = out;
         answer.map_err(|trouble| match trouble {
-            Trouble::Closed(why) | Trouble::Other(why) => Unanswered::Because(why),
-            Trouble::TimedOut if whole < self.timeout => Unanswered::OutOfTime,
-            Trouble::TimedOut => {
-                Unanswered::Because(format!("nothing complete came within {} s", self.timeout.as_secs_f64()))
+            ExchangeError::Closed(why) | ExchangeError::Other(why) => NoResponse::Because(why),
+            ExchangeError::TimedOut if whole < self.timeout => NoResponse::OutOfTime,
+            ExchangeError::TimedOut => {
+                NoResponse::Because(format!("nothing complete came within {} s", self.timeout.as_secs_f64()))
             }
         })
     }
 
-    fn exchange(&mut self, out: &[u8], deadline: Deadline) -> Result<Answer, Trouble> {
+    fn exchange(&mut self, out: &[u8], deadline: Deadline) -> Result<Answer, ExchangeError> {
         let mut kept = self.open.take();
         loop {
             let reused = kept.is_some();
@@ -154,16 +154,18 @@ impl Connection {
                     self.open = keep.then_some(open);
                     return Ok(answer);
                 }
-                Err(Trouble::Closed(_)) if reused => {}
+                Err(ExchangeError::Closed(_)) if reused => {}
                 Err(trouble) => return Err(trouble),
             }
         }
     }
 
-    fn connect(&mut self, deadline: Deadline) -> Result<Open, Trouble> {
-        let failed = |error: io::Error| match Trouble::from(error) {
-            Trouble::Closed(why) | Trouble::Other(why) => Trouble::Other(format!("no connection ({why})")),
-            Trouble::TimedOut => Trouble::TimedOut,
+    fn connect(&mut self, deadline: Deadline) -> Result<Open, ExchangeError> {
+        let failed = |error: io::Error| match ExchangeError::from(error) {
+            ExchangeError::Closed(why) | ExchangeError::Other(why) => {
+                ExchangeError::Other(format!("no connection ({why})"))
+            }
+            ExchangeError::TimedOut => ExchangeError::TimedOut,
         };
         let addresses: Vec<SocketAddr> = match self.address {
             Some(address) => vec![address],
@@ -195,7 +197,7 @@ impl Open {
         out: &[u8],
         deadline: Deadline,
         body_limit: usize,
-    ) -> Result<(Answer, bool), Trouble> {
+    ) -> Result<(Answer, bool), ExchangeError> {
         self.write(out, deadline)?;
         let Self { stream, incoming, read_timeout } = self;
         let mut first = true;

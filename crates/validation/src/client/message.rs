@@ -41,9 +41,9 @@ pub(super) fn unanswered(request: &Request, step: Option<usize>, why: &str) -> S
 }
 
 /// A writer of the first [`EXCERPT`] bytes. After them it returns an error, which stops the serialization.
-struct Bounded(Vec<u8>);
+struct ExcerptWriter(Vec<u8>);
 
-impl io::Write for Bounded {
+impl io::Write for ExcerptWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let remaining = EXCERPT - self.0.len();
         if remaining == 0 {
@@ -61,7 +61,7 @@ impl io::Write for Bounded {
 
 /// The start of a value as JSON. Only the shown part is serialized, for values of any size.
 pub(super) fn excerpt(value: &Value) -> String {
-    let mut out = Bounded(Vec::new());
+    let mut out = ExcerptWriter(Vec::new());
     let whole = serde_json::to_writer(&mut out, value).is_ok();
     let mut text = String::from_utf8_lossy(&out.0).into_owned();
     if !whole {
@@ -128,7 +128,7 @@ mod tests {
         let large = Value::Array(vec![json!("text"); 2_000_000]);
         assert_eq!(excerpt(&large).len(), EXCERPT + '…'.len_utf8());
         // A full writer returns an error, which stops the serialization.
-        let mut full = Bounded(vec![b'x'; EXCERPT]);
+        let mut full = ExcerptWriter(vec![b'x'; EXCERPT]);
         assert!(io::Write::write(&mut full, b"y").is_err());
         assert_eq!(excerpt(&json!({"a": [1, "é"]})), "{\"a\":[1,\"é\"]}");
     }

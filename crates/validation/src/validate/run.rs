@@ -19,7 +19,7 @@ use scenario::text;
 
 use super::damage::Damage;
 use super::sensitive::sensitive;
-use super::{Failure, Options, Report, Unstated, Vacuous};
+use super::{Failure, Options, Report, UnstatedDemand, VacuousTurn};
 use crate::client::{CaseStatus, run_in_process};
 
 /// Most reported failures of the reference, and unstated demands, per turn.
@@ -134,7 +134,7 @@ impl Work<'_> {
             && passes(&mut World::new(Arc::clone(before)), &suite, self.stop)
         {
             report.vacuous_turns += 1;
-            report.vacuous.push(Vacuous { scenario, turn });
+            report.vacuous.push(VacuousTurn { scenario, turn });
         }
         if self.options.mutants > 0 {
             let changes: Vec<Change> = damage
@@ -177,7 +177,7 @@ impl Work<'_> {
         for (count, (at, what)) in demands.chain(left_out).enumerate() {
             report.unstated_demands += 1;
             if count < REPORTED_PER_TURN {
-                report.unstated.push(Unstated { scenario, turn, at, what });
+                report.unstated.push(UnstatedDemand { scenario, turn, at, what });
             }
         }
         Ok(())

@@ -104,7 +104,7 @@ fn a_suite_that_demands_too_much_or_too_little_is_found() {
     let thin = format!("{}\n{only}\n]}}\n", lines[..=cases].join("\n"));
     std::fs::write(&file, thin).expect("it is written");
     let report = validate_pack(&path, |options| options.scenarios = vec![1]).expect("it is read");
-    assert_eq!(report.vacuous, [Vacuous { scenario: 1, turn: 2 }]);
+    assert_eq!(report.vacuous, [VacuousTurn { scenario: 1, turn: 2 }]);
     assert!(report.killed * 100 < report.mutants * SENSITIVE && !report.survivors.is_empty());
     assert!(report.survivors.iter().any(|survivor| survivor.turn == 2));
     assert!(report.survivors.iter().all(|survivor| !survivor.reason.is_empty()));

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use super::Trouble;
+use super::ExchangeError;
 
 /// The largest head of a response in bytes, and the longest line with the size of a chunk.
 const HEAD: usize = 64 * 1024;
@@ -16,7 +16,7 @@ const PIECE: usize = 16 * 1024;
 
 /// A received response.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct Response {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
     /// Whether the connection can be used for another request.
@@ -48,21 +48,21 @@ enum Length {
     UntilClosed,
 }
 
-fn invalid(why: impl Into<String>) -> Trouble {
-    Trouble::Other(why.into())
+fn invalid(why: impl Into<String>) -> ExchangeError {
+    ExchangeError::Other(why.into())
 }
 
-fn incomplete() -> Trouble {
+fn incomplete() -> ExchangeError {
     invalid("the answer breaks off")
 }
 
-fn too_large(limit: usize) -> Trouble {
+fn too_large(limit: usize) -> ExchangeError {
     invalid(format!("the answer is larger than {limit} bytes"))
 }
 
 impl Incoming {
     /// Reads one response.
-    pub(super) fn answer(&mut self, limit: usize, source: Source<'_>) -> Result<Read, Trouble> {
+    pub(super) fn answer(&mut self, limit: usize, source: Source<'_>) -> Result<Response, ExchangeError> {
         (self.filled, self.taken) = (0, 0);
         for _ in 0..=INTERIM {
             let Head { status, length, keep } = self.head(source)?;
@@ -80,12 +80,12 @@ impl Incoming {
             };
             // Bytes after a response belong to no response.
             let keep = keep && !closes && self.taken == self.filled;
-            return Ok(Read { status, body, keep });
+            return Ok(Response { status, body, keep });
         }
         Err(invalid("nothing but interim answers came"))
     }
 
-    fn head(&mut self, source: Source<'_>) -> Result<Head, Trouble> {
+    fn head(&mut self, source: Source<'_>) -> Result<Head, ExchangeError> {
         let mut seen = self.taken;
         loop {
             // The head can only end at the end of a line.
@@ -108,19 +108,19 @@ impl Incoming {
             match self.fill(source) {
                 Ok(true) => {}
                 Ok(false) if nothing => {
-                    return Err(Trouble::Closed(
+                    return Err(ExchangeError::Closed(
                         "the connection was closed before an answer came".to_owned(),
                     ));
                 }
-                Err(Trouble::Closed(why)) if nothing => return Err(Trouble::Closed(why)),
-                Ok(false) | Err(Trouble::Closed(_)) => return Err(incomplete()),
+                Err(ExchangeError::Closed(why)) if nothing => return Err(ExchangeError::Closed(why)),
+                Ok(false) | Err(ExchangeError::Closed(_)) => return Err(incomplete()),
                 Err(trouble) => return Err(trouble),
             }
         }
     }
 
     /// A body of a known length.
-    fn known(&mut self, length: u64, limit: usize, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
+    fn known(&mut self, length: u64, limit: usize, source: Source<'_>) -> Result<Vec<u8>, ExchangeError> {
         let length = usize::try_from(length).ok().filter(|length| *length <= limit);
         let length = length.ok_or_else(|| too_large(limit))?;
         let mut body = Vec::with_capacity(length.min(PIECE));
@@ -128,7 +128,7 @@ impl Incoming {
         Ok(body)
     }
 
-    fn chunked(&mut self, limit: usize, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
+    fn chunked(&mut self, limit: usize, source: Source<'_>) -> Result<Vec<u8>, ExchangeError> {
         let mut body = Vec::new();
         loop {
             let line = self.line(source)?;
@@ -160,7 +160,7 @@ impl Incoming {
         Err(invalid("no HTTP (the trailers have no end)"))
     }
 
-    fn until_closed(&mut self, limit: usize, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
+    fn until_closed(&mut self, limit: usize, source: Source<'_>) -> Result<Vec<u8>, ExchangeError> {
         let mut body = Vec::new();
         loop {
             let new = self.unread();
@@ -172,14 +172,19 @@ impl Incoming {
             match self.fill(source) {
                 Ok(true) => {}
                 Ok(false) => return Ok(body),
-                Err(Trouble::Closed(_)) => return Err(incomplete()),
+                Err(ExchangeError::Closed(_)) => return Err(incomplete()),
                 Err(trouble) => return Err(trouble),
             }
         }
     }
 
     /// Moves this number of bytes into a body.
-    fn move_to(&mut self, body: &mut Vec<u8>, length: usize, source: Source<'_>) -> Result<(), Trouble> {
+    fn move_to(
+        &mut self,
+        body: &mut Vec<u8>,
+        length: usize,
+        source: Source<'_>,
+    ) -> Result<(), ExchangeError> {
         let mut left = length;
         loop {
             let new = self.unread();
@@ -195,7 +200,7 @@ impl Incoming {
     }
 
     /// A line without its end.
-    fn line(&mut self, source: Source<'_>) -> Result<Vec<u8>, Trouble> {
+    fn line(&mut self, source: Source<'_>) -> Result<Vec<u8>, ExchangeError> {
         let mut line = Vec::new();
         loop {
             let new = self.unread();
@@ -219,17 +224,17 @@ impl Incoming {
     }
 
     /// Reads more bytes inside a body, after all received bytes are consumed.
-    fn read_more(&mut self, source: Source<'_>) -> Result<(), Trouble> {
+    fn read_more(&mut self, source: Source<'_>) -> Result<(), ExchangeError> {
         (self.filled, self.taken) = (0, 0);
         match self.fill(source) {
             Ok(true) => Ok(()),
-            Ok(false) | Err(Trouble::Closed(_)) => Err(incomplete()),
+            Ok(false) | Err(ExchangeError::Closed(_)) => Err(incomplete()),
             Err(trouble) => Err(trouble),
         }
     }
 
     /// Reads some bytes. False at the end of the connection.
-    fn fill(&mut self, source: Source<'_>) -> Result<bool, Trouble> {
+    fn fill(&mut self, source: Source<'_>) -> Result<bool, ExchangeError> {
         if self.bytes.len() < self.filled + PIECE {
             self.bytes.resize(self.filled + PIECE, 0);
         }
@@ -247,7 +252,7 @@ impl Incoming {
 }
 
 /// The framing of the body and the state of the connection, from a head.
-fn parse_head(answer: &httparse::Response<'_, '_>) -> Result<Head, Trouble> {
+fn parse_head(answer: &httparse::Response<'_, '_>) -> Result<Head, ExchangeError> {
     let mut keep = answer.version == Some(1);
     let (mut known, mut coding) = (None, None);
     for header in answer.headers.iter() {
@@ -303,9 +308,9 @@ mod tests {
         });
         match answer {
             Ok(read) => Ok((read.status, String::from_utf8(read.body).expect("a text"), read.keep)),
-            Err(Trouble::Closed(why)) => Err(format!("closed: {why}")),
-            Err(Trouble::Other(why)) => Err(why),
-            Err(Trouble::TimedOut) => Err("timed out".to_owned()),
+            Err(ExchangeError::Closed(why)) => Err(format!("closed: {why}")),
+            Err(ExchangeError::Other(why)) => Err(why),
+            Err(ExchangeError::TimedOut) => Err("timed out".to_owned()),
         }
     }
 
