@@ -35,7 +35,7 @@ use crate::format_trait::{Format, Part, PartReader, Reading, Report, Sniff, Surv
 
 use self::cursors::Cursors;
 use self::episode::EpisodeBuilder;
-use self::files::Table;
+use self::files::{Table, TableAt};
 use self::row::{EpisodeKey, Row};
 use self::row_values::Place;
 use self::row_warnings::{RowAction, RowWarnings};
@@ -178,12 +178,13 @@ impl TableReader {
     fn rows_in_a_row(
         &self,
         tree: &Tree,
-        (table, begin): (&Table, RowStart),
+        (index, begin): (usize, RowStart),
         episodes: &mut Episodes,
         warnings: &mut RowWarnings,
     ) -> Result<(), ReadError> {
+        let table = &self.tables[index];
         let Some(mut rows) = self.cursors.take(tree, table, begin)? else { return Ok(()) };
-        let place = Self::place(tree, table);
+        let place = self.place(tree, index);
         let row_bytes = table.mapping.row_bytes();
         let mut size = PartSize::default();
         let mut next = Some(Ok(()));
@@ -231,8 +232,9 @@ impl TableReader {
         let mut rows = shares.rows(number);
         while let Some(next) = rows.advance() {
             next.ok()?;
-            let table = self.tables.get(rows.table())?;
-            Self::take(tree, table, &rows, share, &mut episodes, &mut warnings);
+            let index = rows.table();
+            self.tables.get(index)?;
+            self.take(tree, index, &rows, share, &mut episodes, &mut warnings);
         }
         Some((episodes, warnings))
     }
@@ -240,7 +242,7 @@ impl TableReader {
     /// The same from the tables themselves.
     fn share_of_tables(&self, tree: &Tree, share: (u64, u64)) -> (Episodes, RowWarnings) {
         let (mut episodes, mut warnings) = (Episodes::default(), RowWarnings::default());
-        for table in &self.tables {
+        for (index, table) in self.tables.iter().enumerate() {
             let Ok(mut rows) = table.rows(tree) else { continue };
             while let Some(next) = rows.advance() {
                 match next {
@@ -248,7 +250,7 @@ impl TableReader {
                     Err(RowError::Row(..)) => continue,
                     Err(RowError::Rest(_)) => break,
                 }
-                Self::take(tree, table, rows.as_ref(), share, &mut episodes, &mut warnings);
+                self.take(tree, index, rows.as_ref(), share, &mut episodes, &mut warnings);
             }
         }
         (episodes, warnings)
@@ -256,13 +258,15 @@ impl TableReader {
 
     /// Takes a row if it is of the share.
     fn take(
+        &self,
         tree: &Tree,
-        table: &Table,
+        index: usize,
         rows: &dyn Rows,
         (number, of): (u64, u64),
         episodes: &mut Episodes,
         warnings: &mut RowWarnings,
     ) {
+        let table = &self.tables[index];
         let row = Row::new(rows, &table.mapping);
         if !row.episode(&mut episodes.key) {
             if number == 0 {
@@ -284,11 +288,13 @@ impl TableReader {
             );
         }
         episodes.size.add(rows, table.mapping.row_bytes());
-        episodes.take(&row, &Self::place(tree, table), warnings);
+        episodes.take(&row, &self.place(tree, index), warnings);
     }
 
-    fn place<'a>(tree: &'a Tree, table: &'a Table) -> Place<'a> {
-        Place { tree, folder: parent(&table.path), path: &table.path, others: &table.mapping.others }
+    fn place<'a>(&'a self, tree: &'a Tree, index: usize) -> Place<'a> {
+        let Table { path, mapping, .. } = &self.tables[index];
+        let table = TableAt { tables: &self.tables, index };
+        Place { tree, table, folder: parent(path), path, others: &mapping.others }
     }
 }
 
@@ -311,22 +317,17 @@ fn no_scenario(row: &Row<'_>, table: &Table, warnings: &mut RowWarnings) {
 impl PartReader for TableReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         let (mut episodes, mut warnings) = (Episodes::default(), RowWarnings::default());
-        let mut path = "";
         match Piece::parse(&part.key) {
             Some(Piece::From { table, begin }) => {
-                let table = self.tables.iter().find(|known| known.path == table);
-                if let Some(table) = table {
-                    path = &table.path;
-                    let read = self.rows_in_a_row(tree, (table, begin), &mut episodes, &mut warnings);
+                let index = self.tables.iter().position(|known| known.path == table);
+                if let Some(index) = index {
+                    let read = self.rows_in_a_row(tree, (index, begin), &mut episodes, &mut warnings);
                     if let Err(error) = read {
-                        report.unreadable(&table.path, &error, "Its rows are left out.");
+                        report.unreadable(&table, &error, "Its rows are left out.");
                     }
                 }
             }
             Some(Piece::Share { number, of }) => {
-                if let [only] = &self.tables[..] {
-                    path = &only.path;
-                }
                 let share = (number, of);
                 (episodes, warnings) =
                     self.share_of_copy(tree, share).unwrap_or_else(|| self.share_of_tables(tree, share));
@@ -334,7 +335,7 @@ impl PartReader for TableReader {
             None => {}
         }
         let readings = episodes.building.into_iter().map(|building| {
-            let (run, episode) = building.finish(path, &mut warnings);
+            let (run, episode) = building.finish(&self.tables, &mut warnings);
             Reading { run, episode }
         });
         let readings = readings.collect();

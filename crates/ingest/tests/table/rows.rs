@@ -164,6 +164,49 @@ fn rows_may_stand_in_any_order_and_in_several_files() {
     assert_eq!(sorted(&apart), sorted(&one));
 }
 
+#[test]
+fn a_warning_names_the_file_of_each_row() {
+    let folder = folder("1.csv", format!("{HEADER}\na,h,m,s,1,1,1\na,h,m,s,4,1,1\n"));
+    let second = format!("{HEADER}\na,h,m,s,1,1,0\na,h,m,s,2,1,1\na,h,m,s,2,2,0\na,h,n,t,1,1,1\n");
+    fs::write(folder.path().join("2.csv"), second).unwrap();
+    let read = read(&Tree::open(folder.path()).unwrap(), "");
+    let warnings = read.report.warnings.iter();
+    let mut named: Vec<(&str, &str)> = warnings
+        .map(|warning| (warning.path.as_str(), warning.message.split('.').next().unwrap_or_default()))
+        .collect();
+    named.sort_unstable();
+    let expected = [
+        ("1.csv", "Row 3 is turn 4, after turn 2 was not passed"),
+        ("1.csv", "Row 3 is turn 4, and there is no turn 3"),
+        ("2.csv", "Row 2 is attempt 1 at turn 1 of scenario “s”, as is row 2 of 1"),
+        ("2.csv", "Row 4 is attempt 2 at turn 2, after attempt 1 passed"),
+        ("2.csv", "Row 5 says model “n” of a run of which row 2 of 1"),
+    ];
+    assert_eq!(named, expected);
+}
+
+#[test]
+fn another_harness_or_model_within_an_episode_is_named() {
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER}\na,h,m,s,1,1,1\na,h,other,s,2,1,1\na,h,other,s,3,1,1\na,,,s,4,1,1\na,h,m,s,5,1,1\na,k,m,s,6,1,1\n"
+        ),
+    );
+    let expected = [
+        (
+            "table.contradiction",
+            "Row 3 says model “other” of a run of which row 2 says another. The first is taken.",
+        ),
+        (
+            "table.contradiction",
+            "Row 7 says harness “k” of a run of which row 2 says another. The first is taken.",
+        ),
+    ];
+    assert_eq!(read.warnings(), expected);
+    assert_eq!((read.runs[0].harness.as_deref(), read.runs[0].model.as_deref()), (Some("h"), Some("m")));
+}
+
 /// Parts end between episodes, and give the same as one part, in order or not.
 #[test]
 fn a_long_table_is_read_in_parts() {

@@ -11,6 +11,7 @@ use super::agreement::{episode_tokens, other_values, turn_agrees};
 use super::attempt::{read_attempt, text_bytes};
 use super::cell::Cell;
 use super::columns::Field;
+use super::files::{RowAt, Table};
 use super::mapping::ATTEMPT;
 use super::row::{Row, odd_span};
 use super::row_values::{Place, TITLE_CAP, Taker};
@@ -28,8 +29,8 @@ pub(super) struct EpisodeBuilder {
     pub(super) run: String,
     pub(super) episode: Episode,
     /// Its first row, and those of its attempts by turn and attempt.
-    first_row: u64,
-    rows: HashMap<(u32, u32), u64>,
+    first_row: RowAt,
+    rows: HashMap<(u32, u32), RowAt>,
     /// Where a turn stands: until all rows were there, turns and attempts stand in the order of their rows.
     places: HashMap<u32, usize>,
     /// The tokens that were taken for the whole episode, as they stand in their row.
@@ -58,7 +59,7 @@ impl EpisodeBuilder {
         Self {
             run,
             episode,
-            first_row: row.number(),
+            first_row: place.table.row(row.number()),
             rows: HashMap::new(),
             places: HashMap::new(),
             said_tokens: Tokens::default(),
@@ -141,11 +142,12 @@ impl EpisodeBuilder {
             self.bytes += describe(turn, &mut taker);
             return;
         };
-        if let Some(first) = self.rows.insert((turn, number), row.number()) {
+        if let Some(first) = self.rows.insert((turn, number), place.table.row(row.number())) {
             self.rows.insert((turn, number), first);
             let what = format!(
-                "is attempt {number} at turn {turn} of scenario “{}”, as is row {first}. The first counts; a column repeat would tell them apart.",
-                Cell::Text(&self.episode.scenario).shown()
+                "is attempt {number} at turn {turn} of scenario “{}”, as is {}. The first counts; a column repeat would tell them apart.",
+                Cell::Text(&self.episode.scenario).shown(),
+                place.table.name_of(first)
             );
             return taker.say("table.duplicate", RowAction::Skipped, &what);
         }
@@ -157,13 +159,15 @@ impl EpisodeBuilder {
 
     /// What is said of the episode in every row must be the same.
     fn episode_agrees(&self, taker: &mut Taker<'_, '_>) {
+        let table = taker.place.table;
+        let begin = || table.name_of(self.first_row);
         let planned = taker.row.cell(Field::PlannedTurns).count(taker.row.decimal_comma());
         if let (Some(known), Some(new)) = (self.episode.planned_turns, planned)
             && u64::from(known) != new
         {
             let what = format!(
-                "says planned_turns {new} of an episode that begins in row {} and had {known}. The first is taken.",
-                self.first_row
+                "says planned_turns {new} of an episode that begins in {} and had {known}. The first is taken.",
+                begin()
             );
             taker.say("table.contradiction", RowAction::Differently, &what);
         }
@@ -172,26 +176,26 @@ impl EpisodeBuilder {
             && known != new
         {
             let what = format!(
-                "says episode_end_reason {} of an episode that begins in row {} and had {}. The first is taken.",
+                "says episode_end_reason {} of an episode that begins in {} and had {}. The first is taken.",
                 new.as_str(),
-                self.first_row,
+                begin(),
                 known.as_str()
             );
             taker.say("table.contradiction", RowAction::Differently, &what);
         }
         for (field, known) in other_values(&self.episode, self.said_tokens, taker.row) {
             let what = format!(
-                "says {} “{}” of an episode that begins in row {} and had “{known}”. The first is taken.",
+                "says {} “{}” of an episode that begins in {} and had “{known}”. The first is taken.",
                 field.name(),
                 taker.row.cell(field).shown(),
-                self.first_row
+                begin()
             );
             taker.say("table.contradiction", RowAction::Differently, &what);
         }
     }
 
     /// The episode, when all its rows were there, and what does not fit in it.
-    pub(super) fn finish(mut self, path: &str, warnings: &mut RowWarnings) -> (String, Episode) {
+    pub(super) fn finish(mut self, tables: &[Table], warnings: &mut RowWarnings) -> (String, Episode) {
         let scenario = Cell::Text(&self.episode.scenario).shown();
         let whose = format!("Scenario “{scenario}” of run “{}”", Cell::Text(&self.run).shown());
         let first_row = self.first_row;
@@ -200,8 +204,8 @@ impl EpisodeBuilder {
         for turn in &mut self.episode.turns {
             turn.attempts.sort_by_key(|attempt| attempt.number);
         }
-        let mut say = |row: u64, code: &'static str, done: RowAction, what: String| {
-            warnings.of_run(&run, path, row, code, done, &what);
+        let mut say = |row: RowAt, code: &'static str, done: RowAction, what: String| {
+            warnings.of_run(&run, row.path(tables), row.number(), code, done, &what);
         };
         if self.episode.turns.first().is_some_and(|turn| turn.number == 0) {
             say(

@@ -11,6 +11,60 @@ const TABLES_CAP: usize = 10_000;
 /// Files of one folder that are looked into until one is a table.
 const SNIFFED: usize = 100;
 
+/// Bits of a [`RowAt`] that the number of the row has. Those above have the place of its table ([`TABLES_CAP`]).
+const NUMBER_BITS: u32 = 48;
+
+/// A row of one of the tables of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RowAt(u64);
+
+impl RowAt {
+    /// Its number as a person counts.
+    pub(super) fn number(self) -> u64 {
+        self.0 & ((1 << NUMBER_BITS) - 1)
+    }
+
+    /// The place of its table.
+    fn table(self) -> usize {
+        usize::try_from(self.0 >> NUMBER_BITS).unwrap_or(usize::MAX)
+    }
+
+    /// The path of its table; empty where there is none.
+    pub(super) fn path(self, tables: &[Table]) -> &str {
+        tables.get(self.table()).map_or("", |table| table.path.as_str())
+    }
+}
+
+/// One of the tables of a folder.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TableAt<'a> {
+    pub(super) tables: &'a [Table],
+    /// Its place among them.
+    pub(super) index: usize,
+}
+
+impl<'a> TableAt<'a> {
+    /// Its path; empty where there is none.
+    pub(super) fn path(self) -> &'a str {
+        self.tables.get(self.index).map_or("", |table| table.path.as_str())
+    }
+
+    /// The row of this number.
+    pub(super) fn row(self, number: u64) -> RowAt {
+        RowAt(((self.index as u64) << NUMBER_BITS) | (number & ((1 << NUMBER_BITS) - 1)))
+    }
+
+    /// A row in words, for a warning about a row of this table: with its file where that is another one.
+    pub(super) fn name_of(self, row: RowAt) -> String {
+        let number = row.number();
+        if row.table() == self.index {
+            format!("row {number}")
+        } else {
+            format!("row {number} of {}", row.path(self.tables).escape_debug())
+        }
+    }
+}
+
 /// A file with every column that a tidy table has.
 #[derive(Debug, Clone)]
 pub(super) struct Table {

@@ -72,6 +72,18 @@ impl<'a> Row<'a> {
         true
     }
 
+    /// Who played it, in one text: the harness and the model that it names.
+    pub(super) fn player(&self, words: &mut String) {
+        words.clear();
+        for field in [Field::Harness, Field::Model] {
+            match self.cell(field) {
+                Cell::Text(text) => words.push_str(text.trim()),
+                other => words.push_str(&other.text().unwrap_or_default()),
+            }
+            words.push('\u{1f}');
+        }
+    }
+
     /// Which repeat of its scenario it is of: a number however it is written, else the words that tell it from others.
     pub(super) fn repeat(&self) -> std::borrow::Cow<'a, str> {
         let cell = self.cell(Field::Repeat);

@@ -5,6 +5,7 @@ use model::{CachedInput, Tokens};
 
 use super::cell::Cell;
 use super::columns::{Field, Kind};
+use super::files::TableAt;
 use super::row::Row;
 use super::row_warnings::{RowAction, RowWarnings};
 
@@ -16,6 +17,7 @@ pub(super) const TITLE_CAP: usize = 120;
 /// Where rows come from.
 pub(super) struct Place<'a> {
     pub(super) tree: &'a Tree,
+    pub(super) table: TableAt<'a>,
     /// The folder of the table.
     pub(super) folder: &'a str,
     pub(super) path: &'a str,

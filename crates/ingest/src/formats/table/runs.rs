@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::cell::Cell;
 use super::columns::{About, COLUMNS, Field, Kind};
+use super::files::{RowAt, TableAt};
 use super::row::{Row, odd_span};
 use super::row_warnings::{RowAction, RowWarnings};
 
@@ -30,7 +31,7 @@ pub(super) struct Runs {
     /// What rows said of each, in the same order.
     first_values: Vec<FirstValues>,
     /// Of each scenario (benchmark and name): its turns, and the row that said so.
-    planned: HashMap<u64, (u64, u64)>,
+    planned: HashMap<u64, (u64, RowAt)>,
     /// The tasks that runs only count, each with the place of its run.
     counted: HashSet<(usize, String)>,
     /// Whether there are more than are read.
@@ -38,11 +39,11 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// Looks at the first row of some of an episode.
-    pub(super) fn see(&mut self, row: &Row<'_>, path: &str, warnings: &mut RowWarnings) {
+    /// Looks at the first row of some of an episode, or one that names another harness or model than the row before.
+    pub(super) fn see(&mut self, row: &Row<'_>, table: TableAt<'_>, warnings: &mut RowWarnings) {
         let Some(key) = row.text(Field::Run) else {
             return warnings.row(
-                path,
+                table.path(),
                 row.number(),
                 "table.no_name",
                 RowAction::Skipped,
@@ -62,9 +63,9 @@ impl Runs {
                 self.found.len() - 1
             }
         };
-        describe((&mut self.found[index], &mut self.first_values[index]), (&key, row, path), warnings);
-        self.see_planned(row, &key, path, warnings);
-        self.see_counted(row, index, path, warnings);
+        describe((&mut self.found[index], &mut self.first_values[index]), (&key, row, table), warnings);
+        self.see_planned(row, &key, table, warnings);
+        self.see_counted(row, index, table.path(), warnings);
     }
 
     /// Takes the task that a row says its run only counts.
@@ -112,7 +113,7 @@ impl Runs {
     }
 
     /// A scenario has as many turns in every run.
-    fn see_planned(&mut self, row: &Row<'_>, run: &str, path: &str, warnings: &mut RowWarnings) {
+    fn see_planned(&mut self, row: &Row<'_>, run: &str, table: TableAt<'_>, warnings: &mut RowWarnings) {
         let Some(turns) = row.cell(Field::PlannedTurns).count(row.decimal_comma()) else { return };
         let name = |field| row.cell(field).text().unwrap_or_default();
         let scenario = Stamp::new()
@@ -123,13 +124,21 @@ impl Runs {
         if self.planned.len() >= SCENARIOS_CAP && !self.planned.contains_key(&scenario) {
             return;
         }
-        let (known, first) = *self.planned.entry(scenario).or_insert((turns, row.number()));
+        let (known, first) = *self.planned.entry(scenario).or_insert((turns, table.row(row.number())));
         if known != turns {
             let what = format!(
-                "says planned_turns {turns} of scenario “{}”, of which row {first} says {known}. Each episode has its own.",
-                Cell::Text(&name(Field::Scenario)).shown()
+                "says planned_turns {turns} of scenario “{}”, of which {} says {known}. Each episode has its own.",
+                Cell::Text(&name(Field::Scenario)).shown(),
+                table.name_of(first)
             );
-            warnings.of_run(run, path, row.number(), "table.contradiction", RowAction::Differently, &what);
+            warnings.of_run(
+                run,
+                table.path(),
+                row.number(),
+                "table.contradiction",
+                RowAction::Differently,
+                &what,
+            );
         }
     }
 }
@@ -139,7 +148,7 @@ type FirstValues = BTreeMap<usize, FirstValue>;
 
 /// A value that a row says of a run.
 struct FirstValue {
-    row: u64,
+    row: RowAt,
     /// Hashes of its text, and of the value that the text says.
     text: u64,
     value: u64,
@@ -159,11 +168,11 @@ fn new_run(key: &str, row: &Row<'_>) -> Run {
 /// Takes what a row says of its run: of each column the first value that is known. Another value is reported.
 fn describe(
     (run, first_values): (&mut Run, &mut FirstValues),
-    (key, row, path): (&str, &Row<'_>, &str),
+    (key, row, table): (&str, &Row<'_>, TableAt<'_>),
     warnings: &mut RowWarnings,
 ) {
     let mut warn = |code, what: &str| {
-        warnings.of_run(key, path, row.number(), code, RowAction::Differently, what);
+        warnings.of_run(key, table.path(), row.number(), code, RowAction::Differently, what);
     };
     let times = (run.started_at.is_some(), run.finished_at.is_some());
     for (at, column) in COLUMNS.iter().enumerate().filter(|(_, column)| column.about == About::Run) {
@@ -187,15 +196,15 @@ fn describe(
         let value = Stamp::new().text(&value_text(cell, column.kind, row.decimal_comma())).finish();
         if let Some(first) = first {
             if first.value != value {
-                let (name, shown, before) = (column.name, cell.shown(), first.row);
+                let (name, shown, before) = (column.name, cell.shown(), table.name_of(first.row));
                 let what = format!(
-                    "says {name} “{shown}” of a run of which row {before} says another. The first is taken."
+                    "says {name} “{shown}” of a run of which {before} says another. The first is taken."
                 );
                 warn("table.contradiction", &what);
             }
             continue;
         }
-        first_values.insert(at, FirstValue { row: row.number(), text, value });
+        first_values.insert(at, FirstValue { row: table.row(row.number()), text, value });
         if !take(run, column.field, row) {
             let (name, shown, kind) = (column.name, cell.shown(), column.kind.words());
             warn("value.not_usable", &format!("says {name} “{shown}”, which is no {kind}. It is unknown."));

@@ -10,7 +10,7 @@ use model::Run;
 
 use crate::format_trait::{Part, Report};
 
-use super::files::Table;
+use super::files::{Table, TableAt};
 use super::row::{EpisodeKey, Row, keyed};
 use super::row_warnings::{RowAction, RowWarnings};
 use super::rows::{RowError, RowStart, Rows};
@@ -98,7 +98,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut chunk_of: HashMap<u64, u32> = HashMap::new();
     let (mut apart, mut all) = (false, PartSize::default());
-    for table in tables {
+    for (index, table) in tables.iter().enumerate() {
         let mut rows = match table.rows(tree) {
             Ok(rows) => rows,
             Err(error) => {
@@ -108,6 +108,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
         };
         report.files_read += 1;
         let (mut last, mut key) = (EpisodeKey::default(), EpisodeKey::default());
+        let (mut last_player, mut player) = (String::new(), String::new());
         let first = chunks.len();
         let row_bytes = table.mapping.row_bytes();
         while let Some(next) = rows.advance() {
@@ -138,16 +139,18 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
                 chunks.push(Chunk { piece, stamp: table.mapping.stamp(), size: PartSize::default() });
             }
             let number = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
-            if is_new {
-                runs.see(&row, &table.path, &mut warnings);
-                if has_episode {
-                    apart |= match chunk_of.get(&key.hash()) {
-                        Some(known) => *known != number,
-                        None if chunk_of.len() >= EPISODES_CAP => true,
-                        None => chunk_of.insert(key.hash(), number).is_some(),
-                    };
-                    std::mem::swap(&mut last, &mut key);
-                }
+            row.player(&mut player);
+            if is_new || player != last_player {
+                runs.see(&row, TableAt { tables, index }, &mut warnings);
+                std::mem::swap(&mut last_player, &mut player);
+            }
+            if is_new && has_episode {
+                apart |= match chunk_of.get(&key.hash()) {
+                    Some(known) => *known != number,
+                    None if chunk_of.len() >= EPISODES_CAP => true,
+                    None => chunk_of.insert(key.hash(), number).is_some(),
+                };
+                std::mem::swap(&mut last, &mut key);
             }
             if let Some(chunk) = chunks.last_mut() {
                 chunk.size.add(rows.as_ref(), row_bytes);
