@@ -15,7 +15,7 @@ use model::EndReason;
 
 use crate::record::Record;
 use crate::text;
-use crate::{Ended, lines};
+use crate::{CommandEnd, lines};
 
 /// After so many malformed calls in a row, an end without success is attributed to them.
 const MALFORMED: usize = 3;
@@ -45,7 +45,7 @@ impl Signs {
 
 /// Why the call ended (`None` = success), and the message about it.
 pub(crate) fn decide(
-    ended: &Ended<'_>,
+    ended: &CommandEnd<'_>,
     record: &Record,
     signs: Signs,
 ) -> (Option<EndReason>, Option<String>) {
@@ -279,17 +279,17 @@ mod tests {
         (dir, tree)
     }
 
-    fn end_of(change: impl Fn(&mut Ended<'_>, &mut Record, &mut Signs)) -> Option<EndReason> {
+    fn end_of(change: impl Fn(&mut CommandEnd<'_>, &mut Record, &mut Signs)) -> Option<EndReason> {
         let (end, message) = end_and_message_of(change);
         assert_eq!(end.is_some(), message.is_some(), "an end has a message");
         end
     }
 
     fn end_and_message_of(
-        change: impl Fn(&mut Ended<'_>, &mut Record, &mut Signs),
+        change: impl Fn(&mut CommandEnd<'_>, &mut Record, &mut Signs),
     ) -> (Option<EndReason>, Option<String>) {
         let (_dir, home) = tree();
-        let mut ended = Ended {
+        let mut ended = CommandEnd {
             exit: Exit { code: Some(0), ..Exit::default() },
             stdout: b"",
             stderr: b"",
@@ -338,7 +338,8 @@ mod tests {
     #[test]
     fn limits_signals_and_messages_decide_in_this_order() {
         use EndReason as R;
-        let failed = |reason| move |_: &mut Ended<'_>, _: &mut Record, s: &mut Signs| s.failed(reason, "x");
+        let failed =
+            |reason| move |_: &mut CommandEnd<'_>, _: &mut Record, s: &mut Signs| s.failed(reason, "x");
         assert_eq!(end_of(|e, _, _| e.exit.code = None), Some(R::Environment));
         assert_eq!(end_of(|e, _, s| (s.finished, e.exit.timed_out) = (true, true)), None);
         assert_eq!(end_of(|e, _, _| e.exit.timed_out = true), Some(R::AgentTimeout));

@@ -17,7 +17,7 @@ use std::path::Path;
 use model::{EndReason, Tokens};
 use serde_json::Value;
 
-use self::document::{Unread, is_new};
+use self::document::{DocumentError, is_new};
 use self::format::{Cumulative, Document, From, Reader};
 use self::template::{Filled, names};
 use crate::call_end::{Signs, TAIL, decide, fault};
@@ -28,7 +28,7 @@ use crate::record::Record;
 use crate::shell::Command;
 use crate::usage::{Meter, of_answers};
 use crate::{
-    AMBIGUOUS, Api, Call, Ended, Harness, HarnessError, Invocation, Needs, Outcome, Session,
+    AMBIGUOUS, Api, Call, CommandEnd, Harness, HarnessError, Invocation, Needs, Outcome, Session,
     keep_session_file, next_session, text,
 };
 
@@ -171,7 +171,7 @@ impl Harness for HarnessFile {
         self.description.session.source() != From::Caller || starts_any || session.id.is_some()
     }
 
-    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+    fn outcome(&self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
         let description = &self.description;
         if let Some(program) = description.outcome {
             return program.outcome(call, ended);
@@ -408,7 +408,7 @@ impl HarnessFile {
 
 /// The result of a call, with its session.
 struct Left<'a, 'b> {
-    ended: &'a Ended<'b>,
+    ended: &'a CommandEnd<'b>,
     session: &'a mut Session,
     filled: &'a Filled<'a>,
     /// Files that could not be read, because they are too large.
@@ -426,8 +426,8 @@ impl Left<'_, '_> {
     fn document(&mut self, path: &str, tops: &[&str]) -> Option<Value> {
         match document::read(self.ended, path, tops) {
             Ok(value) => Some(value),
-            Err(Unread::Nothing) => None,
-            Err(Unread::TooLarge) => {
+            Err(DocumentError::Nothing) => None,
+            Err(DocumentError::TooLarge) => {
                 self.too_large.insert(path.to_owned());
                 None
             }

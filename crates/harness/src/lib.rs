@@ -4,7 +4,7 @@
 //! `outcome_code` has code for what the format cannot say.
 //!
 //! A [`Harness`] turns a [`Call`] (request and session) into an [`Invocation`] (command, environment, files in HOME). It
-//! turns the result of the command ([`Ended`]) into an [`Outcome`] (session, steps, usage, end). It starts no process. It
+//! turns the result of the command ([`CommandEnd`]) into an [`Outcome`] (session, steps, usage, end). It starts no process. It
 //! reads only the given bytes, and HOME through a [`files::Tree`] that confines it. All of this is hostile, because an agent
 //! or its tools wrote it.
 //!
@@ -149,7 +149,7 @@ pub struct Exit {
 }
 
 /// The result of a command.
-pub struct Ended<'a> {
+pub struct CommandEnd<'a> {
     /// How it ended.
     pub exit: Exit,
     /// Standard output, possibly cut in the middle (the runner keeps head and tail).
@@ -257,7 +257,7 @@ pub trait Harness: Send + Sync {
         true
     }
     /// The outcome of a call. It never fails: what cannot be read is missing, with a message.
-    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome;
+    fn outcome(&self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome;
 }
 
 /// The session after a call: one more call, with the new id, else the earlier one.

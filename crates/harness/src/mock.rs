@@ -8,7 +8,7 @@ use crate::lines::{objects, text_at};
 use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::{Command, prompt_path};
-use crate::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use crate::{Api, Call, CommandEnd, Harness, HarnessError, Invocation, Outcome};
 
 const SCRIPT: &str = include_str!("mock_agent.py");
 const SCRIPT_FILE: &str = ".stamina/mock_agent.py";
@@ -62,7 +62,7 @@ impl Harness for Mock {
             .done(self.title())
     }
 
-    fn outcome(&self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+    fn outcome(&self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
         let (mut record, mut signs) = (Record::default(), Signs::default());
         for line in objects(ended.stdout) {
             if text_at(&line, &["type"]) != Some("result") {

@@ -15,7 +15,7 @@ use model::StepKind;
 use serde::Deserialize;
 
 use crate::usage::of_answers;
-use crate::{Call, Ended, HomeFile, Outcome, Session};
+use crate::{Call, CommandEnd, HomeFile, Outcome, Session};
 
 /// A program with code for its outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -34,7 +34,7 @@ pub(crate) enum Program {
 
 impl Program {
     /// The outcome of a call.
-    pub(crate) fn outcome(self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+    pub(crate) fn outcome(self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
         let mut outcome = self.outcome_as_told(call, ended);
         let is_answered = outcome.end.is_none() || outcome.steps.iter().any(|s| s.kind == StepKind::Agent);
         (outcome.usage, outcome.cost_usd) = of_answers((outcome.usage, outcome.cost_usd), is_answered);
@@ -42,7 +42,7 @@ impl Program {
     }
 
     /// The outcome with the counts that the program wrote.
-    fn outcome_as_told(self, call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+    fn outcome_as_told(self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
         match self {
             Self::ClaudeCode => claude_code::outcome(call, ended),
             Self::Codex => codex::outcome(call, ended),

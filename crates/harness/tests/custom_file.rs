@@ -4,7 +4,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use harness::{Api, Call, Ended, Exit, Harness, Outcome, Session};
+use harness::{Api, Call, CommandEnd, Exit, Harness, Outcome, Session};
 use model::{EndReason, Tokens};
 
 use crate::common::{ID, endpoint};
@@ -67,7 +67,7 @@ impl Stage {
         let tree = files::Tree::open(self.0.path().join("home").as_path()).unwrap();
         harness.outcome(
             &call,
-            &Ended {
+            &CommandEnd {
                 exit: Exit { code: out.status.code().map(i64::from), ..Exit::default() },
                 stdout: &out.stdout,
                 stderr: &out.stderr,

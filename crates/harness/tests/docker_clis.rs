@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use gateway::oracle::{Ability, FaultInjection, Feedback, Oracle, Task};
 use gateway::{AttemptKey, AttemptSummary, Budgets, Gateway, Retry, Settings, Spent, Upstream};
-use harness::{Call, Ended, Endpoint, Exit, Harness, Outcome, Session};
+use harness::{Call, CommandEnd, Endpoint, Exit, Harness, Outcome, Session};
 use model::EndReason as R;
 use scenario::Seed;
 use scenario::change::{Change, apply, next_turn};
@@ -178,7 +178,7 @@ impl Episode {
         own(self.folder.path());
         let seen = opened.close();
         let tree = files::Tree::open(&home).unwrap();
-        let ended = Ended {
+        let ended = CommandEnd {
             exit: Exit {
                 code: out.status.code().map(i64::from),
                 timed_out: began.elapsed() >= Duration::from_secs(seconds)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use harness::{Call, Ended, Endpoint, Exit, Outcome, Session};
+use harness::{Call, CommandEnd, Endpoint, Exit, Outcome, Session};
 use model::{EndReason as R, Tokens};
 use serde_json::{Value, json};
 
@@ -158,7 +158,7 @@ impl Stage {
         let tree = files::Tree::open(self.0.path().join("home").as_path()).unwrap();
         let outcome = mock.outcome(
             &call,
-            &Ended {
+            &CommandEnd {
                 exit: Exit { code: out.status.code().map(i64::from), ..Exit::default() },
                 stdout: &out.stdout,
                 stderr: &out.stderr,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gateway::{AttemptSummary, EndedBy, Scope, StopReason, WaitingRequest};
-use harness::{Call, Ended, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
+use harness::{Call, CommandEnd, Endpoint, Exit, Harness, HarnessError, Invocation, Outcome, Session};
 use model::EndReason;
 use sandbox::{AgentContainer, ContainerEnd, Limits, OpenTask, Owner, Volumes};
 use tokio::sync::watch;
@@ -270,7 +270,7 @@ pub(crate) async fn call(
         let home = folders.home()?;
         let mut outcome = harness.outcome(
             &call.borrow(),
-            &Ended {
+            &CommandEnd {
                 exit: exit_of(&end),
                 stdout: &end.stdout,
                 stderr: &end.stderr,

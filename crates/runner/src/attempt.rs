@@ -64,19 +64,19 @@ pub(crate) struct FinishedAttempt {
 }
 
 /// An attempt without a record.
-pub(crate) struct Dropped {
+pub(crate) struct DroppedAttempt {
     pub(crate) fault: Unrecorded,
     /// The results of its agent, if the call finished: shown if the attempt is given up.
     pub(crate) left: Option<Box<UntestedAttempt>>,
 }
 
-impl From<Unrecorded> for Dropped {
+impl From<Unrecorded> for DroppedAttempt {
     fn from(fault: Unrecorded) -> Self {
         Self { fault, left: None }
     }
 }
 
-impl From<RunError> for Dropped {
+impl From<RunError> for DroppedAttempt {
     fn from(error: RunError) -> Self {
         Unrecorded::Files(error).into()
     }
@@ -103,7 +103,7 @@ pub(crate) struct UntestedAttempt {
 
 /// The result of the server and its tests.
 #[derive(Default)]
-struct Tested {
+struct TestResult {
     verdicts: Option<Verdicts>,
     reason: Option<EndReason>,
     /// What was wrong with the server.
@@ -114,7 +114,7 @@ struct Tested {
 
 impl Attempt<'_> {
     /// Runs the attempt. Restores the live folders first, unless they are as they were before it.
-    pub(crate) async fn play(&self) -> Result<FinishedAttempt, Dropped> {
+    pub(crate) async fn play(&self) -> Result<FinishedAttempt, DroppedAttempt> {
         let started = Instant::now();
         let started_at = clock::now();
         self.status.phase(Phase::Preparing, "snapshot");
@@ -149,23 +149,23 @@ impl Attempt<'_> {
                 left.over = over;
                 (end, is_cut_off)
             }
-            Err(fault) => return Err(Dropped { fault, left: Some(Box::new(left)) }),
+            Err(fault) => return Err(DroppedAttempt { fault, left: Some(Box::new(left)) }),
         };
         left.code = self.keep_code().await?;
         if is_cut_off {
-            return Ok(self.record(left, Tested::default(), end, true).await?);
+            return Ok(self.record(left, TestResult::default(), end, true).await?);
         }
         let disk_full = left.called.end.exit.disk_full;
         let tested = if disk_full {
             let why = "The workspace is larger than the container allows.".to_owned();
-            Tested { why: Some(why), ..Tested::default() }
+            TestResult { why: Some(why), ..TestResult::default() }
         } else {
             match (self.test().await, self.context.spent_budget()) {
                 (Err(Unrecorded::Stopped), Some(over)) => {
-                    return Ok(self.record(left, Tested::default(), budget_spent(&over), true).await?);
+                    return Ok(self.record(left, TestResult::default(), budget_spent(&over), true).await?);
                 }
                 (Ok(tested), _) => tested,
-                (Err(fault), _) => return Err(Dropped { fault, left: Some(Box::new(left)) }),
+                (Err(fault), _) => return Err(DroppedAttempt { fault, left: Some(Box::new(left)) }),
             }
         };
         if disk_full {
@@ -184,7 +184,7 @@ impl Attempt<'_> {
         end: AgentEnd,
     ) -> Result<FinishedAttempt, RunError> {
         let code = self.keep_code().await?;
-        let played = self.record(UntestedAttempt { code, ..left }, Tested::default(), end, true).await?;
+        let played = self.record(UntestedAttempt { code, ..left }, TestResult::default(), end, true).await?;
         // The session of the agent is that of before the attempt, and no budget ended it.
         Ok(FinishedAttempt { after: self.known.clone(), over: None, ..played })
     }
@@ -271,11 +271,11 @@ impl Attempt<'_> {
     }
 
     /// Starts the server in a copy of the workspace and runs the suite against it.
-    async fn test(&self) -> Result<Tested, Unrecorded> {
+    async fn test(&self) -> Result<TestResult, Unrecorded> {
         let start = self.folders.live().workspace.join("run.sh");
         let there = std::fs::symlink_metadata(&start).is_ok_and(|meta| !meta.is_dir());
         if !there {
-            return Ok(Tested {
+            return Ok(TestResult {
                 verdicts: None,
                 reason: Some(EndReason::BuildFailed),
                 why: Some("There is no file `run.sh` in the project's top folder.".to_owned()),
@@ -304,7 +304,7 @@ impl Attempt<'_> {
         blocking(move || folders.served()).await?;
         let log = Some(served.end.log);
         let seconds = Some(served.seconds);
-        let no_server = |why: String, log| Tested {
+        let no_server = |why: String, log| TestResult {
             verdicts: None,
             reason: Some(EndReason::ServerFailed),
             why: Some(why),
@@ -336,7 +336,7 @@ impl Attempt<'_> {
                 } else {
                     Some(EndReason::TestsFailed)
                 };
-                Ok(Tested { verdicts: Some(verdicts), reason, why: None, log, seconds })
+                Ok(TestResult { verdicts: Some(verdicts), reason, why: None, log, seconds })
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::disk::{self, Durability};
 use crate::run::Ready;
 use crate::scenarios::Scenarios;
 use crate::settings::{RunSettings, SettingsError};
-use crate::state::{HarnessNamed, Lock, RunFile, RunPaths};
+use crate::state::{Lock, RunFile, RunHarness, RunPaths};
 use crate::{Finish, OnEvent, RunError, control, kill_points, run};
 
 /// Begins a run.
@@ -33,7 +33,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         fresh_records(&paths)?;
         control::write(&paths.results, &ControlRequest::default())?;
         disk::write(&paths.results.join("config.yaml"), settings.to_yaml().as_bytes(), Durability::Synced)?;
-        let named = HarnessNamed {
+        let named = RunHarness {
             name: harness.name().to_owned(),
             title: harness.title().to_owned(),
             version: harness.version().to_owned(),

@@ -78,7 +78,7 @@ impl Bounds<'_> {
 
 /// What was copied.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Copied {
+pub(crate) struct CopyReport {
     pub(crate) entries: u64,
     pub(crate) bytes: u64,
     /// Files and folders that were left out because of the bounds or of what they are; a folder with what is in it is one.
@@ -87,7 +87,7 @@ pub(crate) struct Copied {
     pub(crate) named: Vec<Vec<u8>>,
 }
 
-impl Copied {
+impl CopyReport {
     /// Counts something that is left out, and names it while there are few.
     pub(crate) fn leave_out(&mut self, path: impl FnOnce() -> Vec<u8>) {
         self.left_out += 1;
@@ -98,12 +98,12 @@ impl Copied {
 }
 
 /// Copies what lies in a folder into another one, which is made.
-pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Copied> {
+pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<CopyReport> {
     beneath::create_folders(to)?;
     let source = open_unlocked(from)?;
     let target = beneath::open_folder(to)?;
     let is_root = rustix::process::geteuid().is_root();
-    let mut work = Work { bounds, copied: Copied::default(), at: Vec::new(), is_root };
+    let mut work = Work { bounds, copied: CopyReport::default(), at: Vec::new(), is_root };
     work.folder(source.as_fd(), target.as_fd(), 0)?;
     let stat = rustix::fs::fstat(&source)?;
     work.dress(target.as_fd(), &stat);
@@ -136,7 +136,7 @@ pub(crate) fn unlock(folder: &OwnedFd) -> io::Result<()> {
 
 struct Work<'a> {
     bounds: Bounds<'a>,
-    copied: Copied,
+    copied: CopyReport,
     /// The path of the folder that is copied now, with a slash at its end; empty at the top.
     at: Vec<u8>,
     is_root: bool,
@@ -319,7 +319,7 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     let name = std::ffi::CString::new(name.as_bytes())?;
-    let mut raised = Raised { top: parent.as_fd(), names: Vec::new(), count: 0 };
+    let mut raised = RaisedEntries { top: parent.as_fd(), names: Vec::new(), count: 0 };
     match remove_beneath(parent.as_fd(), &name, 0, &mut raised) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         done => done?,
@@ -331,13 +331,18 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
 }
 
 /// What lay too deep: it is moved up, beside what is to be removed, and removed there.
-struct Raised<'a> {
+struct RaisedEntries<'a> {
     top: BorrowedFd<'a>,
     names: Vec<std::ffi::CString>,
     count: u64,
 }
 
-fn remove_beneath(at: BorrowedFd<'_>, name: &CStr, depth: u32, raised: &mut Raised<'_>) -> io::Result<()> {
+fn remove_beneath(
+    at: BorrowedFd<'_>,
+    name: &CStr,
+    depth: u32,
+    raised: &mut RaisedEntries<'_>,
+) -> io::Result<()> {
     match unlink(at, name, AtFlags::empty()) {
         Ok(()) => return Ok(()),
         // POSIX lets a folder be refused with either.

@@ -21,7 +21,7 @@ use crate::reopen::{self, keep_score};
 use crate::run_context::RunContext;
 use crate::scenarios::{TurnData, Turns};
 use crate::settings::EndpointSettings;
-use crate::state::{After, Journal, Planned, SessionState};
+use crate::state::{Journal, PlannedEpisode, SessionState, StateAfterAttempt};
 use crate::status::Status;
 use crate::{Event, RunError, clock, kill_points};
 
@@ -37,7 +37,7 @@ pub(crate) enum EpisodeEnd {
 /// A running episode.
 pub(crate) struct Episode<'a> {
     pub(crate) context: &'a RunContext,
-    pub(crate) planned: &'a Planned,
+    pub(crate) planned: &'a PlannedEpisode,
     pub(crate) owner: Owner,
     pub(crate) folders: Folders,
     pub(crate) results: EpisodeFolder,
@@ -57,7 +57,7 @@ pub(crate) enum Next {
 }
 
 /// Runs an episode from its recorded state.
-pub(crate) async fn play(context: Arc<RunContext>, planned: Planned) -> Result<EpisodeEnd, RunError> {
+pub(crate) async fn play(context: Arc<RunContext>, planned: PlannedEpisode) -> Result<EpisodeEnd, RunError> {
     let opened = {
         let (context, planned) = (context.clone(), planned.clone());
         blocking(move || reopen::open(&context, &planned)).await?
@@ -348,7 +348,7 @@ impl Episode<'_> {
         let attempt = record.attempt;
         let journal = Journal {
             before: self.known.clone(),
-            after: Some(After { turn, attempt, known: after.clone() }),
+            after: Some(StateAfterAttempt { turn, attempt, known: after.clone() }),
         };
         let state = self.context.paths.state(&self.planned.name);
         if let Some(current) = &mut self.trajectory.current {

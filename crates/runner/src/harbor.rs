@@ -49,7 +49,7 @@ use crate::settings::RunSettings;
 
 /// A task as preflight shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskSeen {
+pub struct TaskPreview {
     /// The name of its folder.
     pub name: String,
     /// Steps that are played.
@@ -78,7 +78,7 @@ pub struct TaskImage {
 /// The tasks of a folder or zip with what is known of each before anything is played. Blocks.
 ///
 /// Errors: the folder or zip cannot be opened, or holds no task.
-pub fn tasks(path: &Path, settings: &RunSettings) -> Result<Vec<TaskSeen>, RunError> {
+pub fn tasks(path: &Path, settings: &RunSettings) -> Result<Vec<TaskPreview>, RunError> {
     Ok(Tasks::open(path)?.seen(settings))
 }
 

@@ -46,7 +46,7 @@ mod state;
 mod status;
 mod unrecorded;
 
-pub use harbor::{Recipe, TaskImage, TaskSeen, task_images, tasks};
+pub use harbor::{Recipe, TaskImage, TaskPreview, task_images, tasks};
 pub use secrets::AWS_CHAIN;
 
 use std::path::PathBuf;

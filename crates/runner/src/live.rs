@@ -344,7 +344,7 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
 
 /// A recorded attempt that did not pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotPassed {
+pub struct UnpassedAttempt {
     /// Its turn.
     pub turn: u32,
     /// Why it ended.
@@ -354,11 +354,11 @@ pub struct NotPassed {
 }
 
 /// The last attempt of the first episode whose current turn is not passed.
-pub fn first_not_passed(folder: &Path) -> Option<NotPassed> {
+pub fn first_not_passed(folder: &Path) -> Option<UnpassedAttempt> {
     disk::within_limit(folder, |folder| not_passed(&RunPaths::new(folder))).ok()?
 }
 
-fn not_passed(paths: &RunPaths) -> Option<NotPassed> {
+fn not_passed(paths: &RunPaths) -> Option<UnpassedAttempt> {
     let episodes = RunFile::read(paths).ok()?.episodes;
     episodes.iter().find_map(|planned| {
         let trajectory = crate::record::Trajectory::read(&paths.episode(&planned.name)).ok()??;
@@ -366,7 +366,11 @@ fn not_passed(paths: &RunPaths) -> Option<NotPassed> {
         let last = current.attempts.last().filter(|last| last.verdict != model::Verdict::Passed)?;
         let tests = || Some(format!("{} of {} tests passed", last.passed?, last.total?));
         let reported = last.exception.as_ref().map(|exception| exception.message.clone());
-        Some(NotPassed { turn: current.turn, reason: last.end_reason, message: reported.or_else(tests) })
+        Some(UnpassedAttempt {
+            turn: current.turn,
+            reason: last.end_reason,
+            message: reported.or_else(tests),
+        })
     })
 }
 

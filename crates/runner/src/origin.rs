@@ -13,7 +13,7 @@ use sha2::Digest as _;
 
 use crate::agent::chosen;
 use crate::settings::{self, RunSettings};
-use crate::state::{HarnessNamed, MadeBy, Planned, RunFile, RunPaths};
+use crate::state::{MadeBy, PlannedEpisode, RunFile, RunHarness, RunPaths};
 use crate::{RunError, disk};
 
 /// The run in a folder.
@@ -34,17 +34,17 @@ impl Identity {
 
 /// What decides, in a fixed order.
 #[derive(Serialize)]
-struct Decides<'a> {
+struct IdentityContent<'a> {
     id: &'a str,
     /// Links resolved: a copy elsewhere is another run.
     folder: String,
     settings: &'a RunSettings,
-    harness: &'a HarnessNamed,
+    harness: &'a RunHarness,
     /// SHA-256 of the file that describes the harness.
     harness_file: Option<String>,
     pack_sha256: &'a Option<String>,
     made_by: &'a Option<MadeBy>,
-    episodes: &'a [Planned],
+    episodes: &'a [PlannedEpisode],
 }
 
 /// What a folder says of its run, all of one reading: what is shown of it, decided and resumed is the same.
@@ -103,7 +103,7 @@ pub(crate) fn of_run(paths: &RunPaths, run: &RunFile, harness: Option<&str>) -> 
     let mut settings = run.settings.clone();
     // The folder stands for it, by whatever way it was named.
     settings.output_dir = std::path::PathBuf::new();
-    let decides = Decides {
+    let decides = IdentityContent {
         id: &run.id,
         folder: paths.results.to_string_lossy().into_owned(),
         settings: &settings,
@@ -138,13 +138,14 @@ mod tests {
         let values = ["agent=CODEX", "benchmark=HARBOR", "tasks=/t", "output_dir=x"].map(str::to_owned);
         let settings = settings::resolve(&[], &values).unwrap();
         let word = |word: &str| word.to_owned();
-        let named = HarnessNamed {
+        let named = RunHarness {
             name: word("codex"),
             title: word("x"),
             version: word("1"),
             image: word("harmless:1"),
         };
-        let planned = |scenario: u32| Planned { name: format!("scenario_{scenario}"), scenario, turns: 3 };
+        let planned =
+            |scenario: u32| PlannedEpisode { name: format!("scenario_{scenario}"), scenario, turns: 3 };
         RunFile::new(settings, named, vec![planned(0), planned(2)], None).write(&paths).unwrap();
         let shown = record(room.path()).unwrap();
         assert_eq!(shown.image, harness::find("codex").unwrap().image());
@@ -160,13 +161,13 @@ mod tests {
         let values =
             ["agent=MOCK", "endpoint.mode=oracle", "use_docker=true", "output_dir=x"].map(str::to_owned);
         let settings = settings::resolve(&[], &values).unwrap();
-        let named = HarnessNamed {
+        let named = RunHarness {
             name: "mock".into(),
             title: "mock agent".into(),
             version: "1".into(),
             image: "base".into(),
         };
-        let planned = Planned { name: "scenario_0".into(), scenario: 0, turns: 2 };
+        let planned = PlannedEpisode { name: "scenario_0".into(), scenario: 0, turns: 2 };
         let run = RunFile::new(settings, named, vec![planned], None);
         let digest = |run: &RunFile| {
             run.write(&paths).unwrap();

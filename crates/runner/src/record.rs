@@ -23,7 +23,7 @@ use files::beneath;
 use rustix::fs::{FileType, Mode, OFlags};
 
 use crate::RunError;
-use crate::copy::{self, Bounds, Copied};
+use crate::copy::{self, Bounds, CopyReport};
 use crate::disk::{self, Durability};
 use crate::scenarios::TurnData;
 use crate::secrets::Scrub;
@@ -31,8 +31,8 @@ use crate::secrets::Scrub;
 pub(crate) use self::left_out::LeftOut;
 pub(crate) use self::text::head_and_tail;
 pub(crate) use self::trajectory::{
-    AttemptFiles, AttemptRecord, End, Exception, MESSAGE, ProcessesLeft, Resumed, ResumedFrom, Trajectory,
-    TurnFiles, TurnRecord, exception,
+    AttemptFiles, AttemptRecord, End, Exception, MESSAGE, ProcessesLeft, ResumePoint, ResumedFrom,
+    Trajectory, TurnFiles, TurnRecord, exception,
 };
 
 /// The version of the layout.
@@ -67,7 +67,7 @@ pub(crate) struct TaskFiles<'a> {
 }
 
 /// What an attempt left, as files.
-pub(crate) struct AttemptLeft<'a> {
+pub(crate) struct AttemptOutput<'a> {
     pub(crate) turn: u32,
     pub(crate) attempt: u32,
     /// How many calls of the agent there were, this one included.
@@ -178,7 +178,7 @@ impl EpisodeFolder {
     }
 
     /// The files of an attempt.
-    pub(crate) fn attempt(&self, left: &AttemptLeft<'_>) -> Result<AttemptFiles, RunError> {
+    pub(crate) fn attempt(&self, left: &AttemptOutput<'_>) -> Result<AttemptFiles, RunError> {
         let name = format!("turn_{}_attempt_{}", left.turn, left.attempt);
         let put = |path: String, content: &[u8]| {
             disk::write(&self.path.join(&path), &self.scrub.bytes(content), Durability::Synced).map(|()| path)
@@ -256,7 +256,7 @@ fn is_full(error: &RunError) -> bool {
 const LONGEST: usize = 3_000;
 
 /// Removes values from the files of a copy that has no links. What is taken out for its long path is counted as left out.
-fn scrubbed(top: &Path, scrub: &Scrub, copied: &mut Copied) -> std::io::Result<()> {
+fn scrubbed(top: &Path, scrub: &Scrub, copied: &mut CopyReport) -> std::io::Result<()> {
     if scrub.is_idle() {
         return Ok(());
     }

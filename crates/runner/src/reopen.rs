@@ -7,15 +7,15 @@ use model::{EndReason, Verdict, lock};
 use crate::blocking::blocking;
 use crate::folders::Folders;
 use crate::live::{Phase, is_resumable};
-use crate::record::report::Scored;
+use crate::record::report::EpisodeScore;
 use crate::record::{End, EpisodeFolder, Trajectory};
 use crate::run_context::RunContext;
-use crate::state::{Journal, Label, Planned, RunPaths, SessionState};
+use crate::state::{Journal, Label, PlannedEpisode, RunPaths, SessionState};
 use crate::status::Status;
 use crate::{Event, RunError, clock};
 
 /// The recorded state of an episode.
-pub(crate) struct Opened {
+pub(crate) struct RecordedEpisode {
     pub(crate) folders: Folders,
     pub(crate) results: EpisodeFolder,
     pub(crate) trajectory: Trajectory,
@@ -23,7 +23,7 @@ pub(crate) struct Opened {
     pub(crate) status: Arc<Status>,
 }
 
-impl Opened {
+impl RecordedEpisode {
     /// Whether its trajectory has an end. A resume may still continue it.
     pub(crate) fn is_over(&self) -> bool {
         self.trajectory.end.finished_at.is_some()
@@ -31,7 +31,10 @@ impl Opened {
 }
 
 /// Reads the recorded state of an episode without changing it; `None` if it is over and cannot be continued. Blocks.
-pub(crate) fn look(context: &RunContext, planned: &Planned) -> Result<Option<Opened>, RunError> {
+pub(crate) fn look(
+    context: &RunContext,
+    planned: &PlannedEpisode,
+) -> Result<Option<RecordedEpisode>, RunError> {
     let results = EpisodeFolder::new(context.paths.episode(&planned.name), context.scrub.clone())?;
     let state = context.paths.state(&planned.name);
     let folders = Folders::new(state.clone());
@@ -47,7 +50,7 @@ pub(crate) fn look(context: &RunContext, planned: &Planned) -> Result<Option<Ope
         context.scrub.clone(),
         context.watch.clone(),
     );
-    let opened = Opened { folders, results, trajectory, known, status: Arc::new(status) };
+    let opened = RecordedEpisode { folders, results, trajectory, known, status: Arc::new(status) };
     let is_reopened = opened.trajectory.end.end_reason.is_some_and(is_resumable);
     if opened.is_over() && !is_reopened {
         keep_score(context, planned, &opened.trajectory);
@@ -60,7 +63,7 @@ pub(crate) fn look(context: &RunContext, planned: &Planned) -> Result<Option<Ope
 }
 
 /// Marks the request to continue an episode that is over as fulfilled, also one that was not passed on yet. Blocks.
-pub(crate) fn fulfill(context: &RunContext, planned: &Planned, status: &Status) {
+pub(crate) fn fulfill(context: &RunContext, planned: &PlannedEpisode, status: &Status) {
     let control_requests = crate::control::read(&context.paths.results).unwrap_or_default();
     let requested = control_requests.retry.get(&planned.name).copied();
     if let Some(requested) = requested.filter(|requested| *requested > status.retries()) {
@@ -69,7 +72,10 @@ pub(crate) fn fulfill(context: &RunContext, planned: &Planned, status: &Status) 
 }
 
 /// Opens an episode to continue it; `None` if it is over. Blocks.
-pub(crate) fn open(context: &RunContext, planned: &Planned) -> Result<Option<Opened>, RunError> {
+pub(crate) fn open(
+    context: &RunContext,
+    planned: &PlannedEpisode,
+) -> Result<Option<RecordedEpisode>, RunError> {
     let Some(mut opened) = look(context, planned)? else { return Ok(None) };
     let was_over = opened.is_over();
     opened.folders.make()?;
@@ -95,7 +101,7 @@ pub(crate) fn close(folders: &Folders, is_resumable: bool) {
 }
 
 /// Whether an attempt had begun that the trajectory does not name, because its process was killed. Blocks.
-pub(crate) fn is_cut_off(paths: &RunPaths, planned: &Planned) -> bool {
+pub(crate) fn is_cut_off(paths: &RunPaths, planned: &PlannedEpisode) -> bool {
     let label = Folders::new(paths.state(&planned.name)).label();
     let last = Trajectory::read(&paths.episode(&planned.name)).ok().flatten().and_then(|t| t.last());
     // An attempt that was given up before its snapshot is later than the existing snapshot.
@@ -114,7 +120,7 @@ pub(crate) fn is_cut_off_by_budget(trajectory: &Trajectory) -> bool {
 }
 
 /// Removes the record of an attempt that something outside ended: it is retried from its snapshot. Blocks.
-pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Result<(), RunError> {
+pub(crate) fn take_last_back(opened: &mut RecordedEpisode, state: &std::path::Path) -> Result<(), RunError> {
     let Some((turn, attempt)) = opened.trajectory.last() else { return Ok(()) };
     let label = opened.folders.label();
     let Some(current) = opened.trajectory.current.as_mut() else { return Ok(()) };
@@ -141,7 +147,7 @@ pub(crate) fn take_last_back(opened: &mut Opened, state: &std::path::Path) -> Re
 /// Ends an episode in the report, its folders (`is_resumable`: a resume may continue it) and the events.
 pub(crate) async fn end(
     context: &RunContext,
-    planned: &Planned,
+    planned: &PlannedEpisode,
     folders: &Folders,
     trajectory: &Trajectory,
     (reason, is_resumable): (EndReason, bool),
@@ -164,8 +170,8 @@ pub(crate) async fn end(
 }
 
 /// Copies the outcome of an episode from its trajectory to the report.
-pub(crate) fn keep_score(context: &RunContext, planned: &Planned, trajectory: &Trajectory) {
-    let scored = Scored {
+pub(crate) fn keep_score(context: &RunContext, planned: &PlannedEpisode, trajectory: &Trajectory) {
+    let scored = EpisodeScore {
         name: planned.name.clone(),
         planned_turns: planned.turns,
         turns: trajectory.summaries(),
@@ -175,7 +181,7 @@ pub(crate) fn keep_score(context: &RunContext, planned: &Planned, trajectory: &T
 }
 
 /// Shows an episode that stays over in its status.
-pub(crate) fn show_over(status: &Status, planned: &Planned, trajectory: &Trajectory) {
+pub(crate) fn show_over(status: &Status, planned: &PlannedEpisode, trajectory: &Trajectory) {
     let summaries = trajectory.summaries();
     status.set(|shown| {
         shown.name.clone_from(&planned.name);
@@ -198,7 +204,7 @@ mod tests {
     fn a_killed_attempt_is_not_in_the_trajectory() {
         let room = tempfile::tempdir().unwrap();
         let paths = RunPaths::new(room.path());
-        let planned = Planned { name: "scenario_0".to_owned(), scenario: 0, turns: 2 };
+        let planned = PlannedEpisode { name: "scenario_0".to_owned(), scenario: 0, turns: 2 };
         assert!(!is_cut_off(&paths, &planned), "nothing has begun");
         let folders = Folders::new(paths.state(&planned.name));
         folders.make().unwrap();

@@ -7,7 +7,7 @@ use model::{EndReason, Verdict};
 use tokio_util::sync::CancellationToken;
 
 use crate::agent_end::{self, AgentEnd};
-use crate::attempt::{Attempt, Dropped, FinishedAttempt};
+use crate::attempt::{Attempt, DroppedAttempt, FinishedAttempt};
 use crate::blocking::blocking;
 use crate::connections;
 use crate::episode::{Episode, Next};
@@ -15,7 +15,7 @@ use crate::live::Phase;
 use crate::record::{AttemptFiles, AttemptRecord};
 use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::TurnData;
-use crate::state::{Journal, Planned};
+use crate::state::{Journal, PlannedEpisode};
 use crate::status::Status;
 use crate::unrecorded::{REPEATS, Unrecorded};
 use crate::{RunError, clock, may_begin};
@@ -53,7 +53,7 @@ pub(crate) fn with_words(why: String, message: Option<String>, title: &str) -> S
 /// request end the wait.
 pub(crate) async fn wait_before_retry(
     context: &RunContext,
-    planned: &Planned,
+    planned: &PlannedEpisode,
     status: &Status,
     why: &str,
     repeats: u32,
@@ -74,7 +74,7 @@ fn wait_time(repeats: u32) -> Duration {
 }
 
 /// Marks earlier retry requests as fulfilled: the attempt begins.
-pub(crate) fn fulfill_control_requests(context: &RunContext, planned: &Planned, status: &Status) {
+pub(crate) fn fulfill_control_requests(context: &RunContext, planned: &PlannedEpisode, status: &Status) {
     let requested = context.control_requests.borrow().retry.get(&planned.name).copied().unwrap_or(0);
     if requested > status.retries() {
         status.set_retries(requested);
@@ -84,7 +84,7 @@ pub(crate) fn fulfill_control_requests(context: &RunContext, planned: &Planned, 
 /// Stops the attempt in flight when a control request asks for a retry; never returns.
 pub(crate) async fn retry_on_request(
     context: &RunContext,
-    planned: &Planned,
+    planned: &PlannedEpisode,
     status: &Status,
     stop: &CancellationToken,
 ) -> std::convert::Infallible {
@@ -123,7 +123,7 @@ impl Episode<'_> {
                 // This only stops the attempt; the other branch returns when it has ended.
                 never = retry_on_request(self.context, self.planned, &self.status, &stop) => match never {},
             };
-            let Dropped { fault, left } = match played {
+            let DroppedAttempt { fault, left } = match played {
                 Ok(played) => {
                     let cut_off = played.record.verdict == Verdict::Unfinished;
                     let next = self.commit(data, played).await?;

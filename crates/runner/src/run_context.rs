@@ -17,7 +17,7 @@ use crate::control::ControlRequest;
 use crate::disk::{self, Durability};
 use crate::outage::given_up::Outage;
 use crate::record::AttemptRecord;
-use crate::record::report::{self, Scored};
+use crate::record::report::{self, EpisodeScore};
 use crate::scenarios::Scenarios;
 use crate::secrets::Scrub;
 use crate::settings::RunSettings;
@@ -62,7 +62,7 @@ pub(crate) struct RunContext {
     /// Held while the connections are opened again.
     pub(crate) reconnecting: tokio::sync::Mutex<()>,
     pub(crate) run: Mutex<RunFile>,
-    pub(crate) scores: Mutex<BTreeMap<u32, Scored>>,
+    pub(crate) scores: Mutex<BTreeMap<u32, EpisodeScore>>,
     /// Why the run ends before its episodes do.
     pub(crate) ending: Mutex<Option<Ending>>,
     /// Whether the next episode waits for the endpoint.
@@ -280,14 +280,14 @@ impl RunContext {
         let run = lock(&self.run).clone();
         let mut scores = lock(&self.scores);
         for planned in &run.episodes {
-            scores.entry(planned.scenario).or_insert_with(|| Scored {
+            scores.entry(planned.scenario).or_insert_with(|| EpisodeScore {
                 name: planned.name.clone(),
                 planned_turns: planned.turns,
                 turns: Vec::new(),
                 end_reason: None,
             });
         }
-        let list: Vec<&Scored> = scores.values().collect();
+        let list: Vec<&EpisodeScore> = scores.values().collect();
         report::write(&self.paths.results, &run, &list)
     }
 

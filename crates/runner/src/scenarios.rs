@@ -15,7 +15,7 @@ use crate::RunError;
 use crate::harbor::Tasks;
 use crate::record::pytest;
 use crate::settings::{RunSettings, SettingsError};
-use crate::state::{MadeBy, Planned};
+use crate::state::{MadeBy, PlannedEpisode};
 
 static PROGRAMMATIC: Programmatic = Programmatic;
 
@@ -52,14 +52,14 @@ pub(crate) enum Scenarios {
 impl Scenarios {
     /// Opens the pack, or takes the sampler; gives the settings the numbers that hold, and says what is to be played.
     /// Blocks.
-    pub(crate) fn plan(settings: &mut RunSettings) -> Result<(Self, Vec<Planned>), RunError> {
+    pub(crate) fn plan(settings: &mut RunSettings) -> Result<(Self, Vec<PlannedEpisode>), RunError> {
         check_named(settings)?;
         Self::of_run(settings)
     }
 
     /// The same of a run that was begun: earlier versions played generated scenarios beyond `n_scenarios`, and such a run is
     /// resumed.
-    pub(crate) fn of_run(settings: &mut RunSettings) -> Result<(Self, Vec<Planned>), RunError> {
+    pub(crate) fn of_run(settings: &mut RunSettings) -> Result<(Self, Vec<PlannedEpisode>), RunError> {
         if let Some(named) = &settings.tasks {
             let tasks = Tasks::open(&named.folder)?;
             let planned = tasks.plan(settings)?;
@@ -85,7 +85,7 @@ impl Scenarios {
             return Err(SettingsError::new("execute_episodes", why).into());
         }
         let most = settings.generation.n_turns;
-        let planned: Vec<Planned> = numbers
+        let planned: Vec<PlannedEpisode> = numbers
             .into_iter()
             .map(|number| planned(number, pack.scenarios()[number as usize].turns.min(most)))
             .collect();
@@ -96,7 +96,7 @@ impl Scenarios {
         Ok((Self::Pack(Arc::new(pack)), planned))
     }
 
-    fn plan_made(settings: &RunSettings) -> Result<(Self, Vec<Planned>), RunError> {
+    fn plan_made(settings: &RunSettings) -> Result<(Self, Vec<PlannedEpisode>), RunError> {
         if settings.generation.use_llm_sampler {
             let why = "scenarios of a model are generated before a run: `stamina generate` writes a pack, and scenarios_dir \
                        names it";
@@ -174,8 +174,8 @@ fn numbers(settings: &RunSettings, scenarios: u32) -> Vec<u32> {
     settings.execute_episodes.iter().copied().take(most).collect()
 }
 
-fn planned(scenario: u32, turns: u32) -> Planned {
-    Planned { name: pack::folder(scenario), scenario, turns }
+fn planned(scenario: u32, turns: u32) -> PlannedEpisode {
+    PlannedEpisode { name: pack::folder(scenario), scenario, turns }
 }
 
 /// The turns of a scenario, one after the other.

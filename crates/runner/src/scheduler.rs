@@ -14,7 +14,7 @@ use crate::episode::{self, EpisodeEnd};
 use crate::harbor;
 use crate::run_context::{Ending, RunContext};
 use crate::scenarios::Scenarios;
-use crate::state::Planned;
+use crate::state::PlannedEpisode;
 
 /// How often control requests are read.
 const READ_INTERVAL: Duration = Duration::from_millis(500);
@@ -32,7 +32,7 @@ pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
     }
     let mut control_requests = context.control_requests.clone();
     // Episodes that are over, each with the number of its last retry request that was fulfilled.
-    let mut over: BTreeMap<String, (Planned, u32)> = BTreeMap::new();
+    let mut over: BTreeMap<String, (PlannedEpisode, u32)> = BTreeMap::new();
     loop {
         let mut all_played = false;
         let requested = tokio::select! {
@@ -81,14 +81,14 @@ pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
 
 /// The number of the last retry request that was fulfilled, as the episode has written it down. A request that came while it
 /// ended is not fulfilled.
-async fn fulfilled(context: &Arc<RunContext>, planned: &Planned) -> u32 {
+async fn fulfilled(context: &Arc<RunContext>, planned: &PlannedEpisode) -> u32 {
     let path = context.paths.episode_file(&planned.name);
     let read = tokio::task::spawn_blocking(move || crate::status::fulfilled(&path));
     read.await.unwrap_or(0)
 }
 
 /// Why an episode that is over ended.
-pub(crate) fn end_reason(context: &RunContext, planned: &Planned) -> Option<EndReason> {
+pub(crate) fn end_reason(context: &RunContext, planned: &PlannedEpisode) -> Option<EndReason> {
     lock(&context.scores).get(&planned.scenario)?.end_reason
 }
 
@@ -96,8 +96,8 @@ pub(crate) fn end_reason(context: &RunContext, planned: &Planned) -> Option<EndR
 async fn run_episode(
     context: Arc<RunContext>,
     slots: Arc<Semaphore>,
-    planned: Planned,
-) -> (Planned, EpisodeEnd) {
+    planned: PlannedEpisode,
+) -> (PlannedEpisode, EpisodeEnd) {
     let Ok(_slot) = slots.acquire_owned().await else { return (planned, EpisodeEnd::Unfinished) };
     if context.stop.is_cancelled() {
         return (planned, EpisodeEnd::Unfinished);

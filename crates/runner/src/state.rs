@@ -32,7 +32,7 @@ use scenario::pack::{Generator, PACK_VERSION};
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::events::Events;
-pub(crate) use self::journal::{After, Journal, Label, SessionState};
+pub(crate) use self::journal::{Journal, Label, SessionState, StateAfterAttempt};
 pub(crate) use self::lock::{Lock, is_left};
 use crate::clock;
 use crate::disk::{self, Durability};
@@ -105,7 +105,7 @@ impl RunPaths {
 
 /// A harness as a run names it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct HarnessNamed {
+pub(crate) struct RunHarness {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) version: String,
@@ -136,7 +136,7 @@ impl std::fmt::Display for MadeBy {
 
 /// An episode that is to be played.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedEpisode {
     /// `scenario_3`.
     pub(crate) name: String,
     /// From 0.
@@ -157,7 +157,7 @@ pub(crate) struct RunFile {
     /// 8 hex digits.
     pub(crate) id: String,
     pub(crate) settings: RunSettings,
-    pub(crate) harness: HarnessNamed,
+    pub(crate) harness: RunHarness,
     /// `None` = not told apart.
     #[serde(default)]
     pub(crate) pack_sha256: Option<String>,
@@ -171,7 +171,7 @@ pub(crate) struct RunFile {
     pub(crate) part_started_at: String,
     /// Wall seconds of earlier parts.
     pub(crate) seconds: f64,
-    pub(crate) episodes: Vec<Planned>,
+    pub(crate) episodes: Vec<PlannedEpisode>,
     /// Tasks that are there and were not played, each with why.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) refused: BTreeMap<String, Vec<String>>,
@@ -186,8 +186,8 @@ pub(crate) struct RunFile {
 impl RunFile {
     pub(crate) fn new(
         settings: RunSettings,
-        harness: HarnessNamed,
-        episodes: Vec<Planned>,
+        harness: RunHarness,
+        episodes: Vec<PlannedEpisode>,
         pack_sha256: Option<String>,
     ) -> Self {
         let now = clock::now();
@@ -291,7 +291,7 @@ mod tests {
         let settings = crate::settings::resolve(&[], &list).unwrap();
         let word = |word: &str| word.to_owned();
         let harness =
-            HarnessNamed { name: word("mock"), title: word("mock"), version: word("1"), image: word("i") };
+            RunHarness { name: word("mock"), title: word("mock"), version: word("1"), image: word("i") };
         let run = RunFile::new(settings, harness, Vec::new(), None);
         assert_eq!(run.endpoint, Some(EndpointAttempts::default()), "it counts from its beginning");
         let mut old = serde_json::to_value(&run).unwrap();

@@ -7,7 +7,7 @@ use super::template::{NAMES, names};
 use crate::outcome_code::Program;
 
 /// What a call uses in one mode.
-pub(super) struct Used<'a> {
+pub(super) struct CallParts<'a> {
     pub(super) commands: &'a Commands,
     pub(super) env: BTreeMap<&'a str, &'a str>,
     pub(super) files: Vec<&'a File>,
@@ -15,7 +15,7 @@ pub(super) struct Used<'a> {
     pub(super) model: Option<&'a str>,
 }
 
-impl Used<'_> {
+impl CallParts<'_> {
     /// Whether a command, a variable or a file has one of these placeholders.
     pub(super) fn has(&self, wanted: &[&str]) -> bool {
         let texts = self.commands.all().flat_map(|(_, argv)| argv.iter().map(String::as_str));
@@ -45,11 +45,11 @@ impl Commands {
 
 impl Document {
     /// What a call uses with the gateway or in direct mode.
-    pub(super) fn used(&self, direct: bool) -> Used<'_> {
+    pub(super) fn used(&self, direct: bool) -> CallParts<'_> {
         let mode = if direct { &self.direct } else { &self.gateway };
         let env = self.env.iter().chain(&mode.env);
         let of_both = self.files.iter().filter(|file| mode.files.iter().all(|own| own.path != file.path));
-        Used {
+        CallParts {
             commands: mode.commands.as_ref().unwrap_or(&self.commands),
             env: env.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
             files: of_both.chain(&mode.files).collect(),

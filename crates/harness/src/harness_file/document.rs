@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 
 use super::HOME_CAP;
 use super::bounded::{Bounded, Budget};
-use crate::{Ended, Session};
+use crate::{CommandEnd, Session};
 
 /// Most values of a document.
 const NODE_CAP: usize = 400_000;
 
 /// Why a document cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(super) enum DocumentError {
     /// It is missing, belongs to another call, or is not a JSON object.
     Nothing,
     /// It is too large.
@@ -25,7 +25,7 @@ pub(super) enum Unread {
 }
 
 /// Whether a file differs from its state at the last call. Stores its present state under `name`.
-pub(super) fn is_new(session: &mut Session, name: &str, ended: &Ended<'_>, path: &str) -> bool {
+pub(super) fn is_new(session: &mut Session, name: &str, ended: &CommandEnd<'_>, path: &str) -> bool {
     let key = format!("stamp:{name}");
     let Some(entry) = ended.home.entry(path).filter(|entry| !entry.is_folder()) else {
         session.memory.remove(&key);
@@ -36,25 +36,25 @@ pub(super) fn is_new(session: &mut Session, name: &str, ended: &Ended<'_>, path:
 }
 
 /// The values of some keys at the top of a document. The other values take no memory.
-pub(super) fn read(ended: &Ended<'_>, path: &str, wanted: &[&str]) -> Result<Value, Unread> {
+pub(super) fn read(ended: &CommandEnd<'_>, path: &str, wanted: &[&str]) -> Result<Value, DocumentError> {
     let bytes = ended.home.read(path, HOME_CAP).map_err(|error| match error {
-        files::ReadError::TooLarge { .. } => Unread::TooLarge,
-        _ => Unread::Nothing,
+        files::ReadError::TooLarge { .. } => DocumentError::TooLarge,
+        _ => DocumentError::Nothing,
     })?;
     match parts(&bytes, wanted) {
-        Err(Unread::Nothing) => {
-            files::strict_json(&bytes).map_or(Err(Unread::Nothing), |json| parts(&json, wanted))
+        Err(DocumentError::Nothing) => {
+            files::strict_json(&bytes).map_or(Err(DocumentError::Nothing), |json| parts(&json, wanted))
         }
         read => read,
     }
 }
 
-fn parts(json: &[u8], wanted: &[&str]) -> Result<Value, Unread> {
+fn parts(json: &[u8], wanted: &[&str]) -> Result<Value, DocumentError> {
     let budget = Budget::new(NODE_CAP);
     let mut document = serde_json::Deserializer::from_slice(json);
     let read = Parts { wanted, budget: &budget }.deserialize(&mut document);
-    let read = read.and_then(|parts| document.end().map(|()| parts)).map_err(|_| Unread::Nothing)?;
-    if budget.is_spent() { Err(Unread::TooLarge) } else { Ok(Value::Object(read)) }
+    let read = read.and_then(|parts| document.end().map(|()| parts)).map_err(|_| DocumentError::Nothing)?;
+    if budget.is_spent() { Err(DocumentError::TooLarge) } else { Ok(Value::Object(read)) }
 }
 
 struct Parts<'a> {
@@ -99,9 +99,9 @@ mod tests {
             parts(document.as_bytes(), &["state"]),
             Ok(serde_json::json!({ "state": { "is": "done" } }))
         );
-        assert_eq!(parts(document.as_bytes(), &["state", "log"]), Err(Unread::TooLarge));
+        assert_eq!(parts(document.as_bytes(), &["state", "log"]), Err(DocumentError::TooLarge));
         for no_object in ["", "[1]", "{\"a\":1", "{} {}"] {
-            assert_eq!(parts(no_object.as_bytes(), &["a"]), Err(Unread::Nothing), "{no_object}");
+            assert_eq!(parts(no_object.as_bytes(), &["a"]), Err(DocumentError::Nothing), "{no_object}");
         }
     }
 }

@@ -14,7 +14,7 @@ const NODE_CAP: usize = 2_000_000;
 
 /// What is known about a list after reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Found {
+pub(super) struct ListSummary {
     /// The number of elements, up to the end of the document.
     pub(super) count: usize,
     /// Whether the document was read to its end. Otherwise it is half-written, or not JSON after some element.
@@ -25,14 +25,19 @@ pub(super) struct Found {
 
 /// Reads the elements after the first `skip` of the list at a path of keys. Without keys, the document is the list. `None` =
 /// there is no such list. An incomplete document gives the elements before its end.
-pub(super) fn read(json: &[u8], keys: &[&str], skip: usize, mut each: impl FnMut(&Value)) -> Option<Found> {
+pub(super) fn read(
+    json: &[u8],
+    keys: &[&str],
+    skip: usize,
+    mut each: impl FnMut(&Value),
+) -> Option<ListSummary> {
     let (mut seen, mut found) = (0, false);
     let budget = Budget::new(NODE_CAP);
     let walk = Walk { keys, skip, seen: &mut seen, found: &mut found, budget: &budget, each: &mut each };
     let mut document = serde_json::Deserializer::from_slice(json);
     // Elements before an error count.
     let whole = walk.deserialize(&mut document).is_ok() && document.end().is_ok();
-    found.then_some(Found { count: seen, whole, too_large: budget.is_spent() })
+    found.then_some(ListSummary { count: seen, whole, too_large: budget.is_spent() })
 }
 
 struct Walk<'a> {
@@ -143,7 +148,7 @@ mod tests {
         let bomb = format!("{{\"a\":[1,[{}0],2]}}", "0,".repeat(NODE_CAP));
         let mut seen = Vec::new();
         let found = read(bomb.as_bytes(), &["a"], 0, |value| seen.push(value.to_string()));
-        assert_eq!(found, Some(Found { count: 3, whole: true, too_large: true }));
+        assert_eq!(found, Some(ListSummary { count: 3, whole: true, too_large: true }));
         assert_eq!(seen, ["1"]);
     }
 }

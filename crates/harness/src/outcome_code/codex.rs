@@ -10,7 +10,7 @@ use crate::lines::{at, message_text, objects, text_at};
 use crate::readers::codex::{read, usage_of};
 use crate::shell::is_uuid;
 use crate::usage::Meter;
-use crate::{Call, Ended, Outcome};
+use crate::{Call, CommandEnd, Outcome};
 
 const SESSIONS: &str = ".codex/sessions";
 /// Where no id was found.
@@ -23,7 +23,7 @@ const TAIL: u64 = 4 << 20;
 const TAIL_OF_LOG: usize = 64 * 1024;
 
 /// The outcome of a call.
-pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     let mut read = read(ended.stdout);
     let mut signs = Signs { finished: read.completed, ..Signs::default() };
     if let Some(message) = read.failed.as_deref().or(read.retrying.as_deref()) {

@@ -13,12 +13,12 @@ use crate::lines::{Line, at, count_at, lines, text_at};
 use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::is_uuid;
-use crate::{Call, Ended, Outcome};
+use crate::{Call, CommandEnd, Outcome};
 
 const SESSIONS: &str = ".kimi/sessions";
 
 /// The outcome of a call.
-pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     let (mut record, mut signs) = (Record::default(), Signs::default());
     // The success mark: the last line is an answer without a tool call.
     let mut answered = false;

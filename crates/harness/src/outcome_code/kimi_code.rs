@@ -14,7 +14,7 @@ use crate::lines::{Line, count_at, lines, objects, text_at};
 use crate::readers::chat;
 use crate::record::Record;
 use crate::shell::is_id;
-use crate::{Call, Ended, Outcome, text};
+use crate::{Call, CommandEnd, Outcome, text};
 
 const STATE: &str = ".kimi-code";
 const INDEX: &str = ".kimi-code/session_index.jsonl";
@@ -23,7 +23,7 @@ pub(super) const NO_SESSION: &str =
     "no session.resume_hint in its output, nor a last line in ~/.kimi-code/session_index.jsonl";
 
 /// The outcome of a call.
-pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     let (mut record, mut signs) = (Record::default(), Signs::default());
     let mut id = None;
     let mut retrying = None;

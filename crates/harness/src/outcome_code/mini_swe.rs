@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::call_end::{Signs, decide, fault};
 use crate::record::Record;
-use crate::{Call, Ended, Outcome, text};
+use crate::{Call, CommandEnd, Outcome, text};
 
 /// Key in the memory of a session: how many messages of the trajectory are older than the next call.
 const MESSAGES: &str = "messages";
@@ -32,7 +32,7 @@ const MESSAGE_CAP: usize = 10_000;
 const SUBMIT: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
 
 /// The outcome of a call.
-pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     let before: usize =
         call.session.and_then(|s| s.memory.get(MESSAGES)).and_then(|n| n.parse().ok()).unwrap_or(0);
     let mut session = crate::next_session(call.session, None);
@@ -248,8 +248,8 @@ struct Response {
 
 impl<'de> Deserialize<'de> for Response {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
+        struct ResponseVisitor;
+        impl<'de> Visitor<'de> for ResponseVisitor {
             type Value = Response;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an answer of the endpoint")
@@ -272,7 +272,7 @@ impl<'de> Deserialize<'de> for Response {
                 Ok(found)
             }
         }
-        deserializer.deserialize_any(Any)
+        deserializer.deserialize_any(ResponseVisitor)
     }
 }
 
@@ -374,8 +374,8 @@ impl Words {
 
 impl<'de> Deserialize<'de> for Words {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl<'de> Visitor<'de> for Any {
+        struct WordsVisitor;
+        impl<'de> Visitor<'de> for WordsVisitor {
             type Value = Words;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a text or a list of parts")
@@ -420,6 +420,6 @@ impl<'de> Deserialize<'de> for Words {
                 Ok(found)
             }
         }
-        deserializer.deserialize_any(Any)
+        deserializer.deserialize_any(WordsVisitor)
     }
 }

@@ -9,14 +9,14 @@ use model::EndReason;
 use crate::call_end::{Signs, decide, fault};
 use crate::readers::opencode::read;
 use crate::shell::is_id;
-use crate::{AMBIGUOUS, Call, Ended, Outcome};
+use crate::{AMBIGUOUS, Call, CommandEnd, Outcome};
 
 const LOGS: &str = ".local/share/opencode/log";
 /// Why no session can be continued.
 pub(super) const NO_SESSION: &str = "no session in its output, and an earlier one lies in HOME";
 
 /// The outcome of a call.
-pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     let read = read(ended.stdout);
     let mut signs = Signs::default();
     match (&read.error, read.finish.as_deref()) {

@@ -19,7 +19,7 @@ use crate::call_end::{Signs, decide, fault};
 use crate::readers::openhands::{dashed, read};
 use crate::shell::is_uuid;
 use crate::usage::Meter;
-use crate::{Call, Ended, Outcome};
+use crate::{Call, CommandEnd, Outcome};
 
 /// Where no id was found.
 pub(super) const NO_SESSION: &str =
@@ -28,7 +28,7 @@ pub(super) const NO_SESSION: &str =
 const CAP: u64 = 32 << 20;
 
 /// The outcome of a call.
-pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     let read = read(ended.stdout);
     let mut signs = Signs::default();
     let before = call.session.and_then(|s| s.id.clone());

@@ -9,10 +9,10 @@ use crate::call_end::{Signs, decide, fault};
 use crate::lines::text_at;
 use crate::readers::stream::{self, Input};
 use crate::shell::is_id;
-use crate::{Call, Ended, Outcome};
+use crate::{Call, CommandEnd, Outcome};
 
 /// The outcome of a call.
-pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     let read = stream::read(ended.stdout, Input::WithCached);
     let mut signs = Signs::default();
     if let Some(result) = &read.result {

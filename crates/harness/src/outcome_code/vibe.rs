@@ -15,7 +15,7 @@ use crate::call_end::{Signs, decide, fault};
 use crate::lines::{at, objects, text_at, too_many_values};
 use crate::readers::vibe::read;
 use crate::shell::is_id;
-use crate::{Call, Ended, Outcome};
+use crate::{Call, CommandEnd, Outcome};
 
 const EXPORT: &str = ".stamina/vibe/export.json";
 const SESSIONS: &str = ".vibe/logs/session/unified";
@@ -28,7 +28,7 @@ const JOURNAL: (u64, usize) = (8 << 20, 4);
 const CAP: u64 = 16 << 20;
 
 /// The outcome of a call.
-pub(super) fn outcome(call: &Call<'_>, ended: &Ended<'_>) -> Outcome {
+pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     let mut read = read(ended.stdout);
     let export = ended.home.read_json::<Export>(EXPORT, CAP).ok();
     let mut signs = Signs::default();

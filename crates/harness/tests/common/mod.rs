@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use harness::{Call, Ended, Endpoint, Exit, Harness, Outcome, Session};
+use harness::{Call, CommandEnd, Endpoint, Exit, Harness, Outcome, Session};
 
 pub const ID: &str = "0f0e0d0c-0b0a-4908-8706-050403020100";
 
@@ -93,7 +93,7 @@ impl Left {
         let home = files::Tree::open(self.home.path()).unwrap();
         harness.outcome(
             &call,
-            &Ended {
+            &CommandEnd {
                 exit: self.exit,
                 stdout: &self.stdout,
                 stderr: &self.stderr,

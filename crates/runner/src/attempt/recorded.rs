@@ -3,12 +3,12 @@
 use model::{EndReason, Verdict};
 use validation::client::CaseStatus;
 
-use super::{Attempt, FinishedAttempt, Prompt, Tested, UntestedAttempt};
+use super::{Attempt, FinishedAttempt, Prompt, TestResult, UntestedAttempt};
 use crate::agent::AgentCall;
 use crate::agent_end::AgentEnd;
 use crate::blocking::blocking;
 use crate::prompt::{self, AttemptOutcome};
-use crate::record::{AttemptFiles, AttemptLeft, AttemptRecord, Exception, exception, pytest};
+use crate::record::{AttemptFiles, AttemptOutput, AttemptRecord, Exception, exception, pytest};
 use crate::secrets::Scrub;
 use crate::state::SessionState;
 use crate::{RunError, clock};
@@ -22,7 +22,7 @@ impl Attempt<'_> {
     pub(super) async fn record(
         &self,
         left: UntestedAttempt,
-        tested: Tested,
+        tested: TestResult,
         end: AgentEnd,
         cut_off: bool,
     ) -> Result<FinishedAttempt, RunError> {
@@ -116,7 +116,7 @@ impl Attempt<'_> {
         Ok(FinishedAttempt { record, after, over, own_seconds })
     }
 
-    fn feedback(&self, tested: &Tested, reason: Option<EndReason>) -> String {
+    fn feedback(&self, tested: &TestResult, reason: Option<EndReason>) -> String {
         let kind = self.context.settings.feedback;
         if let Some(verdicts) = &tested.verdicts {
             return prompt::feedback(kind, &AttemptOutcome::Tests(verdicts));
@@ -146,7 +146,7 @@ impl Attempt<'_> {
     async fn write_files(
         &self,
         called: AgentCall,
-        tested: &Tested,
+        tested: &TestResult,
         prompt: String,
         code: Option<String>,
     ) -> Result<AttemptFiles, RunError> {
@@ -156,7 +156,7 @@ impl Attempt<'_> {
         let (results, call) = (self.results.clone(), self.known.calls.saturating_add(1));
         let files = blocking(move || {
             let (stdout, stderr, steps) = (called.end.stdout, called.end.stderr, called.outcome.steps);
-            let left = AttemptLeft {
+            let left = AttemptOutput {
                 turn,
                 attempt,
                 call,

@@ -9,8 +9,8 @@ use model::EndReason;
 use sandbox::SandboxError;
 
 use super::file::StepFile;
-use super::in_container::{Broken, ORDER, whole};
-use super::snapshot::Before;
+use super::in_container::{ORDER, StepFailure, whole};
+use super::snapshot::StateBeforeStep;
 use super::trial::Trial;
 use crate::live::Phase;
 use crate::record::{Exception, exception};
@@ -29,7 +29,7 @@ impl Trial<'_> {
     /// executed. Why that cannot be; it is nobody's failure.
     pub(super) async fn advance(
         &mut self,
-        before: &Before,
+        before: &StateBeforeStep,
         step: &StepFile,
     ) -> Result<Option<(EndReason, Exception)>, SandboxError> {
         if let Some(ended) = self.restore(before).await? {
@@ -38,21 +38,21 @@ impl Trial<'_> {
         self.status.phase(Phase::Preparing, "the reference solution of the step is executed");
         match self.reference(step).await {
             Ok(()) => Ok(None),
-            Err(Broken::Engine(error)) => Err(error),
-            Err(Broken::Ended(_, kind, message)) => {
+            Err(StepFailure::Engine(error)) => Err(error),
+            Err(StepFailure::Ended(_, kind, message)) => {
                 let message = format!("the reference solution of the step {}: {message}", step.name);
                 Ok(Some((EndReason::Environment, exception(kind, &message))))
             }
         }
     }
 
-    async fn reference(&mut self, step: &StepFile) -> Result<(), Broken> {
+    async fn reference(&mut self, step: &StepFile) -> Result<(), StepFailure> {
         self.is_as_kept = false;
         self.empty().await?;
         self.set_up(step).await?;
         let Some(folder) = self.task.solution(self.tree(), step) else {
             let why = "there is no solution/solve.sh".to_owned();
-            return Err(Broken::Ended(EndReason::Environment, "FileNotFoundError", why));
+            return Err(StepFailure::Ended(EndReason::Environment, "FileNotFoundError", why));
         };
         self.lay(&folder, "solution", "/").await?;
         self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], ORDER).await?;
@@ -63,7 +63,7 @@ impl Trial<'_> {
         let end = self.command(script, step.agent_user.as_deref(), &env, whole(seconds)).await?;
         if end.exit.timed_out {
             let why = format!("it took longer than {seconds} seconds");
-            return Err(Broken::Ended(EndReason::Environment, "AgentTimeoutError", why));
+            return Err(StepFailure::Ended(EndReason::Environment, "AgentTimeoutError", why));
         }
         // Harbor asks the verifier alone, so the step counts as done all the same. The attempts that build on it say so.
         if let Some(code) = end.exit.code.filter(|code| *code != 0) {

@@ -12,20 +12,20 @@ pub(super) const MOST_FILES: u32 = 1_000;
 
 /// Adds what lies in a folder to an archive, below `to`. The error is a sentence that names the file. Blocks.
 pub(super) fn folder(tree: &Tree, from: &str, to: &str, packed: &mut Packed) -> Result<(), String> {
-    add(tree, from, to, packed, &mut Left::of_archive())
+    add(tree, from, to, packed, &mut RoomLeft::of_archive())
 }
 
 /// Whether what lies in a folder fits into an archive, told by the sizes that the folder states. Blocks.
 pub(super) fn fits(tree: &Tree, from: &str) -> bool {
-    fits_into(tree, from, &mut Left::of_archive())
+    fits_into(tree, from, &mut RoomLeft::of_archive())
 }
 
 /// Whether a solution is one that a simulated model writes, told by the sizes that its folder states. Blocks.
 pub(super) fn is_solution_written(tree: &Tree, from: &str) -> bool {
-    fits_into(tree, from, &mut Left::of_solution())
+    fits_into(tree, from, &mut RoomLeft::of_solution())
 }
 
-fn fits_into(tree: &Tree, from: &str, left: &mut Left) -> bool {
+fn fits_into(tree: &Tree, from: &str, left: &mut RoomLeft) -> bool {
     tree.list(from).into_iter().all(|entry| {
         left.take(entry.size) && (!entry.is_folder() || fits_into(tree, &join(from, &entry.name), left))
     })
@@ -38,7 +38,7 @@ pub(super) fn contents(tree: &Tree, from: &str) -> Result<Vec<(String, Vec<u8>)>
         tree: &Tree,
         from: &str,
         to: &str,
-        left: &mut Left,
+        left: &mut RoomLeft,
         found: &mut Vec<(String, Vec<u8>)>,
     ) -> Result<(), String> {
         for entry in tree.list(from) {
@@ -57,19 +57,19 @@ pub(super) fn contents(tree: &Tree, from: &str) -> Result<Vec<(String, Vec<u8>)>
         Ok(())
     }
     let mut found = Vec::new();
-    add(tree, from, "", &mut Left::of_solution(), &mut found)?;
+    add(tree, from, "", &mut RoomLeft::of_solution(), &mut found)?;
     Ok(found)
 }
 
 /// What still has room.
-struct Left {
+struct RoomLeft {
     bytes: u64,
     entries: u32,
     /// What there was room for.
     most: (u64, u32),
 }
 
-impl Left {
+impl RoomLeft {
     const fn of_archive() -> Self {
         Self { bytes: MOST_BYTES, entries: MOST_ENTRIES, most: (MOST_BYTES, MOST_ENTRIES) }
     }
@@ -99,7 +99,7 @@ impl Left {
     }
 }
 
-fn add(tree: &Tree, from: &str, to: &str, packed: &mut Packed, left: &mut Left) -> Result<(), String> {
+fn add(tree: &Tree, from: &str, to: &str, packed: &mut Packed, left: &mut RoomLeft) -> Result<(), String> {
     for entry in tree.list(from) {
         let (path, name) = (join(from, &entry.name), join(to, &entry.name));
         if entry.is_folder() {
@@ -126,11 +126,11 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_named() {
-        let mut left = Left { bytes: 10, entries: 1, ..Left::of_archive() };
+        let mut left = RoomLeft { bytes: 10, entries: 1, ..RoomLeft::of_archive() };
         assert!(!left.take(11));
         assert_eq!(left.what_is_too_much(11), "more than 256 MiB");
         assert!(left.take(10) && !left.take(0));
         assert_eq!(left.what_is_too_much(0), "more than 50000 entries");
-        assert_eq!(Left::of_solution().what_is_too_much(5 << 20), "more than 4 MiB");
+        assert_eq!(RoomLeft::of_solution().what_is_too_much(5 << 20), "more than 4 MiB");
     }
 }

@@ -6,19 +6,19 @@ use model::{EndReason, Verdict};
 use sandbox::SandboxError;
 
 use super::after_attempt::{Chain, Decision, NextAttempt, NextStep, Outcome, after_attempt};
-use super::end::Ended;
+use super::end::StepsEnd;
 use super::file::StepFile;
-use super::played::Played;
+use super::played::StepResult;
 use super::reward;
-use super::snapshot::Before;
+use super::snapshot::StateBeforeStep;
 use super::trial::Trial;
 use crate::{RunError, clock, repeat};
 
 /// What came of a step.
 pub(super) enum AfterStep {
     /// The next one begins, from this snapshot if it was made already.
-    Next(Option<Before>),
-    Ended(Ended),
+    Next(Option<StateBeforeStep>),
+    Ended(StepsEnd),
 }
 
 /// What came of an attempt.
@@ -28,17 +28,17 @@ enum AttemptEnd {
     /// The next attempt at the step begins.
     Retry,
     /// The step is decided. The snapshot of the next one is there if it was made already.
-    Decided(Option<Before>),
-    Ended(Ended),
+    Decided(Option<StateBeforeStep>),
+    Ended(StepsEnd),
 }
 
 /// The time at which an attempt begins, preparations included.
-struct Begun {
+struct AttemptStart {
     started: Instant,
     started_at: String,
 }
 
-impl Begun {
+impl AttemptStart {
     fn now() -> Self {
         Self { started: Instant::now(), started_at: clock::now() }
     }
@@ -51,9 +51,9 @@ impl Trial<'_> {
         step: &StepFile,
         number: u32,
         first: u32,
-        before: Option<Before>,
+        before: Option<StateBeforeStep>,
     ) -> Result<AfterStep, RunError> {
-        let mut first_begun = Some(Begun::now());
+        let mut first_begun = Some(AttemptStart::now());
         self.begin(step, number).await?;
         let before = match before {
             Some(before) => Some(before),
@@ -75,7 +75,7 @@ impl Trial<'_> {
                 if let Some(ended) = self.held().await {
                     return Ok(AfterStep::Ended(ended));
                 }
-                Begun::now()
+                AttemptStart::now()
             };
             match Box::pin(self.play_attempt(step, attempt, before.as_ref(), begun)).await? {
                 AttemptEnd::NotRecorded => {}
@@ -101,8 +101,8 @@ impl Trial<'_> {
         &mut self,
         step: &StepFile,
         attempt: u32,
-        before: Option<&Before>,
-        begun: Begun,
+        before: Option<&StateBeforeStep>,
+        begun: AttemptStart,
     ) -> Result<AttemptEnd, RunError> {
         self.attempt = attempt;
         self.calls = self.trajectory.summaries().iter().map(|turn| turn.attempts).sum::<u32>() + 1;
@@ -116,7 +116,7 @@ impl Trial<'_> {
         let has_snapshot = before.is_some() && self.restores();
         let played = Box::pin(self.step_unless_retried(step, has_snapshot)).await;
         if self.context.stop.is_cancelled() {
-            return Ok(AttemptEnd::Ended(Ended::Unfinished));
+            return Ok(AttemptEnd::Ended(StepsEnd::Unfinished));
         }
         if self.stop.is_cancelled() {
             // The attempt is retried from its snapshot. What it has spent stays spent.
@@ -138,9 +138,9 @@ impl Trial<'_> {
     async fn settle(
         &mut self,
         step: &StepFile,
-        played: Played,
-        before: Option<&Before>,
-        Begun { started, started_at }: Begun,
+        played: StepResult,
+        before: Option<&StateBeforeStep>,
+        AttemptStart { started, started_at }: AttemptStart,
     ) -> Result<AttemptEnd, RunError> {
         let (number, attempt) = (self.number, self.attempt);
         let is_broken = played.is_over;
@@ -186,7 +186,7 @@ impl Trial<'_> {
                 AttemptEnd::Retry
             }
             Decision::NextInChain | Decision::StepDecided => AttemptEnd::Decided(kept),
-            Decision::End | Decision::EndUntilResume => AttemptEnd::Ended(Ended::Over(reason, None)),
+            Decision::End | Decision::EndUntilResume => AttemptEnd::Ended(StepsEnd::Over(reason, None)),
         })
     }
 
@@ -204,10 +204,10 @@ impl Trial<'_> {
     /// Keeps the container for the step that follows, and records that. The inner error is one of the engine.
     async fn keep_next(
         &self,
-        before: &Before,
+        before: &StateBeforeStep,
         number: u32,
         attempt: u32,
-    ) -> Result<Result<Option<Before>, SandboxError>, RunError> {
+    ) -> Result<Result<Option<StateBeforeStep>, SandboxError>, RunError> {
         let next = match self.keep(number + 1).await {
             Ok(next) => next,
             Err(error) => return Ok(Err(error)),
@@ -223,7 +223,7 @@ impl Trial<'_> {
         &mut self,
         step: &StepFile,
         has_snapshot: bool,
-    ) -> Result<Played, SandboxError> {
+    ) -> Result<StepResult, SandboxError> {
         let (context, planned, status, stop) =
             (self.context, self.planned, self.status.clone(), self.stop.clone());
         if !has_snapshot {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use model::EndReason;
 use sandbox::{Containers, OpenTask, SandboxError, TaskCommand};
 
-use super::in_container::{Broken, ORDER, blamed};
+use super::in_container::{ORDER, StepFailure, blamed};
 use super::trial::{Trial, not_open};
 use crate::live::Phase;
 use crate::settings::TaskBackground;
@@ -20,7 +20,7 @@ const SETTLED: Duration = Duration::from_millis(500);
 impl Trial<'_> {
     /// Ends whatever still runs in the container, where the settings ask for it: what an agent has left in the background
     /// cannot write what the verifier is about to. What the image starts begins anew, and is waited for.
-    pub(super) async fn end_processes(&mut self) -> Result<(), Broken> {
+    pub(super) async fn end_processes(&mut self) -> Result<(), StepFailure> {
         let background = self.context.settings.tasks.as_ref().map(|tasks| tasks.background);
         if background != Some(TaskBackground::End) || self.stop.is_cancelled() {
             return Ok(());
@@ -45,7 +45,7 @@ impl Trial<'_> {
         let file = self.file;
         let Some(health) = &file.health else { return Ok(()) };
         match self.healthy(health, None).await {
-            Err(Broken::Ended(reason, kind, message)) if !self.stop.is_cancelled() => {
+            Err(StepFailure::Ended(reason, kind, message)) if !self.stop.is_cancelled() => {
                 let message = format!("{message}, after the container was started anew");
                 Err(Box::pin(self.attributed(reason, kind, message)).await?)
             }
@@ -78,12 +78,12 @@ impl Trial<'_> {
         of_player: EndReason,
         kind: &'static str,
         message: String,
-    ) -> Result<Broken, SandboxError> {
+    ) -> Result<StepFailure, SandboxError> {
         let has_way = self.container()?.has_way().await?;
         Ok(if has_way && self.untouched_restarts().await? {
-            Broken::Ended(blamed(self.was_played, of_player), kind, message)
+            StepFailure::Ended(blamed(self.was_played, of_player), kind, message)
         } else {
-            Broken::Ended(EndReason::Environment, "EnvironmentError", message)
+            StepFailure::Ended(EndReason::Environment, "EnvironmentError", message)
         })
     }
 
@@ -126,8 +126,8 @@ impl Trial<'_> {
         let Some(health) = &self.file.health else { return Ok(true) };
         match self.healthy(health, None).await {
             Ok(()) => Ok(true),
-            Err(Broken::Ended(..)) => Ok(false),
-            Err(Broken::Engine(error)) => not_gone(error),
+            Err(StepFailure::Ended(..)) => Ok(false),
+            Err(StepFailure::Engine(error)) => not_gone(error),
         }
     }
 }

@@ -9,8 +9,8 @@ use sandbox::{OpenTask, SandboxError, TaskCommand};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::file::StepFile;
-use super::in_container::{Broken, blamed, end_of_output, whole};
-use super::played::{CallLeft, Played};
+use super::in_container::{StepFailure, blamed, end_of_output, whole};
+use super::played::{CallResult, StepResult};
 use super::task::HeldSolution;
 use super::trial::Trial;
 use crate::agent::{self, AgentCall, AgentCallError, CallPlace, OwnedCall};
@@ -30,11 +30,15 @@ const MUSL: i64 = 87;
 
 impl Trial<'_> {
     /// Calls the harness.
-    pub(super) async fn harness(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+    pub(super) async fn harness(
+        &mut self,
+        step: &StepFile,
+        played: &mut StepResult,
+    ) -> Result<(), StepFailure> {
         self.status.phase(Phase::Agent, "the agent works");
         let instruction = self.task.instruction(self.tree(), step);
         let instruction =
-            instruction.map_err(|why| Broken::Ended(EndReason::Environment, "TaskFiles", why))?;
+            instruction.map_err(|why| StepFailure::Ended(EndReason::Environment, "TaskFiles", why))?;
         // Held until the call is over, as the solution is.
         let (simulated, _held) = self.simulated(step).await?;
         let allowed = self.context.settings.limits.seconds;
@@ -58,7 +62,7 @@ impl Trial<'_> {
         {
             self.known.session = Some(session);
         }
-        played.call = Some(CallLeft {
+        played.call = Some(CallResult {
             bill,
             steps: called.outcome.steps,
             usage: called.outcome.usage,
@@ -75,11 +79,11 @@ impl Trial<'_> {
         let is_unanswered = matches!(judged, Err(Unrecorded::Unanswered { .. }));
         if exit.disk_full && !is_unanswered {
             let message = "the disk limit of the container ended it".to_owned();
-            return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
+            return Err(StepFailure::Ended(EndReason::AgentError, "DiskLimit", message));
         }
         if exit.code.is_none() && !exit.timed_out && !exit.stopped {
             let message = "the container of the task ended while the agent worked in it".to_owned();
-            return Err(Broken::Ended(EndReason::KilledItself, "ContainerLost", message));
+            return Err(StepFailure::Ended(EndReason::KilledItself, "ContainerLost", message));
         }
         let (over, end, _) = judged.map_err(|fault| self.fault(fault, is_first))?;
         if let (Some(reason), Some(Exception { kind, message })) = (end.reason, &end.exception) {
@@ -99,7 +103,7 @@ impl Trial<'_> {
         simulated: Option<oracle::Task>,
         seconds: u64,
         is_first: bool,
-    ) -> Result<(AgentCall, String, bool), Broken> {
+    ) -> Result<(AgentCall, String, bool), StepFailure> {
         let connections = self.context.connections().await;
         let begins_anew = self.begins_anew();
         // One that its first call never began is not continued: nobody was told what it is about.
@@ -184,31 +188,31 @@ impl Trial<'_> {
 
     /// How a step ends whose agent something outside ended. The container has changed: what the endpoint ended is retried from the
     /// snapshot of the step, where there is one ([`super::repeated`]), and the trial ends otherwise.
-    fn fault(&self, fault: Unrecorded, is_first: bool) -> Broken {
+    fn fault(&self, fault: Unrecorded, is_first: bool) -> StepFailure {
         match fault {
-            Unrecorded::Endpoint(why) => Broken::Ended(EndReason::Endpoint, "EndpointError", why),
+            Unrecorded::Endpoint(why) => StepFailure::Ended(EndReason::Endpoint, "EndpointError", why),
             Unrecorded::Unanswered { why, message, is_unasked } => {
                 let why = with_words(why, message, self.context.harness.title());
                 if is_unasked {
                     // Its harness ended before it asked a model, and nobody has worked in this container.
-                    return Broken::Ended(EndReason::Environment, "HarnessError", why);
+                    return StepFailure::Ended(EndReason::Environment, "HarnessError", why);
                 }
-                Broken::Ended(EndReason::Endpoint, "EndpointError", why)
+                StepFailure::Ended(EndReason::Endpoint, "EndpointError", why)
             }
             Unrecorded::Containers { why, is_gone } => {
-                Broken::Engine(SandboxError::Engine { doing: "call the agent", why, is_gone })
+                StepFailure::Engine(SandboxError::Engine { doing: "call the agent", why, is_gone })
             }
             // A program that has started before was made unusable by its agent.
             Unrecorded::Refused(why) => {
-                Broken::Ended(blamed(!is_first, EndReason::AgentError), "HarnessError", why)
+                StepFailure::Ended(blamed(!is_first, EndReason::AgentError), "HarnessError", why)
             }
             // Nothing is recorded of it: the run has ended.
             Unrecorded::Stopped => {
-                Broken::Ended(EndReason::Cancelled, "Stopped", "the run was stopped".to_owned())
+                StepFailure::Ended(EndReason::Cancelled, "Stopped", "the run was stopped".to_owned())
             }
             Unrecorded::Files(error) => {
                 self.context.end(Ending::Broken(error.to_string()));
-                Broken::Ended(EndReason::Environment, "EnvironmentError", error.to_string())
+                StepFailure::Ended(EndReason::Environment, "EnvironmentError", error.to_string())
             }
         }
     }
@@ -217,11 +221,11 @@ impl Trial<'_> {
     async fn simulated(
         &self,
         step: &StepFile,
-    ) -> Result<(Option<oracle::Task>, Option<OwnedSemaphorePermit>), Broken> {
+    ) -> Result<(Option<oracle::Task>, Option<OwnedSemaphorePermit>), StepFailure> {
         if self.context.settings.endpoint != EndpointSettings::Oracle {
             return Ok((None, None));
         }
-        let of_task = |why: String| Broken::Ended(EndReason::Environment, "TaskFiles", why);
+        let of_task = |why: String| StepFailure::Ended(EndReason::Environment, "TaskFiles", why);
         let (solution, held) = match self.task.solution(self.tree(), step) {
             None => (None, None),
             Some(folder) => {

@@ -17,8 +17,8 @@ use sandbox::{Containers, SandboxError, Shares};
 
 use super::background::not_gone;
 use super::file::StepFile;
-use super::in_container::{Broken, blamed};
-use super::played::{Played, WithoutProcesses};
+use super::in_container::{StepFailure, blamed};
+use super::played::{StepResult, WithoutProcesses};
 use super::player::Player;
 use super::recorded::case_counts;
 use super::reward;
@@ -39,7 +39,7 @@ impl Trial<'_> {
     }
 
     /// Remembers what runs in the container before a player works in it.
-    pub(super) async fn know_processes(&mut self) -> Result<(), Broken> {
+    pub(super) async fn know_processes(&mut self) -> Result<(), StepFailure> {
         if self.checks_processes() && self.own_processes.is_none() {
             self.own_processes = Some(self.container()?.processes().await?.unwrap_or_default());
         }
@@ -48,7 +48,9 @@ impl Trial<'_> {
 
     /// Keeps the container as it is before the verifier, if its player has left processes. The name of the image, or why the
     /// engine does not keep it.
-    pub(super) async fn keep_where_processes_run(&self) -> Result<Option<Result<String, String>>, Broken> {
+    pub(super) async fn keep_where_processes_run(
+        &self,
+    ) -> Result<Option<Result<String, String>>, StepFailure> {
         if !self.checks_processes() || !self.was_played || self.stop.is_cancelled() {
             return Ok(None);
         }
@@ -88,9 +90,9 @@ impl Trial<'_> {
     pub(super) async fn verify_twice(
         &mut self,
         step: &StepFile,
-        played: &mut Played,
+        played: &mut StepResult,
         kept: Result<String, String>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), StepFailure> {
         match kept {
             Ok(image) => {
                 let verified = Box::pin(self.verify_and_confirm(step, played, &image)).await;
@@ -108,9 +110,9 @@ impl Trial<'_> {
     async fn verify_and_confirm(
         &mut self,
         step: &StepFile,
-        played: &mut Played,
+        played: &mut StepResult,
         image: &str,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), StepFailure> {
         let raised = played.raised.clone();
         let is_root = self.container()?.is_root(step.verifier_user.as_deref());
         let first = if is_root { Shares::NetworkAndProcesses } else { Shares::Network };
@@ -119,7 +121,7 @@ impl Trial<'_> {
         self.verify(step, played).await?;
         let mut decides = seconds.add(first, early, played);
         // Without a verdict there is none to confirm. One out of reach counts: processes may make the first unreadable.
-        let has_verdict = |played: &Played| played.rewards.is_some();
+        let has_verdict = |played: &StepResult| played.rewards.is_some();
         if !has_verdict(played) && decides.is_none() && !seconds.best.as_ref().is_some_and(has_verdict) {
             return Ok(());
         }
@@ -133,7 +135,7 @@ impl Trial<'_> {
         if self.stop.is_cancelled() {
             return Ok(());
         }
-        if decides == Some(Decides::Confirmed) {
+        if decides == Some(VerificationDecision::Confirmed) {
             played.without_processes = Some(WithoutProcesses::Same);
             return Ok(());
         }
@@ -153,12 +155,12 @@ impl Trial<'_> {
     }
 
     /// What an attempt comes to whose player has brought about that no second container of its files works.
-    fn lost_to_player(&self, lost: &Lost) -> Played {
+    fn lost_to_player(&self, lost: &FailedVerification) -> StepResult {
         let message = format!(
             "processes were left, and a second container of the same files does not work, which one of the task does: {}",
             lost.why
         );
-        let mut second = Played::default();
+        let mut second = StepResult::default();
         second.raise(blamed(self.was_played, EndReason::KilledItself), "ContainerLost", &message);
         second
     }
@@ -169,7 +171,7 @@ impl Trial<'_> {
         step: &StepFile,
         image: &str,
         shares: Shares,
-    ) -> Result<Second, Broken> {
+    ) -> Result<Second, StepFailure> {
         self.status.phase(Phase::Testing, "the verifier runs out of reach of processes of the agent");
         let what = self.what.clone().ok_or_else(not_open)?;
         let container = self.container.take().ok_or_else(not_open)?;
@@ -181,20 +183,22 @@ impl Trial<'_> {
                 self.close_beside().await;
                 verified
             }
-            Err(error) => Err(Broken::Engine(error)),
+            Err(error) => Err(StepFailure::Engine(error)),
         };
         self.container = Some(container);
         match verified {
             Ok(()) => {}
-            Err(Broken::Engine(error)) if ends_run(&error) => return Err(error.into()),
-            Err(Broken::Engine(error)) => {
+            Err(StepFailure::Engine(error)) if ends_run(&error) => return Err(error.into()),
+            Err(StepFailure::Engine(error)) => {
                 // The files of a container can keep it from starting, or its commands from running. They do nothing else to an engine.
                 let is_ours = !matches!(error, SandboxError::Engine { .. } | SandboxError::Image { .. });
                 second.lose(error.to_string(), is_ours);
             }
-            Err(Broken::Ended(reason, _, message)) => second.lose(message, reason == EndReason::Environment),
+            Err(StepFailure::Ended(reason, _, message)) => {
+                second.lose(message, reason == EndReason::Environment)
+            }
         }
-        if let Some(Lost { why, .. }) = &second.lost {
+        if let Some(FailedVerification { why, .. }) = &second.lost {
             let episode = &self.planned.name;
             tracing::warn!(why, ?shares, episode, step = self.number, "a second verification is not sound");
         }
@@ -203,15 +207,15 @@ impl Trial<'_> {
 
     /// Runs the verifier once what the image starts is ready, or is not by the rules of its health check: a player may have had to
     /// change what that asks for.
-    async fn verify_once_ready(&mut self, step: &StepFile, second: &mut Second) -> Result<(), Broken> {
+    async fn verify_once_ready(&mut self, step: &StepFile, second: &mut Second) -> Result<(), StepFailure> {
         let file = self.file;
         if let Some(health) = &file.health {
             match self.healthy(health, None).await {
-                Err(Broken::Ended(_, "HealthcheckError", message)) => second.lose(message, false),
+                Err(StepFailure::Ended(_, "HealthcheckError", message)) => second.lose(message, false),
                 ready => ready?,
             }
         }
-        let mut played = Played::default();
+        let mut played = StepResult::default();
         self.verify(step, &mut played).await?;
         second.played = Some(played);
         Ok(())
@@ -266,19 +270,19 @@ impl Trial<'_> {
 #[derive(Default)]
 struct Second {
     /// What it came to, if it ran to its end.
-    played: Option<Played>,
+    played: Option<StepResult>,
     /// Why that says nothing of the work of a player.
-    lost: Option<Lost>,
+    lost: Option<FailedVerification>,
 }
 
 impl Second {
     fn lose(&mut self, why: String, is_ours: bool) {
-        self.lost.get_or_insert(Lost { why, is_ours });
+        self.lost.get_or_insert(FailedVerification { why, is_ours });
     }
 }
 
 /// Why a second verification could not be carried out.
-struct Lost {
+struct FailedVerification {
     why: String,
     /// Whatever a player leaves, it does not bring that about.
     is_ours: bool,
@@ -286,7 +290,7 @@ struct Lost {
 
 /// How one second verification decides, without a further one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Decides {
+enum VerificationDecision {
     /// It came to the same.
     Confirmed,
     /// It is a pass, which no process of the player could write.
@@ -296,33 +300,33 @@ enum Decides {
 /// What all second verifications came to.
 #[derive(Default)]
 struct Seconds {
-    best: Option<Played>,
+    best: Option<StepResult>,
     /// Whether one of them was carried out where servers that run are found.
     is_sound: bool,
     /// The first failure.
-    lost: Option<Lost>,
+    lost: Option<FailedVerification>,
 }
 
 impl Seconds {
     /// Adds one. `first` is what the verifier came to in the container of the trial.
-    fn add(&mut self, shares: Shares, second: Second, first: &Played) -> Option<Decides> {
+    fn add(&mut self, shares: Shares, second: Second, first: &StepResult) -> Option<VerificationDecision> {
         self.is_sound |= shares != Shares::Nothing && second.lost.is_none();
         if let Some(lost) = second.lost {
             self.lost.get_or_insert(lost);
         }
         let played = second.played?;
         if first.rewards.is_some() && is_same(first, &played) {
-            return Some(Decides::Confirmed);
+            return Some(VerificationDecision::Confirmed);
         }
         let has_passed = played.rewards.as_ref().and_then(reward::passed) == Some(true);
         if self.best.as_ref().is_none_or(|best| rank(&played) > rank(best)) {
             self.best = Some(played);
         }
-        has_passed.then_some(Decides::Passed)
+        has_passed.then_some(VerificationDecision::Passed)
     }
 }
 
-impl Played {
+impl StepResult {
     /// Marks a verdict that no second verification could confirm, which is nobody's doing.
     fn leave_unconfirmed(&mut self, why: &str) {
         if self.rewards.is_some() {
@@ -347,8 +351,8 @@ impl Played {
 }
 
 /// Whether two verifications of a step came to the same: rewards and counts of cases.
-fn is_same(first: &Played, second: &Played) -> bool {
-    let counts = |played: &Played| {
+fn is_same(first: &StepResult, second: &StepResult) -> bool {
+    let counts = |played: &StepResult| {
         let output = played.tests.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
         case_counts(&case_lines::parse(&output))
     };
@@ -356,7 +360,7 @@ fn is_same(first: &Played, second: &Played) -> bool {
 }
 
 /// Which of two verifications is taken where none confirms the first: processes of the player have written neither.
-fn rank(played: &Played) -> (bool, bool, Option<f64>) {
+fn rank(played: &StepResult) -> (bool, bool, Option<f64>) {
     let rewards = played.rewards.as_ref();
     let has_passed = rewards.and_then(reward::passed) == Some(true);
     (rewards.is_some(), has_passed, rewards.and_then(reward::decisive))
@@ -368,14 +372,14 @@ mod tests {
 
     use super::*;
 
-    fn played(reward: Option<f64>, output: &str) -> Played {
+    fn played(reward: Option<f64>, output: &str) -> StepResult {
         let left = ["artifacts/log", "verifier/reward.txt"];
         let file = |path: &str| FileLeft { path: path.to_owned(), content: output.as_bytes().to_vec() };
-        Played {
+        StepResult {
             rewards: reward.map(|reward| reward::Rewards::from([("reward".to_owned(), reward)])),
             tests: Some(output.as_bytes().to_vec()),
             left: left.map(file).to_vec(),
-            ..Played::default()
+            ..StepResult::default()
         }
     }
 
@@ -397,7 +401,7 @@ mod tests {
         Second { played: Some(played(reward, "")), lost: None }
     }
 
-    fn lost(played: Option<Played>) -> Second {
+    fn lost(played: Option<StepResult>) -> Second {
         let mut second = Second { played, lost: None };
         second.lose("it does not start".to_owned(), false);
         second
@@ -422,14 +426,17 @@ mod tests {
         assert_eq!(seconds.add(Shares::Network, lost(Some(played(Some(0.0), ""))), &first), None);
         assert!(!seconds.is_sound);
         let confirms = lost(Some(played(Some(1.0), "")));
-        assert_eq!(seconds.add(Shares::Nothing, confirms, &first), Some(Decides::Confirmed));
+        assert_eq!(seconds.add(Shares::Nothing, confirms, &first), Some(VerificationDecision::Confirmed));
     }
 
     #[test]
     fn a_pass_out_of_reach_of_processes_counts_where_the_verifier_fails_after_it() {
         for first in [played(Some(0.0), ""), played(None, "")] {
             let mut seconds = Seconds::default();
-            assert_eq!(seconds.add(Shares::Network, second(Some(1.0)), &first), Some(Decides::Passed));
+            assert_eq!(
+                seconds.add(Shares::Network, second(Some(1.0)), &first),
+                Some(VerificationDecision::Passed)
+            );
         }
         let mut seconds = Seconds::default();
         assert_eq!(seconds.add(Shares::Network, second(None), &played(None, "")), None);

@@ -13,7 +13,7 @@ use crate::run_context::Ending;
 use crate::{RunError, clock, kill_points};
 
 /// How the steps ended.
-pub(super) enum Ended {
+pub(super) enum StepsEnd {
     /// The trial is over.
     Over(EndReason, Option<Exception>),
     /// The run ended before the trial was over.
@@ -22,27 +22,27 @@ pub(super) enum Ended {
 
 impl Trial<'_> {
     /// How a trial ends whose last step is decided.
-    pub(super) fn chain_ended(&self) -> Ended {
+    pub(super) fn chain_ended(&self) -> StepsEnd {
         let all = self.trajectory.stamina() == self.planned.turns;
         let last = self.trajectory.current.as_ref().and_then(|turn| turn.attempts.last());
         let of_last = last.and_then(|last| last.end_reason).unwrap_or(EndReason::TestsFailed);
-        Ended::Over(if all { EndReason::PassedAll } else { of_last }, None)
+        StepsEnd::Over(if all { EndReason::PassedAll } else { of_last }, None)
     }
 
     /// How a trial ends whose engine failed: with the run, where the engine or the disk is gone, else by itself.
-    pub(super) fn broken(&self, error: &SandboxError) -> Ended {
+    pub(super) fn broken(&self, error: &SandboxError) -> StepsEnd {
         match error {
             SandboxError::Engine { is_gone: true, .. }
             | SandboxError::NoRoom { .. }
             | SandboxError::NoEngine { .. } => {
                 self.context.end(Ending::Broken(error.to_string()));
-                Ended::Unfinished
+                StepsEnd::Unfinished
             }
-            _ if self.context.stop.is_cancelled() => Ended::Unfinished,
+            _ if self.context.stop.is_cancelled() => StepsEnd::Unfinished,
             error => {
                 let hint = error.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
                 let message = self.context.scrub.text(&format!("{error}{hint}"));
-                Ended::Over(EndReason::Environment, Some(exception("EnvironmentError", &message)))
+                StepsEnd::Over(EndReason::Environment, Some(exception("EnvironmentError", &message)))
             }
         }
     }
@@ -52,24 +52,24 @@ impl Trial<'_> {
     pub(super) fn unless_prepared(
         &self,
         prepared: Result<Option<(EndReason, Exception)>, SandboxError>,
-    ) -> Option<Ended> {
+    ) -> Option<StepsEnd> {
         if self.context.stop.is_cancelled() {
-            return Some(Ended::Unfinished);
+            return Some(StepsEnd::Unfinished);
         }
         match prepared {
             Ok(None) => None,
-            Ok(Some((reason, exception))) => Some(Ended::Over(reason, Some(exception))),
+            Ok(Some((reason, exception))) => Some(StepsEnd::Over(reason, Some(exception))),
             Err(error) => Some(self.broken(&error)),
         }
     }
 
     /// It is not played: what is recorded of it stays as it is. One that a budget keeps from being continued is over.
-    pub(super) async fn stay(&mut self, ended: Ended) -> Result<EpisodeEnd, RunError> {
+    pub(super) async fn stay(&mut self, ended: StepsEnd) -> Result<EpisodeEnd, RunError> {
         self.status.rest();
         let is_over = self.trajectory.end.finished_at.is_some();
         match ended {
-            Ended::Over(reason, exception) if !is_over => self.over(reason, exception).await,
-            Ended::Over(..) => {
+            StepsEnd::Over(reason, exception) if !is_over => self.over(reason, exception).await,
+            StepsEnd::Over(..) => {
                 keep_score(self.context, self.planned, &self.trajectory);
                 reopen::show_over(&self.status, self.planned, &self.trajectory);
                 let folders = self.folders.clone();
@@ -80,7 +80,7 @@ impl Trial<'_> {
                 .await?;
                 Ok(EpisodeEnd::Over)
             }
-            Ended::Unfinished => {
+            StepsEnd::Unfinished => {
                 keep_score(self.context, self.planned, &self.trajectory);
                 self.status.set(|shown| {
                     shown.phase = Phase::Queued;

@@ -3,7 +3,7 @@
 
 use model::EndReason;
 
-use super::played::Played;
+use super::played::StepResult;
 use super::trial::Trial;
 use crate::prompt;
 use crate::settings::TaskSettings;
@@ -13,7 +13,7 @@ const LONGEST_OUTPUT: usize = 16 << 10;
 
 impl Trial<'_> {
     /// The end of the output of a verifier, for feedback. `None` = the protocol has no feedback, or no verifier ran.
-    pub(super) fn verifier_output(&self, played: &Played) -> Option<String> {
+    pub(super) fn verifier_output(&self, played: &StepResult) -> Option<String> {
         let gives_feedback = self.context.settings.tasks.as_ref().is_some_and(TaskSettings::gives_feedback);
         let output = played.tests.as_deref().filter(|_| gives_feedback)?;
         // A little more: a letter may begin before it.

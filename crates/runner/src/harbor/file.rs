@@ -1,7 +1,7 @@
 //! `task.toml`: what a runner obeys of it, with the defaults of Harbor's schemas 1.1 to 1.4.
 //!
-//! Nothing is dropped silently: what this version cannot do is a reason to refuse the task ([`Read::refused`]), and keys that
-//! no schema has are named ([`Read::unknown`]).
+//! Nothing is dropped silently: what this version cannot do is a reason to refuse the task ([`ParsedTask::refused`]), and keys that
+//! no schema has are named ([`ParsedTask::unknown`]).
 
 mod raw;
 #[cfg(test)]
@@ -33,7 +33,7 @@ const ONE_SESSION: &str = "inherit_prior_session";
 
 /// A `task.toml` that was read.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Read {
+pub(super) struct ParsedTask {
     pub(super) file: TaskFile,
     /// What it asks for and cannot have, each by name.
     pub(super) refused: Vec<String>,
@@ -106,7 +106,7 @@ pub(super) struct Artifact {
 
 /// Reads a `task.toml`. The error is one sentence: it is no TOML, a value has the wrong type or range, or a name cannot be
 /// one.
-pub(super) fn read(text: &str) -> Result<Read, String> {
+pub(super) fn read(text: &str) -> Result<ParsedTask, String> {
     // Only the place and not the message of the parser, which quotes keys and values: a folder of tasks may be any folder.
     let raw: Raw = toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -181,7 +181,7 @@ pub(super) fn read(text: &str) -> Result<Read, String> {
     if file.workdir.as_deref().is_some_and(|folder| !folder.starts_with('/')) {
         return Err("environment.workdir is no absolute path".to_owned());
     }
-    Ok(Read { file, refused: met.refused, unknown: met.unknown, unknown_more: met.unknown_more })
+    Ok(ParsedTask { file, refused: met.refused, unknown: met.unknown, unknown_more: met.unknown_more })
 }
 
 /// What is met on the way and does not stop the reading.

@@ -19,12 +19,12 @@ const EMPTIED: [&str; 2] = ["/tests", "/logs/verifier"];
 const SAID: usize = 500;
 
 /// Why a step cannot continue: the container or the engine, or a limit of the container.
-pub(super) enum Broken {
+pub(super) enum StepFailure {
     Engine(SandboxError),
     Ended(EndReason, &'static str, String),
 }
 
-impl From<SandboxError> for Broken {
+impl From<SandboxError> for StepFailure {
     fn from(error: SandboxError) -> Self {
         Self::Engine(error)
     }
@@ -32,7 +32,7 @@ impl From<SandboxError> for Broken {
 
 impl Trial<'_> {
     /// Empties the folders of the verifier, and confirms it with the engine.
-    pub(super) async fn empty(&self) -> Result<(), Broken> {
+    pub(super) async fn empty(&self) -> Result<(), StepFailure> {
         let script =
             "rm -rf /tests /logs/verifier && mkdir -p /tests /logs/verifier && chmod 777 /logs/verifier";
         self.command_in(Some("/"), script.to_owned(), Some("root"), &[], ORDER).await?;
@@ -42,14 +42,14 @@ impl Trial<'_> {
                     "{folder} could not be emptied: what an agent left there, or a program that it replaced, would be graded"
                 );
                 let reason = blamed(self.was_played, EndReason::AgentError);
-                return Err(Broken::Ended(reason, "FolderNotEmptied", message));
+                return Err(StepFailure::Ended(reason, "FolderNotEmptied", message));
             }
         }
         Ok(())
     }
 
     /// Lays a folder of the task into the container, as `to` below `at`; with an empty `to` only what lies in the folder.
-    pub(super) async fn lay(&self, folder: &str, to: &str, at: &str) -> Result<(), Broken> {
+    pub(super) async fn lay(&self, folder: &str, to: &str, at: &str) -> Result<(), StepFailure> {
         let (tasks, folder, to) = (self.tasks.clone(), folder.to_owned(), to.to_owned());
         let packed = tokio::task::spawn_blocking(move || {
             let mut packed = Packed::changed_now();
@@ -60,7 +60,7 @@ impl Trial<'_> {
         let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
         match packed {
             Ok(packed) => Ok(self.container()?.put(at, packed).await?),
-            Err(why) => Err(Broken::Ended(EndReason::Environment, "TaskFiles", why)),
+            Err(why) => Err(StepFailure::Ended(EndReason::Environment, "TaskFiles", why)),
         }
     }
 
@@ -71,7 +71,7 @@ impl Trial<'_> {
         user: Option<&str>,
         env: &[(String, String)],
         seconds: u64,
-    ) -> Result<ContainerEnd, Broken> {
+    ) -> Result<ContainerEnd, StepFailure> {
         self.command_in(self.file.workdir.as_deref(), script, user, env, seconds).await
     }
 
@@ -83,25 +83,25 @@ impl Trial<'_> {
         user: Option<&str>,
         env: &[(String, String)],
         seconds: u64,
-    ) -> Result<ContainerEnd, Broken> {
+    ) -> Result<ContainerEnd, StepFailure> {
         let folder = folder.map(str::to_owned);
         let (env, user) = (env.to_vec(), user.map(str::to_owned));
         let what = TaskCommand { script, env, user, folder, seconds, ..TaskCommand::default() };
         let end = self.container()?.run(&what, &self.stop).await?;
         if end.exit.disk_full {
             let message = "the disk limit of the container ended it".to_owned();
-            return Err(Broken::Ended(EndReason::AgentError, "DiskLimit", message));
+            return Err(StepFailure::Ended(EndReason::AgentError, "DiskLimit", message));
         }
         if end.exit.code.is_none() && !end.exit.timed_out && !end.exit.stopped {
             let message = "the container of the task ended while a command ran in it".to_owned();
             let reason = blamed(self.was_played, EndReason::KilledItself);
-            return Err(Broken::Ended(reason, "ContainerLost", message));
+            return Err(StepFailure::Ended(reason, "ContainerLost", message));
         }
         Ok(end)
     }
 
     /// Waits until a health check of the task succeeds: a failure counts after its start period.
-    pub(super) async fn healthy(&self, health: &Health, user: Option<&str>) -> Result<(), Broken> {
+    pub(super) async fn healthy(&self, health: &Health, user: Option<&str>) -> Result<(), StepFailure> {
         let began = Instant::now();
         let mut failures = 0;
         loop {
@@ -116,7 +116,7 @@ impl Trial<'_> {
                 let message =
                     format!("the health check failed {failures} times: {}", one_line(&health.command, SAID));
                 let reason = blamed(self.was_played, EndReason::AgentError);
-                return Err(Broken::Ended(reason, "HealthcheckError", message));
+                return Err(StepFailure::Ended(reason, "HealthcheckError", message));
             }
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_secs_f64(pause)) => {}
@@ -130,17 +130,17 @@ impl Trial<'_> {
         let Some(health) = &self.file.health else { return Ok(None) };
         match self.healthy(health, None).await {
             Ok(()) => Ok(None),
-            Err(Broken::Engine(error)) => Err(error),
-            Err(Broken::Ended(reason, kind, message)) => Ok(Some((reason, exception(kind, &message)))),
+            Err(StepFailure::Engine(error)) => Err(error),
+            Err(StepFailure::Ended(reason, kind, message)) => Ok(Some((reason, exception(kind, &message)))),
         }
     }
 
     pub(super) fn variables(
         &self,
         env: &std::collections::BTreeMap<String, String>,
-    ) -> Result<Vec<(String, String)>, Broken> {
+    ) -> Result<Vec<(String, String)>, StepFailure> {
         variables(env, &self.context.forwarded)
-            .map_err(|why| Broken::Ended(EndReason::Environment, "MissingVariable", why))
+            .map_err(|why| StepFailure::Ended(EndReason::Environment, "MissingVariable", why))
     }
 }
 

@@ -24,7 +24,7 @@ const OTHER: &str = "the snapshot that was kept does not belong to what is recor
 
 /// A trial as it was when its container was kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct KeptTrial {
     /// The step before which it was kept, from 1.
     pub(super) step: u32,
     /// What the engine knows the snapshot by.
@@ -40,14 +40,14 @@ pub(super) struct Kept {
 pub(super) struct Next {
     /// It holds once the trajectory names this attempt at the current step.
     pub(super) attempt: u32,
-    pub(super) kept: Kept,
+    pub(super) kept: KeptTrial,
 }
 
 /// `snapshot.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
     /// Of the step that is played.
-    pub(super) current: Kept,
+    pub(super) current: KeptTrial,
     pub(super) next: Option<Next>,
 }
 
@@ -76,7 +76,7 @@ impl Record {
     }
 
     /// The snapshot before a step.
-    fn before(&self, step: u32) -> Option<&Kept> {
+    fn before(&self, step: u32) -> Option<&KeptTrial> {
         let next = self.next.as_ref().map(|next| &next.kept);
         [Some(&self.current), next].into_iter().flatten().find(|kept| kept.step == step)
     }
@@ -123,7 +123,7 @@ pub(super) struct Progress {
 pub(super) enum Continuation {
     /// In a container from this snapshot, with this attempt at its step. A number beyond the last attempt leaves its verdict; what is
     /// recorded of this attempt and of later ones does not count ([`retry_from`]).
-    Snapshot(Box<Kept>, u32),
+    Snapshot(Box<KeptTrial>, u32),
     /// Nowhere: its chain had ended, and only its end is not recorded.
     Over,
     /// From its first step, and why.
@@ -204,8 +204,8 @@ mod tests {
     const RULES: Rules =
         Rules { turns: 3, attempts: 2, fail_stop: true, plays_alone: false, continues: false };
 
-    fn kept(step: u32) -> Kept {
-        Kept {
+    fn kept(step: u32) -> KeptTrial {
+        KeptTrial {
             step,
             image_id: format!("sha256:{step}"),
             known: SessionState::default(),

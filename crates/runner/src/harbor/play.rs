@@ -7,7 +7,7 @@ use model::EndReason;
 use sandbox::Owner;
 
 use super::attempts::AfterStep;
-use super::end::Ended;
+use super::end::StepsEnd;
 use super::player;
 use super::snapshot::forget_snapshots;
 use super::take_up::Start;
@@ -19,13 +19,13 @@ use crate::episode::EpisodeEnd;
 use crate::live::is_resumable;
 use crate::may_begin::{self, CannotStart};
 use crate::run_context::RunContext;
-use crate::state::{Planned, SessionState};
+use crate::state::{PlannedEpisode, SessionState};
 use crate::{RunError, outage, reopen};
 
 /// Plays a trial. One that was cut off continues from the last snapshot of its container, or is retried from its first step.
 pub(crate) async fn play(
     context: Arc<RunContext>,
-    planned: Planned,
+    planned: PlannedEpisode,
     tasks: Arc<Tasks>,
 ) -> Result<EpisodeEnd, RunError> {
     let opened = {
@@ -85,7 +85,7 @@ pub(crate) async fn play(
     trial.name_trajectory();
     // What is recorded of it goes only where it is played.
     if player.is_none() && !outage::wait_for_endpoint(&context, &trial.status).await {
-        return trial.stay(Ended::Unfinished).await;
+        return trial.stay(StepsEnd::Unfinished).await;
     }
     if let Some(ended) = trial.held().await {
         return trial.stay(ended).await;
@@ -108,7 +108,7 @@ pub(crate) async fn play(
     }
     trial.release().await;
     match ended? {
-        Ended::Over(reason, exception) => {
+        StepsEnd::Over(reason, exception) => {
             let end = trial.over(reason, exception).await?;
             // Once its end is written: a trial without either would be retried from its first step.
             if !is_resumable(reason) {
@@ -116,13 +116,13 @@ pub(crate) async fn play(
             }
             Ok(end)
         }
-        Ended::Unfinished => trial.leave(),
+        StepsEnd::Unfinished => trial.leave(),
     }
 }
 
 impl Trial<'_> {
     /// Plays the steps that are left.
-    async fn whole(&mut self, start: Start) -> Result<Ended, RunError> {
+    async fn whole(&mut self, start: Start) -> Result<StepsEnd, RunError> {
         let Start { steps_before, mut attempt, mut before } = start;
         if before.is_none() {
             let opened = self.open().await;
@@ -144,17 +144,17 @@ impl Trial<'_> {
     }
 
     /// Waits while the run is paused; says how the trial ends where it may not go on.
-    pub(super) async fn held(&mut self) -> Option<Ended> {
+    pub(super) async fn held(&mut self) -> Option<StepsEnd> {
         let blocked = if may_begin::wait_out_a_pause(self.context, &self.status).await {
             may_begin::check_budgets(self.context, &self.status, &self.planned.name).await.err()?
         } else {
             CannotStart::RunEnds
         };
         match blocked {
-            CannotStart::RunEnds => Some(Ended::Unfinished),
+            CannotStart::RunEnds => Some(StepsEnd::Unfinished),
             CannotStart::Budget(over) => {
                 self.context.tell_spent(Some(over.clone())).await;
-                Some(Ended::Over(EndReason::Budget, budget_spent(&over).exception))
+                Some(StepsEnd::Over(EndReason::Budget, budget_spent(&over).exception))
             }
         }
     }

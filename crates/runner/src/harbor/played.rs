@@ -10,7 +10,7 @@ use crate::record::{Exception, exception};
 
 /// The results of a step.
 #[derive(Default)]
-pub(super) struct Played {
+pub(super) struct StepResult {
     /// What the player printed.
     pub(super) agent: ContainerEnd,
     pub(super) agent_seconds: Option<f64>,
@@ -29,10 +29,10 @@ pub(super) struct Played {
     /// Whether no step can follow, whatever the rewards are.
     pub(super) is_over: bool,
     /// The call of a harness; `None` = none was called.
-    pub(super) call: Option<CallLeft>,
+    pub(super) call: Option<CallResult>,
 }
 
-impl Played {
+impl StepResult {
     pub(super) fn raise(&mut self, reason: EndReason, kind: &str, message: &str) {
         self.raised.get_or_insert_with(|| (reason, exception(kind, message)));
     }
@@ -56,7 +56,7 @@ pub(super) enum WithoutProcesses {
 }
 
 /// The results of a call, beside what every player leaves.
-pub(super) struct CallLeft {
+pub(super) struct CallResult {
     pub(super) bill: Bill,
     pub(super) steps: Vec<Step>,
     /// By the harness's own count.

@@ -1,7 +1,7 @@
 //! Players without a model: the reference solution, or nobody. They validate tasks: a verifier that the solution does not pass,
 //! or that passes without any work, measures nothing.
 
-use harness::{Api, Call, Ended, Harness, HarnessError, Invocation, Outcome};
+use harness::{Api, Call, CommandEnd, Harness, HarnessError, Invocation, Outcome};
 use strum::IntoStaticStr;
 
 /// A player.
@@ -66,7 +66,7 @@ impl Harness for Player {
         Ok(Invocation::default())
     }
 
-    fn outcome(&self, _: &Call<'_>, _: &Ended<'_>) -> Outcome {
+    fn outcome(&self, _: &Call<'_>, _: &CommandEnd<'_>) -> Outcome {
         Outcome::default()
     }
 }

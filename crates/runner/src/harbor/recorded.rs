@@ -6,13 +6,13 @@ use gateway::StopReason;
 use model::{EndReason, Tokens, Verdict, case_lines};
 
 use super::file::StepFile;
-use super::played::{Played, WithoutProcesses};
+use super::played::{StepResult, WithoutProcesses};
 use super::reward;
 use super::task::Task;
 use super::trial::Trial;
 use crate::blocking::blocking;
 use crate::record::{
-    AttemptLeft, AttemptRecord, Exception, LeftOut, ProcessesLeft, TaskFiles, TurnRecord, exception,
+    AttemptOutput, AttemptRecord, Exception, LeftOut, ProcessesLeft, TaskFiles, TurnRecord, exception,
 };
 use crate::reopen::keep_score;
 use crate::{Event, RunError, clock, disk, kill_points};
@@ -74,7 +74,7 @@ impl Trial<'_> {
         &self,
         step: &StepFile,
         number: u32,
-        played: Played,
+        played: StepResult,
         started: Instant,
         started_at: String,
     ) -> Result<AttemptRecord, RunError> {
@@ -119,7 +119,7 @@ impl Trial<'_> {
             (!steps.is_empty()).then(|| steps.iter().map(|step| step.tool_calls.len() as u32).sum());
         let files = blocking(move || {
             let output = tests.as_deref().map(String::from_utf8_lossy);
-            let files = results.attempt(&AttemptLeft {
+            let files = results.attempt(&AttemptOutput {
                 turn: number,
                 attempt,
                 call,

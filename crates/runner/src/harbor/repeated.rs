@@ -4,7 +4,7 @@
 
 use model::EndReason;
 
-use super::played::Played;
+use super::played::StepResult;
 use super::trial::Trial;
 use crate::repeat;
 use crate::unrecorded::REPEATS;
@@ -19,7 +19,7 @@ enum EndedBy<'a> {
 }
 
 /// What something outside has ended of an attempt.
-fn ended_by(played: &Played) -> EndedBy<'_> {
+fn ended_by(played: &StepResult) -> EndedBy<'_> {
     match &played.raised {
         Some((EndReason::Endpoint, exception)) => EndedBy::Endpoint(&exception.message),
         _ => EndedBy::Itself,
@@ -38,7 +38,7 @@ impl Trial<'_> {
     }
 
     /// Whether an attempt is retried because the endpoint has ended it; if so, after the wait. What it has spent stays spent.
-    pub(super) async fn is_repeated(&mut self, played: &Played) -> bool {
+    pub(super) async fn is_repeated(&mut self, played: &StepResult) -> bool {
         let EndedBy::Endpoint(why) = ended_by(played) else { return false };
         // A spent budget allows no retry.
         let is_repeated =
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn only_a_fault_of_the_endpoint_is_retried() {
         let played = |reason| {
-            let mut played = Played::default();
+            let mut played = StepResult::default();
             played.raise(reason, "Kind", "why");
             played
         };
@@ -98,7 +98,7 @@ mod tests {
         for reason in others {
             assert_eq!(ended_by(&played(reason)), EndedBy::Itself, "{reason:?}");
         }
-        assert_eq!(ended_by(&Played::default()), EndedBy::Itself);
+        assert_eq!(ended_by(&StepResult::default()), EndedBy::Itself);
         // What went wrong first decides.
         let mut later = played(EndReason::AgentError);
         later.raise(EndReason::Endpoint, "EndpointError", "gone");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use model::EndReason;
 use sandbox::{Containers, Owner, SandboxError, TaskContainer};
 
-use super::kept::{Kept, Next, Record, Rules};
+use super::kept::{KeptTrial, Next, Record, Rules};
 use super::trial::Trial;
 use crate::blocking::blocking;
 use crate::live::Phase;
@@ -15,10 +15,10 @@ use crate::run_context::RunContext;
 use crate::{RunError, kill_points};
 
 /// The state of a trial before a step.
-pub(super) struct Before {
+pub(super) struct StateBeforeStep {
     /// The snapshot of its container.
     image: String,
-    kept: Box<Kept>,
+    kept: Box<KeptTrial>,
 }
 
 impl Trial<'_> {
@@ -45,7 +45,7 @@ impl Trial<'_> {
 
     /// Keeps the container as it is before a step, where the settings say so. `None` also where the engine cannot keep it and the
     /// trial does not need that.
-    pub(super) async fn keep(&self, step: u32) -> Result<Option<Before>, SandboxError> {
+    pub(super) async fn keep(&self, step: u32) -> Result<Option<StateBeforeStep>, SandboxError> {
         if !self.context.settings.keeps_snapshots() {
             return Ok(None);
         }
@@ -62,7 +62,7 @@ impl Trial<'_> {
             }
         };
         kill_points::point("container kept");
-        let kept = Box::new(Kept {
+        let kept = Box::new(KeptTrial {
             step,
             image_id,
             known: self.known.clone(),
@@ -70,14 +70,14 @@ impl Trial<'_> {
             was_verified: self.was_verified,
             references_failed: self.references_failed.clone(),
         });
-        Ok(Some(Before { image, kept }))
+        Ok(Some(StateBeforeStep { image, kept }))
     }
 
     /// Records the snapshot of the step that is played and, where an attempt has decided it, that of the step that follows.
     pub(super) async fn keep_record(
         &self,
-        current: &Before,
-        next: Option<(u32, &Before)>,
+        current: &StateBeforeStep,
+        next: Option<(u32, &StateBeforeStep)>,
     ) -> Result<(), RunError> {
         let next = next.map(|(attempt, before)| Next { attempt, kept: (*before.kept).clone() });
         let (record, path) = (Record { current: (*current.kept).clone(), next }, self.record_path());
@@ -88,7 +88,7 @@ impl Trial<'_> {
 
     /// Removes a snapshot that is for a resume only, once a later one is recorded. One that the engine does not remove yet, because
     /// the container was opened from it, goes with the trial.
-    pub(super) async fn drop_snapshot(&self, before: &Before) {
+    pub(super) async fn drop_snapshot(&self, before: &StateBeforeStep) {
         if self.restores() {
             return;
         }
@@ -102,7 +102,10 @@ impl Trial<'_> {
 
     /// Makes the container of the trial what it was before a step after a resume. The outer error is one of the engine; `None` = the
     /// snapshot is not there any more, or is not this folder's.
-    pub(super) async fn reopen(&mut self, kept: Box<Kept>) -> Result<Option<Reopened>, SandboxError> {
+    pub(super) async fn reopen(
+        &mut self,
+        kept: Box<KeptTrial>,
+    ) -> Result<Option<ReopenedTrial>, SandboxError> {
         let connections = self.context.connections().await;
         let Containers::Engine(engine) = &connections.containers else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
@@ -111,13 +114,13 @@ impl Trial<'_> {
         let found = engine.kept_snapshot(&self.owner, &record, kept.step, &kept.image_id).await?;
         let Some(image) = found else { return Ok(None) };
         if let Some(ended) = self.prepare().await? {
-            return Ok(Some(Reopened::Not(ended)));
+            return Ok(Some(ReopenedTrial::Not(ended)));
         }
         self.references_failed.clone_from(&kept.references_failed);
-        let before = Before { image, kept };
+        let before = StateBeforeStep { image, kept };
         match self.restore(&before).await? {
-            None => Ok(Some(Reopened::Open(before))),
-            Some(ended) => Ok(Some(Reopened::Not(ended))),
+            None => Ok(Some(ReopenedTrial::Open(before))),
+            Some(ended) => Ok(Some(ReopenedTrial::Not(ended))),
         }
     }
 
@@ -125,7 +128,7 @@ impl Trial<'_> {
     /// ready: what its image starts begins anew in it. Why it never is, if it is not.
     pub(super) async fn restore(
         &mut self,
-        before: &Before,
+        before: &StateBeforeStep,
     ) -> Result<Option<(EndReason, Exception)>, SandboxError> {
         self.status.phase(Phase::Preparing, "its container is restored");
         if let Some(container) = self.container.take() {
@@ -189,9 +192,9 @@ pub(super) async fn forget_snapshots(context: &RunContext, owner: &Owner) {
 }
 
 /// The container that a resume opens.
-pub(super) enum Reopened {
+pub(super) enum ReopenedTrial {
     /// It is as it was before the step.
-    Open(Before),
+    Open(StateBeforeStep),
     /// It is not ready.
     Not((EndReason, Exception)),
 }

@@ -11,8 +11,8 @@ use model::{EndReason, shell_word};
 use sandbox::{ContainerEnd, FileLeft, SandboxError};
 
 use super::file::StepFile;
-use super::in_container::{Broken, ORDER, blamed, end_of_output, whole};
-use super::played::Played;
+use super::in_container::{ORDER, StepFailure, blamed, end_of_output, whole};
+use super::played::StepResult;
 use super::player::Player;
 use super::reward;
 use super::trial::Trial;
@@ -31,16 +31,16 @@ const SETTLED: Duration = Duration::from_millis(500);
 
 impl Trial<'_> {
     /// Runs one step. Errors are those of the engine.
-    pub(super) async fn step(&mut self, step: &StepFile) -> Result<Played, SandboxError> {
-        let mut played = Played::default();
+    pub(super) async fn step(&mut self, step: &StepFile) -> Result<StepResult, SandboxError> {
+        let mut played = StepResult::default();
         self.is_as_kept = false;
         match self.phases(step, &mut played).await {
             Ok(()) => Ok(played),
-            Err(Broken::Engine(error)) => match self.of_player(&error).await? {
+            Err(StepFailure::Engine(error)) => match self.of_player(&error).await? {
                 Some(reason) => Ok(played.end(reason, "ContainerError", &error.to_string())),
                 None => Err(error),
             },
-            Err(Broken::Ended(reason, kind, message)) => Ok(played.end(reason, kind, &message)),
+            Err(StepFailure::Ended(reason, kind, message)) => Ok(played.end(reason, kind, &message)),
         }
     }
 
@@ -61,7 +61,7 @@ impl Trial<'_> {
         Ok(Some(if runs { EndReason::AgentError } else { EndReason::KilledItself }))
     }
 
-    async fn phases(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+    async fn phases(&mut self, step: &StepFile, played: &mut StepResult) -> Result<(), StepFailure> {
         // Before the first step as well: an image may have a suite in it.
         self.empty().await?;
         if self.was_verified {
@@ -87,7 +87,7 @@ impl Trial<'_> {
     }
 
     /// Prepares the container for a step: its files, its script, its health check.
-    pub(super) async fn set_up(&mut self, step: &StepFile) -> Result<(), Broken> {
+    pub(super) async fn set_up(&mut self, step: &StepFile) -> Result<(), StepFailure> {
         let user = step.agent_user.as_deref();
         self.lay_workdir(step).await?;
         if self.task.of_step(self.tree(), step, "workdir/setup.sh").is_some() {
@@ -97,7 +97,7 @@ impl Trial<'_> {
             if end.exit.code != Some(0) {
                 let message = format!("setup.sh {}: {}", ended(&end), end_of_output(&end.stderr));
                 let reason = blamed(self.was_played, EndReason::AgentError);
-                return Err(Broken::Ended(reason, "SetupError", message));
+                return Err(StepFailure::Ended(reason, "SetupError", message));
             }
         }
         match &step.health {
@@ -107,7 +107,7 @@ impl Trial<'_> {
     }
 
     /// Calls the player.
-    async fn agent(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+    async fn agent(&mut self, step: &StepFile, played: &mut StepResult) -> Result<(), StepFailure> {
         match self.player {
             None => return self.harness(step, played).await,
             Some(Player::Nop) => {
@@ -134,9 +134,9 @@ impl Trial<'_> {
         let script = "exec 2>&1; /solution/solve.sh".to_owned();
         let end = match self.command(script, user, &env, whole(seconds)).await {
             // A player that could not be started has not worked: its user is not there, for one.
-            Err(Broken::Engine(error)) if is_first => {
+            Err(StepFailure::Engine(error)) if is_first => {
                 self.was_played = !self.container()?.is_running().await?;
-                return Err(Broken::Engine(error));
+                return Err(StepFailure::Engine(error));
             }
             end => end?,
         };
@@ -152,7 +152,7 @@ impl Trial<'_> {
     }
 
     /// Copies the artifacts that the step names, as the agent left them.
-    async fn artifacts(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+    async fn artifacts(&mut self, step: &StepFile, played: &mut StepResult) -> Result<(), StepFailure> {
         let container = self.container()?;
         let mut sources = vec![("/logs/artifacts".to_owned(), String::new())];
         sources.extend(step.artifacts.iter().map(|kept| (kept.source.clone(), kept.destination.clone())));
@@ -192,7 +192,11 @@ impl Trial<'_> {
     }
 
     /// Runs the verifier and reads its results.
-    pub(super) async fn verify(&mut self, step: &StepFile, played: &mut Played) -> Result<(), Broken> {
+    pub(super) async fn verify(
+        &mut self,
+        step: &StepFile,
+        played: &mut StepResult,
+    ) -> Result<(), StepFailure> {
         self.status.phase(Phase::Testing, "the verifier runs");
         let began = Instant::now();
         self.empty().await?;
@@ -246,7 +250,7 @@ impl Trial<'_> {
     }
 
     /// Copies the step's files into the working folder.
-    async fn lay_workdir(&self, step: &StepFile) -> Result<(), Broken> {
+    async fn lay_workdir(&self, step: &StepFile) -> Result<(), StepFailure> {
         let Some(folder) = self.task.of_step(self.tree(), step, "workdir") else { return Ok(()) };
         // What is there stays as it is: its owner, its mode, or a link.
         let at = shell_word(&self.workdir);

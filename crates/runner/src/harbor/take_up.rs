@@ -2,12 +2,12 @@
 
 use model::EndReason;
 
-use super::end::Ended;
+use super::end::StepsEnd;
 use super::kept::{self, Continuation, Record};
-use super::snapshot::{Before, Reopened, forget_snapshots};
+use super::snapshot::{ReopenedTrial, StateBeforeStep, forget_snapshots};
 use super::trial::Trial;
 use crate::blocking::blocking;
-use crate::record::{End, EpisodeFolder, Resumed, ResumedFrom, Trajectory};
+use crate::record::{End, EpisodeFolder, ResumePoint, ResumedFrom, Trajectory};
 use crate::reopen::keep_score;
 use crate::{RunError, clock, copy, disk};
 
@@ -22,7 +22,7 @@ pub(super) struct Start {
     /// The first attempt at its first step, from 1.
     pub(super) attempt: u32,
     /// The snapshot of that step, in a container of which the trial is open; `None` = it is opened anew.
-    pub(super) before: Option<Before>,
+    pub(super) before: Option<StateBeforeStep>,
 }
 
 impl Trial<'_> {
@@ -37,7 +37,7 @@ impl Trial<'_> {
 
     /// Where it continues: from the last snapshot of its container, where its steps have one, else from its first step. The inner
     /// error is how it ends where it does not continue.
-    pub(super) async fn take_up(&mut self) -> Result<Result<Start, Ended>, RunError> {
+    pub(super) async fn take_up(&mut self) -> Result<Result<Start, StepsEnd>, RunError> {
         let path = self.record_path();
         let record = blocking(move || Ok(Record::read(&path))).await?;
         let rules = self.rules();
@@ -50,14 +50,14 @@ impl Trial<'_> {
                 let (step, has_session) = (kept.step, kept.known.session.is_some());
                 let reopened = self.reopen(kept).await;
                 if self.context.stop.is_cancelled() {
-                    return Ok(Err(Ended::Unfinished));
+                    return Ok(Err(StepsEnd::Unfinished));
                 }
                 match reopened {
-                    Ok(Some(Reopened::Open(before))) => {
+                    Ok(Some(ReopenedTrial::Open(before))) => {
                         return self.continue_from(before, (step, attempt), has_session).await.map(Ok);
                     }
-                    Ok(Some(Reopened::Not((reason, exception)))) => {
-                        return Ok(Err(Ended::Over(reason, Some(exception))));
+                    Ok(Some(ReopenedTrial::Not((reason, exception)))) => {
+                        return Ok(Err(StepsEnd::Over(reason, Some(exception))));
                     }
                     Ok(None) => "its snapshot is not there any more, or was kept for another folder",
                     Err(error) => return Ok(Err(self.broken(&error))),
@@ -71,7 +71,7 @@ impl Trial<'_> {
     /// Continues from a snapshot in which the container was opened.
     async fn continue_from(
         &mut self,
-        before: Before,
+        before: StateBeforeStep,
         (step, attempt): (u32, u32),
         has_session: bool,
     ) -> Result<Start, RunError> {
@@ -105,7 +105,7 @@ impl Trial<'_> {
         if after_turn.is_some() || end_reason.is_some() || from == ResumedFrom::Snapshot {
             let skipped = (resumes.len() + 1).saturating_sub(MOST_RESUMES);
             resumes.drain(..skipped.min(resumes.len()));
-            resumes.push(Resumed {
+            resumes.push(ResumePoint {
                 at: clock::now(),
                 after_turn,
                 after_attempt,

@@ -12,9 +12,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::file::{self, StepFile, TaskFile};
 use super::player::{self, Player};
-use super::{Recipe, TaskImage, TaskSeen, archives};
+use super::{Recipe, TaskImage, TaskPreview, archives};
 use crate::settings::{RunSettings, SettingsError, TaskSession, TaskSettings};
-use crate::state::{Planned, episode_name};
+use crate::state::{PlannedEpisode, episode_name};
 use crate::{RunError, secrets};
 
 /// Largest `task.toml`, and largest instruction, in bytes.
@@ -52,7 +52,7 @@ pub(super) struct Task {
     /// Its path in the tree.
     pub(super) folder: String,
     /// `Err` = its `task.toml` cannot be read.
-    read: Result<file::Read, String>,
+    read: Result<file::ParsedTask, String>,
     /// What its folder lacks, or holds too much of.
     lacks: Vec<String>,
     /// Whether its image is built from a `Dockerfile`.
@@ -132,7 +132,7 @@ impl Tasks {
     }
 
     /// What is to be played: the tasks that can be, or those of them that are named. Numbers count all tasks, from 0.
-    pub(crate) fn plan(&self, settings: &RunSettings) -> Result<Vec<Planned>, RunError> {
+    pub(crate) fn plan(&self, settings: &RunSettings) -> Result<Vec<PlannedEpisode>, RunError> {
         let there = self.list.len() as u32;
         if let Some(beyond) = settings.execute_episodes.iter().find(|number| **number >= there) {
             let why = format!("there is no task {beyond}: there are {there}, counted from 0");
@@ -141,13 +141,13 @@ impl Tasks {
         let named = &settings.execute_episodes;
         // A debug run plays two steps of two tasks.
         let (most, steps) = if settings.quick_debug { (2, 2) } else { (usize::MAX, u32::MAX) };
-        let planned: Vec<Planned> = (0_u32..)
+        let planned: Vec<PlannedEpisode> = (0_u32..)
             .zip(&self.list)
             .filter(|(number, task)| {
                 (named.is_empty() || named.contains(number)) && task.refusals(settings).is_empty()
             })
             .take(most)
-            .map(|(number, task)| Planned {
+            .map(|(number, task)| PlannedEpisode {
                 name: episode_name(number),
                 scenario: number,
                 turns: task.steps().min(steps),
@@ -164,7 +164,7 @@ impl Tasks {
     }
 
     /// The task of an episode.
-    pub(super) fn task(&self, planned: &Planned) -> Option<&Task> {
+    pub(super) fn task(&self, planned: &PlannedEpisode) -> Option<&Task> {
         self.list.get(planned.scenario as usize)
     }
 
@@ -198,7 +198,7 @@ impl Tasks {
     }
 
     /// Each task as preflight shows it.
-    pub(crate) fn seen(&self, settings: &RunSettings) -> Vec<TaskSeen> {
+    pub(crate) fn seen(&self, settings: &RunSettings) -> Vec<TaskPreview> {
         let warnings = self.tree.warnings();
         self.list
             .iter()
@@ -212,7 +212,7 @@ impl Tasks {
                         .filter(|warning| within(&warning.path))
                         .map(|warning| format!("{}: {}", warning.path, warning.message)),
                 );
-                TaskSeen {
+                TaskPreview {
                     name: task.name.clone(),
                     steps: task.steps(),
                     image: task.file().ok().and_then(|file| file.image.clone()),

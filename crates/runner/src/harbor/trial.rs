@@ -13,13 +13,13 @@ use super::task::{Task, Tasks};
 use crate::folders::Folders;
 use crate::record::{EpisodeFolder, Trajectory};
 use crate::run_context::RunContext;
-use crate::state::{Planned, SessionState};
+use crate::state::{PlannedEpisode, SessionState};
 use crate::status::Status;
 
 /// A trial that is played.
 pub(super) struct Trial<'a> {
     pub(super) context: &'a RunContext,
-    pub(super) planned: &'a Planned,
+    pub(super) planned: &'a PlannedEpisode,
     pub(super) tasks: Arc<Tasks>,
     pub(super) task: &'a Task,
     pub(super) file: &'a TaskFile,

@@ -121,7 +121,7 @@ fn read_tail<T: DeserializeOwned>(path: &Path) -> io::Result<(Vec<T>, u64)> {
         if begin > 0 {
             // The rest of a line that begins before the tail.
             lines.next();
-            let first = lines.clone().find_map(|line| serde_json::from_slice::<Dated>(line).ok());
+            let first = lines.clone().find_map(|line| serde_json::from_slice::<LineTime>(line).ok());
             let reaches_back =
                 first.and_then(|line| clock::seconds_since(&line.at)).is_some_and(|s| s >= FAULTS_SINCE);
             if !reaches_back && wanted < TAIL.1 {
@@ -158,6 +158,6 @@ fn is_damaged(line: &[u8]) -> bool {
 
 /// What every line of these logs has.
 #[derive(Deserialize)]
-struct Dated {
+struct LineTime {
     at: String,
 }

@@ -5,7 +5,7 @@ use sandbox::Process;
 use super::logs::TAIL;
 use super::*;
 use crate::control::ControlRequest;
-use crate::state::{HarnessNamed, Planned};
+use crate::state::{PlannedEpisode, RunHarness};
 
 fn ago(seconds: u64) -> String {
     model::moment::to_the_millisecond(SystemTime::now() - Duration::from_secs(seconds))
@@ -16,8 +16,8 @@ fn run_file(folder: &Path) -> RunFile {
     let settings = crate::settings::resolve(&[], &values).unwrap();
     let word = |word: &str| word.to_owned();
     let harness =
-        HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
-    let planned = |n: u32, turns| Planned { name: format!("scenario_{n}"), scenario: n, turns };
+        RunHarness { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
+    let planned = |n: u32, turns| PlannedEpisode { name: format!("scenario_{n}"), scenario: n, turns };
     RunFile::new(settings, harness, vec![planned(0, 10), planned(1, 4)], None)
 }
 
@@ -122,7 +122,7 @@ fn a_run_that_its_living_process_has_let_go_of_is_lost() {
     let paths = RunPaths::new(room.path());
     std::fs::create_dir_all(paths.own()).unwrap();
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
-    let named = HarnessNamed {
+    let named = RunHarness {
         name: "mock".to_owned(),
         title: "Mock".to_owned(),
         version: "1".to_owned(),

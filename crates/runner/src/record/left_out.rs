@@ -1,6 +1,6 @@
 //! What of a workspace or a container was not kept, as the record of an attempt names it.
 
-use crate::copy::{Copied, NAMED};
+use crate::copy::{CopyReport, NAMED};
 use crate::secrets::Scrub;
 
 /// Most bytes of a name. A list of [`NAMED`] such names is small enough for readers to keep it as it stands.
@@ -26,7 +26,7 @@ impl LeftOut {
     }
 
     /// What a copy left out. Names are an agent's words, too.
-    pub(crate) fn of_copy(copied: &Copied, scrub: &Scrub) -> Self {
+    pub(crate) fn of_copy(copied: &CopyReport, scrub: &Scrub) -> Self {
         let names = copied.named.iter().map(|name| String::from_utf8_lossy(&scrub.bytes(name)).into_owned());
         Self::new(names, copied.left_out)
     }

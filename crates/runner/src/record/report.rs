@@ -14,7 +14,7 @@ use crate::state::{RunFile, RunPaths};
 use crate::{Finish, RunError};
 
 /// What is known of an episode.
-pub(crate) struct Scored {
+pub(crate) struct EpisodeScore {
     /// `scenario_3`.
     pub(crate) name: String,
     pub(crate) planned_turns: u32,
@@ -22,7 +22,7 @@ pub(crate) struct Scored {
     pub(crate) end_reason: Option<EndReason>,
 }
 
-impl Scored {
+impl EpisodeScore {
     /// Mean over the planned turns of passed / total at the final attempt; turns without a count are 0. `None` = no turn
     /// was decided.
     pub(crate) fn score(&self) -> Option<f64> {
@@ -47,14 +47,14 @@ fn share(turn: &TurnSummary) -> f64 {
 }
 
 /// Mean of the scores of the episodes that have one.
-pub(crate) fn average_score(episodes: &[&Scored]) -> Option<f64> {
+pub(crate) fn average_score(episodes: &[&EpisodeScore]) -> Option<f64> {
     let scores: Vec<f64> = episodes.iter().filter_map(|episode| episode.score()).collect();
     (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
 /// Replaces the report.
-pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&Scored]) -> Result<(), RunError> {
-    let success = |episode: &&Scored| episode.turns_passed() == episode.planned_turns;
+pub(crate) fn write(results: &Path, run: &RunFile, episodes: &[&EpisodeScore]) -> Result<(), RunError> {
+    let success = |episode: &&EpisodeScore| episode.turns_passed() == episode.planned_turns;
     let begun = episodes.iter().filter(|episode| !episode.turns.is_empty()).count();
     let successes = episodes.iter().filter(|episode| success(episode)).count();
     let rate = (begun > 0).then(|| successes as f64 / episodes.len().max(1) as f64);

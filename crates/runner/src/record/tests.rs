@@ -12,7 +12,7 @@ use validation::client::{CaseResult, CaseStatus};
 use super::*;
 use crate::scenarios::Scenarios;
 use crate::settings::RunSettings;
-use crate::state::{HarnessNamed, RunFile};
+use crate::state::{RunFile, RunHarness};
 
 #[path = "../../tests/kept/mod.rs"]
 mod kept;
@@ -139,7 +139,7 @@ fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
     let (scenarios, planned) = Scenarios::plan(&mut settings).unwrap();
     let word = |word: &str| word.to_owned();
     let harness =
-        HarnessNamed { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
+        RunHarness { name: word("mock"), title: word("Mock"), version: word("1"), image: word("i") };
     let run = RunFile::new(settings, harness, planned, None);
     std::fs::write(results.join("config.yaml"), run.settings.to_yaml()).unwrap();
     let folder = EpisodeFolder::new(results.join("scenario_0"), Arc::default()).unwrap();
@@ -164,7 +164,7 @@ fn played(results: &Path) -> (RunFile, Vec<TurnRecord>) {
             let attempt = at as u32 + 1;
             let cases = failing.map(|failing| cases(&data, failing));
             let log = cases.as_deref().map(|cases| pytest::write(turn, cases, 0.5));
-            let left = AttemptLeft {
+            let left = AttemptOutput {
                 turn,
                 attempt,
                 call,
@@ -230,7 +230,7 @@ fn what_is_written_is_read_back_without_a_warning() {
     let room = KeptIfFailed::new();
     let (run, written) = played(room.path());
     let trajectory = Trajectory::read(&room.path().join("scenario_0")).unwrap().unwrap();
-    let scored = report::Scored {
+    let scored = report::EpisodeScore {
         name: "scenario_0".to_owned(),
         planned_turns: 3,
         turns: trajectory.summaries(),
@@ -466,7 +466,7 @@ fn values_are_taken_out_of_code_whose_paths_are_too_long() {
     let forwarded = ("MY_KEY".to_owned(), "x9x9x9x9x9x9x9x9".to_owned());
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
     let scrub = Scrub::new(&[forwarded], &settings);
-    let mut copied = Copied::default();
+    let mut copied = CopyReport::default();
     scrubbed(&folder, &scrub, &mut copied).unwrap();
     assert_eq!((copied.left_out, copied.named.len()), (1, 1));
     assert_eq!(std::fs::read_to_string(folder.join("app.py")).unwrap(), "KEY = '[secret]'");
@@ -486,7 +486,7 @@ fn values_are_taken_out_of_names_of_files() {
     std::fs::write(folder.join("[secret].py"), "other").unwrap();
     let settings = crate::settings::resolve(&[], &["agent=MOCK", "output_dir=x"].map(str::to_owned)).unwrap();
     let scrub = Scrub::new(&[("MY_KEY".to_owned(), value.to_owned())], &settings);
-    scrubbed(&folder, &scrub, &mut Copied::default()).unwrap();
+    scrubbed(&folder, &scrub, &mut CopyReport::default()).unwrap();
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!(read("a-[secret]/[secret]/[secret].py"), "[secret]");
     assert_eq!((read("[secret].py").as_str(), read("[secret].py-2").as_str()), ("other", "one"));

@@ -52,12 +52,12 @@ pub(crate) struct End {
     pub(crate) exception: Option<Exception>,
     /// Resumes of a trial, the oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) resumes: Vec<Resumed>,
+    pub(crate) resumes: Vec<ResumePoint>,
 }
 
 /// Where a resume continued a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Resumed {
+pub(crate) struct ResumePoint {
     /// RFC 3339.
     pub(crate) at: String,
     /// The last step of which an attempt was recorded; `None` = none was.

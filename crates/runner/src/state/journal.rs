@@ -21,12 +21,12 @@ pub(crate) struct Journal {
     /// The state before the attempt that was being recorded.
     pub(crate) before: SessionState,
     /// The state once the trajectory names it.
-    pub(crate) after: Option<After>,
+    pub(crate) after: Option<StateAfterAttempt>,
 }
 
 /// The state after an attempt is recorded.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct After {
+pub(crate) struct StateAfterAttempt {
     pub(crate) turn: u32,
     pub(crate) attempt: u32,
     pub(crate) known: SessionState,
@@ -77,8 +77,10 @@ mod tests {
     #[test]
     fn the_journal_follows_the_trajectory() {
         let known = |calls| SessionState { calls, ..SessionState::default() };
-        let journal =
-            Journal { before: known(4), after: Some(After { turn: 2, attempt: 3, known: known(5) }) };
+        let journal = Journal {
+            before: known(4),
+            after: Some(StateAfterAttempt { turn: 2, attempt: 3, known: known(5) }),
+        };
         assert_eq!(journal.clone().known(Some((2, 3))).calls, 5);
         assert_eq!(journal.clone().known(Some((2, 2))).calls, 4);
         assert_eq!(journal.known(None).calls, 4);

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use analysis::failures::{Context, FailureClass as C, classify_attempt};
-use harness::{Call, Ended, Endpoint, Exit, Outcome};
+use harness::{Call, CommandEnd, Endpoint, Exit, Outcome};
 use model::{Attempt, EndReason, Verdict};
 use serde::Deserialize;
 
@@ -82,7 +82,7 @@ impl Recording {
         let home = files::Tree::open(folder.path()).expect("a folder");
         let [stdout, stderr] = self.output();
         let exit = Exit { code: Some(self.code), timed_out: self.timed_out, ..Exit::default() };
-        let ended = Ended {
+        let ended = CommandEnd {
             exit,
             stdout: &stdout,
             stderr: &stderr,

@@ -2,7 +2,7 @@ use super::*;
 
 const TWO: &str = "[[steps]]\nname = \"round-1\"\n[[steps]]\nname = \"round-2\"\n";
 
-fn taken(text: &str) -> Read {
+fn taken(text: &str) -> ParsedTask {
     read(text).unwrap_or_else(|why| panic!("{why}: {text}"))
 }
 

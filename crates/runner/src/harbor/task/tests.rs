@@ -54,7 +54,7 @@ fn tasks_are_found_and_those_that_cannot_be_played_are_named() {
     assert!(seen[3].refused[0].contains("docker.env_vars=SOME_KEY_OF_NOBODY"), "{seen:?}");
     assert!(seen[5].notes.iter().any(|note| note.contains("the key color")), "{seen:?}");
     assert!(seen[0].notes.iter().any(|note| note.contains("limits.network=open")), "{seen:?}");
-    let storage = |task: &TaskSeen| task.notes.iter().any(|note| note.contains("10240 MB of storage"));
+    let storage = |task: &TaskPreview| task.notes.iter().any(|note| note.contains("10240 MB of storage"));
     assert!(storage(&seen[5]) && !storage(&seen[0]), "{seen:?}");
 
     let planned = tasks.plan(&settings(&[])).unwrap();
