@@ -207,6 +207,22 @@ fn another_harness_or_model_within_an_episode_is_named() {
     assert_eq!((read.runs[0].harness.as_deref(), read.runs[0].model.as_deref()), (Some("h"), Some("m")));
 }
 
+#[test]
+fn each_run_has_the_first_of_its_warnings() {
+    use std::fmt::Write as _;
+    let mut text = format!("{HEADER}\n");
+    for run in ["a", "b"] {
+        for scenario in 0..30 {
+            writeln!(text, "{run},h,m,s{scenario},0,1,1").unwrap();
+        }
+    }
+    let read = table("t.csv", text);
+    let of_run =
+        |run: &str| read.report.warnings.iter().filter(|warning| warning.run.as_deref() == Some(run)).count();
+    assert_eq!((of_run("a"), of_run("b")), (20, 1));
+    assert_eq!(read.warnings().last().unwrap().1, "39 more of the same kind are not listed.");
+}
+
 /// Parts end between episodes, and give the same as one part, in order or not.
 #[test]
 fn a_long_table_is_read_in_parts() {

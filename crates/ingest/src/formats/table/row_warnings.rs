@@ -1,13 +1,16 @@
-//! What is wrong with rows, said with their numbers: the first of each kind, and how many there are.
+//! What is wrong with rows, said with their numbers: the first of each kind, those of each run among them, and how many more
+//! there are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::Warning;
 
 use crate::format_trait::Report;
 
-/// Warnings of one kind that are listed.
+/// Warnings of one kind that are listed of a file.
 const LISTED: u64 = 20;
+/// Runs of which the first warning of a kind is listed beyond that, so that their pages say it.
+const RUNS_LISTED: usize = 200;
 
 /// What was done about it.
 #[derive(Debug, Clone, Copy)]
@@ -17,17 +20,26 @@ pub(super) enum RowAction {
     Differently,
 }
 
+/// How many warnings there are of one kind.
+#[derive(Debug, Default)]
+struct KindCount {
+    all: u64,
+    listed: u64,
+}
+
 /// Collects them.
 #[derive(Debug, Default)]
 pub(super) struct RowWarnings {
-    counts: BTreeMap<(String, &'static str), u64>,
+    counts: BTreeMap<(String, &'static str), KindCount>,
     listed: Vec<Warning>,
+    /// The kinds of warnings of each run.
+    runs: HashMap<String, BTreeSet<&'static str>>,
 }
 
 impl RowWarnings {
     /// Says something of a row.
     pub(super) fn row(&mut self, path: &str, row: u64, code: &'static str, done: RowAction, what: &str) {
-        if self.is_new(path, code) {
+        if self.count(path, code, false) {
             self.list(path, code, done, format!("Row {row} {what}"));
         }
     }
@@ -42,7 +54,8 @@ impl RowWarnings {
         done: RowAction,
         what: &str,
     ) {
-        if self.is_new(path, code) {
+        let is_first = self.is_first_of_run(run, code);
+        if self.count(path, code, is_first) {
             self.list(path, code, done, format!("Row {row} {what}"));
             if let Some(last) = self.listed.pop() {
                 self.listed.push(last.of_run(run));
@@ -50,14 +63,28 @@ impl RowWarnings {
         }
     }
 
-    /// Whether one of this kind is still listed. Counts it.
-    fn is_new(&mut self, path: &str, code: &'static str) -> bool {
+    /// Whether it is the first of its kind of one of the runs of which that is listed.
+    fn is_first_of_run(&mut self, run: &str, code: &'static str) -> bool {
+        if let Some(codes) = self.runs.get_mut(run) {
+            return codes.insert(code);
+        }
+        let is_first = self.runs.len() < RUNS_LISTED;
+        if is_first {
+            self.runs.insert(run.to_owned(), BTreeSet::from([code]));
+        }
+        is_first
+    }
+
+    /// Counts one of this kind. Whether it is listed.
+    fn count(&mut self, path: &str, code: &'static str, is_first_of_run: bool) -> bool {
         let count = match self.counts.get_mut(&(path.to_owned(), code)) {
             Some(count) => count,
             None => self.counts.entry((path.to_owned(), code)).or_default(),
         };
-        *count += 1;
-        *count <= LISTED
+        count.all += 1;
+        let is_listed = count.all <= LISTED || is_first_of_run;
+        count.listed += u64::from(is_listed);
+        is_listed
     }
 
     fn list(&mut self, path: &str, code: &'static str, done: RowAction, what: String) {
@@ -71,8 +98,8 @@ impl RowWarnings {
     /// Hands them over.
     pub(super) fn settle(self, report: &mut Report) {
         report.warn_all(self.listed);
-        for ((path, code), count) in self.counts.into_iter().filter(|(_, count)| *count > LISTED) {
-            let more = count - LISTED;
+        for ((path, code), count) in self.counts.into_iter().filter(|(_, count)| count.all > count.listed) {
+            let more = count.all - count.listed;
             let what = format!("{more} more of the same kind are not listed.");
             report.warn(Warning::read_differently(path, code, what));
         }
