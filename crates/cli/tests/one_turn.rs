@@ -307,6 +307,10 @@ fn a_report_of_one_turn_has_no_curve() {
         "event, ",
         "Censored episodes",
         "Early censored",
+        "per turn",
+        "per survived turn",
+        "per episode",
+        "fewer than 10 episodes",
     ];
     for not_there in not_there {
         assert!(!report.contains(not_there), "{not_there}: {report}");
@@ -315,6 +319,38 @@ fn a_report_of_one_turn_has_no_curve() {
     // Whoever asks for the curve gets it.
     let curve = text(&home.stamina(&["figure", "survival", &ids[0]]).stdout);
     assert!(curve.contains("<svg"), "{curve}");
+}
+
+/// "No scenario is shared" was said of jobs of tasks.
+#[test]
+fn jobs_of_other_tasks_share_no_task() {
+    let home = TestHome::new();
+    write_job(&home.path("one"), "model-a", &[("a", &[Passed]), ("b", &[Failed])]);
+    write_job(&home.path("other"), "model-b", &[("c", &[Passed]), ("d", &[Failed])]);
+    for job in ["one", "other"] {
+        home.json(&["ingest", home.path(job).to_str().expect("UTF-8")]);
+    }
+    let runs = home.json(&["runs", "--sort", "model", "--ascending"]);
+    let ids: Vec<&str> =
+        runs.as_array().expect("runs").iter().map(|run| run["id"].as_str().expect("an id")).collect();
+    let compared = text(&home.stamina(&["compare", ids[0], ids[1]]).stdout);
+    for there in [
+        "2 tasks, none of them played by all",
+        "no task is shared by all: one set may be harder",
+        "0 tasks are shared",
+        "No task is shared by all members",
+        "fewer than 10 trials",
+    ] {
+        assert!(compared.contains(there), "{there}: {compared}");
+    }
+    assert!(!compared.contains("scenario"), "{compared}");
+    let reason = &home.json(&["compare", ids[0], ids[1]])["no_overall_stratified"];
+    assert_eq!(reason, "no task was played by all members");
+    let refused = home.stamina(&["figure", "paired", ids[0], ids[1]]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("share no task of which both"), "{}", text(&refused.stderr));
+    let trials = home.text(&["table", "episodes", ids[0]]);
+    assert!(trials.contains("| Task |") && !trials.contains("Scenario"), "{trials}");
 }
 
 /// A trial that failed its first of an unknown number of steps says nothing of how many there are.

@@ -42,16 +42,18 @@ it("says differences of pass rates in percentage points, and no turns", () => {
 });
 
 it("names no shared scenarios where nothing is paired on them", () => {
-  expect(pairedOver(null, 4)).toBe("nothing is paired");
-  expect([pairedOver({ n: 1, tau: 4 }, 4), pairedOver({ n: 12, tau: 3 }, 4)]).toEqual([
+  expect(pairedOver(null, 4, false)).toBe("nothing is paired");
+  expect([pairedOver({ n: 1, tau: 4 }, 4, false), pairedOver({ n: 12, tau: 3 }, 4, false)]).toEqual([
     "on 1 shared scenario",
     "on 12 shared scenarios, as far as they are known",
   ]);
 });
 
 it("says why nothing is paired: runs in both members are no lack of shared scenarios", () => {
-  expect(notPaired({ in_both: 1 }, "A", "B")).toBe("A and B have runs, or trials of them, in common: nothing is paired.");
-  expect(notPaired({ in_both: 0 }, "A", "B")).toBe("A and B share no scenario in which both were at risk.");
+  expect(notPaired({ in_both: 1 }, "A", "B", false)).toBe("A and B have runs, or trials of them, in common: nothing is paired.");
+  expect(notPaired({ in_both: 0 }, "A", "B", false)).toBe("A and B share no scenario in which both were at risk.");
+  expect(notPaired({ in_both: 0 }, "A", "B", true)).toBe("A and B share no task of which both have a scored trial.");
+  expect(pairedOver({ n: 12, tau: 1 }, 1, true)).toBe("on 12 shared tasks");
 });
 
 it("does not say that no scenario is shared by members that have trials in common", () => {
@@ -64,6 +66,7 @@ it("says why no turn is listed: that two share no scenario only where they have 
     ({
       reference,
       shared_scenarios,
+      of_one_turn: false,
       members: [{ name: "A" }, { name: "B" }],
       pairs: [{ a: 1 - reference, b: reference, in_both }],
     }) as unknown as Comparison;

@@ -17,8 +17,9 @@ export function otherOf(members: number, reference: number, chosen: number | nul
 }
 
 /** Why nothing is paired between two members of these names. */
-export function notPaired(pair: Pick<ComparedPair, "in_both"> | undefined, a: string, b: string): string {
+export function notPaired(pair: Pick<ComparedPair, "in_both"> | undefined, a: string, b: string, rates: boolean): string {
   if (pair !== undefined && pair.in_both > 0) return `${a} and ${b} have runs, or trials of them, in common: nothing is paired.`;
+  if (rates) return `${a} and ${b} share no task of which both have a scored trial.`;
   return `${a} and ${b} share no scenario in which both were at risk.`;
 }
 
@@ -28,10 +29,12 @@ export function noDisagreement({
   pairs,
   reference,
   shared_scenarios,
-}: Pick<Comparison, "members" | "pairs" | "reference" | "shared_scenarios">): string {
+  of_one_turn,
+}: Pick<Comparison, "members" | "pairs" | "reference" | "shared_scenarios" | "of_one_turn">): string {
   if (members.length !== 2 || shared_scenarios > 0) return "They agree on every turn that more than one of them reached.";
   const other = 1 - reference;
-  return notPaired(pairWith({ pairs, reference }, other), members[other]?.name ?? "This run", members[reference]?.name ?? "the reference");
+  const pair = pairWith({ pairs, reference }, other);
+  return notPaired(pair, members[other]?.name ?? "This run", members[reference]?.name ?? "the reference", of_one_turn);
 }
 
 /** How many scenarios all members share; `null` = they have trials in common, which are of one scenario whatever their sources call it. */
@@ -39,9 +42,9 @@ export const knownShared = ({ overlaps, shared_scenarios }: Pick<Comparison, "ov
   shared_scenarios === 0 && overlaps.length > 0 ? null : shared_scenarios;
 
 /** Over what a member is paired with the reference: `on 12 shared scenarios`; of `tau`, the horizon of the comparison, they may know less. */
-export function pairedOver(paired: Pick<PairedComparison, "n" | "tau"> | null, tau: number): string {
+export function pairedOver(paired: Pick<PairedComparison, "n" | "tau"> | null, tau: number, rates: boolean): string {
   if (paired === null) return "nothing is paired";
-  return `on ${counted(paired.n, "shared scenario")}${paired.tau < tau ? ", as far as they are known" : ""}`;
+  return `on ${counted(paired.n, rates ? "shared task" : "shared scenario")}${paired.tau < tau ? ", as far as they are known" : ""}`;
 }
 
 /** A difference as it is shown: of pass rates in percentage points, else in turns. */

@@ -149,9 +149,10 @@ fn comparison_text(comparison: &Comparison) -> String {
             .collect();
         text.push_str(&text_table::table(&head, &vec![false; head.len()], &rows));
     }
+    let scenario = if comparison.of_one_turn { "task" } else { "scenario" };
     let tau = format!(" τ = {}.", counted(comparison.tau.into(), "turn"));
     let in_words =
-        |shared: u32| format!(" {} {} shared.", counted(shared.into(), "scenario"), are(shared.into()));
+        |shared: u32| format!(" {} {} shared.", counted(shared.into(), scenario), are(shared.into()));
     let shared = comparison.known_shared_scenarios().map(in_words).unwrap_or_default();
     text.push_str(&format!(
         "{} {} the same.{shared}{}\n\n",
@@ -169,11 +170,12 @@ fn comparison_text(comparison: &Comparison) -> String {
         format!("{what} χ² = {:.2}, {} degrees of freedom, {}\n", test.chi2, test.df, p_value(Some(test.p)))
     };
     if let Some(overall) = comparison.overall.filter(|_| members.len() > 2) {
-        let clustered = if comparison.overall_clustered { ", clustered by scenario," } else { "" };
+        let clustered =
+            if comparison.overall_clustered { format!(", clustered by {scenario},") } else { String::new() };
         text.push_str(&test(&format!("\nAll together: log-rank{clustered}"), overall));
     }
     if let Some(stratified) = comparison.overall_stratified.filter(|_| members.len() > 2) {
-        text.push_str(&test("Stratified by scenario:", stratified));
+        text.push_str(&test(&format!("Stratified by {scenario}:"), stratified));
     }
     if let Some(why) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
         text.push_str(&format!("\nNo log-rank test over all: {why}\n"));

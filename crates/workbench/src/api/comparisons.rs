@@ -353,9 +353,11 @@ pub struct PermutationTest {
 
 impl ComparedPair {
     /// Why nothing is paired between two members of these names.
-    pub(crate) fn not_paired(&self, a: &str, b: &str) -> String {
+    pub(crate) fn not_paired(&self, a: &str, b: &str, of_one_turn: bool) -> String {
         if self.in_both > 0 {
             format!("{a} and {b} have runs, or trials of them, in common: nothing is paired.")
+        } else if of_one_turn {
+            format!("{a} and {b} share no task of which both have a scored trial.")
         } else {
             format!("{a} and {b} share no scenario in which both were at risk.")
         }

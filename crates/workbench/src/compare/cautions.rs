@@ -44,8 +44,9 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
         )
     }));
     cautions.extend(say(who(&|m| m.stamina.n > 0 && m.stamina.n < FEW), &|names| {
+        let episodes = if one { "trials" } else { "episodes" };
         format!(
-            "{names}: fewer than {FEW} episodes. Intervals are wide, and p-values of the log-rank test rough."
+            "{names}: fewer than {FEW} {episodes}. Intervals are wide, and p-values of the log-rank test rough."
         )
     }));
     // Only repeats that were at risk depend on each other, and make intervals and tests clustered.
@@ -89,7 +90,8 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
     }
     cautions.extend(shorter(comparison));
     if comparison.members.len() > 1 && comparison.shared_scenarios == 0 && shares_none(comparison, pools) {
-        cautions.push("No scenario is shared by all members: nothing is paired over all of them.".to_owned());
+        let scenario = if one { "task" } else { "scenario" };
+        cautions.push(format!("No {scenario} is shared by all members: nothing is paired over all of them."));
     }
     cautions
 }

@@ -6,7 +6,7 @@ use store::EpisodeId;
 
 /// Episodes of a run that are counted in another one, or nowhere because a copy is withdrawn.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Copied {
+pub(crate) struct CopiedEpisodes {
     pub(super) ids: HashSet<EpisodeId>,
     pub(super) slugs: HashSet<String>,
     /// The scenarios that they play.
@@ -17,7 +17,7 @@ pub(crate) struct Copied {
     pub(super) withdrawn_in: BTreeMap<String, u32>,
 }
 
-impl Copied {
+impl CopiedEpisodes {
     /// The episodes that count in their place.
     pub(crate) fn counted(&self) -> impl Iterator<Item = EpisodeId> {
         self.counted.keys().copied()

@@ -3,10 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use model::counted;
 use store::RunEntry;
 
 use super::coverage;
-use super::members::{Pool, PooledRun, Scenario};
+use super::members::{Pool, PooledRun, Scenario, all_of_one_turn};
 use super::rules::Effect;
 use super::setting_line::{Line, Setting};
 use crate::api::SettingDifference;
@@ -219,8 +220,9 @@ fn range(values: impl Iterator<Item = u32> + Clone) -> Option<String> {
 fn scenarios(pools: &[Pool]) -> Line<'static> {
     let played: Vec<BTreeSet<Scenario<'_>>> = pools.iter().map(Pool::all_scenarios).collect();
     let shared = shared(&played);
+    let scenario = if all_of_one_turn(pools) { "task" } else { "scenario" };
     let value = |own: &BTreeSet<Scenario<'_>>| {
-        let count = if own.len() == 1 { "1 scenario".to_owned() } else { format!("{} scenarios", own.len()) };
+        let count = counted(own.len() as u64, scenario);
         let others = own.len() - shared.len();
         match others {
             0 => count,
@@ -237,9 +239,9 @@ fn scenarios(pools: &[Pool]) -> Line<'static> {
         effect: Effect::NotComparable,
         more: None,
         note: match shared.len() {
-            0 => "no scenario is shared by all: one set may be harder than the other".to_owned(),
-            1 => "only 1 scenario is shared by all: compare on it alone (paired)".to_owned(),
-            n => format!("only {n} scenarios are shared by all: compare on these (paired)"),
+            0 => format!("no {scenario} is shared by all: one set may be harder than the other"),
+            1 => format!("only 1 {scenario} is shared by all: compare on it alone (paired)"),
+            n => format!("only {n} {scenario}s are shared by all: compare on these (paired)"),
         },
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use store::{RunFilter, RunRecord, Store};
 
-use super::copied::Copied;
+use super::copied::CopiedEpisodes;
 pub(crate) use super::pool::{Pool, PooledRun, Scenario, joined_names};
 use super::series_styles::by_levels;
 use super::sets::ScenarioSets;
@@ -94,7 +94,7 @@ pub(crate) fn resolve_only(
                 0 => BTreeSet::new(),
                 _ => store.withdrawn_trials(record.entry.id)?.into_iter().map(|(_, trial)| trial).collect(),
             };
-            let copied = Copied::default();
+            let copied = CopiedEpisodes::default();
             pooled.push(PooledRun {
                 record,
                 episodes,

@@ -9,7 +9,7 @@ use analysis::survival::Observation;
 use model::{Benchmark, CensoringPolicy};
 use store::{EpisodeEntry, RunEntry, RunRecord};
 
-use super::copied::Copied;
+use super::copied::CopiedEpisodes;
 use super::sets::{self, ScenarioSets};
 use crate::api::{Member, SeriesStyle, marked};
 use crate::episodes::{episode_end, in_scenario, of_one_turn, of_unknown_turns, turn_axis};
@@ -22,7 +22,7 @@ pub(crate) struct PooledRun {
     /// Its episodes, by slug, without those that are counted in another run.
     pub(crate) episodes: Vec<EpisodeEntry>,
     /// Those that are.
-    pub(crate) copied: Copied,
+    pub(crate) copied: CopiedEpisodes,
     /// Its withdrawn trials, those included that are withdrawn as trials of another run ([`store::Store::withdrawn_trials`]).
     pub(crate) withdrawn: BTreeSet<String>,
     /// Which set of scenarios its scenario names belong to.

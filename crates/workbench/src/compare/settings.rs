@@ -71,7 +71,7 @@ fn of_source(pools: &[Pool]) -> Vec<Line<'static>> {
     for (m, pool) in pools.iter().enumerate() {
         for (r, run) in pool.runs.iter().enumerate() {
             let settings = &run.record.run.settings;
-            let unused = Unused::from_run(&run.record);
+            let unused = UnusedSettings::from_run(&run.record);
             for (name, value) in settings {
                 let key = Key::new(name, run.record.entry.harness.as_deref());
                 let rule = rule_of(&key);
@@ -155,13 +155,13 @@ fn is_own(run: &RunRecord) -> bool {
 }
 
 /// Settings of a part that did not run, or that another setting answers for.
-struct Unused {
+struct UnusedSettings {
     no_model_sampled: bool,
     no_simulated_model: bool,
     hash_is_known: bool,
 }
 
-impl Unused {
+impl UnusedSettings {
     fn from_run(run: &RunRecord) -> Self {
         let settings = &run.run.settings;
         let find = |name: &str| {

@@ -37,14 +37,14 @@ impl PerTurn {
 
 /// Steps of the turns that count for stamina, over episodes.
 #[derive(Default)]
-struct Survived {
+struct SurvivedSteps {
     sum: f64,
     known: u32,
     /// Episodes that survived a turn and whose steps are not known.
     unknown: u32,
 }
 
-impl Survived {
+impl SurvivedSteps {
     fn add(&mut self, steps: Option<u32>, stamina: u32) {
         match steps {
             Some(steps) => {
@@ -99,7 +99,7 @@ impl<T: Copy + Default + PartialOrd> Sum<T> {
 /// Sums and rates of a member. `plays` are those of its runs, in their order; the policy says which ends are failures.
 pub(crate) fn spent(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &CensoringPolicy) -> Spent {
     let [mut tokens, mut tool_calls, mut steps, mut seconds, mut dollars] = [const { PerTurn::new() }; 5];
-    let mut survived = Survived::default();
+    let mut survived = SurvivedSteps::default();
     let entries: HashMap<EpisodeId, &EpisodeEntry> =
         pool.episodes().map(|episode| (episode.id, episode)).collect();
     let by_id: HashMap<EpisodeId, &EpisodeTurns> =
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn a_mean_over_those_for_whom_it_is_trivially_known_is_unknown() {
         let mean = |episodes: &[(Option<u32>, u32)]| {
-            let mut survived = Survived::default();
+            let mut survived = SurvivedSteps::default();
             for (steps, stamina) in episodes {
                 survived.add(*steps, *stamina);
             }
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_mean_over_those_that_took_no_step_is_unknown_where_steps_of_others_are_unknown() {
         let mean = |episodes: &[(Option<u32>, u32)]| {
-            let mut survived = Survived::default();
+            let mut survived = SurvivedSteps::default();
             for (steps, stamina) in episodes {
                 survived.add(*steps, *stamina);
             }

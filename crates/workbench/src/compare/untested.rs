@@ -11,6 +11,8 @@ use crate::api::Comparison;
 /// Why there is no log-rank test over all members, plain and stratified, where there is none. `groups` are the episodes
 /// of the members.
 pub(super) fn untested(data: &Comparison, groups: &[&[InScenario]]) -> (Option<String>, Option<String>) {
+    let one = data.of_one_turn;
+    let at_once = if one { "every trial that is scored failed" } else { ALL_AT_ONCE };
     let common: Vec<String> = data.overlaps.iter().map(|overlap| in_common(data, *overlap)).collect();
     let empty: Vec<&str> =
         data.members.iter().filter(|m| m.stamina.n == 0).map(|m| m.name.as_str()).collect();
@@ -21,18 +23,21 @@ pub(super) fn untested(data: &Comparison, groups: &[&[InScenario]]) -> (Option<S
     } else if !empty.is_empty() {
         Some(format!("no episodes: {}", empty.join(", ")))
     } else if data.members.iter().all(|member| member.stamina.events == 0) {
-        Some("no episode failed".to_owned())
+        Some(if one { "no trial failed" } else { "no episode failed" }.to_owned())
     } else {
         None
     };
     let variation = Variation::over_all(groups);
     let plain = of_both.clone().unwrap_or_else(|| {
         match variation {
-            Variation::AtOnce => ALL_AT_ONCE,
+            Variation::AtOnce => at_once,
             Variation::Apart | Variation::NoFailure => {
                 "whenever an episode failed, no other member had one that was still alive"
             }
             // A test that is clustered needs more scenarios with a score than it has degrees of freedom.
+            Variation::Varies if data.overall_clustered && one => {
+                "too few tasks for a test that is clustered by task"
+            }
             Variation::Varies if data.overall_clustered => {
                 "too few scenarios for a test that is clustered by scenario"
             }
@@ -42,9 +47,11 @@ pub(super) fn untested(data: &Comparison, groups: &[&[InScenario]]) -> (Option<S
     });
     let stratified = of_both.unwrap_or_else(|| {
         match data.shared_scenarios {
+            0 if one => "no task was played by all members",
             0 => "no scenario was played by all members",
+            1 if one => "only one task was played by all members",
             1 => "only one scenario was played by all members",
-            _ if variation == Variation::AtOnce => ALL_AT_ONCE,
+            _ if variation == Variation::AtOnce => at_once,
             _ => within_scenarios(groups),
         }
         .to_owned()

@@ -320,7 +320,8 @@ fn paired(data: &Comparison, other: u32, names: &HashMap<String, String>) -> Res
     let pair = data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference));
     let Some(found) = pair.and_then(|p| p.paired.as_ref()) else {
         let own = reference(data)?;
-        let why = pair.map(|pair| pair.not_paired(&member.marked(), &own.marked())).unwrap_or_default();
+        let why = pair.map(|pair| pair.not_paired(&member.marked(), &own.marked(), data.of_one_turn));
+        let why = why.unwrap_or_default();
         return Err(ApiError::new("export.paired", why.trim_end_matches('.'))
             .hint("Compare runs of one benchmark, none of which is in both members"));
     };

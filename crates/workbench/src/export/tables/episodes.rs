@@ -59,10 +59,10 @@ fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<V
     Ok(all)
 }
 
-/// What begins a row: which episode it is.
-fn identity() -> Vec<Column> {
+/// What begins a row: which episode it is. Of runs of one turn, its scenario is a task.
+fn identity(of_one_turn: bool) -> Vec<Column> {
     vec![
-        Column::text("scenario", "Scenario"),
+        Column::text("scenario", if of_one_turn { "Task" } else { "Scenario" }),
         Column::text("run", "Run"),
         Column::text("run_id", "Id of the run").for_machines(),
         Column::text("episode", "Episode").for_machines(),
@@ -85,7 +85,7 @@ impl MemberRow {
 /// One row an episode.
 pub(super) fn table(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<Table, ApiError> {
     let one = members::all_of_one_turn(&members::resolve(&workbench.store, shown)?);
-    let mut columns = identity();
+    let mut columns = identity(one);
     columns.extend(for_machines_if(!one, vec![Column::text("outcome", "Came to").missing("n/a")]));
     columns.extend(for_machines_if(
         one,
@@ -156,7 +156,7 @@ pub(super) fn table(workbench: &Workbench, shown: &[Member], sort: GridSort) -> 
 
 /// One row a turn of an episode: the grid.
 pub(super) fn turns(workbench: &Workbench, members: &[Member], sort: GridSort) -> Result<Table, ApiError> {
-    let mut columns = identity();
+    let mut columns = identity(members::all_of_one_turn(&members::resolve(&workbench.store, members)?));
     columns.extend([
         Column::integer("turn", "Turn"),
         Column::text("state", "Came to"),

@@ -152,7 +152,7 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
             |index: u32| data.members.get(index as usize).map(ComparedMember::marked).unwrap_or_default();
         let (a, b) = (text(pair.a), text(pair.b));
         let Some(paired) = &pair.paired else {
-            table.notes.push(pair.not_paired(&a, &b));
+            table.notes.push(pair.not_paired(&a, &b, one));
             continue;
         };
         for row in &paired.scenarios {
