@@ -20,7 +20,7 @@ use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_types::{Document, Number};
 use serde_json::Value;
 
-use crate::dialect::{Bound, Dialect, Form, Learned, keeps_to_form};
+use crate::dialect::{Bound, Dialect, EndpointKnowledge, Form, keeps_to_form};
 use crate::model::{
     Call, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain, error_line,
 };
@@ -35,7 +35,7 @@ pub struct Bedrock {
     region: String,
     /// What the model is known to support: [`Form::Schema`] is a tool that it must call, [`Form::Tool`] a tool that it may
     /// call.
-    learned: Learned,
+    learned: EndpointKnowledge,
 }
 
 impl Bedrock {
@@ -67,7 +67,7 @@ impl Bedrock {
             client: Client::from_conf(config),
             model: model.to_owned(),
             region: region.to_string(),
-            learned: Learned::new(),
+            learned: EndpointKnowledge::new(),
         }
     }
 

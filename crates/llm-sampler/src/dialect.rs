@@ -96,7 +96,7 @@ impl Dialect {
 
 /// What all threads have learned about an endpoint.
 #[derive(Debug)]
-pub(crate) struct Learned(Mutex<State>);
+pub(crate) struct EndpointKnowledge(Mutex<State>);
 
 #[derive(Debug)]
 struct State {
@@ -109,7 +109,7 @@ struct State {
     too_large: u32,
 }
 
-impl Learned {
+impl EndpointKnowledge {
     /// The state before the first request.
     pub(crate) fn new() -> Self {
         Self(Mutex::new(State { dialect: Dialect::BEST, is_kept: false, neglected: 0, too_large: 0 }))
@@ -128,7 +128,7 @@ impl Learned {
 /// One question, sent until the endpoint accepts the request.
 #[derive(Debug)]
 pub(crate) struct PendingQuestion<'a> {
-    learned: &'a Learned,
+    learned: &'a EndpointKnowledge,
     /// Whether the bound on its tokens was refused.
     is_unbounded: bool,
 }
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(Dialect::BEST.after_neglect().after_neglect().after_neglect().form, Form::Prose);
     }
 
-    fn answered(learned: &Learned, text: &str) {
+    fn answered(learned: &EndpointKnowledge, text: &str) {
         let asking = learned.question();
         let dialect = asking.dialect();
         asking.answered(dialect, keeps_to_form(dialect, text));
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn one_answer_in_prose_changes_nothing_and_several_in_a_row_do() {
-        let learned = Learned::new();
+        let learned = EndpointKnowledge::new();
         let form = || learned.question().dialect().form;
         answered(&learned, "I'm sorry.");
         answered(&learned, "{}");
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(form(), Form::Tool);
 
         // An endpoint that never used the form.
-        let learned = Learned::new();
+        let learned = EndpointKnowledge::new();
         let form = || learned.question().dialect().form;
         for (text, after) in [
             ("Gladly!", Form::Schema),
@@ -311,8 +311,8 @@ mod tests {
 
     #[test]
     fn an_answer_that_is_too_large_does_not_change_the_bound_of_others() {
-        let learned = Learned::new();
-        let refused = |learned: &Learned| {
+        let learned = EndpointKnowledge::new();
+        let refused = |learned: &EndpointKnowledge| {
             let mut asking = learned.question();
             let dialect = asking.dialect();
             let next = dialect.after_refusal(400, "max_tokens is too large: 12000").expect("a next one");
@@ -326,7 +326,7 @@ mod tests {
         };
         refused(&learned);
         assert_eq!(learned.question().dialect(), Dialect { temperature: false, ..Dialect::BEST });
-        let again = |learned: &Learned| {
+        let again = |learned: &EndpointKnowledge| {
             let mut asking = learned.question();
             let dialect = asking.dialect();
             if let Some(next) = dialect.after_refusal(400, "max_tokens is too large: 12000") {

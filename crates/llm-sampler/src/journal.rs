@@ -19,7 +19,7 @@ use scenario::sample::{Answer, SampleError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Unready;
+use crate::UnusableModel;
 
 /// The version of the file.
 const FORMAT: &str = "stamina-answers/1";
@@ -69,9 +69,9 @@ pub struct Journal {
 impl Journal {
     /// Opens a journal in a file, with the answers of an earlier generation. `depends_on` is all that answers depend on. A file
     /// with another value is an error.
-    pub fn open(path: &Path, depends_on: Value) -> Result<Self, Unready> {
+    pub fn open(path: &Path, depends_on: Value) -> Result<Self, UnusableModel> {
         let unusable = |why: &dyn std::fmt::Display| {
-            Unready(format!(
+            UnusableModel(format!(
                 "{} cannot be resumed: {why}. Delete it to ask for all answers again",
                 path.display()
             ))

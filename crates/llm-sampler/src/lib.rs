@@ -47,4 +47,4 @@ pub use self::tally::{Counts, Tally};
 /// Why no model is usable, with what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unready(pub String);
+pub struct UnusableModel(pub String);

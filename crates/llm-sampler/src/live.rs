@@ -13,7 +13,7 @@ use scenario::sample::SampleError;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 
-use crate::Unready;
+use crate::UnusableModel;
 use crate::model::{Failure, Model, Question};
 
 /// Limits of requests to a model.
@@ -66,14 +66,14 @@ const LOOK: Duration = Duration::from_millis(30);
 pub(crate) struct Background(Option<Runtime>);
 
 impl Background {
-    pub(crate) fn new() -> Result<Self, Unready> {
+    pub(crate) fn new() -> Result<Self, UnusableModel> {
         tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("model")
             .enable_all()
             .build()
             .map(|runtime| Self(Some(runtime)))
-            .map_err(|e| Unready(format!("The machine gives no more threads: {e}")))
+            .map_err(|e| UnusableModel(format!("The machine gives no more threads: {e}")))
     }
 
     /// Runs a future. `None` if the runtime ended first, or if `ended` returns true: the future is then dropped, with a call in

@@ -26,13 +26,13 @@ const TOKENS_AROUND: u32 = 64;
 
 /// The kind of text in an open place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum PlaceKind {
     Name,
     Title,
     About,
 }
 
-impl Takes {
+impl PlaceKind {
     fn pattern(self) -> &'static str {
         match self {
             Self::Name => NAME,
@@ -55,13 +55,13 @@ impl Takes {
 /// An open place of a generated part.
 pub(crate) struct Place<'a> {
     label: String,
-    takes: Takes,
+    takes: PlaceKind,
     text: &'a mut String,
 }
 
 impl<'a> Place<'a> {
     fn name(label: impl Into<String>, text: &'a mut String) -> Self {
-        Self { label: label.into(), takes: Takes::Name, text }
+        Self { label: label.into(), takes: PlaceKind::Name, text }
     }
 }
 
@@ -120,7 +120,7 @@ impl Open for Change {
 impl Open for Schema {
     fn places(&mut self) -> Vec<Place<'_>> {
         let mut places =
-            vec![Place { label: "title".to_owned(), takes: Takes::Title, text: &mut self.title }];
+            vec![Place { label: "title".to_owned(), takes: PlaceKind::Title, text: &mut self.title }];
         for entity in &mut self.entities {
             places.extend(entity_places(entity, true));
         }
@@ -142,7 +142,7 @@ fn entity_places(entity: &mut Entity, several: bool) -> Vec<Place<'_>> {
     let mut places = vec![
         Place::name(label("singular"), &mut entity.name),
         Place::name(label("plural"), &mut entity.plural),
-        Place { label: label("about"), takes: Takes::About, text: &mut entity.about },
+        Place { label: label("about"), takes: PlaceKind::About, text: &mut entity.about },
     ];
     for field in &mut entity.fields {
         places.push(Place::name(label(&field.key), &mut field.name));
@@ -154,9 +154,9 @@ fn entity_places(entity: &mut Entity, several: bool) -> Vec<Place<'_>> {
 }
 
 /// The open places of a part: short and unique labels, the kind of text, and the generated text.
-fn described<T: Open>(drawn: &T) -> Vec<(String, Takes, String)> {
+fn described<T: Open>(drawn: &T) -> Vec<(String, PlaceKind, String)> {
     let mut copy = drawn.clone();
-    let mut found: Vec<(String, Takes, String)> = Vec::new();
+    let mut found: Vec<(String, PlaceKind, String)> = Vec::new();
     for (index, place) in copy.places().into_iter().enumerate() {
         let plain = place.label.len() <= LABEL_CHARS && place.label != "choice";
         let label = if plain && found.iter().all(|(label, ..)| *label != place.label) {
@@ -309,12 +309,12 @@ mod tests {
     }
 
     /// The text number `n` that matches a pattern.
-    fn text(takes: Takes, n: usize) -> String {
+    fn text(takes: PlaceKind, n: usize) -> String {
         let letters: String = [n / 26, n % 26].iter().map(|n| char::from(b'a' + *n as u8)).collect();
         match takes {
-            Takes::Name => format!("mine_{letters}"),
-            Takes::Title => format!("Mine {letters}"),
-            Takes::About => format!("a thing of {letters}"),
+            PlaceKind::Name => format!("mine_{letters}"),
+            PlaceKind::Title => format!("Mine {letters}"),
+            PlaceKind::About => format!("a thing of {letters}"),
         }
     }
 
@@ -457,6 +457,6 @@ mod tests {
         walk(&form);
         assert!(form.to_string().len() < 60_000);
         assert!(example(1, &first()).starts_with(r#"{"answer":{"choice":"1","title":"#));
-        assert!(is_name(&text(Takes::Name, 3)));
+        assert!(is_name(&text(PlaceKind::Name, 3)));
     }
 }

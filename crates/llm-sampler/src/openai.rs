@@ -11,8 +11,8 @@ use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::Unready;
-use crate::dialect::{Bound, Dialect, Form, Learned, keeps_to_form};
+use crate::UnusableModel;
+use crate::dialect::{Bound, Dialect, EndpointKnowledge, Form, keeps_to_form};
 use crate::model::{
     Call, FORM_NAME, Failure, Model, PROSE_TOKENS, Question, Speaker, THINKING_TOKENS, chain, error_line,
 };
@@ -46,29 +46,34 @@ pub struct OpenAi {
     /// The key, to remove it from messages of the endpoint.
     key: String,
     /// What the endpoint is known to support.
-    learned: Learned,
+    learned: EndpointKnowledge,
 }
 
 impl OpenAi {
     /// A model at a base URL (`https://api.openai.com/v1`). The key is read from an environment variable. Local endpoints need
     /// no key.
-    pub fn new(base_url: &str, model: &str, key_variable: &str, answer: usize) -> Result<Self, Unready> {
+    pub fn new(
+        base_url: &str,
+        model: &str,
+        key_variable: &str,
+        answer: usize,
+    ) -> Result<Self, UnusableModel> {
         let base_url = base_url.trim_end_matches('/');
         let url = reqwest::Url::parse(base_url)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https"))
             .ok_or_else(|| {
-            Unready(format!("`{base_url}` is not the address of an endpoint (http:// or https://)"))
+            UnusableModel(format!("`{base_url}` is not the address of an endpoint (http:// or https://)"))
         })?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Unready(format!(
+            return Err(UnusableModel(format!(
                 "An address of an endpoint carries no user or password; put the key into ${key_variable}"
             )));
         }
         let local = is_on_this_machine(&url);
         let key = std::env::var(key_variable).unwrap_or_default();
         if key.is_empty() && !local {
-            return Err(Unready(format!(
+            return Err(UnusableModel(format!(
                 "The key of {base_url} is missing: set the environment variable {key_variable}, or name another with \
                  `llm_sampler.key_variable`"
             )));
@@ -84,7 +89,7 @@ impl OpenAi {
         key_variable: &str,
         key: String,
         answer: usize,
-    ) -> Result<Self, Unready> {
+    ) -> Result<Self, UnusableModel> {
         crate::tls::provide();
         let mut http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
         if local {
@@ -94,21 +99,24 @@ impl OpenAi {
             // This needs no certificates of the system.
             http = http.tls_certs_only([]);
         }
-        let http = http.build().map_err(|e| Unready(format!("No HTTP client: {}", chain(&e))))?;
+        let http = http.build().map_err(|e| UnusableModel(format!("No HTTP client: {}", chain(&e))))?;
         let mut config = OpenAIConfig::new().with_api_base(base_url).with_api_key(key.clone());
         if base_url != OPENAI {
             // The library reads these from the environment. They must not be sent.
             config = config.with_org_id("").with_project_id("");
         }
-        let client =
-            Client::build(http.clone(), config).with_http_service(Bounded { http, answer, key: key.clone() });
+        let client = Client::build(http.clone(), config).with_http_service(BoundedClient {
+            http,
+            answer,
+            key: key.clone(),
+        });
         Ok(Self {
             client,
             base_url: base_url.to_owned(),
             model: model.to_owned(),
             key_variable: key_variable.to_owned(),
             key,
-            learned: Learned::new(),
+            learned: EndpointKnowledge::new(),
         })
     }
 
@@ -183,7 +191,7 @@ impl OpenAi {
 
     fn failure(&self, error: OpenAIError) -> Failure {
         match error {
-            OpenAIError::Boxed(error) => match error.downcast::<Refused>() {
+            OpenAIError::Boxed(error) => match error.downcast::<RequestFailure>() {
                 Ok(refused) => {
                     let failure = refused.0;
                     match failure {
@@ -232,11 +240,11 @@ struct AssistantMessage {
 
 #[derive(Deserialize)]
 struct ToolCall {
-    function: Called,
+    function: CalledFunction,
 }
 
 #[derive(Deserialize)]
-struct Called {
+struct CalledFunction {
     #[serde(default)]
     arguments: String,
 }
@@ -295,7 +303,7 @@ fn status_of(what: &str) -> u16 {
 
 /// Sends a request, and reads no more of the response than the limit of an answer.
 #[derive(Clone)]
-struct Bounded {
+struct BoundedClient {
     http: reqwest::Client,
     answer: usize,
     /// The key, to remove it from quoted responses.
@@ -304,29 +312,29 @@ struct Bounded {
 
 /// A failure, as an error of the client library.
 #[derive(Debug)]
-struct Refused(Failure);
+struct RequestFailure(Failure);
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for RequestFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:?}", self.0)
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for RequestFailure {}
 
-impl From<Failure> for Refused {
+impl From<Failure> for RequestFailure {
     fn from(failure: Failure) -> Self {
         Self(failure)
     }
 }
 
-impl From<Refused> for OpenAIError {
-    fn from(refused: Refused) -> Self {
+impl From<RequestFailure> for OpenAIError {
+    fn from(refused: RequestFailure) -> Self {
         Self::Boxed(Box::new(refused))
     }
 }
 
-impl tower_service::Service<HttpRequestFactory> for Bounded {
+impl tower_service::Service<HttpRequestFactory> for BoundedClient {
     type Response = Response;
     type Error = OpenAIError;
     type Future = std::pin::Pin<Box<dyn Future<Output = Result<Response, OpenAIError>> + Send>>;
@@ -339,7 +347,7 @@ impl tower_service::Service<HttpRequestFactory> for Bounded {
         let Self { http, answer, key } = self.clone();
         Box::pin(async move {
             let request = request.build().await?;
-            Ok(send(&http, request, answer, &key).await.map_err(Refused)?)
+            Ok(send(&http, request, answer, &key).await.map_err(RequestFailure)?)
         })
     }
 }

@@ -15,7 +15,7 @@ use scenario::sample::{
 use crate::answer::{self, Design};
 use crate::ask::{AnswerRequest, JournalPlace, Source, ask};
 use crate::live::{Background, Limits, Live};
-use crate::{Endpoint, Journal, Model, OpenAi, Replay, Settings, Tally, Unready, offer, prompt};
+use crate::{Endpoint, Journal, Model, OpenAi, Replay, Settings, Tally, UnusableModel, offer, prompt};
 
 /// How many more fields a new entity may have than the generated one, so that growth over the turns stays the same.
 const MORE_FIELDS: usize = 3;
@@ -47,7 +47,7 @@ enum Answers {
 
 impl LlmSampler {
     /// A sampler with the model of the settings.
-    pub fn new(settings: &Settings) -> Result<Self, Unready> {
+    pub fn new(settings: &Settings) -> Result<Self, UnusableModel> {
         let background = Background::new()?;
         let model: Box<dyn Model> = match &settings.endpoint {
             Endpoint::OpenAi { base_url, key_variable } => {
@@ -61,11 +61,13 @@ impl LlmSampler {
                     async move { crate::Bedrock::new(&model, region.as_deref(), endpoint.as_deref()).await },
                     &|| false,
                 );
-                Box::new(bedrock.ok_or_else(|| Unready("The settings of AWS cannot be read".to_owned()))?)
+                Box::new(
+                    bedrock.ok_or_else(|| UnusableModel("The settings of AWS cannot be read".to_owned()))?,
+                )
             }
             #[cfg(not(feature = "bedrock"))]
             Endpoint::Bedrock { .. } => {
-                return Err(Unready(
+                return Err(UnusableModel(
                     "This program was built without Amazon Bedrock. Set `llm_sampler.base_url` to an OpenAI-compatible \
                      endpoint, or build it with the feature `bedrock`"
                         .to_owned(),
@@ -76,7 +78,7 @@ impl LlmSampler {
     }
 
     /// A sampler with any model.
-    pub fn with_model(model: Box<dyn Model>, limits: Limits) -> Result<Self, Unready> {
+    pub fn with_model(model: Box<dyn Model>, limits: Limits) -> Result<Self, UnusableModel> {
         Ok(Self::live(Live::new(model, limits, Background::new()?)))
     }
 

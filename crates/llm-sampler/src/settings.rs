@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use ::settings::{KeyName, Setting, Takes, all};
+use ::settings::{KeyName, Setting, ValueKind, all};
 use serde_json::Value;
 
 use crate::openai::is_on_this_machine;
-use crate::{Limits, Unready};
+use crate::{Limits, UnusableModel};
 
 /// The default time limit of a call to a model on this machine. A small model on one busy core took 180 seconds for a first
 /// schema.
@@ -60,7 +60,7 @@ impl Settings {
     pub fn new<'a>(
         model: &str,
         given: impl IntoIterator<Item = (&'a str, &'a Value)>,
-    ) -> Result<Self, Unready> {
+    ) -> Result<Self, UnusableModel> {
         let mut texts: BTreeMap<&str, String> = BTreeMap::new();
         for (key, value) in given {
             let Some(name) = key.strip_prefix(SECTION).and_then(|rest| rest.strip_prefix('.')) else {
@@ -69,7 +69,7 @@ impl Settings {
             if !declared().any(|(known, _)| known == name) {
                 let known: Vec<String> =
                     declared().map(|(known, _)| format!("`{SECTION}.{known}`")).collect();
-                return Err(Unready(format!(
+                return Err(UnusableModel(format!(
                     "There is no setting `{key}`. Those of the model's endpoint are: {}",
                     known.join(", ")
                 )));
@@ -78,7 +78,9 @@ impl Settings {
                 Value::Null => continue,
                 Value::String(text) if !text.is_empty() => text.clone(),
                 Value::Number(number) => number.to_string(),
-                other => return Err(Unready(format!("`{key}` is {other}; it takes a text or a number"))),
+                other => {
+                    return Err(UnusableModel(format!("`{key}` is {other}; it takes a text or a number")));
+                }
             };
             texts.insert(name, text);
         }
@@ -98,7 +100,7 @@ impl Settings {
         let endpoint = match base_url {
             Some(base_url) => {
                 if region.is_some() || endpoint_url.is_some() {
-                    return Err(Unready(
+                    return Err(UnusableModel(
                         "`llm_sampler.base_url` is for OpenAI-compatible endpoints, `llm_sampler.region` and \
                          `llm_sampler.endpoint_url` are for Amazon Bedrock: set one or the other"
                             .to_owned(),
@@ -109,7 +111,7 @@ impl Settings {
                 if !key_variable.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
                     || key_variable.len() > 64
                 {
-                    return Err(Unready(
+                    return Err(UnusableModel(
                         "`llm_sampler.key_variable` takes the name of an environment variable (letters, digits, `_`), \
                          not the key"
                             .to_owned(),
@@ -118,7 +120,7 @@ impl Settings {
                 Endpoint::OpenAi { base_url, key_variable }
             }
             None if key_variable.is_some() => {
-                return Err(Unready(
+                return Err(UnusableModel(
                     "`llm_sampler.key_variable` needs `llm_sampler.base_url`; Amazon Bedrock takes the credentials of \
                      the AWS tools"
                         .to_owned(),
@@ -131,13 +133,16 @@ impl Settings {
 }
 
 /// A whole number within what is declared.
-fn whole(name: &str, given: Option<String>) -> Result<Option<u64>, Unready> {
+fn whole(name: &str, given: Option<String>) -> Result<Option<u64>, UnusableModel> {
     let Some(given) = given else { return Ok(None) };
     let takes = declared().find(|(known, _)| *known == name).map(|(_, setting)| setting.takes);
-    let (low, high) = if let Some(Takes::Integer(low, high)) = takes { (low, high) } else { (0, u64::MAX) };
+    let (low, high) =
+        if let Some(ValueKind::Integer(low, high)) = takes { (low, high) } else { (0, u64::MAX) };
     match given.parse() {
         Ok(number) if (low..=high).contains(&number) => Ok(Some(number)),
-        _ => Err(Unready(format!("`{SECTION}.{name}` is {given}; it takes an integer from {low} to {high}"))),
+        _ => Err(UnusableModel(format!(
+            "`{SECTION}.{name}` is {given}; it takes an integer from {low} to {high}"
+        ))),
     }
 }
 
@@ -146,7 +151,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn settings(given: &[(&str, Value)]) -> Result<Settings, Unready> {
+    fn settings(given: &[(&str, Value)]) -> Result<Settings, UnusableModel> {
         Settings::new("m", given.iter().map(|(key, value)| (*key, value)))
     }
 

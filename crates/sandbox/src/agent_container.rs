@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::container::{GRACE, Network, Output, Plan};
 use crate::disk::{self, Full};
-use crate::output::Kept;
+use crate::output::KeptOutput;
 use crate::owner::unique_name;
 use crate::snapshot::give_to;
 use crate::volumes::container_user;
@@ -139,7 +139,7 @@ impl Engine {
     ) -> Result<ContainerEnd, SandboxError> {
         let name = plan.name;
         let began = Instant::now();
-        let mut printed = Printed::new(plan.limits.output, live);
+        let mut printed = ContainerOutput::new(plan.limits.output, live);
         let mut exit = ContainerExit::default();
         let mut host_full = None;
 
@@ -282,15 +282,15 @@ pub(crate) async fn give_volumes(volumes: &Volumes) -> Result<(), SandboxError> 
 }
 
 /// Output of a container: kept within its cap, passed on to observers.
-pub(crate) struct Printed {
-    stdout: Kept,
-    stderr: Kept,
+pub(crate) struct ContainerOutput {
+    stdout: KeptOutput,
+    stderr: KeptOutput,
     live: Option<mpsc::Sender<Bytes>>,
 }
 
-impl Printed {
+impl ContainerOutput {
     pub(crate) fn new(cap: u64, live: Option<mpsc::Sender<Bytes>>) -> Self {
-        Self { stdout: Kept::new(cap), stderr: Kept::new(cap), live }
+        Self { stdout: KeptOutput::new(cap), stderr: KeptOutput::new(cap), live }
     }
 
     pub(crate) fn take(&mut self, piece: LogOutput) {

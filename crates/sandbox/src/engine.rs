@@ -12,7 +12,7 @@ use crate::SandboxError;
 use crate::engine_error::chain;
 use crate::network::{self, Networks};
 use crate::relay::Relays;
-use crate::server_container::Served;
+use crate::server_container::RunningServer;
 
 /// How long a socket may take to answer at all when engines are looked for.
 const HELLO: Duration = Duration::from_secs(5);
@@ -28,7 +28,7 @@ pub struct Engine {
     pub(crate) info: Arc<EngineInfo>,
     pub(crate) networks: Arc<tokio::sync::Mutex<Networks>>,
     pub(crate) relays: Arc<tokio::sync::Mutex<Relays>>,
-    pub(crate) served: Arc<Mutex<HashMap<String, Served>>>,
+    pub(crate) served: Arc<Mutex<HashMap<String, RunningServer>>>,
 }
 
 /// What an engine says of itself.

@@ -19,9 +19,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent_container::Printed;
+use crate::agent_container::ContainerOutput;
 use crate::container::GRACE;
-use crate::output::Kept;
+use crate::output::KeptOutput;
 use crate::{
     AgentContainer, ContainerEnd, ContainerExit, SandboxError, ServerAt, ServerContainer, ServerEnd, Volumes,
 };
@@ -38,12 +38,12 @@ const SCHEMA: &str = "schema.yaml";
 pub struct Local {
     /// Serves a schema: a program that understands `serve-reference --schema FILE --on-stdin`.
     pub program: PathBuf,
-    served: Arc<Mutex<HashMap<String, Served>>>,
+    served: Arc<Mutex<HashMap<String, LocalServer>>>,
 }
 
-struct Served {
+struct LocalServer {
     group: Group,
-    log: Arc<Mutex<Kept>>,
+    log: Arc<Mutex<KeptOutput>>,
     reader: JoinHandle<()>,
 }
 
@@ -77,7 +77,7 @@ impl Local {
         pass_on(group.child.stderr.take(), true, &send);
         drop(send);
 
-        let mut printed = Printed::new(what.limits.output, live);
+        let mut printed = ContainerOutput::new(what.limits.output, live);
         let mut exit = ContainerExit::default();
         let mut deadline = Box::pin(tokio::time::sleep(Duration::from_secs(what.limits.seconds)));
         let mut terminated = false;
@@ -134,7 +134,7 @@ impl Local {
         let mut command = self.command(&program, &what.volumes);
         command.args(["serve-reference", "--schema", SCHEMA, "--on-stdin"]).stdin(socket);
         let mut group = Group::start(command, &program)?;
-        let log = Arc::new(Mutex::new(Kept::new(what.limits.output)));
+        let log = Arc::new(Mutex::new(KeptOutput::new(what.limits.output)));
         let (send, mut pieces) = mpsc::channel::<(bool, Bytes)>(64);
         pass_on(group.child.stdout.take(), false, &send);
         pass_on(group.child.stderr.take(), true, &send);
@@ -145,7 +145,7 @@ impl Local {
             }
         });
         let id = format!("process {}", group.id);
-        model::lock(&self.served).insert(id.clone(), Served { group, log, reader });
+        model::lock(&self.served).insert(id.clone(), LocalServer { group, log, reader });
         Ok(ServerAt { address: Some(address), id })
     }
 
@@ -168,7 +168,7 @@ impl Local {
         // Its last lines are still in flight.
         let _ = tokio::time::timeout(Duration::from_secs(2), &mut served.reader).await;
         let mut log = model::lock(&served.log);
-        Ok(ServerEnd { exited, log: std::mem::replace(&mut *log, Kept::new(0)).into_bytes() })
+        Ok(ServerEnd { exited, log: std::mem::replace(&mut *log, KeptOutput::new(0)).into_bytes() })
     }
 
     /// Dropping them kills them.

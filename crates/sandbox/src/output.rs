@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 /// One stream of a container.
-pub(crate) struct Kept {
+pub(crate) struct KeptOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     /// Bytes for each of head and tail.
@@ -12,7 +12,7 @@ pub(crate) struct Kept {
     total: u64,
 }
 
-impl Kept {
+impl KeptOutput {
     /// Keeps `cap` bytes: the first half and the last half of them.
     pub(crate) fn new(cap: u64) -> Self {
         Self {
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn kept(cap: u64, pieces: &[&[u8]]) -> (String, u64) {
-        let mut kept = Kept::new(cap);
+        let mut kept = KeptOutput::new(cap);
         for piece in pieces {
             kept.push(piece);
         }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn memory_stays_within_the_cap() {
-        let mut kept = Kept::new(1 << 16);
+        let mut kept = KeptOutput::new(1 << 16);
         let piece = vec![b'x'; 100_000];
         for _ in 0..1_000 {
             kept.push(&piece);

@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 use crate::agent_container::{NEWS_LAG, News, give_volumes};
 use crate::container::{Network, Plan, State};
 use crate::disk::Full;
-use crate::output::Kept;
+use crate::output::KeptOutput;
 use crate::owner::unique_name;
 use crate::{
     ContainerExit, Engine, ExtraArgs, Limits, SandboxError, ServerAt, ServerContainer, ServerEnd, disk,
@@ -34,8 +34,8 @@ fn next_port() -> u16 {
 }
 
 /// A server container that this process looks after.
-pub(crate) struct Served {
-    log: Arc<Mutex<Kept>>,
+pub(crate) struct RunningServer {
+    log: Arc<Mutex<KeptOutput>>,
     reader: JoinHandle<()>,
     watchman: JoinHandle<()>,
     news: watch::Receiver<Heard>,
@@ -56,7 +56,7 @@ enum Heard {
     Silence,
 }
 
-impl Drop for Served {
+impl Drop for RunningServer {
     fn drop(&mut self) {
         self.reader.abort();
         self.watchman.abort();
@@ -77,7 +77,7 @@ impl Engine {
         // dropped), the guard that comes with it removes the container.
         let (engine, what) = (self.clone(), what.clone());
         let started = tokio::spawn(async move {
-            let guard = Unclaimed { engine: engine.clone(), name: Some(name.clone()) };
+            let guard = UnclaimedServer { engine: engine.clone(), name: Some(name.clone()) };
             match engine.start_server(&what, &name, &network).await {
                 Ok(at) => Ok((at, guard)),
                 Err(error) => {
@@ -129,7 +129,7 @@ impl Engine {
         // Before it is started, so that nothing is missed.
         let listener = tokio::spawn(listen(self.clone(), name.to_owned(), tell));
         let mut output = self.start(&plan).await.inspect_err(|_| listener.abort())?;
-        let log = Arc::new(Mutex::new(Kept::new(what.limits.output)));
+        let log = Arc::new(Mutex::new(KeptOutput::new(what.limits.output)));
         let kept = Arc::clone(&log);
         let reader = tokio::spawn(async move {
             while let Some(Ok(piece)) = output.next().await {
@@ -140,7 +140,7 @@ impl Engine {
         let watchman =
             tokio::spawn(watch_disk(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
         let (began, limits) = (Instant::now(), what.limits);
-        let served = Served { log, reader, watchman, news, listener, full, began, limits };
+        let served = RunningServer { log, reader, watchman, news, listener, full, began, limits };
         model::lock(&self.served).insert(name.to_owned(), served);
         let found = self.inspect(name).await?;
         let runs = found.as_ref().and_then(|found| found.state.as_ref()?.running).unwrap_or(false);
@@ -196,7 +196,7 @@ impl Engine {
                 // The output ends with the container; a moment for its last lines.
                 let _ = tokio::time::timeout(Duration::from_secs(2), &mut served.reader).await;
                 let mut log = model::lock(&served.log);
-                std::mem::replace(&mut *log, Kept::new(0)).into_bytes()
+                std::mem::replace(&mut *log, KeptOutput::new(0)).into_bytes()
             }
             None => Vec::new(),
         };
@@ -205,7 +205,7 @@ impl Engine {
 }
 
 /// Whether somebody else has ended a server: a person, or an engine that goes away.
-async fn was_lost(state: &State, served: &Served) -> bool {
+async fn was_lost(state: &State, served: &RunningServer) -> bool {
     if state.running || state.out_of_memory || served.full.get().is_some() {
         return false;
     }
@@ -243,18 +243,18 @@ async fn watch_disk(engine: Engine, name: String, what: ServerContainer, full: A
 }
 
 /// A server that nobody holds yet: removed unless it is claimed.
-struct Unclaimed {
+struct UnclaimedServer {
     engine: Engine,
     name: Option<String>,
 }
 
-impl Unclaimed {
+impl UnclaimedServer {
     fn claim(mut self) {
         self.name = None;
     }
 }
 
-impl Drop for Unclaimed {
+impl Drop for UnclaimedServer {
     fn drop(&mut self) {
         let (Some(name), Ok(runtime)) = (self.name.take(), tokio::runtime::Handle::try_current()) else {
             return;

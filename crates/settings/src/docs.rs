@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Benchmark, DefaultValue, KeyName, Need, Setting, Takes};
+use crate::{Benchmark, DefaultValue, KeyName, Need, Setting, ValueKind};
 
 /// The line of `docs/cli.md` before the table.
 pub const BEGIN: &str = "<!-- settings: from crates/settings -->";
@@ -37,7 +37,7 @@ fn key(setting: &Setting) -> Option<String> {
 fn meaning(setting: &Setting) -> String {
     let mut sentences = vec![setting.help.to_owned()];
     let words = match setting.takes {
-        Takes::Word(words) => words,
+        ValueKind::Word(words) => words,
         _ => &[],
     };
     let choices = setting.choices.iter().filter(|choice| !choice.help.is_empty());
@@ -59,13 +59,13 @@ fn meaning(setting: &Setting) -> String {
 
 fn takes(setting: &Setting) -> String {
     let takes = match setting.takes {
-        Takes::Truth => "`true`, `false`".to_owned(),
-        Takes::Integer(low, high) => format!("{low} to {high}"),
-        Takes::Amount(low, high) => format!("a number from {low} to {high}"),
-        Takes::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
-        Takes::Text => "a text".to_owned(),
-        Takes::Numbers => "numbers, such as `1,5,10`".to_owned(),
-        Takes::Words => "words with commas between".to_owned(),
+        ValueKind::Truth => "`true`, `false`".to_owned(),
+        ValueKind::Integer(low, high) => format!("{low} to {high}"),
+        ValueKind::Amount(low, high) => format!("a number from {low} to {high}"),
+        ValueKind::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
+        ValueKind::Text => "a text".to_owned(),
+        ValueKind::Numbers => "numbers, such as `1,5,10`".to_owned(),
+        ValueKind::Words => "words with commas between".to_owned(),
     };
     if setting.unit.is_empty() { takes } else { format!("{takes} ({})", setting.unit) }
 }

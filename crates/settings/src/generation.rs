@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::{MOST_CHANGES, MOST_SCENARIOS, MOST_SEED, MOST_TURNS};
-use crate::{ConfigError, Takes};
+use crate::{ConfigError, ValueKind};
 
 /// The model that samples if none is named: that of the README.
 pub const MODEL: &str = "zai.glm-5";
@@ -79,7 +79,7 @@ impl Generation {
             Err(ConfigError::Value {
                 key: format!("{section}.{name}"),
                 given: value.to_string(),
-                wanted: Takes::Integer(low, high).words(),
+                wanted: ValueKind::Integer(low, high).words(),
                 place: String::new(),
             })
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::declarations::defaults;
-use super::{Benchmark, ConfigError, Generation, Key, KeyName, Takes, all, is_free_section, keys, yaml};
+use super::{Benchmark, ConfigError, Generation, Key, KeyName, ValueKind, all, is_free_section, keys, yaml};
 
 /// Deepest nesting of a file; the keys need two.
 const DEEPEST: usize = 8;
@@ -36,7 +36,7 @@ pub struct ConfigFile {
 
 /// A key of a file that was left out, as [`read`] does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct KeyLeftOut {
     /// Dotted.
     pub key: String,
     /// Why it cannot be taken, in a sentence that names it.
@@ -103,7 +103,7 @@ fn is_like_a_setting(error: &ConfigError) -> bool {
 /// A file that was written elsewhere, as far as it is understood: the original's snapshot has every key that its version
 /// knows. A key that [`resolve`] would refuse is left out, and told; a file of which no key at all is taken is an error, which
 /// quotes none of it.
-pub fn read(file: &ConfigFile) -> Result<(Config, Vec<LeftOut>), ConfigError> {
+pub fn read(file: &ConfigFile) -> Result<(Config, Vec<KeyLeftOut>), ConfigError> {
     let mut given = BTreeMap::new();
     let mut left_out = Vec::new();
     for (key, value) in keys_of_file(file)? {
@@ -111,7 +111,7 @@ pub fn read(file: &ConfigFile) -> Result<(Config, Vec<LeftOut>), ConfigError> {
             && !value.is_null()
         {
             let is_unknown = matches!(refused, ConfigError::UnknownKey { .. });
-            left_out.push(LeftOut { key: short(&key), why: refused.to_string(), is_unknown });
+            left_out.push(KeyLeftOut { key: short(&key), why: refused.to_string(), is_unknown });
         }
     }
     if given.is_empty() && left_out.iter().any(|left| left.is_unknown) {
@@ -191,7 +191,7 @@ fn put(
 }
 
 /// A value as its key takes it.
-fn checked_value(takes: Takes, key: &str, value: &Value, place: &str) -> Result<Value, ConfigError> {
+fn checked_value(takes: ValueKind, key: &str, value: &Value, place: &str) -> Result<Value, ConfigError> {
     takes.take(value).ok_or_else(|| ConfigError::Value {
         key: key.to_owned(),
         given: shown(value),
@@ -201,11 +201,11 @@ fn checked_value(takes: Takes, key: &str, value: &Value, place: &str) -> Result<
 }
 
 /// What a key in a section of others takes, if that is a whole number, which a list of values gives as text.
-fn takes_of_others(key: &str) -> Option<Takes> {
+fn takes_of_others(key: &str) -> Option<ValueKind> {
     let (section, name) = key.split_once('.')?;
     let is_it = |key: KeyName| matches!(key, KeyName::Free(of, last) if of == section && last == name);
     let takes = all().find(|row| is_it(row.key))?.takes;
-    matches!(takes, Takes::Integer(..)).then_some(takes)
+    matches!(takes, ValueKind::Integer(..)).then_some(takes)
 }
 
 /// The key in the table; nothing for one in a free section.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use strum::IntoStaticStr;
 use ts_rs::TS;
 
-use super::{Benchmark, Takes};
+use super::{Benchmark, ValueKind};
 
 /// One setting of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,7 +17,7 @@ pub struct Setting {
     /// Its key in a configuration.
     pub key: KeyName,
     /// What it takes.
-    pub takes: Takes,
+    pub takes: ValueKind,
     /// What holds where it is not given.
     pub default: DefaultValue,
     /// Where it stands in the form.
@@ -147,7 +147,7 @@ impl Key {
     }
 
     /// What it takes.
-    pub fn takes(&self) -> Takes {
+    pub fn takes(&self) -> ValueKind {
         self.setting.takes
     }
 }
@@ -158,7 +158,7 @@ impl Setting {
         field: "",
         is_part: false,
         key: KeyName::In("", ""),
-        takes: Takes::Text,
+        takes: ValueKind::Text,
         default: DefaultValue::Empty("none"),
         section: FormSection::Advanced,
         label: "",
@@ -192,14 +192,18 @@ impl Setting {
         /// The largest number below which the page holds every whole one.
         const MOST_EXACT: u64 = (1 << 53) - 1;
         match self.takes {
-            Takes::Truth => FormValue::Truth,
+            ValueKind::Truth => FormValue::Truth,
             // A question about a key that takes the word of a benchmark.
-            Takes::Word(_) if self.choices.iter().any(|choice| choice.value == "true") => FormValue::Truth,
-            Takes::Integer(_, high) if high > MOST_EXACT => FormValue::Text,
-            Takes::Integer(..) | Takes::Amount(..) => FormValue::Number,
-            Takes::Words => FormValue::List,
-            Takes::Text | Takes::Numbers | Takes::Word(_) if self.choices.is_empty() => FormValue::Text,
-            Takes::Text | Takes::Numbers | Takes::Word(_) => FormValue::Word,
+            ValueKind::Word(_) if self.choices.iter().any(|choice| choice.value == "true") => {
+                FormValue::Truth
+            }
+            ValueKind::Integer(_, high) if high > MOST_EXACT => FormValue::Text,
+            ValueKind::Integer(..) | ValueKind::Amount(..) => FormValue::Number,
+            ValueKind::Words => FormValue::List,
+            ValueKind::Text | ValueKind::Numbers | ValueKind::Word(_) if self.choices.is_empty() => {
+                FormValue::Text
+            }
+            ValueKind::Text | ValueKind::Numbers | ValueKind::Word(_) => FormValue::Word,
         }
     }
 

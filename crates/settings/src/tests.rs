@@ -148,18 +148,18 @@ fn any_pair() -> impl Strategy<Value = (String, Value)> {
     (0..keys().len()).prop_flat_map(|index| {
         let known = keys()[index];
         let value = match known.takes() {
-            Takes::Truth => any::<bool>().prop_map(Value::from).boxed(),
-            Takes::Integer(low, high) => (low..=high).prop_map(Value::from).boxed(),
-            Takes::Word(words) => prop::sample::select(words).prop_map(Value::from).boxed(),
-            Takes::Text => "[a-z][a-z/._-]{0,20}[a-z]"
+            ValueKind::Truth => any::<bool>().prop_map(Value::from).boxed(),
+            ValueKind::Integer(low, high) => (low..=high).prop_map(Value::from).boxed(),
+            ValueKind::Word(words) => prop::sample::select(words).prop_map(Value::from).boxed(),
+            ValueKind::Text => "[a-z][a-z/._-]{0,20}[a-z]"
                 .prop_filter("a word that YAML reads as something else", |text| {
                     !matches!(text.as_str(), "null" | "true" | "false" | "yes" | "no" | "on" | "off")
                 })
                 .prop_map(Value::from)
                 .boxed(),
-            Takes::Numbers => prop::collection::vec(0_u64..=1000, 1..5).prop_map(Value::from).boxed(),
-            Takes::Amount(low, high) => (low..=high).prop_map(Value::from).boxed(),
-            Takes::Words => {
+            ValueKind::Numbers => prop::collection::vec(0_u64..=1000, 1..5).prop_map(Value::from).boxed(),
+            ValueKind::Amount(low, high) => (low..=high).prop_map(Value::from).boxed(),
+            ValueKind::Words => {
                 prop::collection::vec("[a-z][a-z ]{0,8}[a-z]", 1..5).prop_map(Value::from).boxed()
             }
         };

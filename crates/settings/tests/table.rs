@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use settings::{DefaultValue, Key, KeyName, Takes, all, fields, keys, protocols};
+use settings::{DefaultValue, Key, KeyName, ValueKind, all, fields, keys, protocols};
 
 #[test]
 fn every_key_is_declared_once() {
@@ -56,8 +56,8 @@ fn what_the_form_offers_is_what_a_key_takes() {
         let offered: BTreeSet<String> =
             setting.choices.iter().map(|choice| choice.value.to_ascii_uppercase()).collect();
         let taken: BTreeSet<String> = match setting.takes {
-            Takes::Word(words) => words.iter().map(|word| word.to_ascii_uppercase()).collect(),
-            Takes::Truth => BTreeSet::from(["FALSE".to_owned(), "TRUE".to_owned()]),
+            ValueKind::Word(words) => words.iter().map(|word| word.to_ascii_uppercase()).collect(),
+            ValueKind::Truth => BTreeSet::from(["FALSE".to_owned(), "TRUE".to_owned()]),
             _ => BTreeSet::new(),
         };
         match (setting.field, setting.key) {
@@ -75,10 +75,10 @@ fn what_the_form_offers_is_what_a_key_takes() {
 fn every_protocol_has_its_word_and_sets_what_the_keys_take() {
     let of_key = |name: &str| keys().iter().find(|key| key.dotted() == name).map(Key::takes);
     let words: Vec<&str> = protocols::ALL.iter().map(|protocol| protocol.word).collect();
-    assert!(matches!(of_key("harbor.protocol"), Some(Takes::Word(taken)) if taken == words));
+    assert!(matches!(of_key("harbor.protocol"), Some(ValueKind::Word(taken)) if taken == words));
     for protocol in protocols::ALL {
         let timeouts = of_key("harbor.timeout");
-        assert!(matches!(timeouts, Some(Takes::Word(taken)) if taken.contains(&protocol.timeout)));
+        assert!(matches!(timeouts, Some(ValueKind::Word(taken)) if taken.contains(&protocol.timeout)));
         assert!((1..=1000).contains(&protocol.attempts), "{}", protocol.word);
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use model::lock;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::interned::Interned;
+use crate::interned::InternedRows;
 use crate::write::Write;
 use crate::{Result, StoreError, schema};
 
@@ -35,7 +35,7 @@ impl fmt::Debug for Store {
 
 struct Writer {
     conn: Connection,
-    interned: Interned,
+    interned: InternedRows,
     /// `PRAGMA data_version`. It changes when another connection writes, which makes `interned` invalid.
     seen: i64,
 }
@@ -90,7 +90,7 @@ impl Store {
     }
 
     fn from_connection(conn: Connection, path: Option<PathBuf>) -> Self {
-        let writer = Writer { conn, interned: Interned::default(), seen: 0 };
+        let writer = Writer { conn, interned: InternedRows::default(), seen: 0 };
         Self { path, writer: Some(Mutex::new(writer)), readers: Mutex::new(Vec::new()) }
     }
 

@@ -4,7 +4,7 @@
 //! A run that has a trial of its own, a better copy of one (by the rules of [`crate::copies`]), another grading of one, or a mark
 //! of a user (withdrawn, tags, a note) stays. Of runs that are alike in all that, the one that the library knew first stays.
 //!
-//! What is left out is not read again before its place or that of its original changes: [`LeftOut`] says what it is.
+//! What is left out is not read again before its place or that of its original changes: [`CopiesLeftOut`] says what it is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -51,7 +51,7 @@ pub struct LeftOutRun {
 
 /// What is left out of a source as copies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct LeftOut {
+pub struct CopiesLeftOut {
     /// The runs, by place and key.
     pub runs: Vec<LeftOutRun>,
     /// The stamps of the parts that have these runs, or copies inside one run, by place and key of the part.
@@ -116,7 +116,7 @@ fn depends_on_others(conn: &Connection, run: &SharingRun, original: &SharingRun)
 
 impl Store {
     /// What is left out of a source as copies.
-    pub fn left_out(&self, source: SourceId) -> Result<LeftOut> {
+    pub fn left_out(&self, source: SourceId) -> Result<CopiesLeftOut> {
         self.read(|conn| {
             let mut find = conn.prepare_cached(&format!(
                 "SELECT place, key, original_place, original_key, EXISTS (SELECT 1 FROM run
@@ -140,7 +140,7 @@ impl Store {
             let parts = find.query_map([source], |row| {
                 Ok(((row.get(0)?, row.get(1)?), row.get::<_, i64>(2)?.cast_unsigned()))
             })?;
-            Ok(LeftOut { runs, parts: parts.collect::<rusqlite::Result<_>>()? })
+            Ok(CopiesLeftOut { runs, parts: parts.collect::<rusqlite::Result<_>>()? })
         })
     }
 
@@ -326,6 +326,6 @@ mod tests {
         // Read again, it counts as read.
         put(&store, source, "b", &[("y", true)]);
         assert_eq!(store.part_stamps(source).unwrap().len(), 2);
-        assert_eq!(store.left_out(source).unwrap(), LeftOut::default());
+        assert_eq!(store.left_out(source).unwrap(), CopiesLeftOut::default());
     }
 }

@@ -39,7 +39,7 @@ const MOST_GRADINGS: usize = 20;
 pub(crate) const IS_UNREADABLE: &str = "coalesce(episode.extra ->> '$.\"result.json\"', episode.extra ->> '$.\"results.json\"', '') = 'unreadable'";
 
 /// Episodes whose identity differs from that of their reader, by number: the run and the identity.
-type Settled = HashMap<EpisodeId, (RunId, String)>;
+type NewIdentities = HashMap<EpisodeId, (RunId, String)>;
 
 impl Store {
     /// Sets the identity of every episode: that of the complete copy for incomplete copies, else that of the reader. Call it
@@ -83,7 +83,7 @@ fn settled_before(conn: &Connection) -> Result<Vec<(EpisodeId, RunId)>> {
 }
 
 /// Episodes that are incomplete copies or later gradings of another one, by its [`OTHER_IDENTITY`].
-fn by_other_identity(conn: &Connection) -> Result<Settled> {
+fn by_other_identity(conn: &Connection) -> Result<NewIdentities> {
     let mut find = conn.prepare_cached(&format!(
         "SELECT part.id, part.run, part.own_identity, min(known.own_identity)
          FROM run JOIN episode AS known ON known.run = run.id
@@ -121,7 +121,7 @@ struct Trial {
 
 /// Trials of `tb` without a result, which a copy of their run has. A resume gives the run another id and keeps its results,
 /// so runs with a common result are the same run. `settled` has the episodes that are decided already.
-fn of_resumed_runs(conn: &Connection, settled: &Settled) -> Result<Settled> {
+fn of_resumed_runs(conn: &Connection, settled: &NewIdentities) -> Result<NewIdentities> {
     let mut find = conn.prepare_cached(&format!(
         "SELECT episode.id, episode.run, episode.scenario, episode.key, episode.own_identity,
            NOT (episode.end_reason = 'unfinished' OR {IS_UNREADABLE})
@@ -137,7 +137,7 @@ fn of_resumed_runs(conn: &Connection, settled: &Settled) -> Result<Settled> {
         })?
         .collect::<rusqlite::Result<_>>()?;
     if trials.iter().all(|trial| trial.has_result) {
-        return Ok(Settled::new());
+        return Ok(NewIdentities::new());
     }
     let mut same = SameRuns::default();
     let mut first: HashMap<&str, RunId> = HashMap::new();

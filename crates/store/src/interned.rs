@@ -47,7 +47,7 @@ const REMEMBERED_BYTES: usize = 32 * 1024 * 1024;
 /// A cache of rows that this process wrote or found, by a hash of their parts. An import finds the same suite and the same
 /// request in every run.
 #[derive(Debug, Default)]
-pub(crate) struct Interned {
+pub(crate) struct InternedRows {
     rows: HashMap<(Table, u64), InternedRow>,
     bytes: usize,
 }
@@ -72,7 +72,7 @@ impl InternedRow {
     }
 }
 
-impl Interned {
+impl InternedRows {
     /// Clears the cache, because another connection changed the database.
     pub(crate) fn forget(&mut self) {
         self.rows.clear();

@@ -58,7 +58,7 @@ mod write;
 pub use attempt_totals::{AttemptTotals, RewardTotals};
 pub use changes::Changes;
 pub use connection::Store;
-pub use copied_runs::{LeftOut, LeftOutRun};
+pub use copied_runs::{CopiesLeftOut, LeftOutRun};
 pub use copies::{EpisodeCopy, SharedEpisodes};
 pub use episode_turns::{EpisodeTurns, KnownSum, PlayedTurn, UsedTotals};
 pub use episodes::{EpisodeEntry, EpisodeRecord};
@@ -75,7 +75,9 @@ pub use search::{MatchKind, SearchHit, SearchHits, episode_name, excerpt_around}
 pub use sessions::SessionEntry;
 pub use sources::{ClosedSource, Source, SourceCounts};
 pub use summaries::{StaleRun, Summary, Totals};
-pub use texts::{TextCandidate, TextClaim, TextOwner, TextsKnown, TextsRead, UnindexedEpisode, add_words};
+pub use texts::{
+    IndexProgress, TextCandidate, TextClaim, TextCoverage, TextOwner, UnindexedEpisode, add_words,
+};
 pub use turns::TurnRow;
 pub use views::SavedView;
 

@@ -22,7 +22,7 @@ use std::sync::LazyLock;
 use crate::search::OPEN;
 
 pub use self::claims::{TextClaim, UnindexedEpisode};
-pub use self::index::{TextOwner, TextsKnown, TextsRead};
+pub use self::index::{IndexProgress, TextCoverage, TextOwner};
 pub use self::places::TextCandidate;
 pub use self::words::add_words;
 
@@ -78,7 +78,7 @@ mod tests {
         store.begin_texts("a process", |_| true).unwrap()
     }
 
-    fn end(store: &Store, episode: &UnindexedEpisode, read: TextsRead) {
+    fn end(store: &Store, episode: &UnindexedEpisode, read: TextCoverage) {
         store.end_texts(episode, read, 1, &HashMap::new()).unwrap();
     }
 
@@ -90,8 +90,8 @@ mod tests {
         let next = claim(&store).unwrap();
         assert_eq!(claim(&store), None, "it is claimed");
         assert!(store.put_texts(&next, &[(OWNER, words("Traceback: no such table"))]).unwrap());
-        end(&store, &next, TextsRead::Whole);
-        assert_eq!(store.texts_known().unwrap(), TextsKnown { complete: true, in_part: 0 });
+        end(&store, &next, TextCoverage::Whole);
+        assert_eq!(store.texts_known().unwrap(), IndexProgress { complete: true, in_part: 0 });
         let found = store.find_texts("trace TABLE", None, 10).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].scenario.as_str(), found[0].owner), ("task", OWNER));
@@ -114,7 +114,7 @@ mod tests {
         // A claim of another process does not make this claim valid again.
         let new = claim(&store).unwrap();
         assert!(!store.put_texts(&old, &[(OWNER, words("old words"))]).unwrap());
-        end(&store, &old, TextsRead::Whole);
+        end(&store, &old, TextCoverage::Whole);
         assert!(store.find_texts("old", None, 10).unwrap().is_empty());
         assert!(store.put_texts(&new, &[(OWNER, words("new words"))]).unwrap());
     }
@@ -125,7 +125,7 @@ mod tests {
         library(&store);
         let next = claim(&store).unwrap();
         store.put_texts(&next, &[(OWNER, words("a word"))]).unwrap();
-        end(&store, &next, TextsRead::Whole);
+        end(&store, &next, TextCoverage::Whole);
         store.set_aside(next.source).unwrap();
         assert!(store.find_texts("word", None, 10).unwrap().is_empty());
         put(&store, 1, 2);
@@ -160,14 +160,14 @@ mod tests {
         assert!(store.text_claims().unwrap().is_empty());
         assert!(!store.put_texts(&next, &[]).unwrap());
         let next = claim(&store).unwrap();
-        end(&store, &next, TextsRead::Unreadable);
+        end(&store, &next, TextCoverage::Unreadable);
         assert_eq!(claim(&store), None);
         store.retry_texts().unwrap();
         let next = claim(&store).unwrap();
-        end(&store, &next, TextsRead::InPart);
+        end(&store, &next, TextCoverage::InPart);
         store.retry_texts().unwrap();
         assert_eq!(claim(&store), None, "it would be in part again");
-        assert_eq!(store.texts_known().unwrap(), TextsKnown { complete: true, in_part: 1 });
+        assert_eq!(store.texts_known().unwrap(), IndexProgress { complete: true, in_part: 1 });
         assert_eq!(store.text_cost(next.source).unwrap(), 1);
     }
 
@@ -177,7 +177,7 @@ mod tests {
         library(&store);
         store.leave_texts(1).unwrap();
         assert_eq!(claim(&store), None);
-        assert_eq!(store.texts_known().unwrap(), TextsKnown { complete: true, in_part: 1 });
+        assert_eq!(store.texts_known().unwrap(), IndexProgress { complete: true, in_part: 1 });
         store.retry_texts().unwrap();
         assert!(claim(&store).is_some());
     }
@@ -190,10 +190,10 @@ mod tests {
         let file = 1 << 63;
         let first = claim(&store).unwrap();
         assert!(store.texts_elsewhere(&first, &[file]).unwrap().is_empty());
-        store.end_texts(&first, TextsRead::Whole, 1, &HashMap::from([(file, true)])).unwrap();
+        store.end_texts(&first, TextCoverage::Whole, 1, &HashMap::from([(file, true)])).unwrap();
         let second = claim(&store).unwrap();
         assert_eq!(store.texts_elsewhere(&second, &[file, 2]).unwrap(), HashSet::from([file]));
-        store.end_texts(&second, TextsRead::Whole, 1, &HashMap::from([(file, false)])).unwrap();
+        store.end_texts(&second, TextCoverage::Whole, 1, &HashMap::from([(file, false)])).unwrap();
         assert_eq!(claim(&store), None);
         // The first episode is deleted.
         store.drop_parts(1, &[(String::new(), "q".to_owned())]).unwrap();

@@ -35,7 +35,7 @@ const BETWEEN_EPISODES: Duration = Duration::from_millis(20);
 
 /// How far following is.
 #[derive(Debug, Clone, Copy)]
-struct Followed {
+struct FollowState {
     /// The last change of the store that was passed on.
     change: u64,
     /// Whether texts were left to be made searchable.
@@ -47,7 +47,7 @@ impl Workbench {
     pub(crate) fn come_alive(&self) -> Result<(), ApiError> {
         self.store.purge_removed(UNDO)?;
         self.remove_imported(UNDO)?;
-        let mut followed = Followed { change: self.store.last_change()?, indexing: true };
+        let mut followed = FollowState { change: self.store.last_change()?, indexing: true };
         self.set_aside_what_ended_a_process()?;
         for source in self.store.sources()? {
             let waits = self.live.is_app && source.complete;
@@ -133,7 +133,7 @@ impl Workbench {
     }
 
     /// Passes on what was written to the store since; reads sources that another process opened.
-    fn follow(&self, earlier: Followed) -> Result<Followed, ApiError> {
+    fn follow(&self, earlier: FollowState) -> Result<FollowState, ApiError> {
         let changes = self.store.changes_since(earlier.change)?;
         if changes.last == earlier.change {
             // Nothing is being written: a good moment to make a few more texts searchable.
@@ -141,7 +141,7 @@ impl Workbench {
             if earlier.indexing && !indexing {
                 self.changes.add([], []);
             }
-            return Ok(Followed { indexing, ..earlier });
+            return Ok(FollowState { indexing, ..earlier });
         }
         let mut touched: BTreeSet<i64> = changes.sources.iter().copied().collect();
         let open = self.read_unknown()?;
@@ -154,7 +154,7 @@ impl Workbench {
             touched.extend(open.iter().map(|s| s.id));
         }
         self.changes.add(touched, changes.runs);
-        Ok(Followed { change: changes.last, indexing: true })
+        Ok(FollowState { change: changes.last, indexing: true })
     }
 
     /// Begins to read the open sources that this process has not read yet. Gives all open ones.

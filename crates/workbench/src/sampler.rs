@@ -54,7 +54,7 @@ impl Chosen {
             return Ok(Self::programmatic());
         }
         let model = llm_sampler_model_id.as_deref().unwrap_or(MODEL);
-        let unready = |error: llm_sampler::Unready| {
+        let unready = |error: llm_sampler::UnusableModel| {
             ApiError::new("sampler.unready", error.to_string()).hint(
                 "Without use_llm_sampler=true no model is needed; docs/scenarios.md says how one is reached",
             )

@@ -4,14 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 /// A source by number, name and path.
-pub(crate) type Named<'a> = (i64, &'a str, &'a str);
+pub(crate) type NamedSource<'a> = (i64, &'a str, &'a str);
 
 /// The label of each source, by its number.
 ///
 /// `input` alone is `input`; `/a/x/input` and `/a/y/input` are `x/input` and `y/input`; `/x/runs/input` and `/y/runs/input`
 /// are `x/…/input` and `y/…/input`.
-pub(crate) fn source_labels<'a>(sources: impl IntoIterator<Item = Named<'a>>) -> HashMap<i64, String> {
-    let mut by_name: HashMap<&str, Vec<Named>> = HashMap::new();
+pub(crate) fn source_labels<'a>(sources: impl IntoIterator<Item = NamedSource<'a>>) -> HashMap<i64, String> {
+    let mut by_name: HashMap<&str, Vec<NamedSource>> = HashMap::new();
     for source in sources {
         by_name.entry(source.1).or_default().push(source);
     }
@@ -19,7 +19,7 @@ pub(crate) fn source_labels<'a>(sources: impl IntoIterator<Item = Named<'a>>) ->
 }
 
 /// The labels of sources of one name.
-fn labels(name: &str, sources: &[Named]) -> Vec<(i64, String)> {
+fn labels(name: &str, sources: &[NamedSource]) -> Vec<(i64, String)> {
     let folders: Vec<Vec<&str>> = sources
         .iter()
         .map(|(_, _, path)| {

@@ -22,7 +22,7 @@ use crate::api::{
     OpenWithImporter, RecentSource, SourceInfo, SourceRef, WaitForChanges,
 };
 use crate::importers::{listed, open_imported, program};
-use crate::source_labels::{Named, source_labels};
+use crate::source_labels::{NamedSource, source_labels};
 use crate::{Options, Workbench};
 
 /// Longest that `wait_for_changes` waits.
@@ -74,7 +74,7 @@ impl From<store::StoreError> for ApiError {
     }
 }
 
-fn named(source: &Source) -> Named<'_> {
+fn named(source: &Source) -> NamedSource<'_> {
     (source.id, &source.name, &source.path)
 }
 

@@ -68,14 +68,14 @@ impl Workbench {
             return Ok(None);
         }
         let tree = self.tree_of(&found.run)?;
-        let mut whole: Option<Joined> = None;
+        let mut whole: Option<JoinedTranscript> = None;
         for artifact in artifacts.iter().filter(|a| a.kind == ArtifactKind::Transcript) {
             let read = || {
                 view::transcript(&tree, &found.run.entry.format, artifact)
                     .map_err(|e| unreadable(&artifact.path, &e))
             };
             match &mut whole {
-                None => whole = Some(Joined::new(read()?)),
+                None => whole = Some(JoinedTranscript::new(read()?)),
                 Some(whole) => {
                     let entry = tree.entry(&artifact.path).filter(|_| artifact.pointer.is_none());
                     if whole.has_room(entry.map_or(0, |entry| entry.size)) {
@@ -86,13 +86,13 @@ impl Workbench {
                 }
             }
         }
-        Ok(whole.map(Joined::finish))
+        Ok(whole.map(JoinedTranscript::finish))
     }
 }
 
 /// The files of an attempt as one transcript, in bounded memory. The first has the bounds of its format only; each further
 /// one is read if there is room for it.
-struct Joined {
+struct JoinedTranscript {
     transcript: Transcript,
     /// Bytes that its steps take.
     bytes: usize,
@@ -100,7 +100,7 @@ struct Joined {
     files_cut: u64,
 }
 
-impl Joined {
+impl JoinedTranscript {
     fn new(first: Transcript) -> Self {
         let bytes = first.steps.iter().map(bytes_of).sum();
         Self { transcript: first, bytes, most: (MOST_STEPS, MOST_BYTES), files_cut: 0 }
@@ -229,7 +229,7 @@ mod tests {
     fn the_files_of_an_attempt_are_bounded_together() {
         let file = Artifact::new(ArtifactKind::Transcript, "agent/trajectory-2.json");
         let transcript_with = |words: &[&str]| Transcript { steps: steps_of(words), ..Transcript::default() };
-        let mut whole = Joined::new(transcript_with(&["a", "b"]));
+        let mut whole = JoinedTranscript::new(transcript_with(&["a", "b"]));
         let one = whole.bytes / 2;
         // Room for five steps, one of them the heading of the second file.
         whole.most = (5, 100 * one);
@@ -242,7 +242,7 @@ mod tests {
         assert_eq!(texts(&whole.steps), ["a", "b", "File trajectory-2.json", "c", "d", last]);
         assert_eq!(whole.steps_cut, 2);
         // The same of memory.
-        let mut whole = Joined::new(transcript_with(&["a"]));
+        let mut whole = JoinedTranscript::new(transcript_with(&["a"]));
         whole.most = (100, 10_000);
         whole.add(transcript_with(&["c", &"x".repeat(10_000), "y"]), &file);
         assert_eq!(whole.finish().steps_cut, 2);

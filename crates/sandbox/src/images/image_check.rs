@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Wanted, recipe};
 use crate::engine_error::{failed, status};
-use crate::output::Kept;
+use crate::output::KeptOutput;
 use crate::owner::{labels, unique_name};
 use crate::volumes::container_user;
 use crate::{Engine, SandboxError};
@@ -171,7 +171,7 @@ impl Engine {
                 _ => Err(failed("start a container")(error)),
             };
         }
-        let mut kept = Kept::new(4096);
+        let mut kept = KeptOutput::new(4096);
         while let Some(Ok(piece)) = output.next().await {
             kept.push(piece.as_ref());
         }

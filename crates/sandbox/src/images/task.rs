@@ -181,18 +181,18 @@ impl Engine {
                 match news {
                     Ok(news) => {
                         if let Some(why) = news.error_detail.and_then(|error| error.message) {
-                            return Err(Failed::Recipe(why));
+                            return Err(BuildFailure::Recipe(why));
                         }
                         lines.take(news.stream.as_deref().unwrap_or_default());
                     }
                     Err(bollard::errors::Error::DockerStreamError { error }) => {
-                        return Err(Failed::Recipe(error));
+                        return Err(BuildFailure::Recipe(error));
                     }
                     // A Dockerfile that cannot be parsed, or a base that is not there.
                     Err(error) if matches!(status(&error), Some(400 | 404)) => {
-                        return Err(Failed::Recipe(error.to_string()));
+                        return Err(BuildFailure::Recipe(error.to_string()));
                     }
-                    Err(error) => return Err(Failed::Engine(error)),
+                    Err(error) => return Err(BuildFailure::Engine(error)),
                 }
             }
             Ok(())
@@ -205,8 +205,8 @@ impl Engine {
         };
         match ended {
             Ok(Ok(())) => {}
-            Ok(Err(Failed::Recipe(why))) => return Err(lines.failed(image.to_owned(), &why)),
-            Ok(Err(Failed::Engine(error))) => return Err(failed("build an image")(error)),
+            Ok(Err(BuildFailure::Recipe(why))) => return Err(lines.failed(image.to_owned(), &why)),
+            Ok(Err(BuildFailure::Engine(error))) => return Err(failed("build an image")(error)),
             Err(_) => {
                 let why = format!("the build took longer than its {seconds} s");
                 return Err(lines.failed(image.to_owned(), &why));
@@ -220,7 +220,7 @@ impl Engine {
     }
 }
 
-enum Failed {
+enum BuildFailure {
     Recipe(String),
     Engine(bollard::errors::Error),
 }

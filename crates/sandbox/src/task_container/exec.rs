@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::OpenTask;
-use crate::agent_container::Printed;
+use crate::agent_container::ContainerOutput;
 use crate::container::{GRACE, WALL};
 use crate::disk::{self, Full};
 use crate::engine_error::{failed, status};
@@ -80,7 +80,7 @@ pub(super) async fn run(
             is_gone: false,
         });
     };
-    let mut printed = Printed::new(task.limits.output, live);
+    let mut printed = ContainerOutput::new(task.limits.output, live);
     let mut exit = ContainerExit::default();
     let mut reading = true;
     let mut look = FIRST_LOOK;

@@ -2,13 +2,13 @@
 
 use super::plain;
 use crate::bounds::MOST_SEED;
-use crate::{DefaultValue, KeyName, Need, Setting, Takes};
+use crate::{DefaultValue, KeyName, Need, Setting, ValueKind};
 
 // words: ok, the key has this name.
 const FAULT_INJECTION: &str = "oracle.mischief";
 const ROW: Setting = Setting::BLANK;
 const SHARE: Setting = Setting {
-    takes: Takes::Amount(0.0, 1.0),
+    takes: ValueKind::Amount(0.0, 1.0),
     default: DefaultValue::Is("0"),
     needs: &[Need::Model],
     ..Setting::BLANK
@@ -18,7 +18,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "env_vars",
         key: KeyName::Free("docker", "env_vars"),
-        takes: Takes::Words,
+        takes: ValueKind::Words,
         label: "Variables for the container",
         help: "Environment variables that the container gets: NAME takes the value of this machine, NAME=value its own.",
         more: "Values of secrets are given only by name. Such values are taken out of the contents of all that is written of an attempt (not out of names of files in its code; the engine itself keeps the environment of a container as long as the container is there); what a harness's own settings set, such as its key, comes first. The key of the endpoint behind the gateway (`endpoint.key_env`) is refused here.",
@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "oracle_seed",
         key: KeyName::In("oracle", "seed"),
-        takes: Takes::Integer(0, MOST_SEED),
+        takes: ValueKind::Integer(0, MOST_SEED),
         default: DefaultValue::Is("0"),
         label: "Simulated model: seed",
         help: "Where the choices of the simulated model come from.",
@@ -54,7 +54,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "oracle_most_defects",
         key: KeyName::In("oracle", "most_defects"),
-        takes: Takes::Integer(1, 100),
+        takes: ValueKind::Integer(1, 100),
         default: DefaultValue::Is("3"),
         label: "Simulated model: most defects",
         help: "How many defects such an attempt has at most.",
@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "oracle_carries_over",
         key: KeyName::In("oracle", "carries_over"),
-        takes: Takes::Truth,
+        takes: ValueKind::Truth,
         default: DefaultValue::Is("true"),
         label: "Simulated model: old defects",
         help: "Whether a defect stays in later turns.",
@@ -85,7 +85,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "oracle_stack",
         key: KeyName::In("oracle", "stack"),
-        takes: Takes::Word(&["flask", "native"]),
+        takes: ValueKind::Word(&["flask", "native"]),
         default: DefaultValue::Depends("`flask`; `native` without containers"),
         label: "Simulated model: servers",
         help: "What the simulated model writes its servers in.",

@@ -1,11 +1,11 @@
 //! The harness, its model and the endpoint of the model.
 
 use super::{choice, plain};
-use crate::{AGENTS, DefaultValue, FormSection, KeyName, Need, Setting, Takes};
+use crate::{AGENTS, DefaultValue, FormSection, KeyName, Need, Setting, ValueKind};
 
 const ROW: Setting = Setting { section: FormSection::Agent, ..Setting::BLANK };
 const PRICE: Setting = Setting {
-    takes: Takes::Amount(0.0, 1_000_000.0),
+    takes: ValueKind::Amount(0.0, 1_000_000.0),
     default: DefaultValue::Empty("unknown"),
     unit: "$ per M tokens",
     needs: &[Need::Model, Need::PaidEndpoint],
@@ -16,7 +16,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "agent",
         key: KeyName::In("", "agent"),
-        takes: Takes::Word(AGENTS),
+        takes: ValueKind::Word(AGENTS),
         default: DefaultValue::Needed(""),
         label: "Harness",
         help: "The program that writes the code, turn after turn.",
@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "endpoint_mode",
         key: KeyName::In("endpoint", "mode"),
-        takes: Takes::Word(&["gateway", "direct", "oracle"]),
+        takes: ValueKind::Word(&["gateway", "direct", "oracle"]),
         default: DefaultValue::Depends(
             "`gateway` with a `base_url`, else `oracle`. A model that is named without an endpoint is an error; `direct` is never a default",
         ),
@@ -116,7 +116,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "context_window",
         key: KeyName::In("endpoint", "context_window"),
-        takes: Takes::Integer(1_000, 100_000_000),
+        takes: ValueKind::Integer(1_000, 100_000_000),
         default: DefaultValue::Is("200000"),
         label: "Context",
         unit: "tokens",

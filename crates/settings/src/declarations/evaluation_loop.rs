@@ -1,7 +1,7 @@
 //! How often a turn is tried, what the agent learns, and what becomes of a step of a task.
 
 use super::{SCENARIOS, TASKS, choice, plain};
-use crate::{DefaultValue, FormSection, KeyName, Need, Setting, Takes};
+use crate::{DefaultValue, FormSection, KeyName, Need, Setting, ValueKind};
 
 const ROW: Setting = Setting { section: FormSection::Loop, ..Setting::BLANK };
 const OF_TASKS: Setting = Setting { needs: &[Need::Tasks], ..ROW };
@@ -10,7 +10,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "attempt_limit",
         key: KeyName::OfBenchmark(SCENARIOS, "attempt_limit"),
-        takes: Takes::Integer(1, 1000),
+        takes: ValueKind::Integer(1, 1000),
         default: DefaultValue::Is("10"),
         label: "Attempts per turn",
         help: "How often the agent may try a turn, the first time included.",
@@ -20,7 +20,7 @@ pub(super) const ROWS: &[Setting] = &[
         field: "attempt_limit",
         is_part: true,
         key: KeyName::OfBenchmark(TASKS, "attempt_limit"),
-        takes: Takes::Integer(1, 1000),
+        takes: ValueKind::Integer(1, 1000),
         default: DefaultValue::Depends("1; 4 with `harbor.protocol=mt_at_k`, 10 with `ours`"),
         label: "Attempts per step",
         help: "How often the agent may try a step of a task, the first time included.",
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Setting] = &[
         field: "attempt_limit",
         is_part: true,
         key: KeyName::In("", "attempt_limit"),
-        takes: Takes::Integer(1, 1000),
+        takes: ValueKind::Integer(1, 1000),
         default: DefaultValue::Depends("that of `harbor.attempt_limit`"),
         label: "Attempts per step",
         help: "Short for `harbor.attempt_limit`.",
@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "feedback",
         key: KeyName::OfBenchmark(SCENARIOS, "test_fail_feedback_type"),
-        takes: Takes::Word(&["DETAILED", "MEDIUM", "MINIMAL"]),
+        takes: ValueKind::Word(&["DETAILED", "MEDIUM", "MINIMAL"]),
         default: DefaultValue::Is("DETAILED"),
         label: "Feedback",
         help: "What the agent learns of a failed attempt: which tests failed and what came; which tests; how many; or nothing.",
@@ -57,7 +57,7 @@ pub(super) const ROWS: &[Setting] = &[
         field: "feedback",
         is_part: true,
         key: KeyName::OfBenchmark(SCENARIOS, "enable_feedback"),
-        takes: Takes::Truth,
+        takes: ValueKind::Truth,
         default: DefaultValue::Is("true"),
         label: "Feedback at all",
         help: "Whether the agent learns more of a failed attempt than that the turn is not passed yet.",
@@ -67,7 +67,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "restore_before_try",
         key: KeyName::In("", "restore_before_try"),
-        takes: Takes::Truth,
+        takes: ValueKind::Truth,
         default: DefaultValue::Is("false"),
         label: "Restored before each attempt",
         help: "Whether each attempt at a turn begins from the same snapshot, or with what the last one left. With scenarios it needs no feedback.",
@@ -79,7 +79,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "task_timeout",
         key: KeyName::In("harbor", "timeout"),
-        takes: Takes::Word(&["graded", "stop"]),
+        takes: ValueKind::Word(&["graded", "stop"]),
         default: DefaultValue::Is("graded"),
         label: "Step out of time",
         help: "Whether a step whose agent ran out of time is verified, or ends the trial without a verdict.",
@@ -90,7 +90,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "task_background",
         key: KeyName::In("harbor", "background"),
-        takes: Takes::Word(&["check", "keep", "end"]),
+        takes: ValueKind::Word(&["check", "keep", "end"]),
         default: DefaultValue::Is("check"),
         label: "Background processes",
         help: "Whether processes that the agent has left continue while its work is verified, as with Harbor, and what they write counts.",
@@ -116,7 +116,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "task_snapshots",
         key: KeyName::In("harbor", "snapshots"),
-        takes: Takes::Word(&["none", "each_step"]),
+        takes: ValueKind::Word(&["none", "each_step"]),
         default: DefaultValue::Is("none"),
         label: "Snapshots for a resume",
         help: "Whether the container of a trial is kept before each step, so that a resume continues there and not at the first step.",
@@ -134,7 +134,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "task_session",
         key: KeyName::In("harbor", "session"),
-        takes: Takes::Word(&["continue", "fresh"]),
+        takes: ValueKind::Word(&["continue", "fresh"]),
         default: DefaultValue::Is("continue"),
         label: "Session over steps",
         help: "Whether the agent's session continues from step to step, or each step begins a new one that knows only the files.",
@@ -145,7 +145,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "fail_stop",
         key: KeyName::In("", "fail_stop"),
-        takes: Takes::Truth,
+        takes: ValueKind::Truth,
         default: DefaultValue::Is("false"),
         label: "Stop after a failed turn",
         help: "Whether an episode ends at its first failed turn or continues with the next one.",
@@ -156,7 +156,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "batch_size",
         key: KeyName::In("", "batch_size"),
-        takes: Takes::Integer(1, 1000),
+        takes: ValueKind::Integer(1, 1000),
         default: DefaultValue::Is("1"),
         label: "Parallel episodes",
         help: "How many episodes run at the same time.",
@@ -165,7 +165,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "quick_debug",
         key: KeyName::In("", "quick_debug"),
-        takes: Takes::Truth,
+        takes: ValueKind::Truth,
         default: DefaultValue::Is("false"),
         label: "Short run",
         help: "Runs 2 scenarios of 2 turns only, to see that everything works.",
@@ -176,7 +176,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "use_docker",
         key: KeyName::In("", "use_docker"),
-        takes: Takes::Truth,
+        takes: ValueKind::Truth,
         default: DefaultValue::Depends("`true`; `false` with `MOCK`"),
         label: "Containers",
         help: "Whether agents and servers run in containers or as plain processes of this machine.",

@@ -1,7 +1,7 @@
 //! What containers may use, and what a model may spend.
 
 use super::choice;
-use crate::{DefaultValue, FormSection, KeyName, Need, Setting, Takes};
+use crate::{DefaultValue, FormSection, KeyName, Need, Setting, ValueKind};
 
 /// Most tokens, dollars or minutes of a budget.
 const MOST: u64 = 1_000_000_000_000;
@@ -9,13 +9,13 @@ const MOST: u64 = 1_000_000_000_000;
 const ROW: Setting = Setting { section: FormSection::Limits, ..Setting::BLANK };
 const CONTAINERS: Setting = Setting { needs: &[Need::Containers], ..ROW };
 const TOKENS: Setting = Setting {
-    takes: Takes::Integer(1, MOST),
+    takes: ValueKind::Integer(1, MOST),
     default: DefaultValue::Empty("no limit"),
     needs: &[Need::Model],
     ..ROW
 };
 const MINUTES: Setting = Setting {
-    takes: Takes::Amount(0.0, MOST as f64),
+    takes: ValueKind::Amount(0.0, MOST as f64),
     default: DefaultValue::Empty("no limit"),
     unit: "min",
     ..ROW
@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "attempt_minutes",
         key: KeyName::In("limits", "attempt_minutes"),
-        takes: Takes::Amount(0.05, 100_000.0),
+        takes: ValueKind::Amount(0.05, 100_000.0),
         default: DefaultValue::Is("20"),
         label: "Time per attempt",
         unit: "min",
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "cpus",
         key: KeyName::In("limits", "cpus"),
-        takes: Takes::Amount(0.1, 1_000.0),
+        takes: ValueKind::Amount(0.1, 1_000.0),
         default: DefaultValue::Is("2"),
         label: "CPU per container",
         unit: "cores",
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "memory_gib",
         key: KeyName::In("limits", "memory_gib"),
-        takes: Takes::Amount(0.0625, 100_000.0),
+        takes: ValueKind::Amount(0.0625, 100_000.0),
         default: DefaultValue::Is("4"),
         label: "Memory per container",
         unit: "GiB",
@@ -57,7 +57,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "disk_gib",
         key: KeyName::In("limits", "disk_gib"),
-        takes: Takes::Amount(0.0625, 1_000_000.0),
+        takes: ValueKind::Amount(0.0625, 1_000_000.0),
         default: DefaultValue::Is("4"),
         label: "Disk per container",
         unit: "GiB",
@@ -67,7 +67,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "pids",
         key: KeyName::In("limits", "pids"),
-        takes: Takes::Integer(16, 1_000_000),
+        takes: ValueKind::Integer(16, 1_000_000),
         default: DefaultValue::Is("512"),
         label: "Processes per container",
         help: "How many processes a container may have.",
@@ -76,7 +76,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "network",
         key: KeyName::In("limits", "network"),
-        takes: Takes::Word(&["gateway", "open"]),
+        takes: ValueKind::Word(&["gateway", "open"]),
         default: DefaultValue::Depends("`gateway`; `open` in direct mode"),
         label: "Network",
         help: "Whether the agent reaches nothing but its model, or the internet too.",

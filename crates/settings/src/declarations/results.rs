@@ -1,6 +1,6 @@
 //! Where results go, and what is kept.
 
-use crate::{DefaultValue, FormSection, KeyName, Setting, Takes};
+use crate::{DefaultValue, FormSection, KeyName, Setting, ValueKind};
 
 const ROW: Setting = Setting { section: FormSection::Results, ..Setting::BLANK };
 
@@ -16,7 +16,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "tags",
         key: KeyName::In("", "tags"),
-        takes: Takes::Words,
+        takes: ValueKind::Words,
         label: "Tags",
         help: "Words under which the library finds the run.",
         ..ROW
@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "keep_snapshots",
         key: KeyName::In("", "keep_snapshots"),
-        takes: Takes::Integer(0, 1_000_000),
+        takes: ValueKind::Integer(0, 1_000_000),
         default: DefaultValue::Empty("all"),
         label: "Code snapshots kept per episode",
         help: "How many copies of the code are kept for each episode; empty: all.",

@@ -3,7 +3,7 @@
 use super::{ANY, SCENARIOS, choice, plain};
 use crate::bounds::{MOST_CHANGES, MOST_SCENARIOS, MOST_SEED, MOST_TURNS};
 use crate::generation::MODEL;
-use crate::{Benchmark, DefaultValue, FormSection, KeyName, Need, Setting, Takes};
+use crate::{Benchmark, DefaultValue, FormSection, KeyName, Need, Setting, ValueKind};
 
 const ROW: Setting = Setting { section: FormSection::Scenarios, ..Setting::BLANK };
 const OF_SCENARIOS: Setting = Setting { needs: &[Need::Scenarios], ..ROW };
@@ -17,7 +17,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "source",
         key: KeyName::In("", "benchmark"),
-        takes: Takes::Word(BENCHMARKS),
+        takes: ValueKind::Word(BENCHMARKS),
         default: DefaultValue::Is(Benchmark::Iterative.as_str()),
         label: "Kind",
         help: "What is played: scenarios of REST servers, from a pack or a seed, or tasks of Harbor with several steps.",
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "protocol",
         key: KeyName::In("harbor", "protocol"),
-        takes: Takes::Word(&["evocode", "mt_at_k", "sr", "ours"]),
+        takes: ValueKind::Word(&["evocode", "mt_at_k", "sr", "ours"]),
         label: "Protocol",
         help: "A protocol sets attempts, snapshots, when a chain ends and what time-outs mean.",
         more: "[What each sets](#tasks-of-harbor); what contradicts it is an error.",
@@ -74,7 +74,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "iterative",
         key: KeyName::OfForm("", "benchmark"),
-        takes: Takes::Word(BENCHMARKS),
+        takes: ValueKind::Word(BENCHMARKS),
         label: "Benchmark",
         help: "Whether an episode continues with change requests after its first turn.",
         choices: &[plain("false", "one turn"), plain("true", "many turns")],
@@ -92,7 +92,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "n_scenarios",
         key: KeyName::OfBenchmark(SCENARIOS, "n_scenarios"),
-        takes: Takes::Integer(1, MOST_SCENARIOS),
+        takes: ValueKind::Integer(1, MOST_SCENARIOS),
         default: DefaultValue::Is("10"),
         label: "Episodes",
         help: "How many scenarios are run, one episode each.",
@@ -102,7 +102,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "n_turns",
         key: KeyName::OfBenchmark(&[Benchmark::Iterative], "n_turns"),
-        takes: Takes::Integer(1, MOST_TURNS),
+        takes: ValueKind::Integer(1, MOST_TURNS),
         default: DefaultValue::Is("3"),
         label: "Turns",
         help: "How many turns an episode has at most.",
@@ -112,7 +112,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "num_changes_per_turn",
         key: KeyName::OfBenchmark(&[Benchmark::Iterative], "num_changes_per_turn"),
-        takes: Takes::Integer(1, MOST_CHANGES),
+        takes: ValueKind::Integer(1, MOST_CHANGES),
         default: DefaultValue::Is("5"),
         label: "Changes per turn",
         help: "How many changes each request asks for, from the second turn on.",
@@ -122,7 +122,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "base_seed",
         key: KeyName::OfBenchmark(SCENARIOS, "base_seed"),
-        takes: Takes::Integer(0, MOST_SEED),
+        takes: ValueKind::Integer(0, MOST_SEED),
         default: DefaultValue::Is("42"),
         label: "Seed",
         help: "The same seed gives the same scenarios.",
@@ -132,7 +132,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "execute_episodes",
         key: KeyName::OfBenchmark(ANY, "execute_episodes"),
-        takes: Takes::Numbers,
+        takes: ValueKind::Numbers,
         default: DefaultValue::Empty("all"),
         label: "Only these scenarios",
         help: "Runs only these scenarios, counted from 0.",
@@ -142,7 +142,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "use_llm_sampler",
         key: KeyName::OfBenchmark(SCENARIOS, "use_llm_sampler"),
-        takes: Takes::Truth,
+        takes: ValueKind::Truth,
         default: DefaultValue::Is("false"),
         label: "Names and details from a model",
         help: "Whether a model fills in names and details of the scenarios before the run.",
@@ -199,7 +199,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "sampler_seconds",
         key: KeyName::Free("llm_sampler", "timeout_seconds"),
-        takes: Takes::Integer(1, 3600),
+        takes: ValueKind::Integer(1, 3600),
         default: DefaultValue::Empty("600 at an address of this machine, else 120"),
         label: "Time of a sampling call",
         unit: "s",
@@ -209,7 +209,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "sampler_calls",
         key: KeyName::Free("llm_sampler", "calls_at_once"),
-        takes: Takes::Integer(1, 64),
+        takes: ValueKind::Integer(1, 64),
         default: DefaultValue::Empty("4"),
         label: "Sampling calls at once",
         help: "How many calls of that model are in flight at most; as many scenarios are made at a time.",

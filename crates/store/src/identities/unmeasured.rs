@@ -69,7 +69,7 @@ pub(super) fn of_copied_runs(conn: &Connection) -> Result<HashMap<EpisodeId, (Ru
         for run in runs {
             // Two of one run are two, however alike they are.
             let mut alike: HashMap<String, u32> = HashMap::new();
-            for Unmeasured { episode, facts, .. } in unmeasured(conn, run)? {
+            for UnmeasuredEpisode { episode, facts, .. } in unmeasured(conn, run)? {
                 let number = alike.entry(facts.clone()).or_default();
                 *number += 1;
                 known.entry((facts, *number)).or_default().push((episode, run));
@@ -84,7 +84,7 @@ pub(super) fn of_copied_runs(conn: &Connection) -> Result<HashMap<EpisodeId, (Ru
 }
 
 /// An episode without an identity.
-pub(super) struct Unmeasured {
+pub(super) struct UnmeasuredEpisode {
     episode: EpisodeId,
     /// All that is known of it.
     pub(super) facts: String,
@@ -93,10 +93,10 @@ pub(super) struct Unmeasured {
 }
 
 /// The episodes of a run that have no identity.
-pub(super) fn unmeasured(conn: &Connection, run: RunId) -> Result<Vec<Unmeasured>> {
+pub(super) fn unmeasured(conn: &Connection, run: RunId) -> Result<Vec<UnmeasuredEpisode>> {
     let mut find = conn.prepare_cached(&UNMEASURED)?;
     let rows = find.query_map([run], |row| {
-        Ok(Unmeasured { episode: row.get(0)?, facts: row.get(1)?, outcome: row.get(2)? })
+        Ok(UnmeasuredEpisode { episode: row.get(0)?, facts: row.get(1)?, outcome: row.get(2)? })
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -41,7 +41,7 @@ pub struct TextOwner {
 
 /// How much of the transcripts and logs of an episode is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TextsRead {
+pub enum TextCoverage {
     /// All of them.
     Whole,
     /// As much as the limits of the index allow.
@@ -52,7 +52,7 @@ pub enum TextsRead {
 
 /// The progress of indexing transcripts and logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TextsKnown {
+pub struct IndexProgress {
     /// Whether no episode of an open source waits or failed to be read.
     pub complete: bool,
     /// Episodes whose texts are only partly indexed, because they are too large.
@@ -79,14 +79,14 @@ fn text_row(conn: &Connection, episode: EpisodeId, owner: TextOwner) -> Result<O
     })
 }
 
-fn read_texts_known(conn: &Connection) -> Result<TextsKnown> {
+fn read_texts_known(conn: &Connection) -> Result<IndexProgress> {
     let sql = format!(
         "SELECT count(*) = total(episode.texts = {IN_PART}), total(episode.texts = {IN_PART})
          FROM episode JOIN run ON run.id = episode.run {} WHERE episode.texts <> {INDEXED}",
         *READABLE
     );
     let read =
-        |row: &Row<'_>| Ok(TextsKnown { complete: row.get(0)?, in_part: row.get::<_, f64>(1)? as u32 });
+        |row: &Row<'_>| Ok(IndexProgress { complete: row.get(0)?, in_part: row.get::<_, f64>(1)? as u32 });
     Ok(conn.prepare_cached(&sql)?.query_row([], read)?)
 }
 
@@ -120,14 +120,14 @@ impl Store {
     pub fn end_texts(
         &self,
         episode: &UnindexedEpisode,
-        read: TextsRead,
+        read: TextCoverage,
         cost: u64,
         files: &HashMap<u64, bool>,
     ) -> Result<()> {
         let now = match read {
-            TextsRead::Whole => INDEXED,
-            TextsRead::InPart => IN_PART,
-            TextsRead::Unreadable => UNREADABLE,
+            TextCoverage::Whole => INDEXED,
+            TextCoverage::InPart => IN_PART,
+            TextCoverage::Unreadable => UNREADABLE,
         };
         self.write(|write| {
             let conn = &write.tx;
@@ -185,7 +185,7 @@ impl Store {
     }
 
     /// The progress of indexing over all open sources that are not set aside.
-    pub fn texts_known(&self) -> Result<TextsKnown> {
+    pub fn texts_known(&self) -> Result<IndexProgress> {
         self.read(read_texts_known)
     }
 

@@ -12,7 +12,7 @@ use files::Tree;
 use model::{Attempt, Episode};
 use store::{EpisodeEntry, RunId, RunRecord, Store};
 
-use super::logs::{Ends, Trees};
+use super::logs::{LogEnds, Trees};
 use crate::api::ApiError;
 
 /// Most bytes of what a test or an exception said that are kept.
@@ -168,7 +168,7 @@ impl EpisodeFailures {
                 });
                 let ends_turn = at == last && !turn.state().is_passed();
                 let ends_stamina = ends_turn && entry.failed_turn == Some(turn.number);
-                let ends = Ends::from_attempt(attempt, tree);
+                let ends = LogEnds::from_attempt(attempt, tree);
                 logs_unread += u32::from(ends.unread);
                 let ends_what = (ends_turn, ends_stamina);
                 cases.extend(Case::from_attempt(
@@ -237,7 +237,7 @@ impl Ids {
 impl Case {
     fn from_attempt(
         turn: u32,
-        (attempt, ends, suites): (&Attempt, &Ends, Suites),
+        (attempt, ends, suites): (&Attempt, &LogEnds, Suites),
         standings: &HashMap<(u32, u32, usize), Standing>,
         (ends_turn, ends_stamina): (bool, bool),
         ids: &mut Ids,

@@ -18,14 +18,14 @@ const UNPACKED: u64 = 8 << 20;
 
 /// What was read for an attempt.
 #[derive(Debug, Default)]
-pub(super) struct Ends {
+pub(super) struct LogEnds {
     agent: Option<String>,
     server: Option<String>,
     /// Whether a log that rules would look at could not be read.
     pub(super) unread: bool,
 }
 
-impl Ends {
+impl LogEnds {
     /// Reads what the rules may look at; without a tree, the source cannot be read.
     pub(super) fn from_attempt(attempt: &Attempt, tree: Option<&Tree>) -> Self {
         let wanted = LogsWanted::from_attempt(attempt);

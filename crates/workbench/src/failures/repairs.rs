@@ -11,7 +11,7 @@ use crate::api::{FailureGrouping, Repair, RepairGroup};
 
 /// What began to fail in a group.
 #[derive(Default)]
-struct Began<'a> {
+struct FailureStarts<'a> {
     simulated: bool,
     turns: Vec<&'a Stretch>,
     /// Of episodes in which a pass of a test can be seen.
@@ -20,7 +20,7 @@ struct Began<'a> {
     unseen_tests: u32,
 }
 
-impl<'a> Began<'a> {
+impl<'a> FailureStarts<'a> {
     fn repair(&self) -> Repair {
         let turns = repair_times(self.turns.iter().copied());
         let tests = repair_times(self.tests.iter().copied());
@@ -54,11 +54,11 @@ impl<'a> Began<'a> {
 
 /// Of all, and of each group: every member, and of the others each in which something began to fail.
 pub(super) fn by_group(found: &FoundFailures, grouping: &Grouping<'_>) -> (Repair, Vec<RepairGroup>) {
-    let mut total = Began::default();
-    let mut groups: BTreeMap<u32, Began<'_>> = BTreeMap::new();
+    let mut total = FailureStarts::default();
+    let mut groups: BTreeMap<u32, FailureStarts<'_>> = BTreeMap::new();
     if grouping.by == FailureGrouping::Member {
         for (i, pool) in (0..).zip(&found.pools) {
-            groups.insert(i, Began { simulated: pool.simulated(), ..Began::default() });
+            groups.insert(i, FailureStarts { simulated: pool.simulated(), ..FailureStarts::default() });
         }
     }
     for of in found.episodes() {
@@ -76,7 +76,7 @@ pub(super) fn by_group(found: &FoundFailures, grouping: &Grouping<'_>) -> (Repai
             group.take_test(stretch, of.episode.shows_passes);
         }
     }
-    let named = |(place, began): (&u32, &Began<'_>)| {
+    let named = |(place, began): (&u32, &FailureStarts<'_>)| {
         let (key, label) = grouping.named(*place);
         RepairGroup { key, label, simulated: began.simulated, repair: began.repair() }
     };

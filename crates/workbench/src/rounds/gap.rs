@@ -14,14 +14,14 @@ use crate::episodes::task_of;
 
 /// What runs have in common that may be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Alike {
+pub(crate) struct HarnessAndModel {
     harness: Option<String>,
     model: Option<String>,
     simulated: bool,
     baseline: Option<Baseline>,
 }
 
-impl Alike {
+impl HarnessAndModel {
     fn from_run(run: &RunEntry) -> Self {
         Self {
             harness: run.harness.clone(),
@@ -36,7 +36,7 @@ impl Alike {
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     run: RunId,
-    of: Alike,
+    of: HarnessAndModel,
     mt_at_4: f64,
 }
 
@@ -63,7 +63,7 @@ impl Chains for &Store {
         let chain = |(_, run): (u32, RunEntry)| {
             let rounds = run.summary.as_ref()?.rounds.as_ref().filter(|rounds| rounds.round_by_round)?;
             let mt_at_4 = *rounds.mt_at_k.get(PAPER_K - 1)?;
-            Some(Chain { run: run.id, of: Alike::from_run(&run), mt_at_4 })
+            Some(Chain { run: run.id, of: HarnessAndModel::from_run(&run), mt_at_4 })
         };
         Ok(self.list_runs(&filter)?.rows.into_iter().filter_map(chain).collect())
     }
@@ -83,7 +83,7 @@ pub(crate) struct Gaps<C> {
     chains: HashMap<String, Vec<Chain>>,
     scenarios: HashMap<RunId, Scenarios>,
     /// Of alike chains of a data set, how many episodes of each count in another one.
-    copied: HashMap<(String, Alike), HashMap<RunId, u32>>,
+    copied: HashMap<(String, HarnessAndModel), HashMap<RunId, u32>>,
 }
 
 impl<C: Chains> Gaps<C> {
@@ -101,7 +101,7 @@ impl<C: Chains> Gaps<C> {
         let data_set = run.benchmark.key.strip_prefix(Benchmark::STEPS).unwrap_or_default();
         let found = match sr {
             None => Err("Gap is unknown, because SR is.".to_owned()),
-            Some(_) => self.mt_at_4(data_set, run.id, &Alike::from_run(run))?,
+            Some(_) => self.mt_at_4(data_set, run.id, &HarnessAndModel::from_run(run))?,
         };
         if let Some(rounds) = run.summary.as_mut().and_then(|summary| summary.rounds.as_mut()) {
             match found {
@@ -117,7 +117,7 @@ impl<C: Chains> Gaps<C> {
         &mut self,
         data_set: &str,
         run: RunId,
-        settings: &Alike,
+        settings: &HarnessAndModel,
     ) -> Result<Result<f64, String>, ApiError> {
         let chains = match self.chains.entry(data_set.to_owned()) {
             Entry::Occupied(known) => known.into_mut(),
@@ -152,7 +152,7 @@ impl<C: Chains> Gaps<C> {
     fn once_each(
         &mut self,
         data_set: &str,
-        settings: &Alike,
+        settings: &HarnessAndModel,
         alike: Vec<Chain>,
     ) -> Result<Vec<Chain>, ApiError> {
         if alike.len() < 2 {
@@ -218,8 +218,8 @@ mod tests {
         }
     }
 
-    fn alike(model: &str) -> Alike {
-        Alike { harness: None, model: Some(model.to_owned()), simulated: false, baseline: None }
+    fn alike(model: &str) -> HarnessAndModel {
+        HarnessAndModel { harness: None, model: Some(model.to_owned()), simulated: false, baseline: None }
     }
 
     fn library() -> Noted {

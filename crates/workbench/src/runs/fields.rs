@@ -6,8 +6,8 @@
 use runner::settings::{EndpointSettings, Feedback, KeySource, RunSettings, SettingsError, resolve};
 use serde_json::{Map, Value, json};
 use settings::{
-    Benchmark, ConfigFile, DefaultValue, FormValue, KeyName, Need, Setting, Takes, WHOLE_PACK, all, fields,
-    is_player,
+    Benchmark, ConfigFile, DefaultValue, FormValue, KeyName, Need, Setting, ValueKind, WHOLE_PACK, all,
+    fields, is_player,
 };
 
 use crate::api::{
@@ -252,11 +252,11 @@ fn value_in_form(setting: &Setting, value: &Value) -> Option<Value> {
             text.trim().parse().ok().filter(|number: &f64| number.is_finite()).map(Value::from)
         }
         // More digits than a number of the page has.
-        (FormValue::Text, Value::Number(number)) if matches!(setting.takes, Takes::Integer(..)) => {
+        (FormValue::Text, Value::Number(number)) if matches!(setting.takes, ValueKind::Integer(..)) => {
             Some(Value::from(number.to_string()))
         }
         (FormValue::Text | FormValue::Word, Value::String(word))
-            if matches!(setting.takes, Takes::Word(_)) =>
+            if matches!(setting.takes, ValueKind::Word(_)) =>
         {
             Some(Value::from(word.to_lowercase()))
         }

@@ -78,7 +78,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     if matches!(request.which, LiveLogKind::Gateway) {
         let searched = search(&tree, &found, goes_on.unwrap_or(0), episode)
             .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
-        let Searched { lines, next, cut } = searched;
+        let LogMatches { lines, next, cut } = searched;
         return Ok(LiveLog { lines, next: format!("{name}@{next}"), fresh, of: found.of, cut });
     }
     let tail = found.size.saturating_sub(PIECE);
@@ -105,7 +105,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
 }
 
 /// What was found of an episode in a log that all episodes share.
-struct Searched {
+struct LogMatches {
     lines: Vec<LogLine>,
     /// Up to where all lines are whole.
     next: u64,
@@ -114,7 +114,7 @@ struct Searched {
 }
 
 /// The last lines of an episode, from the end back to `floor`: one that waits writes none while the others write many.
-fn search(tree: &Tree, found: &LogFile, floor: u64, episode: &str) -> Result<Searched, files::ReadError> {
+fn search(tree: &Tree, found: &LogFile, floor: u64, episode: &str) -> Result<LogMatches, files::ReadError> {
     let mut lines = Vec::new();
     let mut next = None;
     // The start of a line whose rest is in `rest` lies before `at`.
@@ -144,7 +144,7 @@ fn search(tree: &Tree, found: &LogFile, floor: u64, episode: &str) -> Result<Sea
         rest = rest_of_request(bytes);
     }
     lines.reverse();
-    Ok(Searched { lines, next: next.unwrap_or(floor), cut: at > floor })
+    Ok(LogMatches { lines, next: next.unwrap_or(floor), cut: at > floor })
 }
 
 /// The rest of a line whose start is not read yet; nothing of one that is too long, so that it is not copied with every piece.

@@ -20,14 +20,14 @@ const NAMED_TOGETHER: usize = 3;
 /// Turns of the pack that was looked at last which were whole, each with a stamp of what was read. The form is looked at with
 /// every change of it, and its pack may have gigabytes.
 #[derive(Debug, Default)]
-pub(crate) struct Verified {
-    known: Mutex<Whole>,
+pub(crate) struct VerifiedPack {
+    known: Mutex<WholeTurns>,
 }
 
 /// Where a pack lies, and stamps of the turns of it that were whole.
-type Whole = (PathBuf, HashMap<(u32, u32), u64>);
+type WholeTurns = (PathBuf, HashMap<(u32, u32), u64>);
 
-impl Verified {
+impl VerifiedPack {
     /// What is wrong with a turn, if anything is. One that was whole is read again only when a file of it has changed, or with
     /// `anew`.
     fn verify(&self, path: &Path, pack: &Pack, (scenario, turn): (u32, u32), anew: bool) -> Option<Mismatch> {
@@ -66,7 +66,7 @@ pub(super) fn harness(settings: &RunSettings) -> Option<Check> {
 
 /// Whether the scenarios are there: of a pack, each turn that is to be played is read, where it has changed since it was read
 /// last, or with `anew`.
-pub(super) fn pack(settings: &RunSettings, verified: &Verified, anew: bool) -> (Check, Option<Pack>) {
+pub(super) fn pack(settings: &RunSettings, verified: &VerifiedPack, anew: bool) -> (Check, Option<Pack>) {
     const TITLE: &str = "Pack";
     if let Some(named) = &settings.tasks {
         return (tasks(settings, &named.folder), None);
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn scenarios_that_a_model_samples_are_told_before_the_run() {
         let sampled = asked(&["restful_server_gen_iterative.use_llm_sampler=true"]);
-        let verified = Verified::default();
+        let verified = VerifiedPack::default();
         let pack = |settings: &RunSettings| super::pack(settings, &verified, false);
         let (check, none) = pack(&sampled);
         assert_eq!((check.state, none.is_none()), (CheckState::Warn, true));
@@ -316,7 +316,8 @@ mod tests {
     fn a_pack_that_is_not_there_is_named_once() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("none").display().to_string();
-        let (check, none) = pack(&asked(&[&format!("scenarios_dir={path}")]), &Verified::default(), false);
+        let (check, none) =
+            pack(&asked(&[&format!("scenarios_dir={path}")]), &VerifiedPack::default(), false);
         assert_eq!((check.state, none.is_none()), (CheckState::Fail, true));
         let sentence = check.sentence.unwrap();
         assert_eq!(sentence.matches(&path).count(), 1, "{sentence}");
@@ -338,7 +339,7 @@ mod tests {
         let sampler = scenario::sample::Programmatic;
         generate(&made.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
         let dir = format!("scenarios_dir={}", path.display());
-        let verified = Verified::default();
+        let verified = VerifiedPack::default();
         let look = |more: &[&str]| {
             let check = pack(&asked(&[&[dir.as_str()], more].concat()), &verified, false).0;
             (check.state, check.sentence.unwrap_or_default())
@@ -379,7 +380,7 @@ mod tests {
             &stop,
         )
         .unwrap();
-        let verified = Verified::default();
+        let verified = VerifiedPack::default();
         let settings = asked(&[&format!("scenarios_dir={}", path.display())]);
         let look = |anew| pack(&settings, &verified, anew).0.state;
         assert_eq!(look(false), CheckState::Ok);

@@ -49,7 +49,7 @@ pub(crate) struct Runs {
     /// Where smoke tests of this library lie.
     pub(super) smoke_tests: PathBuf,
     /// What preflight knows of packs.
-    pub(super) packs: super::planned::Verified,
+    pub(super) packs: super::planned::VerifiedPack,
     /// Rows of runs that are over, with a stamp of their folders.
     pub(super) over: Mutex<BTreeMap<PathBuf, (u64, crate::api::LiveRunRow)>>,
 }

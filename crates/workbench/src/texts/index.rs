@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use files::{Stamp, Tree};
 use model::{Artifact, Episode};
 use sandbox::Process;
-use store::{TextOwner, TextsRead, UnindexedEpisode};
+use store::{TextCoverage, TextOwner, UnindexedEpisode};
 
 use super::{is_log, pieces, read_log, texts_of};
 use crate::Workbench;
@@ -155,7 +155,7 @@ impl Workbench {
         let Some(next) = self.claim_texts()? else { return Ok(None) };
         let spent = self.spent_on(next.source)?;
         if spent >= MOST_COST {
-            self.store.end_texts(&next, TextsRead::InPart, 0, &HashMap::new())?;
+            self.store.end_texts(&next, TextCoverage::InPart, 0, &HashMap::new())?;
             self.store.leave_texts(next.source)?;
             return Ok(Some(0));
         }
@@ -163,7 +163,7 @@ impl Workbench {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) => {
                 // The claim is not to last as long as this process.
-                drop(self.store.end_texts(&next, TextsRead::Unreadable, 0, &HashMap::new()));
+                drop(self.store.end_texts(&next, TextCoverage::Unreadable, 0, &HashMap::new()));
                 Err(error)
             }
         }
@@ -241,7 +241,7 @@ impl Workbench {
     /// Indexes a claimed episode and ends the claim. Gives the bytes of its texts.
     fn index_texts_of(&self, next: &UnindexedEpisode, most_cost: u64) -> Result<u64, ApiError> {
         let unreadable = || -> Result<u64, ApiError> {
-            self.store.end_texts(next, TextsRead::Unreadable, 0, &HashMap::new())?;
+            self.store.end_texts(next, TextCoverage::Unreadable, 0, &HashMap::new())?;
             Ok(0)
         };
         let Ok(found) = self.find(&next.run, &next.episode) else { return unreadable() };
@@ -264,9 +264,9 @@ impl Workbench {
         // Else the episode was read again, and waits.
         if holds {
             let read = match (indexing.is_readable, indexing.is_cut) {
-                (false, _) => TextsRead::Unreadable,
-                (true, true) => TextsRead::InPart,
-                (true, false) => TextsRead::Whole,
+                (false, _) => TextCoverage::Unreadable,
+                (true, true) => TextCoverage::InPart,
+                (true, false) => TextCoverage::Whole,
             };
             self.store.end_texts(next, read, indexing.cost, &indexing.files)?;
         }

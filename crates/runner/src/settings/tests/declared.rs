@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use settings::{AGENTS, DefaultValue, Key, Takes, keys, protocols};
+use settings::{AGENTS, DefaultValue, Key, ValueKind, keys, protocols};
 
 use super::{again, resolved_values};
 
@@ -42,18 +42,18 @@ fn base(key: &str) -> Vec<String> {
 fn other_value(key: &Key) -> String {
     let name = key.dotted();
     match key.takes() {
-        Takes::Truth => {
+        ValueKind::Truth => {
             let is_on = key.setting.default == DefaultValue::Is("true") || name == "use_docker";
             (!is_on).to_string()
         }
-        Takes::Integer(low, _) => (low.max(1) + 1).to_string(),
-        Takes::Amount(low, _) => (low + 0.5).to_string(),
-        Takes::Word(words) => words[1].to_owned(),
-        Takes::Text if name == "endpoint.key_env" => "OTHER_KEY".to_owned(),
-        Takes::Text if name == "endpoint.base_url" => "http://other".to_owned(),
-        Takes::Text => "/other".to_owned(),
-        Takes::Numbers => "0,2".to_owned(),
-        Takes::Words => "a,b".to_owned(),
+        ValueKind::Integer(low, _) => (low.max(1) + 1).to_string(),
+        ValueKind::Amount(low, _) => (low + 0.5).to_string(),
+        ValueKind::Word(words) => words[1].to_owned(),
+        ValueKind::Text if name == "endpoint.key_env" => "OTHER_KEY".to_owned(),
+        ValueKind::Text if name == "endpoint.base_url" => "http://other".to_owned(),
+        ValueKind::Text => "/other".to_owned(),
+        ValueKind::Numbers => "0,2".to_owned(),
+        ValueKind::Words => "a,b".to_owned(),
     }
 }
 

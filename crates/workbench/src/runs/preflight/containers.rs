@@ -127,13 +127,13 @@ async fn image_of_harness(settings: &RunSettings, engine: &Engine) -> Check {
                 let check =
                     |state| Check::new("image", TITLE, state, id.chars().take(19).collect::<String>());
                 match runs_its_harness(settings, engine, &name, &id).await {
-                    Answered::Well => check(CheckState::Ok),
-                    Answered::Oddly(said) => check(CheckState::Warn).says(format!(
+                    ProgramAnswer::Well => check(CheckState::Ok),
+                    ProgramAnswer::Oddly(said) => check(CheckState::Warn).says(format!(
                         "The harness's program does not answer in {name} as it should: {said}"
                     )),
-                    Answered::NotThere(said) => check(CheckState::Fail)
+                    ProgramAnswer::NotThere(said) => check(CheckState::Fail)
                         .says(format!("The harness's command is not there in {name}: {said}")),
-                    Answered::Unknown(said) => check(CheckState::Unknown)
+                    ProgramAnswer::Unknown(said) => check(CheckState::Unknown)
                         .says(format!("Whether the harness is in {name} could not be asked: {said}")),
                 }
             }
@@ -154,7 +154,7 @@ async fn image_of_harness(settings: &RunSettings, engine: &Engine) -> Check {
 
 /// What the harness's program in an image said when it was asked for its version.
 #[derive(Debug, Clone)]
-enum Answered {
+enum ProgramAnswer {
     Well,
     /// It ended with an error.
     Oddly(String),
@@ -166,21 +166,21 @@ enum Answered {
 
 /// Whether the harness of a run can be called in an image of somebody's own: asked once for each, because a container has to be
 /// made for it.
-async fn runs_its_harness(settings: &RunSettings, engine: &Engine, image: &str, id: &str) -> Answered {
-    static ASKED: Mutex<BTreeMap<(String, Vec<String>), Answered>> = Mutex::new(BTreeMap::new());
-    let Ok(harness) = harness_of(settings) else { return Answered::Well };
+async fn runs_its_harness(settings: &RunSettings, engine: &Engine, image: &str, id: &str) -> ProgramAnswer {
+    static ASKED: Mutex<BTreeMap<(String, Vec<String>), ProgramAnswer>> = Mutex::new(BTreeMap::new());
+    let Ok(harness) = harness_of(settings) else { return ProgramAnswer::Well };
     if sandbox::recipe(image).is_some() || harness.probe.is_empty() {
-        return Answered::Well;
+        return ProgramAnswer::Well;
     }
     let key = (id.to_owned(), harness.probe.clone());
     if let Some(known) = model::lock(&ASKED).get(&key) {
         return known.clone();
     }
     let answered = match engine.try_command(image, &harness.probe).await {
-        Ok((Some(0), _)) => Answered::Well,
-        Ok((None | Some(126 | 127), said)) => Answered::NotThere(said),
-        Ok((_, said)) => Answered::Oddly(said),
-        Err(error) => return Answered::Unknown(error.to_string()),
+        Ok((Some(0), _)) => ProgramAnswer::Well,
+        Ok((None | Some(126 | 127), said)) => ProgramAnswer::NotThere(said),
+        Ok((_, said)) => ProgramAnswer::Oddly(said),
+        Err(error) => return ProgramAnswer::Unknown(error.to_string()),
     };
     model::lock(&ASKED).insert(key, answered.clone());
     answered

@@ -9,7 +9,7 @@ const LONGEST: usize = 4096;
 
 /// What a key takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Takes {
+pub enum ValueKind {
     /// `true` or `false`.
     Truth,
     /// An integer between two, both included.
@@ -26,7 +26,7 @@ pub enum Takes {
     Words,
 }
 
-impl Takes {
+impl ValueKind {
     /// What it takes, in words.
     pub fn words(self) -> String {
         match self {
