@@ -316,7 +316,7 @@ fn rates_that_are_known_for_a_part_say_for_how_much() {
 
 /// "Cost per survived turn" stood over runs of one turn.
 #[test]
-fn what_runs_of_one_turn_used_is_told_by_trial() {
+fn what_runs_of_one_turn_used_is_counted_by_trial() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("used.csv");
     let rows = "run,harness,model,scenario,turn,attempt,passed,tokens_in,tokens_out,cost_usd,planned_turns\n\

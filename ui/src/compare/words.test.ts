@@ -18,7 +18,7 @@ test("a simulated model has no cost, whatever is counted", () => {
   expect(none.map((m) => perSurvivedTurn(m, true))).toEqual(["no cost", "no trial passed"]);
 });
 
-test("what runs of one turn used is told by trial", () => {
+test("what runs of one turn used is counted by trial", () => {
   expect([measureName("cost", true), measureName("cost", false)]).toEqual(["Cost per trial", "Cost per episode"]);
   expect(measureName("cost_per_survived_turn", true)).toBe("Cost per passed trial");
   expect(measureName("score", true)).toBe("Score");
