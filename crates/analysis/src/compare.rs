@@ -9,7 +9,7 @@ use crate::difference::{
 };
 use crate::holm::holm;
 use crate::logrank::{LogRank, fitting_log_rank, stratified_log_rank};
-use crate::paired::{Paired, paired};
+use crate::paired::{PairedDifferences, paired};
 use crate::permutation::{Permutation, permutation_log_rank};
 use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarize_over};
 
@@ -89,7 +89,7 @@ pub struct Pair {
     /// Ratio of mean stamina (log scale; Greenwood, or by a jackknife over scenarios).
     pub ratio: Option<Estimate>,
     /// On shared scenarios; `None` = none are shared.
-    pub paired: Option<Paired>,
+    pub paired: Option<PairedDifferences>,
 }
 
 /// A comparison.

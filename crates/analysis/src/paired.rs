@@ -38,7 +38,7 @@ pub struct PairedScenario {
 
 /// A paired comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Paired {
+pub struct PairedDifferences {
     /// Shared scenarios.
     pub n: u32,
     /// Mean of the differences, first − second, in turns.
@@ -79,7 +79,7 @@ const DRAWN_SIGNS: u32 = 9_999;
 /// Test and interval are those of the paired t test, with the interval clipped to −τ and τ. The sign-flip test counts how often
 /// random signs of the differences give a mean as far from 0 (exact up to 14 differences other than 0). Episodes that were
 /// never at risk are left out. `None` = no shared scenario, or τ = 0.
-pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option<Paired> {
+pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option<PairedDifferences> {
     let tau = tau.min(MAX_TURNS);
     if tau == 0 {
         return None;
@@ -117,7 +117,7 @@ pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option
     let differences: Vec<f64> = scenarios.iter().map(|s| s.difference).collect();
     let student = student(&differences);
     let (p_sign_flip, sign_flip_exact) = sign_flip(&differences, seed);
-    Some(Paired {
+    Some(PairedDifferences {
         n: scenarios.len() as u32,
         mean: mean(&differences),
         ci_low: student.map(|s| s.ci_low.max(-f64::from(tau))),

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use analysis::survival::{Observation, kaplan_meier, summarize};
 use figures::{
     Bands, BarRow, Bars, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares, Figure,
-    FigureSpec, FirstFailuresComparison, Matrix, MatrixCell, Pair, Paired, Pareto, ParetoPoint, Retries,
-    RetryPoint, RetrySeries, RunData, Scale, SeriesData, SeriesLabel, SharesForm, SurvivalComparison, Theme,
-    draw, venue::Preset,
+    FigureSpec, FirstFailuresComparison, Matrix, MatrixCell, Pair, PairedScenarios, Pareto, ParetoPoint,
+    Retries, RetryPoint, RetrySeries, RunData, Scale, SeriesData, SeriesLabel, SharesForm,
+    SurvivalComparison, Theme, draw, venue::Preset,
 };
 
 const RUNS: u8 = 8;
@@ -104,7 +104,7 @@ fn kinds() -> Vec<(&'static str, Figure)> {
         ),
         (
             "paired, 100 scenarios",
-            Figure::Paired(Paired {
+            Figure::Paired(PairedScenarios {
                 of_rates: false,
                 a: SeriesLabel::new("a", 0),
                 b: SeriesLabel::new("b", 1),

@@ -81,9 +81,9 @@ pub use number::{p_number, p_value, thousands};
 pub use spec::{
     Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, EpisodeCounts, FailureClass, FailureGroup,
     FailureShares, Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix, MatrixCell,
-    Method, Pair, Paired, PairedMean, Pareto, ParetoPoint, Plane, PlanePoint, Published, PublishedPoint,
-    Retries, RetryPoint, RetrySeries, RunData, SOFTWARE, SPEC_VERSION, Scale, SeriesData, SeriesLabel,
-    SharesForm, SurvivalComparison,
+    Method, Pair, PairedMean, PairedScenarios, Pareto, ParetoPoint, Plane, PlanePoint, Published,
+    PublishedPoint, Retries, RetryPoint, RetrySeries, RunData, SOFTWARE, SPEC_VERSION, Scale, SeriesData,
+    SeriesLabel, SharesForm, SurvivalComparison,
 };
 pub use theme::{SERIES, Theme, Tokens};
 pub use web_font::font_face;

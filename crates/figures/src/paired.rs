@@ -10,7 +10,7 @@ use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
 use crate::sheet::{Described, PAD, Sheet};
-use crate::spec::{Layout, Pair, Paired};
+use crate::spec::{Layout, Pair, PairedScenarios};
 use crate::summary_text::{count, counted};
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
@@ -31,7 +31,7 @@ struct PairedPlan {
     height: f64,
 }
 
-pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
+pub(crate) fn draw(data: &PairedScenarios, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
     let pairs = sorted(data);
     let plan = plan(data, &sheet, &pairs);
@@ -83,7 +83,7 @@ pub(crate) fn draw(data: &Paired, layout: &Layout, theme: Theme) -> Drawing {
 }
 
 /// The pairs with numbers, by decreasing difference, then by name, each with its index in the spec.
-pub(crate) fn sorted(data: &Paired) -> Vec<(usize, &Pair)> {
+pub(crate) fn sorted(data: &PairedScenarios) -> Vec<(usize, &Pair)> {
     let mut pairs: Vec<(usize, &Pair)> =
         data.pairs.iter().enumerate().filter(|(_, p)| p.a.is_finite() && p.b.is_finite()).collect();
     pairs.sort_by(|(_, p), (_, q)| {
@@ -129,7 +129,7 @@ fn order(pair: &Pair) -> Option<Ordering> {
     (!is_open).then_some(order)
 }
 
-fn plan(data: &Paired, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> PairedPlan {
+fn plan(data: &PairedScenarios, sheet: &Sheet, pairs: &[(usize, &Pair)]) -> PairedPlan {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let legend_height = legend::height(sheet, [&data.a, &data.b].into_iter());
@@ -238,7 +238,7 @@ fn draw_bound(canvas: &Canvas<'_>, (x, y): (f64, f64), half: f64, style: Style, 
     canvas.line(&[(to - head, y - head), (to, y), (to - head, y + head)], pen);
 }
 
-fn summary(data: &Paired) -> String {
+fn summary(data: &PairedScenarios) -> String {
     let pairs = sorted(data);
     let counted_as = |wanted: Option<Ordering>| {
         count(pairs.iter().filter(|(_, pair)| order(pair) == wanted).count() as u32)
@@ -311,7 +311,7 @@ mod tests {
         for (pair, text, longer) in &cases {
             assert_eq!((difference(pair).as_str(), order(pair)), (*text, *longer), "{}", pair.scenario);
         }
-        let data = Paired {
+        let data = PairedScenarios {
             of_rates: false,
             a: SeriesLabel::new("a", 0),
             b: SeriesLabel::new("b", 1),

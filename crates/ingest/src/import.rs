@@ -53,7 +53,7 @@ pub enum ImportError {
 
 /// What an import did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Imported {
+pub struct ImportResult {
     /// Stable words of the formats found, without repetition.
     pub formats: Vec<&'static str>,
     /// Their names, joined with `, `.
@@ -82,7 +82,7 @@ pub fn import(
     source: SourceId,
     progress: &dyn Fn(u32, u32),
     stop: &AtomicBool,
-) -> Result<Imported, ImportError> {
+) -> Result<ImportResult, ImportError> {
     import_among(tree, store, source, crate::formats::all(), progress, stop)
 }
 
@@ -94,7 +94,7 @@ pub fn import_among(
     formats: &[&'static dyn Format],
     progress: &dyn Fn(u32, u32),
     stop: &AtomicBool,
-) -> Result<Imported, ImportError> {
+) -> Result<ImportResult, ImportError> {
     tree.set_hash_key(store.hash_key()?);
     let found = discover_among(tree, formats)?;
     Ok(import_found(tree, store, source, found, progress, stop)?)
@@ -108,9 +108,10 @@ pub fn import_found(
     found: Discovery,
     progress: &dyn Fn(u32, u32),
     stop: &AtomicBool,
-) -> Result<Imported, StoreError> {
+) -> Result<ImportResult, StoreError> {
     tree.set_hash_key(store.hash_key()?);
-    let mut imported = Imported { found: found.by_format(), not_read: found.not_read, ..Imported::default() };
+    let mut imported =
+        ImportResult { found: found.by_format(), not_read: found.not_read, ..ImportResult::default() };
     imported.formats = imported.found.iter().map(|format| format.id).collect();
     imported.format_names = imported.found.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     store.set_source_format(source, &imported.format_names)?;

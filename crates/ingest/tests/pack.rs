@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use files::Tree;
 use ingest::discover::discover;
-use ingest::import::{Imported, import};
+use ingest::import::{ImportResult, import};
 use model::Warning;
 use store::{Store, WarningFilter};
 
@@ -41,7 +41,7 @@ fn folder(files: &[(String, Vec<u8>)]) -> (tempfile::TempDir, Tree) {
     (temp, tree)
 }
 
-fn read(tree: &Tree) -> (Imported, Vec<Warning>) {
+fn read(tree: &Tree) -> (ImportResult, Vec<Warning>) {
     let temp = tempfile::tempdir().expect("a folder");
     let store = Store::open(&temp.path().join("library.sqlite")).expect("a library");
     let source = store.put_source("/somewhere", "pack", tree.is_zip()).expect("a source");

@@ -11,7 +11,7 @@ use std::time::Duration;
 use files::Tree;
 use ingest::discover::{Discovery, NotRecognized as NotFound, discover, is_recognized};
 use ingest::formats::table::ColumnRenames;
-use ingest::import::{ImportError, Imported, import, import_found};
+use ingest::import::{ImportError, ImportResult, import, import_found};
 use model::{Warning, WarningCounts};
 use store::{RunFilter, RunId, Source, Store, WarningFilter};
 
@@ -347,7 +347,7 @@ impl Workbench {
         source: i64,
         stop: &AtomicBool,
         progress: &dyn Fn(u32, u32),
-    ) -> Result<Imported, ApiError> {
+    ) -> Result<ImportResult, ApiError> {
         let stored = self.source(source)?;
         let path = Path::new(&stored.path);
         let tree = self.open_tables(path)?;

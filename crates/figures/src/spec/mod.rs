@@ -29,7 +29,7 @@ pub use layout::{Fonts, Layout};
 pub use matrix::{Margin, Matrix, MatrixCell};
 pub use measures::{BarRow, Bars, Pareto, ParetoPoint};
 pub use method::{Bootstrap, EpisodeCounts, Method, SOFTWARE};
-pub use paired::{Pair, Paired, PairedMean};
+pub use paired::{Pair, PairedMean, PairedScenarios};
 pub use plane::{Plane, PlanePoint};
 pub use retries::{PublishedPoint, Retries, RetryPoint, RetrySeries};
 
@@ -93,7 +93,7 @@ pub enum Figure {
     /// Forest plot: differences (or ratios) to a reference run with their intervals.
     Differences(Differences),
     /// Two runs on shared scenarios, scenario by scenario.
-    Paired(Paired),
+    Paired(PairedScenarios),
     /// First failures by turn as small multiples on shared axes.
     FirstFailuresComparison(FirstFailuresComparison),
     /// One measure, with one bar per run.

@@ -6,7 +6,7 @@ use super::label::SeriesLabel;
 
 /// Two runs, scenario by scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Paired {
+pub struct PairedScenarios {
     /// Whether the values are pass rates in percent, of runs of one turn. They are turns otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub of_rates: bool,
@@ -21,7 +21,7 @@ pub struct Paired {
     pub mean: Option<PairedMean>,
 }
 
-impl Paired {
+impl PairedScenarios {
     /// The unit of differences.
     pub(crate) const fn unit(&self) -> &'static str {
         if self.of_rates { "percentage points" } else { "turns" }

@@ -4,8 +4,8 @@ use analysis::survival::SurvivalPoint;
 
 use super::{Column, Table, Value, known, maybe};
 use crate::spec::{
-    Bars, Differences, FailureShares, Figure, Matrix, Paired, Pareto, Plane, Published, PublishedPoint,
-    Retries, RunData, SeriesData, SeriesLabel,
+    Bars, Differences, FailureShares, Figure, Matrix, PairedScenarios, Pareto, Plane, Published,
+    PublishedPoint, Retries, RunData, SeriesData, SeriesLabel,
 };
 
 /// The data of a figure.
@@ -141,7 +141,7 @@ fn marked(label: &SeriesLabel) -> String {
     if label.simulated { format!("{} (simulated)", label.name) } else { label.name.clone() }
 }
 
-fn paired(data: &Paired) -> Table {
+fn paired(data: &PairedScenarios) -> Table {
     let unit = if data.of_rates { "%" } else { data.unit() };
     let columns = vec![
         Column::text("scenario", data.names_head()),

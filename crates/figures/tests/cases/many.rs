@@ -3,9 +3,9 @@
 use analysis::survival::Observation;
 use figures::{
     Bands, BarRow, Bars, DifferenceRow, Differences, FailureClass, FailureGroup, FailureShares, Figure,
-    FirstFailuresComparison, Margin, Matrix, MatrixCell, Pair, Paired, PairedMean, Pareto, ParetoPoint,
-    Plane, PlanePoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData,
-    SeriesLabel, SharesForm, SurvivalComparison,
+    FirstFailuresComparison, Margin, Matrix, MatrixCell, Pair, PairedMean, PairedScenarios, Pareto,
+    ParetoPoint, Plane, PlanePoint, Published, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale,
+    SeriesData, SeriesLabel, SharesForm, SurvivalComparison,
 };
 
 /// Random numbers from a seed.
@@ -171,7 +171,7 @@ pub fn paired(count: u32, turns: u32) -> Figure {
             b_censored: random.below(5) == 0,
         })
         .collect();
-    Figure::Paired(Paired {
+    Figure::Paired(PairedScenarios {
         of_rates: false,
         a: SeriesLabel::new(MODELS[0], 0),
         b: SeriesLabel::new(MODELS[1], 1),

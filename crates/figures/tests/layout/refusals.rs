@@ -209,7 +209,7 @@ fn an_empty_plot_is_refused_and_has_no_invented_axis() {
         ..costs.clone()
     };
     let Figure::Paired(tasks) = many::paired(0, 1) else { panic!("pairs") };
-    let tasks = figures::Paired { of_rates: true, ..tasks };
+    let tasks = figures::PairedScenarios { of_rates: true, ..tasks };
     let unknown_alone = [
         (Figure::Bars(bars), "no run has a known value of \"Cost per survived turn\""),
         (Figure::Differences(unknown), "no difference is known"),

@@ -161,7 +161,7 @@ impl Bench {
         if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
     }
 
-    fn import(&self) -> Imported {
+    fn import(&self) -> ImportResult {
         let stop = AtomicBool::new(false);
         let tree = Tree::open(self.temp.path()).unwrap();
         import_among(&tree, &self.store, self.source, &[self.toy], &|_, _| {}, &stop).unwrap()

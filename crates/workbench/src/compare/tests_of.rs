@@ -2,7 +2,7 @@
 
 use analysis::bootstrap::BootstrapEstimate;
 use analysis::logrank::LogRank;
-use analysis::paired::Paired;
+use analysis::paired::PairedDifferences;
 use analysis::pass_rate::difference;
 
 use super::sets::ScenarioSets;
@@ -83,7 +83,7 @@ pub(crate) fn bootstrapped(b: &BootstrapEstimate) -> Estimate {
     Estimate { value: b.value, ci_low: b.ci_low, ci_high: b.ci_high, p: None }
 }
 
-fn paired(paired: &Paired) -> PairedComparison {
+fn paired(paired: &PairedDifferences) -> PairedComparison {
     // Sums of sevenths and the like may miss 0 by a rounding error.
     let sign = |d: f64| if d.abs() < 1e-9 { 0 } else { d.signum() as i8 };
     let count = |wanted: i8| paired.scenarios.iter().filter(|s| sign(s.difference) == wanted).count() as u32;

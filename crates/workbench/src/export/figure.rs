@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use analysis::survival::{RestrictedMean, StaminaSummary, SurvivalPoint};
 use figures::{
     BarRow, Bars, DifferenceRow, Differences, Drawing, FailureClass, FailureGroup, FailureShares, Figure,
-    FigureSpec, FirstFailuresComparison, Layout, Mark, Method, Pair, Paired, PairedMean, Pareto, ParetoPoint,
-    PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData, SeriesLabel, SharesForm,
-    SurvivalComparison, Theme,
+    FigureSpec, FirstFailuresComparison, Layout, Mark, Method, Pair, PairedMean, PairedScenarios, Pareto,
+    ParetoPoint, PublishedPoint, Retries, RetryPoint, RetrySeries, Scale, SeriesData, SeriesLabel,
+    SharesForm, SurvivalComparison, Theme,
 };
 use model::PassRate;
 use store::episode_name;
@@ -312,7 +312,11 @@ fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> 
     })
 }
 
-fn paired(data: &Comparison, other: u32, names: &HashMap<String, String>) -> Result<Paired, ApiError> {
+fn paired(
+    data: &Comparison,
+    other: u32,
+    names: &HashMap<String, String>,
+) -> Result<PairedScenarios, ApiError> {
     let member = data.members.get(other as usize).filter(|_| other != data.reference).ok_or_else(|| {
         ApiError::new("export.paired", format!("There is no other member {other} in this comparison"))
             .hint(format!("Members are counted from 0; {} is the reference", data.reference))
@@ -334,7 +338,7 @@ fn paired(data: &Comparison, other: u32, names: &HashMap<String, String>) -> Res
         b: shown(row.a),
         b_censored: row.a_at_least,
     });
-    Ok(Paired {
+    Ok(PairedScenarios {
         of_rates: data.of_one_turn,
         a: label(reference(data)?),
         b: label(member),
