@@ -39,6 +39,21 @@ fn decimal_numbers_of_parquet_have_their_point() {
     }
 }
 
+/// Written by pandas: `tests/fixtures/table/make.py`.
+#[test]
+fn durations_of_pandas_are_seconds() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    let read = table("t.parquet", fs::read(fixtures.join("pandas-timedelta.parquet")).unwrap());
+    assert_eq!(read.warnings(), []);
+    let attempts = read.episode("a", "s").turns.iter().map(|turn| &turn.attempts[0]);
+    let found: Vec<(Option<f64>, Option<f64>)> = attempts
+        .map(|attempt| {
+            (attempt.timing.agent_seconds, attempt.extra.get("waited").and_then(serde_json::Value::as_f64))
+        })
+        .collect();
+    assert_eq!(found, [(Some(90.5), Some(90.5)), (None, None), (Some(0.25), Some(0.25))]);
+}
+
 /// In pages of the second version only the values are packed, not the levels before them.
 #[test]
 fn parquet_of_the_second_version_is_read() {

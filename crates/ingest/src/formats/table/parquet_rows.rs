@@ -2,6 +2,7 @@
 //!
 //! What the file asks for is looked at first ([`super::parquet_bounds`]). A panic of the library that decodes it costs this file only.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
@@ -11,6 +12,7 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use serde_json::Value;
 
 use super::cell::Cell;
 use super::parquet_bounds::{self, Source};
@@ -20,6 +22,8 @@ use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, mix};
 const ZIP_CAP: u64 = 256 << 20;
 /// Rows that are read at once.
 const BATCH: usize = 1024;
+/// Longest description of the columns by pandas that is read.
+const PANDAS_CAP: usize = 1 << 20;
 
 /// A cell of the batch.
 #[derive(Debug, Clone)]
@@ -42,6 +46,8 @@ struct Leaf {
     time: Option<(i64, bool)>,
     /// For decimal numbers: how many digits are behind the point.
     scale: Option<i32>,
+    /// For durations: how many of its units a second has.
+    duration: Option<i64>,
     reader: Option<ColumnReader>,
     batch: Vec<BatchCell>,
 }
@@ -88,6 +94,7 @@ impl ParquetRows {
         })
         .map_err(|error| damaged(&error))?;
         let schema = file.metadata().file_metadata().schema_descr_ptr();
+        let durations = durations(file.as_ref());
         let (mut header, mut leaves) = (Vec::new(), Vec::new());
         for (at, column) in schema.columns().iter().enumerate().take(COLUMNS_CAP) {
             if column.max_rep_level() > 0 || column.path().parts().len() != 1 {
@@ -118,7 +125,8 @@ impl ParquetRows {
             }
             header.push(column.name().to_owned());
             let optional = column.max_def_level() > 0;
-            leaves.push(Leaf { at, optional, time, scale, reader: None, batch: Vec::new() });
+            let duration = durations.get(column.name()).copied();
+            leaves.push(Leaf { at, optional, time, scale, duration, reader: None, batch: Vec::new() });
         }
         let texts = parquet_bounds::check_groups(&source, file.metadata(), leaves.len())
             .map_err(|why| damaged(&ParquetError::General(why)))?;
@@ -177,6 +185,30 @@ impl ParquetRows {
     }
 }
 
+/// The columns that are durations, each with how many of its units a second has. Parquet has no such type: the columns are
+/// integers, and pandas describes them beside.
+fn durations(file: &dyn FileReader) -> HashMap<String, i64> {
+    let entries = file.metadata().file_metadata().key_value_metadata().into_iter().flatten();
+    let text = entries.filter(|entry| entry.key == "pandas").find_map(|entry| entry.value.as_deref());
+    let described = text
+        .filter(|text| text.len() <= PANDAS_CAP)
+        .and_then(|text| serde_json::from_str::<Value>(text).ok())
+        .unwrap_or_default();
+    let columns = described.get("columns").and_then(Value::as_array).into_iter().flatten();
+    let duration = |column: &Value| {
+        let text = |name: &str| column.get(name).and_then(Value::as_str);
+        let per_second = match text("numpy_type")? {
+            "timedelta64[s]" => 1,
+            "timedelta64[ms]" => 1_000,
+            "timedelta64[us]" => 1_000_000,
+            "timedelta64[ns]" => 1_000_000_000,
+            _ => return None,
+        };
+        Some((text("field_name")?.to_owned(), per_second))
+    };
+    columns.filter_map(duration).collect()
+}
+
 /// A panic of the library is an error.
 fn caught<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
@@ -198,7 +230,7 @@ impl Leaf {
 
     fn read(&mut self, rows: usize) -> Result<(), ParquetError> {
         self.batch.clear();
-        let (optional, time, scale) = (self.optional, self.time, self.scale);
+        let (optional, time, scale, duration) = (self.optional, self.time, self.scale, self.duration);
         let out = &mut self.batch;
         match &mut self.reader {
             Some(ColumnReader::BoolColumnReader(reader)) => {
@@ -211,10 +243,11 @@ impl Leaf {
                 })
             }
             Some(ColumnReader::Int64ColumnReader(reader)) => {
-                take(reader, rows, optional, out, |v| match (time, scale) {
-                    (Some((per_second, utc)), _) => BatchCell::Time(time_text(*v, per_second, utc)),
-                    (None, Some(scale)) => BatchCell::Number(scaled(i128::from(*v), scale)),
-                    (None, None) => BatchCell::Integer(*v),
+                take(reader, rows, optional, out, |v| match (time, scale, duration) {
+                    (Some((per_second, utc)), ..) => BatchCell::Time(time_text(*v, per_second, utc)),
+                    (None, Some(scale), _) => BatchCell::Number(scaled(i128::from(*v), scale)),
+                    (None, None, Some(per_second)) => BatchCell::Number(*v as f64 / per_second as f64),
+                    (None, None, None) => BatchCell::Integer(*v),
                 })
             }
             Some(ColumnReader::FloatColumnReader(reader)) => {
