@@ -187,7 +187,7 @@ impl Counting {
 }
 
 /// One call of an agent for one turn.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Attempt {
     /// From 1.
     pub number: u32,
@@ -233,26 +233,7 @@ pub struct Attempt {
 impl Attempt {
     /// An attempt with only a number and a verdict.
     pub fn new(number: u32, verdict: Verdict) -> Self {
-        Self {
-            number,
-            verdict,
-            end_reason: None,
-            passed: None,
-            total: None,
-            counting: Counting::Share,
-            reward: None,
-            tests: Vec::new(),
-            tokens: Tokens::default(),
-            cached_input: CachedInput::Included,
-            cost_usd: None,
-            tool_calls: None,
-            steps: None,
-            timing: Timing::default(),
-            exception: None,
-            grader_places: None,
-            artifacts: Vec::new(),
-            extra: Extra::new(),
-        }
+        Self { number, verdict, ..Self::default() }
     }
 }
 

@@ -18,7 +18,7 @@ pub enum Request {
 }
 
 /// One change request with its attempts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Turn {
     /// From 1.
     pub number: u32,
@@ -37,14 +37,7 @@ pub struct Turn {
 impl Turn {
     /// A turn without attempts.
     pub fn new(number: u32) -> Self {
-        Self {
-            number,
-            title: None,
-            request: None,
-            attempts: Vec::new(),
-            artifacts: Vec::new(),
-            extra: Extra::new(),
-        }
+        Self { number, ..Self::default() }
     }
 
     /// The state of this turn in the grid. The final attempt decides it (README of StaminaBench, "Scoring").
@@ -62,7 +55,7 @@ impl Turn {
 }
 
 /// One scenario in one run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Episode {
     /// Identity inside its run. It stays the same when the source is read again.
     pub key: String,
@@ -119,28 +112,7 @@ pub struct Episode {
 impl Episode {
     /// An episode with only a key and a scenario.
     pub fn new(key: impl Into<String>, scenario: impl Into<String>) -> Self {
-        Self {
-            key: key.into(),
-            identity: None,
-            scenario: scenario.into(),
-            title: None,
-            repeat: 1,
-            planned_turns: None,
-            turns: Vec::new(),
-            end_reason: None,
-            attempts_left: false,
-            unrecognised: false,
-            invalid: None,
-            reported: Vec::new(),
-            tokens: None,
-            cached_input: CachedInput::Included,
-            cost_usd: None,
-            timing: Timing::default(),
-            exception: None,
-            artifacts: Vec::new(),
-            extra: Extra::new(),
-            session: None,
-        }
+        Self { key: key.into(), scenario: scenario.into(), repeat: 1, ..Self::default() }
     }
 
     /// The turn of this number.

@@ -7,7 +7,7 @@ use ts_rs::TS;
 use crate::Extra;
 
 /// The benchmark that a run belongs to. It decides which scores are defined for the run.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS)]
 pub struct Benchmark {
     /// Stable word for grouping, such as `staminabench`, `evocode-bench`, `harbor:tasks`.
     pub key: String,
@@ -106,7 +106,7 @@ pub struct TaskTotals {
 }
 
 /// What is known about a run before any episode is read.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct Run {
     /// Identity inside its source. It stays the same when the source is read again. Episodes refer to it.
     pub key: String,
@@ -150,26 +150,7 @@ pub struct Run {
 impl Run {
     /// A run with only a key and a benchmark.
     pub fn unknown(key: impl Into<String>, benchmark: Benchmark) -> Self {
-        Self {
-            key: key.into(),
-            benchmark,
-            harness: None,
-            harness_version: None,
-            runner: None,
-            model: None,
-            provider: None,
-            baseline: None,
-            simulated: false,
-            planned_episodes: None,
-            attempt_limit: None,
-            started_at: None,
-            finished_at: None,
-            tags: Vec::new(),
-            invalid: None,
-            reported: Reported::default(),
-            settings: Extra::new(),
-            extra: Extra::new(),
-        }
+        Self { key: key.into(), benchmark, ..Self::default() }
     }
 }
 

@@ -10,7 +10,9 @@ use ts_rs::TS;
 pub const PASS_REWARD: f64 = 0.999;
 
 /// The verdict of the tests on one attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, TS, EnumString, IntoStaticStr)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, TS, EnumString, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case")]
 pub enum Verdict {
@@ -21,6 +23,7 @@ pub enum Verdict {
     /// There is no verdict of tests: the build failed, the harness or the verifier raised an error, or nothing was recorded.
     Error,
     /// The attempt was still running, or was stopped from outside, when the files were read.
+    #[default]
     Unfinished,
     /// The benchmark has no tests. The attempt is shown without a verdict.
     NotTested,

@@ -12,7 +12,7 @@ use crate::blocking::blocking;
 use crate::connections;
 use crate::episode::{Episode, Next};
 use crate::live::Phase;
-use crate::record::{AttemptFiles, AttemptRecord};
+use crate::record::AttemptRecord;
 use crate::run_context::{Ending, RunConnections, RunContext};
 use crate::scenarios::TurnData;
 use crate::state::{Journal, PlannedEpisode};
@@ -240,35 +240,12 @@ impl Episode<'_> {
         let record = AttemptRecord {
             attempt,
             verdict: Verdict::Unfinished,
-            success: false,
-            passed: None,
-            total: None,
-            outcomes: None,
             end_reason: end.reason,
-            tokens: model::Tokens::default(),
-            cost_usd: None,
-            tool_calls: None,
             started_at: now.clone(),
             finished_at: now,
-            agent_seconds: None,
-            test_seconds: None,
             exception: end.exception,
-            files: AttemptFiles::default(),
-            own_seconds: None,
-            model_requests: None,
-            agent_end: None,
-            harness_tokens: None,
             repeats,
-            session_restarted: false,
-            resumed: false,
-            reward: None,
-            rewards: None,
-            left_out: None,
-            left_out_more: 0,
-            ends_chain: false,
-            references_failed: std::collections::BTreeMap::new(),
-            processes_left: None,
-            rewards_with_processes: None,
+            ..AttemptRecord::default()
         };
         FinishedAttempt { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
     }

@@ -137,8 +137,6 @@ pub struct RunRecord {
     pub entry: RunEntry,
     /// Path of its source.
     pub source_path: String,
-    /// Whether its source is a zip.
-    pub source_zip: bool,
     /// The run as it was written: settings, reported figures, unknown fields.
     pub run: Run,
 }
@@ -397,7 +395,7 @@ impl Store {
     pub fn run(&self, slug: &str) -> Result<Option<RunRecord>> {
         self.read(|conn| {
             let sql = format!(
-                "SELECT {}, {}, source.path, source.zip, run.totals_only, run.settings, run.extra,
+                "SELECT {}, {}, source.path, run.totals_only, run.settings, run.extra,
                    (SELECT json_group_array(tag) FROM source_tag WHERE source_tag.run = run.slug)
                  FROM {FROM} WHERE run_slug.slug = ?1",
                 *COLUMNS,
@@ -422,16 +420,16 @@ impl Store {
                 attempt_limit: entry.attempt_limit,
                 started_at: entry.started_at.clone(),
                 finished_at: entry.finished_at.clone(),
-                tags: parse(&row.get::<_, String>(more + 5)?)?,
+                tags: parse(&row.get::<_, String>(more + 4)?)?,
                 invalid: entry.invalid.clone(),
                 reported: Reported {
                     figures: entry.reported.clone(),
-                    totals_only: parse(&row.get::<_, String>(more + 2)?)?,
+                    totals_only: parse(&row.get::<_, String>(more + 1)?)?,
                 },
-                settings: parse_or_default(row.get::<_, Option<String>>(more + 3)?.as_deref())?,
-                extra: parse_or_default(row.get::<_, Option<String>>(more + 4)?.as_deref())?,
+                settings: parse_or_default(row.get::<_, Option<String>>(more + 2)?.as_deref())?,
+                extra: parse_or_default(row.get::<_, Option<String>>(more + 3)?.as_deref())?,
             };
-            Ok(Some(RunRecord { entry, source_path: row.get(more)?, source_zip: row.get(more + 1)?, run }))
+            Ok(Some(RunRecord { entry, source_path: row.get(more)?, run }))
         })
     }
 }

@@ -82,22 +82,8 @@ impl Workbench {
 
     fn pack_info(&self, source: &Source, at: String) -> PackInfo {
         let name = if at.is_empty() { source.name.clone() } else { files::file_name(&at).to_owned() };
-        let mut info = PackInfo {
-            source: source.id,
-            at,
-            name,
-            path: source.path.clone(),
-            problem: None,
-            format: String::new(),
-            generator: String::new(),
-            sampler: String::new(),
-            model: None,
-            benchmark: String::new(),
-            seed: 0,
-            changes_per_turn: 0,
-            sha256: String::new(),
-            scenarios: Vec::new(),
-        };
+        let mut info =
+            PackInfo { source: source.id, at, name, path: source.path.clone(), ..PackInfo::default() };
         match self.pack(source.id, &info.at) {
             Ok(pack) => {
                 let manifest = pack.manifest();

@@ -102,15 +102,9 @@ impl Attempt<'_> {
             harness_tokens,
             repeats: self.repeats,
             session_restarted: restarts,
-            resumed: false,
-            reward: None,
-            rewards: None,
             left_out,
             left_out_more,
-            ends_chain: false,
-            references_failed: std::collections::BTreeMap::new(),
-            processes_left: None,
-            rewards_with_processes: None,
+            ..AttemptRecord::default()
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
         Ok(FinishedAttempt { record, after, over, own_seconds })

@@ -113,23 +113,10 @@ fn record(attempt: u32, cases: Option<&[CaseResult]>, files: AttemptFiles) -> At
         finished_at: crate::clock::now(),
         agent_seconds: Some(1.5),
         test_seconds: cases.map(|_| 0.5),
-        exception: None,
         files,
         own_seconds: Some(0.1),
         model_requests: Some(3),
-        agent_end: None,
-        harness_tokens: None,
-        repeats: 0,
-        session_restarted: false,
-        resumed: false,
-        reward: None,
-        rewards: None,
-        left_out: None,
-        left_out_more: 0,
-        ends_chain: false,
-        references_failed: std::collections::BTreeMap::new(),
-        processes_left: None,
-        rewards_with_processes: None,
+        ..AttemptRecord::default()
     }
 }
 

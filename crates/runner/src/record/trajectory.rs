@@ -143,7 +143,7 @@ pub(crate) struct TurnRecord {
 }
 
 /// An attempt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct AttemptRecord {
     pub(crate) attempt: u32,
     pub(crate) verdict: Verdict,

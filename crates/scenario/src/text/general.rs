@@ -5,6 +5,7 @@ use super::words::Names;
 use crate::ir::{Case, ErrorShape, Kind, PaginationStyle, Schema, UnknownFields};
 
 /// Which parts a schema has at all; a part that it has not has no clause.
+#[derive(Default)]
 struct Parts {
     kinds: [bool; 8],
     unique: bool,
@@ -17,15 +18,7 @@ struct Parts {
 
 impl Parts {
     fn from_schema(schema: &Schema) -> Self {
-        let mut parts = Self {
-            kinds: [false; 8],
-            unique: false,
-            immutable: false,
-            references: false,
-            soft_delete: false,
-            filters: false,
-            actions: false,
-        };
+        let mut parts = Self::default();
         for entity in &schema.entities {
             parts.soft_delete |= entity.soft_delete;
             parts.filters |= !entity.filters.is_empty();

@@ -25,7 +25,7 @@ pub struct EndpointList {
 }
 
 /// An endpoint and its models.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct ListedEndpoint {
     /// Its address.
     pub base_url: String,

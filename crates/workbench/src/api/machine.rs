@@ -17,7 +17,7 @@ pub struct ImageList {
 }
 
 /// An image.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, TS)]
 pub struct ImageInfo {
     /// As `build_images` takes it: `mini-swe-agent`.
     pub name: String,

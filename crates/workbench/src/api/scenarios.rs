@@ -12,7 +12,7 @@ pub struct PackList {
 }
 
 /// A scenario pack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 pub struct PackInfo {
     /// Number of the source in the store.
     pub source: i64,

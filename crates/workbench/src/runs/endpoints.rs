@@ -101,14 +101,7 @@ async fn scan(ports: &[u16]) -> Vec<ListedEndpoint> {
 }
 
 fn listed(base_url: String, answer: Answer) -> ListedEndpoint {
-    let empty = ListedEndpoint {
-        base_url,
-        server: None,
-        title: None,
-        models: Vec::new(),
-        slots: None,
-        problem: None,
-    };
+    let empty = ListedEndpoint { base_url, ..ListedEndpoint::default() };
     match answer {
         Err(error) => ListedEndpoint { problem: Some(error.to_string()), ..empty },
         Ok(list) => ListedEndpoint {

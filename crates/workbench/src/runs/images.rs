@@ -134,11 +134,7 @@ pub fn list() -> Result<ImageList, ApiError> {
             .filter(|harness| harness.image() == recipe.image)
             .map(|harness| harness.name().to_owned())
             .collect(),
-        built: None,
-        current: None,
-        id: None,
-        size: None,
-        created_at: None,
+        ..ImageInfo::default()
     };
     let mut images: Vec<ImageInfo> = RECIPES.iter().map(info).collect();
     runtime()?.block_on(async {

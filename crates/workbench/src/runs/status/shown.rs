@@ -42,27 +42,18 @@ pub(super) fn just_begun(folder: &Path, here: &OwnRun) -> LiveRunDetail {
     let seconds = here.begun.elapsed().map_or(0.0, |d| d.as_secs_f64());
     LiveRunDetail {
         row: LiveRunRow {
-            folder: folder.display().to_string(),
-            name: name_of(folder),
-            run: None,
             agent: here.agent.clone(),
             model: here.model.clone(),
             simulated: here.simulated,
             endpoint_retried: Some(0),
             endpoint_lost: Some(0),
             is_smoke_test: here.is_smoke_test,
-            verdict: None,
             state: if here.playing { LiveState::Starting } else { LiveState::Failed },
             message: here.error.clone(),
             started_at: model::moment::to_the_second(here.begun),
             seconds,
-            episodes: (0, 0),
-            turns: (0, 0),
-            unread: 0,
-            problems: Vec::new(),
-            tokens: model::Tokens::default(),
-            cost_usd: None,
-            last_event_at: None,
+            // Nothing else is known of it.
+            ..unreadable(folder, None, "")
         },
         turns: 0,
         attempt_limit: 0,
