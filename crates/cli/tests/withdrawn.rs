@@ -56,6 +56,14 @@ fn a_withdrawn_run_is_marked_and_left_out_of_what_takes_runs_together() {
         let printed = library.0.text(&[command, second]);
         assert!(printed.starts_with(&format!("{second}: withdrawn (wrong image)\n")), "{printed}");
     }
+    // Whatever shows it alone.
+    let mark = format!("{second}: withdrawn (wrong image)");
+    for kind in ["episodes", "turns", "by-turn", "tasks", "per-task", "retries", "failures", "repairs"] {
+        let printed = library.0.text(&["table", kind, second]);
+        assert!(printed.contains(&mark), "{kind}: {printed}");
+    }
+    let printed = library.0.text(&["failures", second]);
+    assert!(printed.contains(&mark), "{printed}");
     let of_library = library.0.text(&["table", "library"]);
     assert!(of_library.contains(&format!("{second}: withdrawn (wrong image)")), "{of_library}");
     // Its own numbers stay.

@@ -133,6 +133,15 @@ pub(crate) fn withdrawn(reason: Option<&str>) -> Option<String> {
     Some(format!("withdrawn ({})", reason?.trim_end_matches('.')))
 }
 
+/// The marks of those runs of members that a user has withdrawn, without full stops. Alone, a withdrawn run is shown all the same.
+pub(crate) fn withdrawn_runs(pools: &[Pool]) -> Vec<String> {
+    let records = pools.iter().flat_map(|pool| &pool.runs).map(|run| &run.record.entry);
+    let mark = |entry: &store::RunEntry| {
+        withdrawn(entry.invalid.as_deref()).map(|mark| format!("{}: {mark}", entry.slug))
+    };
+    records.filter_map(mark).collect()
+}
+
 /// The other runs that are named one by one.
 const MOST_NAMED: usize = 3;
 

@@ -115,7 +115,8 @@ impl Workbench {
                 let policy = self.get_policy(Nothing {})?.name;
                 let method = method::retries(self.policy_method(&policy)?, &data);
                 let not_drawn = matrix::not_drawn(&data.published, data.tau).filter(|_| *published);
-                let method = method::noted(method, not_drawn.into_iter().collect());
+                let notes = not_drawn.into_iter().chain(self.withdrawn_of(&of.members)?).collect();
+                let method = method::noted(method, notes);
                 (Figure::Retries(retries(&data, *published)), method)
             }
             FigureOf::Failures { of } => {

@@ -217,6 +217,7 @@ impl Workbench {
             let episodes = counted(record.entry.withdrawn_episodes.into(), "withdrawn episode");
             format!("{}: {episodes} left out.", record.entry.slug)
         }));
+        withdrawn.extend(doubts::withdrawn_runs(&pools).into_iter().map(|mark| format!("{mark}.")));
         let ids: Vec<_> = records().map(RunToRead::from_record).collect();
         let open = |source| {
             let record = records().find(|record| record.entry.source == source)?;

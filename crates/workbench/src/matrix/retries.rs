@@ -14,8 +14,8 @@ use crate::Workbench;
 use crate::api::{ApiError, Retries, RetriesRequest, RetryPoint, RetrySeries};
 use crate::compare::coverage::by_job;
 use crate::compare::members::{self, Pool};
-use crate::compare::settings;
 use crate::compare::tests_of::bootstrapped;
+use crate::compare::{doubts, settings};
 use crate::episodes::task_of;
 use crate::published;
 use crate::stamina_for_hosts::stamina_of;
@@ -76,6 +76,7 @@ impl Workbench {
                 cautions.push(format!("{}: one attempt a turn, so there is nothing to truncate.", pool.name));
             }
         }
+        cautions.extend(doubts::withdrawn_runs(&pools).into_iter().map(|mark| format!("{mark}.")));
         cautions.extend(benchmarks.iter().flat_map(|key| published::statements(key, "retries")));
         Ok(Retries {
             tau,

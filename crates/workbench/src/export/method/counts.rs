@@ -12,6 +12,7 @@ use super::counted_in_each;
 use crate::Workbench;
 use crate::api::{ApiError, ComparedMember, Comparison, Member, Stamina};
 use crate::compare::copies::{self, Common};
+use crate::compare::doubts;
 use crate::compare::members::{self, Pool};
 use crate::episodes::ending;
 
@@ -91,13 +92,21 @@ impl Workbench {
         shown: &[Member],
     ) -> Result<(Vec<EpisodeCounts>, Vec<String>), ApiError> {
         let pools = members::resolve(&self.store, shown)?;
+        let mut notes = doubts::withdrawn_runs(&pools);
         if pools.len() > MOST_COUNTED {
             let (sum, note) = self.counted_once(pools)?;
-            return Ok((vec![sum], note.into_iter().collect()));
+            notes.extend(note);
+            return Ok((vec![sum], notes));
         }
         let overlaps = Common::read(&self.store, &pools)?.overlaps(&pools);
         let name = |at: u32| pools.get(at as usize).map(Pool::marked).unwrap_or_default();
-        Ok((self.episodes_of_pools(&pools)?, counted_in_each(&overlaps, name)))
+        notes.extend(counted_in_each(&overlaps, name));
+        Ok((self.episodes_of_pools(&pools)?, notes))
+    }
+
+    /// The marks of those runs of members that a user has withdrawn.
+    pub(in crate::export) fn withdrawn_of(&self, shown: &[Member]) -> Result<Vec<String>, ApiError> {
+        Ok(doubts::withdrawn_runs(&members::resolve(&self.store, shown)?))
     }
 
     /// How the episodes of several members ended, in one sum to which each trial adds once, and what is to be said of those that
