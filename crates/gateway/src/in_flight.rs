@@ -266,7 +266,6 @@ impl InFlightRequest {
             route: self.route.clone(),
             model: progress.model.take(),
             tokens: tally.tokens,
-            cost_usd: None,
             seconds: self.started.elapsed().as_secs_f64(),
             status,
             retries: progress.tries.saturating_sub(1),
@@ -274,10 +273,8 @@ impl InFlightRequest {
             termination,
             reports_error,
             stream,
-            unmetered: false,
-            probe: false,
             number: self.number(),
-            guess: Guess::default(),
+            ..Record::default()
         };
         let reserved = progress.reserved.take();
         let record = self.gateway.recorder.request_finished(Some(&mut log.account), reserved, &cost, record);

@@ -4,7 +4,7 @@ use model::Tokens;
 use serde::{Deserialize, Serialize};
 
 /// Names an attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct AttemptKey {
     /// `scenario_3`.
     pub episode: String,
@@ -15,7 +15,7 @@ pub struct AttemptKey {
 }
 
 /// One metered request. A line of `gateway.jsonl`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The attempt that sent it.
     #[serde(flatten)]

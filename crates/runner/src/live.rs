@@ -88,7 +88,7 @@ pub enum RunState {
 }
 
 /// An episode as its folder describes it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct LiveEpisode {
     /// `scenario_3`.
     pub name: String,
@@ -122,11 +122,12 @@ pub struct LiveEpisode {
 }
 
 /// What an episode is doing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, TS)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, TS)]
 #[serde(rename_all = "snake_case")]
 #[ts(rename = "LivePhase")]
 pub enum Phase {
     /// Waits for its turn among `batch_size`.
+    #[default]
     Queued,
     /// Snapshots, containers.
     Preparing,
@@ -201,22 +202,7 @@ pub fn agent_log(folder: &Path, episode: &str) -> AgentLog {
 
 impl LiveEpisode {
     pub(crate) fn queued(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            title: None,
-            phase: Phase::Queued,
-            turns: 0,
-            turn: 0,
-            attempt: 0,
-            cells: Vec::new(),
-            end_reason: None,
-            seconds: 0.0,
-            spent: gateway::Spent::default(),
-            last_event_at: None,
-            now: None,
-            eta_seconds: None,
-            stuck: None,
-        }
+        Self { name: name.to_owned(), ..Self::default() }
     }
 }
 

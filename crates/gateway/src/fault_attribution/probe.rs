@@ -6,14 +6,13 @@
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use model::Tokens;
 use tokio::time::Instant;
 
 use super::error_codes::is_owner_error;
 use super::table::ProbeAnswer;
 use crate::clock;
 use crate::cost::RequestCost;
-use crate::record::{AttemptKey, Guess, Record};
+use crate::record::{AttemptKey, Record};
 use crate::recorder::Recorder;
 use crate::route::Route;
 use crate::small_request;
@@ -49,19 +48,8 @@ impl<'a> Probe<'a> {
             at: clock::now(),
             route: format!("POST {}", route.path()),
             model: Some(one_line(model)),
-            tokens: Tokens::default(),
-            cost_usd: None,
-            seconds: 0.0,
-            status: 0,
-            retries: 0,
-            faults: Vec::new(),
-            termination: None,
-            reports_error: false,
-            stream: None,
-            unmetered: false,
             probe: true,
-            number: 0,
-            guess: Guess::default(),
+            ..Record::default()
         };
         let working_since = recorder.work_begins(None, &record.key.episode);
         Self {

@@ -27,20 +27,11 @@ fn request(episode: &str, at: String, faults: Vec<u16>) -> String {
         key,
         at,
         route: "POST /v1/chat/completions".to_owned(),
-        model: None,
-        tokens: model::Tokens::default(),
-        cost_usd: None,
         seconds: 1.0,
         status: 200,
-        retries: 0,
         faults,
-        termination: None,
-        reports_error: false,
-        stream: None,
-        unmetered: false,
-        probe: false,
         number: 1,
-        guess: gateway::Guess::default(),
+        ..gateway::Record::default()
     };
     serde_json::to_string(&record).unwrap() + "\n"
 }
