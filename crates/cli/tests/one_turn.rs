@@ -311,6 +311,10 @@ fn a_report_of_one_turn_has_no_curve() {
         "per survived turn",
         "per episode",
         "fewer than 10 episodes",
+        "## Attempts and turns",
+        "failed at the first attempt",
+        "**Turns that failed at their first attempt",
+        "**Tests that flip most**",
     ];
     for not_there in not_there {
         assert!(!report.contains(not_there), "{not_there}: {report}");

@@ -114,7 +114,8 @@ impl Workbench {
         }
         sections.push(section("Score and cost", measures(&mut figures, request, &data)?));
         let played = attempts::read(self, &data)?;
-        sections.push(section("Attempts and turns", by_attempt_and_turn(&figures, request, &data, &played)?));
+        let heading = if data.of_one_turn { "Attempts" } else { "Attempts and turns" };
+        sections.push(section(heading, by_attempt_and_turn(&figures, request, &data, &played)?));
         if retries.series.iter().any(|s| s.points.len() > 1) {
             sections.push(section("Retries", by_budget(&mut figures, request)?));
         }
@@ -324,15 +325,19 @@ fn failures(
     };
     let data = figures.workbench.get_failures(request.clone())?;
     let not_passed = attempts::not_passed(figures.workbench, compared)?;
-    let mut blocks = vec![Block::Text(words::failures(&data, not_passed))];
+    let one = compared.of_one_turn;
+    let mut blocks = vec![Block::Text(words::failures(&data, not_passed, one))];
     if data.attempts > 0 {
         let failures_request = || request.clone();
         blocks.push(figures.draw("failures", &FigureOf::Failures { of: failures_request() })?);
         blocks.push(figures.table(&TableOf::Failures { of: failures_request() })?);
-        blocks.push(figures.table(&TableOf::Origins { of: failures_request() })?);
-        blocks.push(figures.table(&TableOf::Repairs { of: failures_request() })?);
-        blocks.push(figures.table(&TableOf::RepairTimes { of: failures_request() })?);
-        blocks.push(figures.table(&TableOf::Flips { of: failures_request() })?);
+        // In one turn that was tried once nothing is repaired or flips.
+        if !one || data.repair.tried_again > 0 {
+            blocks.push(figures.table(&TableOf::Origins { of: failures_request() })?);
+            blocks.push(figures.table(&TableOf::Repairs { of: failures_request() })?);
+            blocks.push(figures.table(&TableOf::RepairTimes { of: failures_request() })?);
+            blocks.push(figures.table(&TableOf::Flips { of: failures_request() })?);
+        }
     }
     let method = figures.workbench.of_episodes(&asked.members)?;
     blocks.push(figures.own_table(attempts::errors(played), method));

@@ -162,19 +162,21 @@ pub(super) fn overall(data: &Comparison) -> String {
 pub(super) const ENDPOINT_NOT_COUNTED: &str = "How many attempts were retried for the model's endpoint, or lost to it, is unknown: no source of these runs counts them.";
 
 /// What failed attempts there are, and how long repair takes. `not_passed` says how many did not pass.
-pub(super) fn failures(data: &Failures, not_passed: String) -> String {
+pub(super) fn failures(data: &Failures, not_passed: String, of_one_turn: bool) -> String {
     let repair = &data.repair;
     let mut text = not_passed;
-    if data.attempts > 0 {
+    if data.attempts > 0 && (!of_one_turn || repair.tried_again > 0) {
         text.push_str(&format!(
             " {} failed at the first attempt; {} of them passed at a later one",
-            counted(repair.failed_first.into(), "turn"),
+            counted(repair.failed_first.into(), if of_one_turn { "trial" } else { "turn" }),
             repair.repaired
         ));
         text.push_str(&match repair.median_attempts {
             Median::Reached(median) => format!(", the median after {}.", counted(median.into(), "attempt")),
             median => format!("; a median number of attempts is {median}."),
         });
+    }
+    if data.attempts > 0 {
         text.push_str(&format!(
             " The source describes {} and only counts {} more.",
             counted(data.tests.into(), "failing test"),
