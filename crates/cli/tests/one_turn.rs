@@ -193,6 +193,7 @@ fn compare_and_matrix_have_pass_rates_and_who_alone_solves_a_task() {
     near(&matrix["cells"][1]["pass_rate"]["value"], 0.75);
     let shown = text(&home.stamina(&["matrix"]).stdout);
     assert!(shown.contains("pass rate") && shown.contains("75.0 % (") && !shown.contains("τ"), "{shown}");
+    assert!(shown.contains("fewer than 10 trials") && !shown.contains("fewer than 10 episodes"), "{shown}");
 
     let grid = home.json(&["table", "task-grid", a, b]);
     let rows: Vec<Vec<Value>> = grid["rows"]

@@ -321,7 +321,8 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
     let few = matrix.cells.iter().flatten().filter(|cell| cell.stamina.n < 10).count();
     if few > 0 {
         let (cells, have) = if few == 1 { ("cell", "has") } else { ("cells", "have") };
-        cautions.push(format!("{few} {cells} {have} fewer than 10 episodes."));
+        let episodes = if matrix.of_one_turn { "trials" } else { "episodes" };
+        cautions.push(format!("{few} {cells} {have} fewer than 10 {episodes}."));
     }
     if matrix.spread.iter().flatten().next().is_some() {
         cautions.push(
