@@ -116,11 +116,11 @@ fn an_importer_of_others_makes_the_table_of_a_folder() {
     fs::write(results.join("log.txt"), "what the agent did").expect("written");
     fs::write(results.join("verdicts.txt"), "s1 1 true\ns1 2 false\n").expect("written");
     let program = folder.path().join("importer");
-    let body = "#!/bin/sh\n[ -e \"$1/verdicts.txt\" ] || { echo no verdicts.txt >&2; exit 66; }\n\
+    let script = "#!/bin/sh\n[ -e \"$1/verdicts.txt\" ] || { echo no verdicts.txt >&2; exit 66; }\n\
         echo run >> \"$0.runs\"\n\
         echo run,harness,model,scenario,turn,attempt,passed,log\n\
         while read s t p; do echo \"r,h,m,$s,$t,1,$p,log.txt\"; done < \"$1/verdicts.txt\"\n";
-    fs::write(&program, body).expect("written");
+    fs::write(&program, script).expect("written");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("executable");
     let (program, path) = (program.to_str().expect("UTF-8"), results.to_str().expect("UTF-8"));
     let runs = || fs::read_to_string(format!("{program}.runs")).map_or(0, |runs| runs.lines().count());
@@ -141,6 +141,16 @@ fn an_importer_of_others_makes_the_table_of_a_folder() {
     fs::write(results.join("verdicts.txt"), "s1 1 true\ns1 2 true\ns1 3 true\n").expect("written");
     assert_eq!(answer(&home, &["ingest", path, "--with", program])["sources"][0]["attempts"], 3);
     assert_eq!(runs(), 2);
+    // What is no table does not take the place of the one before.
+    for (body, code, words) in [("echo hello", 2, "Nothing in"), ("exit 0", 1, "wrote nothing")] {
+        fs::write(program, format!("#!/bin/sh\n{body}\n")).expect("written");
+        let refused = home.stamina(&["ingest", path, "--with", program]);
+        assert_eq!(refused.status.code(), Some(code), "{}", text(&refused.stderr));
+        assert!(text(&refused.stderr).contains(words), "{}", text(&refused.stderr));
+        assert_eq!(answer(&home, &["ingest", path])["sources"][0]["attempts"], 3);
+        assert_eq!(fs::read_dir(home.path("library.sqlite.imported")).expect("the folder").count(), 1);
+    }
+    fs::write(program, script).expect("written");
     let other = folder.path().join("other");
     fs::create_dir(&other).expect("a folder");
     let refused = home.stamina(&["ingest", other.to_str().expect("UTF-8"), "--with", program]);

@@ -173,6 +173,24 @@ fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(
     }
 }
 
+/// What an importer has just written, in the place of the table that one made of the same source before.
+pub(crate) struct NewTable {
+    pub(crate) path: PathBuf,
+    /// Where the one before lies meanwhile, if there was one.
+    before: PathBuf,
+}
+
+impl NewTable {
+    /// Keeps it where it is a table that can be read; else the one before comes back.
+    pub(crate) fn settle(&self, is_read: bool) {
+        if is_read {
+            let _ = fs::remove_file(&self.before);
+        } else if fs::rename(&self.before, &self.path).is_err() {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
 impl Workbench {
     /// Where what importers write is kept: beside the library.
     fn imported_folder(&self) -> Result<PathBuf, ApiError> {
@@ -191,8 +209,8 @@ impl Workbench {
         Ok(ImporterArgument { asked: request.path, real: real.map(|real| real.display().to_string()) })
     }
 
-    /// Runs an importer on a folder or zip and keeps the table that it makes. Gives the path of the table.
-    pub(crate) fn imported_with(&self, path: &Path, program: &Path) -> Result<PathBuf, ApiError> {
+    /// Runs an importer on a folder or zip and keeps what it writes, until it is known whether that is a table.
+    pub(crate) fn imported_with(&self, path: &Path, program: &Path) -> Result<NewTable, ApiError> {
         let source = argument(path).map_err(|_| {
             ApiError::new("source.missing", "There is no such folder or zip").at(path.display().to_string())
         })?;
@@ -204,8 +222,13 @@ impl Workbench {
         fs::create_dir_all(&folder).map_err(failed)?;
         let id = Stamp::new().text(&source.to_string_lossy()).finish();
         // The same source may be opened twice at once.
-        let part = folder.join(format!("{id:016x}.{}.part", new_mark()));
+        let new_part = || folder.join(format!("{id:016x}.{}.part", new_mark()));
+        let (part, before) = (new_part(), new_part());
         let made = run(program, &source, &part, LONGEST).and_then(|()| {
+            if part.metadata().map_err(failed)?.len() == 0 {
+                let what = "The importer ended with exit code 0 and wrote nothing";
+                return Err(ApiError::new("importer.failed", what).at(program.display().to_string()));
+            }
             let is_json = File::open(&part).and_then(|file| {
                 let mut first = [0; 512];
                 let read = file.take(512).read(&mut first)?;
@@ -213,8 +236,14 @@ impl Workbench {
             });
             let ending = if is_json.map_err(failed)? { "jsonl" } else { "csv" };
             let table = folder.join(format!("{id:016x}.{ending}"));
-            fs::rename(&part, &table).map_err(failed)?;
-            Ok(table)
+            // There may be none.
+            let _ = fs::rename(&table, &before);
+            let made = NewTable { path: table, before };
+            fs::rename(&part, &made.path).map_err(|error| {
+                made.settle(false);
+                failed(error)
+            })?;
+            Ok(made)
         });
         if made.is_err() {
             // What it wrote until then is of no use.

@@ -227,24 +227,36 @@ impl Workbench {
 
     /// Puts a folder or zip into the library that is read through the table that an importer makes of it now.
     fn register_with(&self, path: &Path, program: &Path, columns: &ColumnRenames) -> Result<i64, ApiError> {
-        let (tree, table) = self.imported_tree(path, program, columns)?;
-        searched(path, &tree, is_recognized)?;
+        let look = |tree: &Tree| searched(path, tree, is_recognized);
+        let (tree, table, _) = self.imported_tree(path, program, columns, look)?;
         self.register_imported(path, &tree, &table)
     }
 
-    /// The table that an importer makes of a folder or zip now, and its path.
-    fn imported_tree(
+    /// The table that an importer makes of a folder or zip now, its path, and what is found in it. Where nothing is, the table
+    /// that an importer made of it before stays.
+    fn imported_tree<T>(
         &self,
         path: &Path,
         program: &Path,
         columns: &ColumnRenames,
-    ) -> Result<(Tree, PathBuf), ApiError> {
+        look: impl FnOnce(&Tree) -> Result<T, ApiError>,
+    ) -> Result<(Tree, PathBuf, T), ApiError> {
         let table = self.imported_with(path, program)?;
+        let looked = self.mapped_tree(path, &table.path, columns).and_then(|tree| {
+            let found = look(&tree)?;
+            Ok((tree, found))
+        });
+        table.settle(looked.is_ok());
+        let (tree, found) = looked?;
+        Ok((tree, table.path, found))
+    }
+
+    /// A folder or zip through the table that an importer made of it, whose columns are named first.
+    fn mapped_tree(&self, path: &Path, table: &Path, columns: &ColumnRenames) -> Result<Tree, ApiError> {
         if !columns.is_empty() {
-            self.map_tables(&open_imported(path, &table)?, columns, &path.display().to_string())?;
+            self.map_tables(&open_imported(path, table)?, columns, &path.display().to_string())?;
         }
-        let tree = open_imported(path, &table)?.with_column_names(self.store.column_names()?);
-        Ok((tree, table))
+        Ok(open_imported(path, table)?.with_column_names(self.store.column_names()?))
     }
 
     fn register_imported(&self, path: &Path, tree: &Tree, table: &Path) -> Result<i64, ApiError> {
@@ -282,8 +294,8 @@ impl Workbench {
         columns: &ColumnRenames,
         progress: &dyn Fn(u32, u32),
     ) -> Result<Ingested, ApiError> {
-        let (tree, table) = self.imported_tree(path, &program(importer)?, columns)?;
-        let found = self.all_places(path, &tree)?;
+        let look = |tree: &Tree| self.all_places(path, tree);
+        let (tree, table, found) = self.imported_tree(path, &program(importer)?, columns, look)?;
         self.ingest_found(self.register_imported(path, &tree, &table)?, &tree, found, progress)
     }
 
