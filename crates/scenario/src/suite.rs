@@ -51,6 +51,7 @@ mod written;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::IntoStaticStr;
 
 pub use self::generate::suite;
 pub(crate) use self::generate::{Next, PreviousTurn, next_suite};
@@ -197,8 +198,9 @@ pub enum Mark {
 }
 
 /// A request method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "UPPERCASE")]
+#[strum(serialize_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "methods of HTTP")]
 pub enum Method {
     Get,
@@ -211,13 +213,7 @@ pub enum Method {
 impl Method {
     /// `GET`, …
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Get => "GET",
-            Self::Post => "POST",
-            Self::Put => "PUT",
-            Self::Patch => "PATCH",
-            Self::Delete => "DELETE",
-        }
+        self.into()
     }
 }
 

@@ -97,7 +97,7 @@ impl Workbench {
         let drawing = figures::draw(&spec);
         let marks = figure::marks(&request.figure, &spec.figure, &drawing);
         Ok(DrawnFigure {
-            caption: caption::text(&spec),
+            caption: figures::caption(&spec),
             svg: drawing.svg,
             width: drawing.width,
             height: drawing.height,
@@ -264,8 +264,8 @@ pub(crate) fn figure_file(spec: &FigureSpec, format: Format, name: &str) -> Resu
             _ => Vec::new(),
         },
         bytes: made.bytes,
-        caption: caption::text(spec),
-        short_caption: caption::short(spec),
+        caption: figures::caption(spec),
+        short_caption: figures::short_caption(spec),
         // The values of a table have no size, its picture has.
         inches: (format.is_picture() || !matches!(spec.figure, Figure::Table(_)))
             .then_some((made.width / per_inch, made.height / per_inch)),

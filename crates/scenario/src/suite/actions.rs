@@ -127,7 +127,9 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 draft.send(self.request(state, 1));
                 let mut created = Map::new();
                 created.insert(link.json.clone(), facts.id(1));
-                for part in other.parts.iter().filter(|part| part.writable() && part.json != link.json) {
+                for part in
+                    other.parts.iter().filter(|part| part.field.is_writable() && part.json != link.json)
+                {
                     let given = values.iter().find(|value| value.field == part.field.key);
                     let value = match given {
                         Some(value) => state.operand(facts, self.action, &value.from, 1),

@@ -137,7 +137,7 @@ fn order<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
         let wrong = facts
             .parts
             .iter()
-            .find(|part| part.writable() && part.field.key != taken.field.key && !part.refers())?;
+            .find(|part| part.field.is_writable() && part.field.key != taken.field.key && !part.refers())?;
         Some((facts, taken, wrong))
     });
     if let Some((facts, taken, wrong)) = both {

@@ -116,7 +116,7 @@ impl<'p, 'a, 'o> Making<'p, 'a, 'o> {
                 records::cases(plan, facts, cases);
             });
             for part in &facts.parts {
-                if part.writable() {
+                if part.field.is_writable() {
                     self.block(BlockTopic::Field, key, &part.field.key, ReadDepth::Base, |plan, cases| {
                         fields::cases(plan, facts, part, cases);
                         rules::cases(plan, facts, part, cases);

@@ -282,8 +282,10 @@ fn sorts<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
 /// Orders that the list does not know.
 fn unsorted<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
     draft.says(&["lists.sort", &format!("{}.sort", facts.key)]);
-    let unsorted =
-        facts.parts.iter().find(|part| part.writable() && !facts.entity.sorts.contains(&part.field.key));
+    let unsorted = facts
+        .parts
+        .iter()
+        .find(|part| part.field.is_writable() && !facts.entity.sorts.contains(&part.field.key));
     draft.fails_with(Send::get(facts.path.clone()).query("sort", &json!("unheard_of")), Failure::Invalid);
     if let Some(part) = unsorted {
         draft.fails(Send::get(facts.path.clone()).query("sort", &json!(part.json)), Failure::Invalid);

@@ -233,14 +233,9 @@ pub(super) fn id_of(key: &str, n: u32) -> Value {
 }
 
 impl FieldFacts<'_> {
-    /// Whether a client writes it.
-    pub(super) fn writable(&self) -> bool {
-        self.field.is_writable()
-    }
-
     /// Whether it can be written after creation.
     pub(super) fn mutable(&self) -> bool {
-        self.writable() && !self.field.immutable
+        self.field.is_writable() && !self.field.immutable
     }
 
     /// Whether it is a reference.
@@ -303,7 +298,7 @@ impl<'a> EntityFacts<'a> {
 
     /// The `n`th record with every field that a client writes.
     pub(super) fn full(&self, n: u32) -> BodyValues {
-        self.parts.iter().map(|part| part.writable().then(|| part.value(n))).collect()
+        self.parts.iter().map(|part| part.field.is_writable().then(|| part.value(n))).collect()
     }
 
     /// The body with these values.

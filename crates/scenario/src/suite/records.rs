@@ -42,7 +42,7 @@ fn create<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     let title = format!("Creating {a} takes every value that no rule forbids");
     let mut draft = Draft::from_facts(plan, facts, "create.wide", Aspect::Accepts, title);
     draft.says(&["types.free"]);
-    for (index, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.writable()) {
+    for (index, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.field.is_writable()) {
         let free = values::free(&part.field.kind);
         for (value, given) in [(free.0, &mut low), (free.1, &mut high)] {
             if let Some(value) = value {
@@ -188,7 +188,7 @@ fn changed(facts: &EntityFacts<'_>) -> BodyValues {
     facts
         .parts
         .iter()
-        .map(|part| match part.writable() {
+        .map(|part| match part.field.is_writable() {
             true if part.mutable() && !part.field.required => {
                 Some(part.other(&[&part.absent()]).unwrap_or_else(|| part.value(2)))
             }
@@ -331,7 +331,7 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     extra.insert("deleted".to_owned(), json!(true));
     let shown = plan.shown(facts, &facts.given(1));
     let mut computed = Map::new();
-    for part in facts.parts.iter().filter(|part| !part.writable()) {
+    for part in facts.parts.iter().filter(|part| !part.field.is_writable()) {
         let value = shown.get(&part.json).cloned().unwrap_or_default();
         if let Some(other) = part.other(&[&value]) {
             extra.insert(part.json.clone(), other);

@@ -175,7 +175,7 @@ pub(super) fn ready<'a>(
         state.params[at] = param_values(plan, facts, action, param).into_iter().next()?;
     }
 
-    for (at, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.writable()) {
+    for (at, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.field.is_writable()) {
         let conditions: Vec<(bool, &Comparison)> = action
             .guards
             .iter()

@@ -1,16 +1,6 @@
-//! What stands under a figure in a paper, and what a reader of it should know before.
+//! What a reader of a figure should know before it stands in a paper.
 
 use figures::FigureSpec;
-
-/// The caption of a figure.
-pub(super) fn text(spec: &FigureSpec) -> String {
-    figures::caption(spec)
-}
-
-/// The same in a sentence or two.
-pub(super) fn short(spec: &FigureSpec) -> String {
-    figures::short_caption(spec)
-}
 
 /// What does not read well: series that a printer without colors does not tell apart.
 pub(super) fn cautions(spec: &FigureSpec) -> Vec<String> {

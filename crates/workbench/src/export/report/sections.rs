@@ -50,7 +50,7 @@ impl Figures<'_> {
         let svg = figures::draw(&spec).svg;
         Ok(Block::Figure(Box::new(ReportFigure {
             name: name.to_owned(),
-            caption: caption::text(&spec),
+            caption: figures::caption(&spec),
             svg,
             spec,
         })))
