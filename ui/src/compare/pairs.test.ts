@@ -9,6 +9,7 @@ import {
   knownShared,
   noDisagreement,
   notPaired,
+  observedDifference,
   ofScenario,
   pairedOver,
 } from "./pairs";
@@ -27,6 +28,17 @@ it("names both means where censoring makes them two", () => {
   const paired = (mean: number, observed_mean: number): PairedComparison => ({ mean, observed_mean }) as PairedComparison;
   expect(isAdjusted(paired(-2.52, -2.04))).toBe(true);
   expect(isAdjusted(paired(-2.041, -2.04))).toBe(false);
+});
+
+it("shows the difference of a lower bound as a bound", () => {
+  const of = (a: number, a_at_least: boolean, b: number, b_at_least: boolean): string =>
+    observedDifference({ a, b, a_at_least, b_at_least }, false);
+  expect([of(8, true, 0, false), of(0, false, 8, true), of(9, false, 5, false), of(3, true, 3, true)]).toEqual([
+    "\u2265\u202f+8",
+    "\u2264\u202f\u22128",
+    "+4",
+    "0",
+  ]);
 });
 
 it("says differences of pass rates in percentage points, and no turns", () => {

@@ -3,6 +3,7 @@ import type { ComparedPair } from "../host/bindings/ComparedPair";
 import type { Comparison } from "../host/bindings/Comparison";
 import type { ContrastTab } from "./address";
 import type { PairedComparison } from "../host/bindings/PairedComparison";
+import type { PairedScenarioRow } from "../host/bindings/PairedScenarioRow";
 import { counted, decimals, points, signed, signedInterval } from "../parts/format";
 
 /** The pair of a member with the reference; `undefined` = not tested. */
@@ -59,6 +60,15 @@ export function differenceInterval(low: number | null, high: number | null, rate
 export function ofScenario(value: number, rates: boolean): string {
   if (rates) return `${decimals(value * 100, Number.isInteger(value * 100) ? 0 : 1)}\u202f%`;
   return Number.isInteger(value) ? String(value) : decimals(value, 2);
+}
+
+/** The observed difference in a scenario, a − b, with `≥` or `≤` where one of both values is a lower bound. */
+export function observedDifference(
+  { a, b, a_at_least, b_at_least }: Pick<PairedScenarioRow, "a" | "b" | "a_at_least" | "b_at_least">,
+  rates: boolean,
+): string {
+  const value = rates ? difference(a - b, rates) : signed(a - b, Number.isInteger(a - b) ? 0 : 2);
+  return a_at_least === b_at_least ? value : `${a_at_least ? "≥" : "≤"}\u202f${value}`;
 }
 
 /** Whether censoring makes the mean of the differences another one, as it is shown, than the mean of the observed differences. */

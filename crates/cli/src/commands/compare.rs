@@ -94,7 +94,7 @@ fn comparison_json(comparison: &Comparison) -> Value {
                 "ci_high": paired.ci_high,
                 "p": paired.p,
                 "p_sign_flip": paired.p_sign_flip,
-                "wins": { "a": paired.wins.0, "same": paired.wins.1, "b": paired.wins.2 },
+                "wins": { "a": paired.wins.0, "same": paired.wins.1, "b": paired.wins.2, "undecided": paired.undecided },
                 "scenarios": paired.scenarios,
             })),
         })

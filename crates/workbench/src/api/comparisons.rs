@@ -416,8 +416,10 @@ pub struct PairedComparison {
     pub p: Option<f64>,
     /// Of the sign-flip permutation test.
     pub p_sign_flip: Option<f64>,
-    /// Scenarios in which a lasted longer, both the same, b longer.
+    /// Scenarios in which a lasted longer, both the same, b longer, as observed.
     pub wins: (u32, u32, u32),
+    /// Scenarios in which a lower bound leaves open which of them it is.
+    pub undecided: u32,
     /// Scenario by scenario, largest difference first.
     pub scenarios: Vec<PairedScenarioRow>,
 }

@@ -2,7 +2,7 @@
 
 use analysis::bootstrap::BootstrapEstimate;
 use analysis::logrank::LogRank;
-use analysis::paired::PairedDifferences;
+use analysis::paired::{PairedDifferences, PairedScenario};
 use analysis::pass_rate::difference;
 
 use super::sets::ScenarioSets;
@@ -83,10 +83,21 @@ pub(crate) fn bootstrapped(b: &BootstrapEstimate) -> Estimate {
     Estimate { value: b.value, ci_low: b.ci_low, ci_high: b.ci_high, p: None }
 }
 
-fn paired(paired: &PairedDifferences) -> PairedComparison {
+/// Which of two lasted longer in a scenario: 1 = a, 0 = both the same, −1 = b. `None` = a lower bound leaves it open.
+fn longer(scenario: &PairedScenario) -> Option<i8> {
+    let difference = scenario.a_observed - scenario.b_observed;
     // Sums of sevenths and the like may miss 0 by a rounding error.
-    let sign = |d: f64| if d.abs() < 1e-9 { 0 } else { d.signum() as i8 };
-    let count = |wanted: i8| paired.scenarios.iter().filter(|s| sign(s.difference) == wanted).count() as u32;
+    let sign = if difference.abs() < 1e-9 { 0 } else { difference.signum() as i8 };
+    let is_open = match sign {
+        1 => scenario.b_at_least,
+        -1 => scenario.a_at_least,
+        _ => scenario.a_at_least || scenario.b_at_least,
+    };
+    (!is_open).then_some(sign)
+}
+
+fn paired(paired: &PairedDifferences) -> PairedComparison {
+    let count = |wanted: Option<i8>| paired.scenarios.iter().filter(|s| longer(s) == wanted).count() as u32;
     let mut scenarios: Vec<_> = paired.scenarios.iter().collect();
     scenarios.sort_by(|x, y| {
         y.difference
@@ -104,7 +115,8 @@ fn paired(paired: &PairedDifferences) -> PairedComparison {
         ci_high: paired.ci_high,
         p: paired.p,
         p_sign_flip: paired.p_sign_flip,
-        wins: (count(1), count(0), count(-1)),
+        wins: (count(Some(1)), count(Some(0)), count(Some(-1))),
+        undecided: count(None),
         scenarios: scenarios
             .into_iter()
             .map(|s| PairedScenarioRow {
@@ -116,5 +128,38 @@ fn paired(paired: &PairedDifferences) -> PairedComparison {
                 adjusted: s.difference,
             })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The aborted run of the sample against a whole one: "same 3", where one of these was stopped.
+    #[test]
+    fn who_lasted_longer_is_open_where_a_lower_bound_leaves_it_open() {
+        let scenario = |a_observed: f64, a_at_least, b_observed: f64, b_at_least| PairedScenario {
+            scenario: "s".to_owned(),
+            a: a_observed,
+            b: b_observed,
+            difference: a_observed - b_observed,
+            a_observed,
+            b_observed,
+            a_at_least,
+            b_at_least,
+        };
+        let cases = [
+            (scenario(8.0, true, 0.0, false), Some(1)),
+            (scenario(0.0, false, 8.0, true), Some(-1)),
+            (scenario(2.0, true, 3.0, false), None),
+            (scenario(3.0, false, 2.0, true), None),
+            (scenario(3.0, true, 3.0, false), None),
+            (scenario(3.0, true, 3.0, true), None),
+            (scenario(0.1 + 0.2, false, 0.3, false), Some(0)),
+            (scenario(1.0, false, 2.0, false), Some(-1)),
+        ];
+        for (scenario, expected) in cases {
+            assert_eq!(longer(&scenario), expected, "{scenario:?}");
+        }
     }
 }

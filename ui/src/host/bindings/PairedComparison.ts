@@ -38,9 +38,13 @@ p: number | null,
  */
 p_sign_flip: number | null, 
 /**
- * Scenarios in which a lasted longer, both the same, b longer.
+ * Scenarios in which a lasted longer, both the same, b longer, as observed.
  */
 wins: [number, number, number], 
+/**
+ * Scenarios in which a lower bound leaves open which of them it is.
+ */
+undecided: number, 
 /**
  * Scenario by scenario, largest difference first.
  */
