@@ -178,11 +178,6 @@ fn read(row: &Row<'_>, at: usize) -> Result<Warning> {
 }
 
 impl Store {
-    /// [`Store::put_survey`] of a survey of which every warning is listed.
-    pub fn put_survey_warnings(&self, source: SourceId, warnings: &[Warning], files_read: u64) -> Result<()> {
-        self.put_survey(source, warnings, &NotKept::default(), files_read)
-    }
-
     /// Replaces the warnings of the survey of a source, and the number of files that it parsed. Call it after
     /// [`Store::put_runs`], because a warning inside a place with one run counts for this run.
     pub fn put_survey(
@@ -336,7 +331,7 @@ mod tests {
             .map(|n| Warning::skipped(format!("f{n}"), "json.truncated", "The file ends in the middle."))
             .chain([Warning::repaired("b", "count.wrong", "Counted again.")])
             .collect();
-        store.put_survey_warnings(source, &warnings, 7).unwrap();
+        store.put_survey(source, &warnings, &NotKept::default(), 7).unwrap();
 
         let all = WarningFilter::default();
         let page = store.warnings(source, &all, 1, 2).unwrap();
@@ -357,7 +352,7 @@ mod tests {
         assert_eq!((codes[0].count, &codes[0].example), (5, &warnings[0]));
         assert_eq!(store.source_counts(source).unwrap().files_read, 7);
 
-        store.put_survey_warnings(source, &warnings[..1], 1).unwrap();
+        store.put_survey(source, &warnings[..1], &NotKept::default(), 1).unwrap();
         assert_eq!(store.warnings(source, &all, 0, 10).unwrap().warnings, warnings[..1]);
     }
 }

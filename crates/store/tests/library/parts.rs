@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{Artifact, ArtifactKind, EndReason, Episode, GraderPlace, Tokens, Turn, Verdict, Warning};
-use store::{GraderMention, GraderMentions, RunFilter, RunSort, WarningFilter};
+use store::{GraderMention, GraderMentions, NotKept, RunFilter, RunSort, WarningFilter};
 
 use crate::{attempt, episode, library, put, run};
 
@@ -102,7 +102,7 @@ fn reading_an_unchanged_source_again_changes_nothing() {
         store.put_runs(source, "", "staminabench", &[run("a", "opus"), run("b", "qwen")]).unwrap();
         let keep: Vec<_> = store.part_stamps(source).unwrap().into_keys().collect();
         store.drop_parts(source, &keep).unwrap();
-        store.put_survey_warnings(source, warnings, 4).unwrap();
+        store.put_survey(source, warnings, &NotKept::default(), 4).unwrap();
         store.set_source_read(source, None).unwrap();
         store.last_change().unwrap()
     };
