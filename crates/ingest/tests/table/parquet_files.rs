@@ -54,6 +54,17 @@ fn durations_of_pandas_are_seconds() {
     assert_eq!(found, [(Some(90.5), Some(90.5)), (None, None), (Some(0.25), Some(0.25))]);
 }
 
+/// Written by pyarrow: `tests/fixtures/table/make.py`.
+#[test]
+fn a_packing_that_is_not_read_is_named() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    let read = table("t.parquet", fs::read(fixtures.join("pyarrow-lz4.parquet")).unwrap());
+    let [(code, message)] = read.warnings()[..] else { panic!("{:?}", read.warnings()) };
+    assert_eq!(code, "table.parquet");
+    assert!(message.contains("its column run is packed with LZ4"), "{message}");
+    assert!(message.contains("which is not read; write it with Snappy, zstd or gzip."), "{message}");
+}
+
 /// In pages of the second version only the values are packed, not the levels before them.
 #[test]
 fn parquet_of_the_second_version_is_read() {

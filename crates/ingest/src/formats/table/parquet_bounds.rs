@@ -216,6 +216,16 @@ pub(super) fn check_pages<'a>(
 
 /// Memory that the pages of a column take while they are read.
 fn check_column(source: &Source, size: u64, column: &ColumnChunkMetaData) -> Result<u64, String> {
+    let codec = column.compression();
+    let is_read = matches!(
+        codec,
+        Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::GZIP(_) | Compression::ZSTD(_)
+    );
+    if !is_read {
+        let words = format!("{codec:?}");
+        let name = words.split('(').next().unwrap_or_default();
+        return Err(format!("is packed with {name}, which is not read; write it with Snappy, zstd or gzip"));
+    }
     let begin = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
     let range = u64::try_from(begin).ok().zip(u64::try_from(column.compressed_size()).ok());
     let end = range.and_then(|(begin, length)| begin.checked_add(length)).filter(|end| *end <= size);
