@@ -135,7 +135,7 @@ fn question(asked: &AnswerRequest<'_>, attempt: u32, last: Option<&(String, Stri
 }
 
 fn messages(text: &str, last: Option<&(String, String)>) -> Vec<Message> {
-    let ours = |text: String| Message { from: Speaker::Us, text };
+    let ours = |text: String| Message { from: Speaker::Sampler, text };
     let mut messages = vec![ours(text.to_owned())];
     // Only the last refusal: a conversation that grows with every failure costs more and helps less. A missing answer has
     // no reason for the model.

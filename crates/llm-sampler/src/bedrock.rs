@@ -95,7 +95,7 @@ impl Bedrock {
         }
         for message in &conversation.messages {
             let role = match message.from {
-                Speaker::Us => ConversationRole::User,
+                Speaker::Sampler => ConversationRole::User,
                 Speaker::Model => ConversationRole::Assistant,
             };
             let part = ConverseMessage::builder()

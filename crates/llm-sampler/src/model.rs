@@ -47,7 +47,7 @@ pub struct Message {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
     /// The sampler.
-    Us,
+    Sampler,
     /// The model.
     Model,
 }

@@ -128,7 +128,7 @@ impl OpenAi {
         let mut messages = vec![json!({"role": "system", "content": conversation.system})];
         messages.extend(conversation.messages.iter().map(|message| {
             let role = match message.from {
-                Speaker::Us => "user",
+                Speaker::Sampler => "user",
                 Speaker::Model => "assistant",
             };
             json!({"role": role, "content": message.text})

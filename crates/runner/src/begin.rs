@@ -22,13 +22,13 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         let (scenarios, planned) = Scenarios::plan(&mut settings)?;
         let paths = RunPaths::new(&settings.output_dir);
         if is_taken(&paths.results) {
-            return Err(RunError::Taken { path: paths.results });
+            return Err(RunError::FolderTaken { path: paths.results });
         }
         disk::folder(&paths.own())?;
         let lock = Lock::take(&paths)?;
         // Another begin may have been quicker.
         if is_taken(&paths.results) {
-            return Err(RunError::Taken { path: paths.results });
+            return Err(RunError::FolderTaken { path: paths.results });
         }
         fresh_records(&paths)?;
         control::write(&paths.results, &ControlRequest::default())?;

@@ -230,7 +230,7 @@ pub enum RunError {
     },
     /// The folder holds results already, and they are not to be resumed.
     #[error("{path} already contains a run; resume it, or choose another folder")]
-    Taken {
+    FolderTaken {
         /// Which.
         path: PathBuf,
     },

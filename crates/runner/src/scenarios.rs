@@ -44,7 +44,7 @@ pub(crate) struct TurnData {
 #[derive(Debug, Clone)]
 pub(crate) enum Scenarios {
     Pack(Arc<Pack>),
-    Made(Arc<Generation>),
+    Generated(Arc<Generation>),
     /// Tasks of Harbor: episodes of their own, without the turns of a scenario.
     Tasks(Arc<Tasks>),
 }
@@ -106,14 +106,14 @@ impl Scenarios {
         let turns = settings.generation.n_turns;
         let numbers = numbers(settings, settings.generation.n_scenarios);
         let planned = numbers.into_iter().map(|number| planned(number, turns)).collect();
-        Ok((Self::Made(Arc::new(settings.generation.clone())), planned))
+        Ok((Self::Generated(Arc::new(settings.generation.clone())), planned))
     }
 
     /// Hash of the pack.
     pub(crate) fn sha256(&self) -> Option<String> {
         match self {
             Self::Pack(pack) => Some(pack.manifest().sha256.clone()),
-            Self::Made(_) => None,
+            Self::Generated(_) => None,
             Self::Tasks(tasks) => Some(tasks.sha256().to_owned()),
         }
     }
@@ -122,7 +122,7 @@ impl Scenarios {
     pub(crate) fn made_by(&self) -> Option<MadeBy> {
         match self {
             Self::Pack(_) | Self::Tasks(_) => None,
-            Self::Made(_) => Some(MadeBy::this()),
+            Self::Generated(_) => Some(MadeBy::this()),
         }
     }
 
@@ -130,11 +130,11 @@ impl Scenarios {
     pub(crate) fn turns(&self, scenario: u32) -> Turns {
         match self {
             Self::Pack(pack) => Turns::Pack(pack.clone(), scenario),
-            Self::Made(generation) => {
+            Self::Generated(generation) => {
                 let seed = Seed { base: generation.base_seed, scenario };
                 let (benchmark, changes) = (generation.benchmark, generation.num_changes_per_turn);
                 let maker = Maker::with_benchmark(benchmark, &PROGRAMMATIC, seed, changes);
-                Turns::Made(Box::new(maker))
+                Turns::Generated(Box::new(maker))
             }
             Self::Tasks(_) => Turns::None,
         }
@@ -181,7 +181,7 @@ fn planned(scenario: u32, turns: u32) -> PlannedEpisode {
 /// The turns of a scenario, one after the other.
 pub(crate) enum Turns {
     Pack(Arc<Pack>, u32),
-    Made(Box<Maker<'static>>),
+    Generated(Box<Maker<'static>>),
     /// Of tasks, whose steps are no turns of a scenario.
     None,
 }
@@ -192,7 +192,7 @@ impl Turns {
         match self {
             Self::None => Err(of_tasks()),
             Self::Pack(pack, scenario) => of_pack(pack, *scenario, turn),
-            Self::Made(maker) => {
+            Self::Generated(maker) => {
                 while maker.last().map_or(0, |made| made.turn) < turn {
                     maker.make_next()?;
                 }
@@ -210,7 +210,7 @@ impl Turns {
                 let changes = changes.into_iter().flat_map(|of| of.changes).map(|change| change.what);
                 Ok((Arc::new(pack.schema(*scenario, turn)?), changes.collect()))
             }
-            Self::Made(maker) => {
+            Self::Generated(maker) => {
                 while maker.last().map_or(0, |made| made.turn) < turn {
                     maker.make_next()?;
                 }

@@ -107,7 +107,7 @@ async fn run_episode(
         Scenarios::Tasks(tasks) => {
             Box::pin(harbor::play(context.clone(), planned.clone(), tasks.clone())).await
         }
-        Scenarios::Pack(_) | Scenarios::Made(_) => episode::play(context.clone(), planned.clone()).await,
+        Scenarios::Pack(_) | Scenarios::Generated(_) => episode::play(context.clone(), planned.clone()).await,
     };
     let end = match played {
         Ok(end) => end,

@@ -66,7 +66,7 @@ impl Engine {
                 Network::Open(name)
             }
             Reach::Gateway => match self.relay(&what.owner, &what.extra).await? {
-                Some(relay) => Network::Beside(relay),
+                Some(relay) => Network::OfContainer(relay),
                 None => Network::None,
             },
         };
@@ -95,7 +95,7 @@ impl Engine {
             }
         };
         let ended = match (ended, &network) {
-            (Ok(end), Network::Beside(relay)) => self.had_its_way(relay, end).await,
+            (Ok(end), Network::OfContainer(relay)) => self.had_its_way(relay, end).await,
             (ended, _) => ended,
         };
         // Also where starting it failed: it may have been made. An engine that is gone cannot remove it now; the next

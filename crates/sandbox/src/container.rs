@@ -48,7 +48,7 @@ pub(crate) enum Network {
     /// Nothing.
     None,
     /// The loopback of another container, whose name and hosts it has then.
-    Beside(String),
+    OfContainer(String),
     /// A bridge, by its name, without a way out.
     Inside(String),
     /// The same with one.
@@ -60,7 +60,7 @@ impl Network {
     fn mode(&self) -> String {
         match self {
             Self::None => "none".to_owned(),
-            Self::Beside(name) => format!("container:{name}"),
+            Self::OfContainer(name) => format!("container:{name}"),
             Self::Inside(name) | Self::Open(name) => name.clone(),
         }
     }
@@ -85,7 +85,7 @@ impl Engine {
             user: Some(format!("{}:{}", container_user().0, container_user().1)),
             working_dir: Some("/workspace".to_owned()),
             // words: ok, the name of a host that agents see
-            hostname: (!matches!(plan.network, Network::Beside(_))).then(|| "box".to_owned()),
+            hostname: (!matches!(plan.network, Network::OfContainer(_))).then(|| "box".to_owned()),
             labels: Some(labels(&plan.owner.run, Some(&plan.owner.episode), plan.kind)),
             tty: Some(false),
             open_stdin: Some(false),

@@ -25,8 +25,10 @@ pub fn table() -> String {
 /// The key as the documentation writes it; nothing for what only the form asks.
 fn key(setting: &Setting) -> Option<String> {
     match setting.key {
-        KeyName::In("", name) => Some(format!("`{name}`")),
-        KeyName::In(section, name) | KeyName::Free(section, name) => Some(format!("`{section}.{name}`")),
+        KeyName::InSection("", name) => Some(format!("`{name}`")),
+        KeyName::InSection(section, name) | KeyName::Free(section, name) => {
+            Some(format!("`{section}.{name}`"))
+        }
         KeyName::OfBenchmark([benchmark], name) => Some(format!("`{}.{name}`", benchmark.section())),
         KeyName::OfBenchmark(_, name) => Some(format!("`….{name}`")),
         KeyName::OfAgent(name) => Some(format!("`AGENT.{name}`")),
@@ -47,7 +49,7 @@ fn meaning(setting: &Setting) -> String {
     }
     // The keys of a benchmark's own section say it themselves.
     let is_in_section =
-        matches!(setting.key, KeyName::In("harbor", _) | KeyName::OfBenchmark([Benchmark::Harbor], _));
+        matches!(setting.key, KeyName::InSection("harbor", _) | KeyName::OfBenchmark([Benchmark::Harbor], _));
     if setting.needs.contains(&Need::Tasks) && !is_in_section {
         sentences.push("With `benchmark=HARBOR`.".to_owned());
     }
@@ -72,7 +74,7 @@ fn takes(setting: &Setting) -> String {
 
 fn default(setting: &Setting) -> String {
     match setting.default {
-        DefaultValue::Is(value) => format!("`{value}`"),
+        DefaultValue::Value(value) => format!("`{value}`"),
         DefaultValue::Empty(words) | DefaultValue::Depends(words) => words.to_owned(),
         DefaultValue::Needed("") => "needed".to_owned(),
         DefaultValue::Needed(when) => format!("needed {when}"),

@@ -40,7 +40,7 @@ pub struct Setting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyName {
     /// In a section (empty: at the top), with this last part.
-    In(&'static str, &'static str),
+    InSection(&'static str, &'static str),
     /// In the section of each of these benchmarks: `restful_server_gen.n_scenarios`.
     OfBenchmark(&'static [Benchmark], &'static str),
     /// In the section of the agent, which takes any key: `mini_swe.model_id`.
@@ -55,7 +55,7 @@ pub enum KeyName {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DefaultValue {
     /// This value, as a configuration spells it.
-    Is(&'static str),
+    Value(&'static str),
     /// Nothing, which means this: `no limit`.
     Empty(&'static str),
     /// What other settings say, in words with Markdown.
@@ -157,7 +157,7 @@ impl Setting {
     pub(crate) const BLANK: Self = Self {
         field: "",
         is_part: false,
-        key: KeyName::In("", ""),
+        key: KeyName::InSection("", ""),
         takes: ValueKind::Text,
         default: DefaultValue::Empty("none"),
         section: FormSection::Advanced,
@@ -173,7 +173,7 @@ impl Setting {
     pub fn keys(&'static self) -> Vec<Key> {
         let key = |section, name| Key { section, name, setting: self };
         match self.key {
-            KeyName::In(section, name) => vec![key(section, name)],
+            KeyName::InSection(section, name) => vec![key(section, name)],
             KeyName::OfBenchmark(benchmarks, name) => {
                 benchmarks.iter().map(|benchmark| key(benchmark.section(), name)).collect()
             }
@@ -183,7 +183,7 @@ impl Setting {
 
     /// The value that holds where it is not given, in its one form; `None` where its declaration names none.
     pub fn default_value(&self) -> Option<Value> {
-        let DefaultValue::Is(word) = self.default else { return None };
+        let DefaultValue::Value(word) = self.default else { return None };
         self.takes.take(&Value::from(word))
     }
 
@@ -215,9 +215,9 @@ impl Setting {
     /// Its key in a configuration of this benchmark and agent (in lower case).
     pub fn key_with(&self, benchmark: Benchmark, agent: &str) -> String {
         match self.key {
-            KeyName::In(section, name) | KeyName::Free(section, name) | KeyName::OfForm(section, name) => {
-                dotted(section, name)
-            }
+            KeyName::InSection(section, name)
+            | KeyName::Free(section, name)
+            | KeyName::OfForm(section, name) => dotted(section, name),
             KeyName::OfBenchmark(_, name) => dotted(benchmark.section(), name),
             KeyName::OfAgent(name) => dotted(agent, name),
         }

@@ -43,7 +43,7 @@ fn every_setting_has_a_label_and_a_sentence() {
 #[test]
 fn every_default_is_a_value_that_its_key_takes() {
     for key in keys() {
-        if let DefaultValue::Is(value) = key.setting.default {
+        if let DefaultValue::Value(value) = key.setting.default {
             let pair = format!("{}={value}", key.dotted());
             assert!(settings::resolve(&[], std::slice::from_ref(&pair)).is_ok(), "{pair}");
         }

@@ -55,7 +55,7 @@ enum Mutation<'a> {
     Flaw(Flaw),
     Edit(Edit<'a>),
     /// Nothing if the change cannot be left out.
-    Without {
+    ChangeLeftOut {
         before: &'a Schema,
         changes: &'a [Change],
         index: usize,
@@ -83,7 +83,7 @@ impl Site<'_> {
                 edit(&mut changed);
                 (changed != **schema).then(|| (Arc::new(changed), BTreeSet::new()))?
             }
-            Mutation::Without { before, changes, index } => {
+            Mutation::ChangeLeftOut { before, changes, index } => {
                 let changed = changes::without(before, changes, *index, schema)?;
                 (Arc::new(changed), BTreeSet::new())
             }

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         let pack = pack_beside(&settings.output_dir);
         // A run that cannot begin must not cost anything.
         if runner::is_taken(&settings.output_dir) {
-            return Err(runs::run_error(RunError::Taken { path: settings.output_dir }));
+            return Err(runs::run_error(RunError::FolderTaken { path: settings.output_dir }));
         }
         let found = run_preflight(library.as_ref(), &settings, EndpointCall::Missing)?;
         let is_warned = show_warnings(&found, &mut shown);

@@ -9,7 +9,7 @@ const FAULT_INJECTION: &str = "oracle.mischief";
 const ROW: Setting = Setting::BLANK;
 const SHARE: Setting = Setting {
     takes: ValueKind::Amount(0.0, 1.0),
-    default: DefaultValue::Is("0"),
+    default: DefaultValue::Value("0"),
     needs: &[Need::Model],
     ..Setting::BLANK
 };
@@ -35,9 +35,9 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "oracle_seed",
-        key: KeyName::In("oracle", "seed"),
+        key: KeyName::InSection("oracle", "seed"),
         takes: ValueKind::Integer(0, MOST_SEED),
-        default: DefaultValue::Is("0"),
+        default: DefaultValue::Value("0"),
         label: "Simulated model: seed",
         help: "Where the choices of the simulated model come from.",
         needs: &[Need::Model],
@@ -45,7 +45,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "oracle_defect_rate",
-        key: KeyName::In("oracle", "defect_rate"),
+        key: KeyName::InSection("oracle", "defect_rate"),
         label: "Simulated model: defect rate",
         help: "The share of turns whose first attempt has defects.",
         more: "Of steps of tasks: the share of all attempts.",
@@ -53,9 +53,9 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "oracle_most_defects",
-        key: KeyName::In("oracle", "most_defects"),
+        key: KeyName::InSection("oracle", "most_defects"),
         takes: ValueKind::Integer(1, 100),
-        default: DefaultValue::Is("3"),
+        default: DefaultValue::Value("3"),
         label: "Simulated model: most defects",
         help: "How many defects such an attempt has at most.",
         needs: &[Need::Scenarios],
@@ -63,8 +63,8 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "oracle_repair",
-        key: KeyName::In("oracle", "repair"),
-        default: DefaultValue::Is("1"),
+        key: KeyName::InSection("oracle", "repair"),
+        default: DefaultValue::Value("1"),
         label: "Simulated model: repairs",
         help: "The chance that feedback repairs a defect.",
         more: "That is detailed feedback; [less feedback repairs less](harnesses.md#the-simulated-model).",
@@ -73,9 +73,9 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "oracle_carries_over",
-        key: KeyName::In("oracle", "carries_over"),
+        key: KeyName::InSection("oracle", "carries_over"),
         takes: ValueKind::Truth,
-        default: DefaultValue::Is("true"),
+        default: DefaultValue::Value("true"),
         label: "Simulated model: old defects",
         help: "Whether a defect stays in later turns.",
         choices: &[plain("false", "gone in the next turn"), plain("true", "stay")],
@@ -84,7 +84,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "oracle_stack",
-        key: KeyName::In("oracle", "stack"),
+        key: KeyName::InSection("oracle", "stack"),
         takes: ValueKind::Word(&["flask", "native"]),
         default: DefaultValue::Depends("`flask`; `native` without containers"),
         label: "Simulated model: servers",
@@ -95,35 +95,35 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "oracle_stall",
-        key: KeyName::In(FAULT_INJECTION, "stall"),
+        key: KeyName::InSection(FAULT_INJECTION, "stall"),
         label: "Simulated model: stalls",
         help: "The share of attempts in which the simulated model stops answering.",
         ..SHARE
     },
     Setting {
         field: "oracle_overflow",
-        key: KeyName::In(FAULT_INJECTION, "overflow"),
+        key: KeyName::InSection(FAULT_INJECTION, "overflow"),
         label: "Simulated model: overflows",
         help: "The share of attempts in which it exceeds its context.",
         ..SHARE
     },
     Setting {
         field: "oracle_malformed",
-        key: KeyName::In(FAULT_INJECTION, "malformed"),
+        key: KeyName::InSection(FAULT_INJECTION, "malformed"),
         label: "Simulated model: bad calls",
         help: "The share of attempts in which its tool calls are malformed.",
         ..SHARE
     },
     Setting {
         field: "oracle_kill",
-        key: KeyName::In(FAULT_INJECTION, "kill"),
+        key: KeyName::InSection(FAULT_INJECTION, "kill"),
         label: "Simulated model: ends harness",
         help: "The share of attempts in which it ends its own harness.",
         ..SHARE
     },
     Setting {
         field: "oracle_give_up",
-        key: KeyName::In(FAULT_INJECTION, "give_up"),
+        key: KeyName::InSection(FAULT_INJECTION, "give_up"),
         label: "Simulated model: gives up",
         help: "The share of attempts in which it gives up.",
         ..SHARE

@@ -15,7 +15,7 @@ const PRICE: Setting = Setting {
 pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "agent",
-        key: KeyName::In("", "agent"),
+        key: KeyName::InSection("", "agent"),
         takes: ValueKind::Word(AGENTS),
         default: DefaultValue::Needed(""),
         label: "Harness",
@@ -25,7 +25,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "harness_file",
-        key: KeyName::In("", "harness_file"),
+        key: KeyName::InSection("", "harness_file"),
         default: DefaultValue::Needed("with `agent=CUSTOM`"),
         label: "Harness file",
         help: "A TOML file that describes a harness of your own.",
@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "endpoint_mode",
-        key: KeyName::In("endpoint", "mode"),
+        key: KeyName::InSection("endpoint", "mode"),
         takes: ValueKind::Word(&["gateway", "direct", "oracle"]),
         default: DefaultValue::Depends(
             "`gateway` with a `base_url`, else `oracle`. A model that is named without an endpoint is an error; `direct` is never a default",
@@ -63,7 +63,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "base_url",
-        key: KeyName::In("endpoint", "base_url"),
+        key: KeyName::InSection("endpoint", "base_url"),
         default: DefaultValue::Needed("with `endpoint.mode=gateway`"),
         label: "Endpoint address",
         help: "The address of the endpoint, with or without /v1.",
@@ -95,7 +95,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "key_name",
-        key: KeyName::In("endpoint", "key_name"),
+        key: KeyName::InSection("endpoint", "key_name"),
         default: DefaultValue::Depends("no key"),
         label: "Name of the key",
         help: "The environment variable or the entry of the keychain that holds the key.",
@@ -106,7 +106,7 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "key_name",
         is_part: true,
-        key: KeyName::In("endpoint", "key_env"),
+        key: KeyName::InSection("endpoint", "key_env"),
         default: DefaultValue::Depends("no key"),
         label: "Variable of the key",
         help: "The environment variable that holds the key, in place of `endpoint.key_name`.",
@@ -115,9 +115,9 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "context_window",
-        key: KeyName::In("endpoint", "context_window"),
+        key: KeyName::InSection("endpoint", "context_window"),
         takes: ValueKind::Integer(1_000, 100_000_000),
-        default: DefaultValue::Is("200000"),
+        default: DefaultValue::Value("200000"),
         label: "Context",
         unit: "tokens",
         help: "How many tokens the model's context holds.",
@@ -126,7 +126,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "price_input",
-        key: KeyName::In("endpoint.price", "input"),
+        key: KeyName::InSection("endpoint.price", "input"),
         label: "Price of input",
         help: "What a million input tokens cost; empty: by the table of prices.",
         more: "It goes with that of output.",
@@ -134,7 +134,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "price_cached",
-        key: KeyName::In("endpoint.price", "cached"),
+        key: KeyName::InSection("endpoint.price", "cached"),
         default: DefaultValue::Empty("that of input"),
         label: "Price, cached input",
         help: "What a million cached input tokens cost; empty: as much as other input.",
@@ -142,7 +142,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "price_cache_write",
-        key: KeyName::In("endpoint.price", "cache_write"),
+        key: KeyName::InSection("endpoint.price", "cache_write"),
         default: DefaultValue::Empty("that of input"),
         label: "Price, written to cache",
         help: "What a million input tokens cost that are written to the cache; empty: as much as other input.",
@@ -150,7 +150,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "price_output",
-        key: KeyName::In("endpoint.price", "output"),
+        key: KeyName::InSection("endpoint.price", "output"),
         label: "Price of output",
         help: "What a million output tokens cost; empty: by the table of prices.",
         more: "It goes with that of input.",
@@ -158,7 +158,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "price_per_hour",
-        key: KeyName::In("endpoint.price", "per_hour"),
+        key: KeyName::InSection("endpoint.price", "per_hour"),
         default: DefaultValue::Empty("none"),
         label: "Price of the machine",
         unit: "$ per hour",

@@ -25,9 +25,9 @@ const DOLLARS: Setting = Setting { unit: "$", needs: &[Need::Model, Need::PaidEn
 pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "attempt_minutes",
-        key: KeyName::In("limits", "attempt_minutes"),
+        key: KeyName::InSection("limits", "attempt_minutes"),
         takes: ValueKind::Amount(0.05, 100_000.0),
-        default: DefaultValue::Is("20"),
+        default: DefaultValue::Value("20"),
         label: "Time per attempt",
         unit: "min",
         help: "An attempt that takes longer fails.",
@@ -36,9 +36,9 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "cpus",
-        key: KeyName::In("limits", "cpus"),
+        key: KeyName::InSection("limits", "cpus"),
         takes: ValueKind::Amount(0.1, 1_000.0),
-        default: DefaultValue::Is("2"),
+        default: DefaultValue::Value("2"),
         label: "CPU per container",
         unit: "cores",
         help: "How many cores a container may use.",
@@ -46,9 +46,9 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "memory_gib",
-        key: KeyName::In("limits", "memory_gib"),
+        key: KeyName::InSection("limits", "memory_gib"),
         takes: ValueKind::Amount(0.0625, 100_000.0),
-        default: DefaultValue::Is("4"),
+        default: DefaultValue::Value("4"),
         label: "Memory per container",
         unit: "GiB",
         help: "How much memory a container may use.",
@@ -56,9 +56,9 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "disk_gib",
-        key: KeyName::In("limits", "disk_gib"),
+        key: KeyName::InSection("limits", "disk_gib"),
         takes: ValueKind::Amount(0.0625, 1_000_000.0),
-        default: DefaultValue::Is("4"),
+        default: DefaultValue::Value("4"),
         label: "Disk per container",
         unit: "GiB",
         help: "How much disk an episode's container may use.",
@@ -66,16 +66,16 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "pids",
-        key: KeyName::In("limits", "pids"),
+        key: KeyName::InSection("limits", "pids"),
         takes: ValueKind::Integer(16, 1_000_000),
-        default: DefaultValue::Is("512"),
+        default: DefaultValue::Value("512"),
         label: "Processes per container",
         help: "How many processes a container may have.",
         ..CONTAINERS
     },
     Setting {
         field: "network",
-        key: KeyName::In("limits", "network"),
+        key: KeyName::InSection("limits", "network"),
         takes: ValueKind::Word(&["gateway", "open"]),
         default: DefaultValue::Depends("`gateway`; `open` in direct mode"),
         label: "Network",
@@ -97,7 +97,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "attempt_tokens",
-        key: KeyName::In("limits.attempt", "tokens"),
+        key: KeyName::InSection("limits.attempt", "tokens"),
         label: "Tokens per attempt",
         help: "An attempt that uses more tokens fails.",
         more: "Not in direct mode.",
@@ -105,7 +105,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "attempt_usd",
-        key: KeyName::In("limits.attempt", "usd"),
+        key: KeyName::InSection("limits.attempt", "usd"),
         label: "Budget of an attempt",
         help: "An attempt that costs more fails.",
         more: "Not in direct mode.",
@@ -113,14 +113,14 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "attempt_wall_minutes",
-        key: KeyName::In("limits.attempt", "minutes"),
+        key: KeyName::InSection("limits.attempt", "minutes"),
         label: "Wall time of an attempt",
         help: "An attempt whose agent takes longer fails, pauses left out.",
         ..MINUTES
     },
     Setting {
         field: "episode_tokens",
-        key: KeyName::In("limits.episode", "tokens"),
+        key: KeyName::InSection("limits.episode", "tokens"),
         label: "Tokens per episode",
         help: "An episode that uses more tokens is censored there.",
         more: "In direct mode it is looked at between attempts, by the harness's own count.",
@@ -128,7 +128,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "episode_usd",
-        key: KeyName::In("limits.episode", "usd"),
+        key: KeyName::InSection("limits.episode", "usd"),
         label: "Budget of an episode",
         help: "An episode that costs more is censored there.",
         more: "In direct mode as with tokens.",
@@ -136,7 +136,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "episode_minutes",
-        key: KeyName::In("limits.episode", "minutes"),
+        key: KeyName::InSection("limits.episode", "minutes"),
         label: "Wall time of an episode",
         help: "An episode that takes longer is censored there.",
         more: "[Wall time](metrics.md#runs-of-ones-own) without pauses.",
@@ -144,7 +144,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "run_tokens",
-        key: KeyName::In("limits.run", "tokens"),
+        key: KeyName::InSection("limits.run", "tokens"),
         label: "Tokens of the run",
         help: "The run stops when it has used so many tokens; it can be resumed.",
         more: "In direct mode it is looked at between attempts, by the harness's own count.",
@@ -152,7 +152,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "run_usd",
-        key: KeyName::In("limits.run", "usd"),
+        key: KeyName::InSection("limits.run", "usd"),
         label: "Budget of the run",
         help: "The run stops when it has cost so much; it can be resumed.",
         more: "In direct mode as with tokens.",
@@ -160,7 +160,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "run_minutes",
-        key: KeyName::In("limits.run", "minutes"),
+        key: KeyName::InSection("limits.run", "minutes"),
         label: "Wall time of the run",
         help: "The run stops after this time; it can be resumed.",
         more: "[Wall time](metrics.md#runs-of-ones-own) without pauses.",

@@ -7,7 +7,7 @@ const ROW: Setting = Setting { section: FormSection::Results, ..Setting::BLANK }
 pub(super) const ROWS: &[Setting] = &[
     Setting {
         field: "output_dir",
-        key: KeyName::In("", "output_dir"),
+        key: KeyName::InSection("", "output_dir"),
         default: DefaultValue::Needed(""),
         label: "Folder",
         help: "Where the results are written. The folder must be new or empty.",
@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "tags",
-        key: KeyName::In("", "tags"),
+        key: KeyName::InSection("", "tags"),
         takes: ValueKind::Words,
         label: "Tags",
         help: "Words under which the library finds the run.",
@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         field: "keep_snapshots",
-        key: KeyName::In("", "keep_snapshots"),
+        key: KeyName::InSection("", "keep_snapshots"),
         takes: ValueKind::Integer(0, 1_000_000),
         default: DefaultValue::Empty("all"),
         label: "Code snapshots kept per episode",

@@ -10,7 +10,7 @@ pub(super) fn find<'a>(before: &'a Schema, changes: &'a [Change], schema: &'a Sc
         sites.0.push(Site {
             operator: Operator::ChangeLeftOut,
             at: format!("changes.{index}.{}", change.kind().word()),
-            mutation: Mutation::Without { before, changes, index },
+            mutation: Mutation::ChangeLeftOut { before, changes, index },
         });
     }
     for (at, entity) in schema.entities.iter().enumerate() {

@@ -27,7 +27,7 @@ pub fn run_error(error: RunError) -> ApiError {
         RunError::Changed { path } => {
             ApiError::new("run.changed", message).at(path.display().to_string()).hint("Look at it again")
         }
-        RunError::Taken { path } => ApiError::new("run.taken", "The folder already contains a run")
+        RunError::FolderTaken { path } => ApiError::new("run.taken", "The folder already contains a run")
             .at(path.display().to_string())
             .hint("Resume it, or choose another folder"),
         RunError::Running { path, pid } => {

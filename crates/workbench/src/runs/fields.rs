@@ -31,7 +31,7 @@ pub(super) fn described() -> Vec<FormField> {
             takes: setting.takes.words(),
             empty: match setting.default {
                 DefaultValue::Empty(meaning) => meaning.to_owned(),
-                DefaultValue::Is(_) | DefaultValue::Depends(_) | DefaultValue::Needed(_) => String::new(),
+                DefaultValue::Value(_) | DefaultValue::Depends(_) | DefaultValue::Needed(_) => String::new(),
             },
             needs: setting.needs.to_vec(),
             choices: setting

@@ -43,7 +43,7 @@ fn other_value(key: &Key) -> String {
     let name = key.dotted();
     match key.takes() {
         ValueKind::Truth => {
-            let is_on = key.setting.default == DefaultValue::Is("true") || name == "use_docker";
+            let is_on = key.setting.default == DefaultValue::Value("true") || name == "use_docker";
             (!is_on).to_string()
         }
         ValueKind::Integer(low, _) => (low.max(1) + 1).to_string(),
@@ -78,7 +78,7 @@ fn every_key_that_is_declared_is_read_and_comes_back() {
 #[test]
 fn a_default_that_is_declared_is_the_one_that_holds() {
     for key in keys() {
-        if let DefaultValue::Is(value) = key.setting.default {
+        if let DefaultValue::Value(value) = key.setting.default {
             let name = key.dotted();
             assert_eq!(
                 with_value(&name, Some(value)),
