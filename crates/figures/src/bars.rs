@@ -6,14 +6,16 @@ use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::amount;
 use crate::scale::ValueAxis;
-use crate::series_style::{Style, hollow_diamond};
+use crate::series_style::hollow_diamond;
 use crate::sheet::{Described, PAD, Sheet};
 use crate::spec::{BarRow, Bars, Layout, Scale, SeriesLabel};
 use crate::summary_text::counted;
-use crate::theme::Theme;
+use crate::theme::{SERIES, Theme};
 use crate::{Drawing, Mark};
 
 struct BarsPlan {
+    /// Bars have no markers: a color that two runs share would suggest a relation.
+    has_own_colors: bool,
     names_right: f64,
     axis: ValueAxis,
     row: f64,
@@ -136,7 +138,8 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
     let least = if sheet.print { 1.6 * size } else { 22.0 };
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 4.0 * size));
     let bottom = TOP + count * row;
-    BarsPlan { names_right, axis, row, bottom, notes, height: bottom + rest - TOP }
+    let has_own_colors = data.rows.iter().all(|row| usize::from(row.label.color) < SERIES);
+    BarsPlan { has_own_colors, names_right, axis, row, bottom, notes, height: bottom + rest - TOP }
 }
 
 /// The right end of the axis that leaves room for the number of every row. The first estimate keeps room for the widest
@@ -170,7 +173,8 @@ fn draw_row(
     let size = sizes.tick_font;
     let middle = TOP + (i as f64 + 0.5) * plan.row;
     let base = middle + 0.35 * size;
-    let style = Style::of_label(&row.label, sheet.tokens);
+    let color = if plan.has_own_colors { row.label.color } else { 0 };
+    let fill = sheet.tokens.series(color);
     canvas.part(&format!("row-{i}"));
     canvas.text(name, (plan.names_right, base), Anchor::End, size, sheet.tokens.label);
     let zero = plan.axis.at(0.0);
@@ -178,7 +182,7 @@ fn draw_row(
     if let Some(value) = row.value.filter(|v| v.is_finite()) {
         let x = plan.axis.at(value);
         let half = 0.32 * plan.row;
-        canvas.bar((zero.min(x), middle - half), (zero.max(x), middle + half), style.color);
+        canvas.bar((zero.min(x), middle - half), (zero.max(x), middle + half), fill);
         end = end.max(x);
         if let (Some(low), Some(high)) = (row.ci_low, row.ci_high) {
             let (low, high) = (plan.axis.at(low), plan.axis.at(high));

@@ -113,6 +113,22 @@ fn no_line_on_paper_is_thinner_than_a_quarter_point() {
     }
 }
 
+/// The published results of EvoCode-Bench: five of thirteen bars had the color of another model, and no marker.
+#[test]
+fn more_bars_than_colors_have_one_color() {
+    let colors_of = |count| {
+        let drawing = draw(&FigureSpec::new(many::bars(count), Layout::panel(640.0), Theme::Light));
+        let document = Document::parse(&drawing.svg).unwrap();
+        let tokens = Theme::Light.tokens();
+        let series: Vec<String> =
+            tokens.series.iter().map(|c| format!("#{:02X}{:02X}{:02X}", c.0, c.1, c.2)).collect();
+        let fills: BTreeSet<&str> = document.descendants().filter_map(|n| n.attribute("fill")).collect();
+        series.iter().filter(|color| fills.contains(color.as_str())).count()
+    };
+    // The third run of the case has no value.
+    assert_eq!((colors_of(8), colors_of(13)), (7, 1));
+}
+
 #[test]
 fn more_groups_than_colors_have_none() {
     let drawn = |groups| {
