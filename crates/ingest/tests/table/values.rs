@@ -87,6 +87,20 @@ fn a_verdict_that_cannot_be_read_is_an_error_of_the_verifier() {
 }
 
 #[test]
+fn a_list_or_an_object_is_no_flag_and_no_number() {
+    let read = table(
+        "t.jsonl",
+        "{\"run\":\"a\",\"harness\":\"h\",\"model\":\"m\",\"scenario\":\"s\",\"turn\":1,\"attempt\":1,\"passed\":[true],\"tests_total\":{\"all\":3},\"cost_usd\":[],\"note\":[1,2]}\n",
+    );
+    let attempt = &read.episode("a", "s").turns[0].attempts[0];
+    assert_eq!((attempt.verdict, attempt.end_reason), (Verdict::Error, Some(EndReason::VerifierError)));
+    assert_eq!(attempt.extra["note"], "[1,2]");
+    let [(passed, what), (total, _)] = read.warnings()[..] else { panic!("{:?}", read.warnings()) };
+    assert_eq!((passed, total), ("value.not_usable", "value.not_usable"));
+    assert_eq!(what, "Row 1 says passed “[true]”, which is no flag. It is unknown.");
+}
+
+#[test]
 fn turns_and_attempts_that_count_from_zero_are_shown_from_one() {
     let read = table("t.csv", format!("{HEADER}\na,h,m,s,0,0,0\na,h,m,s,0,1,1\na,h,m,s,1,0,1\n"));
     assert_eq!(read.verdicts("a", "s"), [(1, 1, Failed), (1, 2, Passed), (2, 1, Passed)]);

@@ -33,6 +33,16 @@ fn object(line: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(line).ok().or_else(|| serde_json::from_slice(&strict_json(line)?).ok())
 }
 
+/// A value as a cell has it: a list or an object as its JSON text, which is no number and no flag; nothing where it is empty.
+fn flat(value: Value) -> Value {
+    match &value {
+        Value::Array(list) if list.is_empty() => Value::Null,
+        Value::Object(object) if object.is_empty() => Value::Null,
+        Value::Array(_) | Value::Object(_) => Value::String(value.to_string()),
+        _ => value,
+    }
+}
+
 /// The keys of an object; what stands behind them is passed over.
 struct Keys(Vec<String>);
 
@@ -163,7 +173,7 @@ impl Rows for JsonRows {
             self.cells.fill(Value::Null);
             for (name, value) in object {
                 if let Some(at) = self.places.get(&name) {
-                    self.cells[*at] = value;
+                    self.cells[*at] = flat(value);
                 }
             }
             return Some(Ok(()));
