@@ -17,6 +17,9 @@ use crate::numbers::{
 use crate::print::{print, print_json};
 use crate::{json, text_table};
 
+/// More models have rows, where harnesses are fewer: a line with a column for each is wider than a terminal.
+const MOST_IN_COLUMNS: usize = 6;
+
 /// The arguments of `stamina matrix`.
 pub(crate) struct MatrixOptions {
     pub(crate) runs: Vec<String>,
@@ -204,6 +207,18 @@ fn matrix_json(matrix: &Matrix) -> Value {
     })
 }
 
+/// The table of a matrix, with its head as the first row, turned around.
+fn with_models_in_rows(rows: &[Vec<String>]) -> Vec<Vec<String>> {
+    let columns = rows.first().map_or(0, Vec::len);
+    let cell = |row: &Vec<String>, column: usize| row.get(column).cloned().unwrap_or_default();
+    let mut turned: Vec<Vec<String>> =
+        (0..columns).map(|column| rows.iter().map(|row| cell(row, column)).collect()).collect();
+    if let Some(corner) = turned.first_mut().and_then(|head| head.first_mut()) {
+        "model".clone_into(corner);
+    }
+    turned
+}
+
 fn matrix_text(matrix: &Matrix) -> String {
     let name = |name: &Option<String>| name.clone().unwrap_or_else(unknown);
     let one = matrix.of_one_turn;
@@ -214,10 +229,10 @@ fn matrix_text(matrix: &Matrix) -> String {
     };
     let mean = |mean: Option<f64>| if one { percent(mean) } else { number(mean, 2) };
     let models: Vec<String> = matrix.models.iter().map(|line| name(&line.name)).collect();
-    let mut head = vec!["harness"];
-    head.extend(models.iter().map(String::as_str));
-    head.push("mean over models");
-    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut head = vec!["harness".to_owned()];
+    head.extend(models.iter().cloned());
+    head.push("mean over models".to_owned());
+    let mut rows: Vec<Vec<String>> = vec![head];
     for (line, cells) in matrix.harnesses.iter().zip(matrix.cells.chunks(models.len().max(1))) {
         let mut row = vec![name(&line.name)];
         row.extend(cells.iter().map(|cell| {
@@ -247,9 +262,13 @@ fn matrix_text(matrix: &Matrix) -> String {
     );
     last.push(String::new());
     rows.push(last);
+    if models.len() > MOST_IN_COLUMNS.max(matrix.harnesses.len()) {
+        rows = with_models_in_rows(&rows);
+    }
+    let head: Vec<&str> = rows[0].iter().map(String::as_str).collect();
     let mut right = vec![true; head.len()];
     right[0] = false;
-    text.push_str(&text_table::table(&head, &right, &rows));
+    text.push_str(&text_table::table(&head, &right, &rows[1..]));
     for (model, spread) in models.iter().zip(&matrix.spread) {
         let Some(spread) = spread else { continue };
         let line =
@@ -269,4 +288,26 @@ fn matrix_text(matrix: &Matrix) -> String {
     }
     notes(&mut text, &matrix.cautions);
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of 13 models of EvoCode-Bench were 370 characters wide.
+    #[test]
+    fn a_table_with_models_in_rows_has_a_line_for_each() {
+        let row = |cells: [&str; 4]| cells.map(str::to_owned).to_vec();
+        let rows = [
+            row(["harness", "a", "b", "mean over models"]),
+            row(["x", "1.00", "2.00", "1.50 (2 of 2)"]),
+            row(["mean over harnesses", "1.00", "2.00", ""]),
+        ];
+        let turned = with_models_in_rows(&rows);
+        assert_eq!(turned[0], ["model", "x", "mean over harnesses"]);
+        assert_eq!(turned[1], ["a", "1.00", "1.00"]);
+        assert_eq!(turned[3], ["mean over models", "1.50 (2 of 2)", ""]);
+        assert_eq!(turned.len(), 4);
+        assert!(with_models_in_rows(&[]).is_empty());
+    }
 }
