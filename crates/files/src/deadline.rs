@@ -42,10 +42,10 @@ pub fn within_limit<T: Send + 'static>(
     place: &Path,
     ask: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
-    within(LIMIT, place, ask)
+    ask_within(LIMIT, place, ask)
 }
 
-fn within<T: Send + 'static>(
+fn ask_within<T: Send + 'static>(
     limit: Duration,
     place: &Path,
     ask: impl FnOnce() -> T + Send + 'static,
@@ -165,27 +165,28 @@ mod tests {
     fn a_place_that_does_not_answer_is_asked_once() {
         let place = Path::new("/a place without an answer");
         let (release, blocked) = channel::<()>();
-        let refused = within(Duration::from_millis(20), place, move || blocked.recv().is_ok()).unwrap_err();
+        let refused =
+            ask_within(Duration::from_millis(20), place, move || blocked.recv().is_ok()).unwrap_err();
         assert_eq!(refused.kind(), io::ErrorKind::TimedOut);
         // Nobody asks again: the question would be answered at once.
-        let again = within(LIMIT, place, || true).unwrap_err();
+        let again = ask_within(LIMIT, place, || true).unwrap_err();
         assert_eq!(again.kind(), io::ErrorKind::TimedOut);
         // Nor about what lies below it.
-        assert!(within(LIMIT, &place.join("below/it"), || true).is_err());
+        assert!(ask_within(LIMIT, &place.join("below/it"), || true).is_err());
         // Another place is asked.
-        assert!(within(LIMIT, Path::new("/another place"), || true).unwrap());
+        assert!(ask_within(LIMIT, Path::new("/another place"), || true).unwrap());
         release.send(()).unwrap();
         while lock(&OVERDUE).contains_key(place) {
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
-        assert!(within(LIMIT, place, || true).unwrap());
+        assert!(ask_within(LIMIT, place, || true).unwrap());
     }
 
     #[test]
     fn a_question_that_panics_is_an_error_and_holds_nothing_up() {
         let place = Path::new("/a place that panics");
-        let ended = within(LIMIT, place, || -> u8 { std::panic::resume_unwind(Box::new(())) });
+        let ended = ask_within(LIMIT, place, || -> u8 { std::panic::resume_unwind(Box::new(())) });
         assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::Other);
-        assert_eq!(within(LIMIT, place, || 1).unwrap(), 1);
+        assert_eq!(ask_within(LIMIT, place, || 1).unwrap(), 1);
     }
 }

@@ -18,7 +18,7 @@ impl<'a> Meter<'a> {
         Self { session }
     }
 
-    fn before<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
+    fn stored_count<T: std::str::FromStr>(&self, key: &str) -> Option<T> {
         self.session.memory.get(key)?.parse().ok()
     }
 
@@ -30,7 +30,7 @@ impl<'a> Meter<'a> {
         let mut parts = [total.input, total.cached, total.output];
         for (key, part) in KEYS.iter().zip(&mut parts) {
             let Some(now) = *part else { continue };
-            *part = Some(less(now, self.before(key).unwrap_or(0)));
+            *part = Some(less(now, self.stored_count(key).unwrap_or(0)));
             self.session.memory.insert((*key).to_owned(), now.to_string());
         }
         let [input, cached, output] = parts;
@@ -40,7 +40,7 @@ impl<'a> Meter<'a> {
     /// The cost of this call in US dollars, in the same way.
     pub(crate) fn cost(&mut self, total: Option<f64>) -> Option<f64> {
         let now = total?;
-        let before = self.before(COST).unwrap_or(0.0);
+        let before = self.stored_count(COST).unwrap_or(0.0);
         self.session.memory.insert(COST.to_owned(), now.to_string());
         Some(if now >= before { now - before } else { now })
     }

@@ -218,10 +218,10 @@ pub(crate) fn filled<T: Open, R>(
     accept: impl Fn(&T) -> Result<R, String>,
 ) -> Option<Result<(T, R), String>> {
     let given = structured(text)?;
-    Some(taken(&given, choices, accept))
+    Some(chosen_part(&given, choices, accept))
 }
 
-fn taken<T: Open, R>(
+fn chosen_part<T: Open, R>(
     given: &Map<String, Value>,
     choices: &[T],
     accept: impl Fn(&T) -> Result<R, String>,

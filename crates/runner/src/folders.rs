@@ -154,7 +154,7 @@ impl Folders {
             return true;
         };
         let mut left = COMPARED;
-        !same(before.as_fd(), live.as_fd(), &mut left, 0)
+        !are_same_folders(before.as_fd(), live.as_fd(), &mut left, 0)
     }
 
     /// Takes away what an episode that is over needs no more: all of them, unless it can be continued.
@@ -188,7 +188,7 @@ fn copy_both(from: &Volumes, to: &Volumes) -> io::Result<()> {
 
 /// Whether two folders have the same names, kinds, sizes, times and links in them, `left` entries at most. Every step goes through
 /// the handles of the folders above it, and no link is followed; what cannot be looked at is not the same.
-fn same(one: BorrowedFd<'_>, other: BorrowedFd<'_>, left: &mut u32, depth: u32) -> bool {
+fn are_same_folders(one: BorrowedFd<'_>, other: BorrowedFd<'_>, left: &mut u32, depth: u32) -> bool {
     let (Some(mine), Some(theirs)) = (entries(one), entries(other)) else { return false };
     // What a copy leaves out is no difference.
     let is_copied =
@@ -207,7 +207,7 @@ fn same(one: BorrowedFd<'_>, other: BorrowedFd<'_>, left: &mut u32, depth: u32) 
             let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
             let folder = |at: BorrowedFd<'_>| openat(at, name.as_c_str(), flags, Mode::empty()).ok();
             let (Some(mine), Some(theirs)) = (folder(one), folder(other)) else { return false };
-            return same(mine.as_fd(), theirs.as_fd(), left, depth + 1);
+            return are_same_folders(mine.as_fd(), theirs.as_fd(), left, depth + 1);
         }
         if stat.st_size != other_stat.st_size {
             return false;

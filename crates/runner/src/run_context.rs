@@ -183,7 +183,7 @@ impl RunContext {
 
     /// The spent budget that allows no further attempt of an episode. In direct mode this also checks tokens and money, if the
     /// harness reports them.
-    pub(crate) async fn over(&self, status: &Status, episode: &str) -> Option<StopReason> {
+    pub(crate) async fn spent_budget(&self, status: &Status, episode: &str) -> Option<StopReason> {
         let (left, scope) = self.time_left(status.seconds()).unzip();
         let is_late = left.is_some_and(|left| left.is_zero());
         // The attempt's own budget is unspent before it begins.
@@ -197,7 +197,7 @@ impl RunContext {
             None => {
                 let spent = lock(&self.direct);
                 let of_episode = spent.episodes.get(episode).copied().unwrap_or_default();
-                spending::over(&self.settings.budgets, &spent.run, &of_episode)
+                spending::spent_budget(&self.settings.budgets, &spent.run, &of_episode)
             }
         };
         over.or(late)
@@ -264,7 +264,7 @@ impl RunContext {
             let mut run = lock(&context.run);
             // The record of a finished run stays as it is.
             let later = spent.seconds - run.spent.seconds >= TIME_KEPT;
-            if run.finish.is_some() || (crate::status::same(&run.spent, &spent) && !later) {
+            if run.finish.is_some() || (crate::status::is_same_but_for_time(&run.spent, &spent) && !later) {
                 return Ok(());
             }
             run.spent = spent;

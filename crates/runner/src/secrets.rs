@@ -103,7 +103,7 @@ impl Scrub {
     pub(crate) fn bytes<'a>(&self, content: &'a [u8]) -> Cow<'a, [u8]> {
         let mut found = Cow::Borrowed(content);
         for word in &self.words {
-            if let Some(changed) = without(&found, word) {
+            if let Some(changed) = without_word(&found, word) {
                 found = Cow::Owned(changed);
             }
         }
@@ -137,7 +137,7 @@ fn spellings(value: &str) -> Vec<Vec<u8>> {
 }
 
 /// The content without a word; nothing if it is not in it.
-fn without(content: &[u8], word: &[u8]) -> Option<Vec<u8>> {
+fn without_word(content: &[u8], word: &[u8]) -> Option<Vec<u8>> {
     let first = *word.first()?;
     let mut out: Option<Vec<u8>> = None;
     let (mut kept, mut at) = (0, 0);

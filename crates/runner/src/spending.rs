@@ -4,7 +4,7 @@ use gateway::{Budgets, Scope, Spent, StopReason};
 
 /// The spent budget of tokens or money, by what harnesses reported. The widest scope first, because it decides what else
 /// stops. Unreported usage counts as nothing, as preflight says.
-pub(crate) fn over(budgets: &Budgets, run: &Spent, episode: &Spent) -> Option<StopReason> {
+pub(crate) fn spent_budget(budgets: &Budgets, run: &Spent, episode: &Spent) -> Option<StopReason> {
     [(Scope::Run, budgets.run, run), (Scope::Episode, budgets.episode, episode)].into_iter().find_map(
         |(scope, budget, spent)| {
             let limit = if budget.tokens.is_some_and(|limit| spent.reported_tokens() >= limit) {
@@ -67,18 +67,14 @@ mod tests {
             episode: budget(Some(100), Some(1.0)),
             ..Budgets::default()
         };
-        let spent_budget = |run, episode| over(&budgets, &run, &episode);
+        let budget_for = |run, episode| spent_budget(&budgets, &run, &episode);
         let budget_spent_of =
             |scope, limit: &str| Some(StopReason::Budget { scope, limit: limit.to_owned() });
-        assert_eq!(spent_budget(spent(900, 1.9), spent(80, 0.9)), None);
-        assert_eq!(spent_budget(spent(900, 1.9), spent(90, 0.9)), budget_spent_of(Scope::Episode, "tokens"));
-        assert_eq!(spent_budget(spent(900, 1.9), spent(80, 1.0)), budget_spent_of(Scope::Episode, "usd"));
-        assert_eq!(spent_budget(spent(990, 1.9), spent(90, 1.0)), budget_spent_of(Scope::Run, "tokens"));
-        assert_eq!(spent_budget(spent(900, 2.5), spent(80, 0.0)), budget_spent_of(Scope::Run, "usd"));
-        assert_eq!(
-            spent_budget(Spent::default(), Spent::default()),
-            None,
-            "unreported usage spends no budget"
-        );
+        assert_eq!(budget_for(spent(900, 1.9), spent(80, 0.9)), None);
+        assert_eq!(budget_for(spent(900, 1.9), spent(90, 0.9)), budget_spent_of(Scope::Episode, "tokens"));
+        assert_eq!(budget_for(spent(900, 1.9), spent(80, 1.0)), budget_spent_of(Scope::Episode, "usd"));
+        assert_eq!(budget_for(spent(990, 1.9), spent(90, 1.0)), budget_spent_of(Scope::Run, "tokens"));
+        assert_eq!(budget_for(spent(900, 2.5), spent(80, 0.0)), budget_spent_of(Scope::Run, "usd"));
+        assert_eq!(budget_for(Spent::default(), Spent::default()), None, "unreported usage spends no budget");
     }
 }

@@ -45,7 +45,7 @@ struct Inner {
 }
 
 /// Whether two accounts differ in nothing but time.
-pub(crate) fn same(a: &gateway::Spent, b: &gateway::Spent) -> bool {
+pub(crate) fn is_same_but_for_time(a: &gateway::Spent, b: &gateway::Spent) -> bool {
     *a == gateway::Spent { seconds: a.seconds, ..*b }
 }
 
@@ -151,7 +151,7 @@ impl Status {
     /// What the episode has spent so far. Written only when it has changed, and no sign of life.
     pub(crate) fn set_spent(&self, spent: gateway::Spent) {
         let mut inner = lock(&self.inner);
-        if !same(&inner.file.shown.spent, &spent) {
+        if !is_same_but_for_time(&inner.file.shown.spent, &spent) {
             inner.file.shown.spent = spent;
             self.write(&mut inner);
         }

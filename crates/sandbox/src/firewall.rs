@@ -113,26 +113,26 @@ fn comment(run: &str) -> String {
 struct Rule(Vec<String>);
 
 impl Rule {
-    fn after(&self, word: &str) -> Option<&str> {
+    fn word_after(&self, word: &str) -> Option<&str> {
         let at = self.0.iter().position(|other| other == word)?;
         self.0.get(at + 1).map(String::as_str)
     }
 
     fn bridge(&self) -> Option<&str> {
-        self.after("-i")
+        self.word_after("-i")
     }
 
     /// Run and process of a rule of this program.
-    fn ours(&self) -> Option<(&str, &str)> {
-        self.after("--comment")?.strip_prefix(MARK)?.strip_prefix('_')?.split_once('_')
+    fn run_and_owner(&self) -> Option<(&str, &str)> {
+        self.word_after("--comment")?.strip_prefix(MARK)?.strip_prefix('_')?.split_once('_')
     }
 
     fn run(&self) -> Option<&str> {
-        Some(self.ours()?.0)
+        Some(self.run_and_owner()?.0)
     }
 
     fn owner(&self) -> Option<String> {
-        Some(self.ours()?.1.replace('-', ":"))
+        Some(self.run_and_owner()?.1.replace('-', ":"))
     }
 }
 

@@ -143,7 +143,7 @@ static COPIES_OF_SOURCE: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The copies among the episodes of `wanted` runs, in the order of [`RANKED`].
-fn among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<EpisodeCopy>> {
+fn copies_among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec<EpisodeCopy>> {
     let mut find = conn.prepare_cached(&RANKED)?;
     let mut rows = find.query([])?;
     let mut counted: Option<(String, RunId, EpisodeId, bool)> = None;
@@ -181,7 +181,7 @@ impl Store {
     /// any run is withdrawn.
     pub fn copies_among(&self, runs: &[RunId]) -> Result<Vec<EpisodeCopy>> {
         let wanted: std::collections::HashSet<RunId> = runs.iter().copied().collect();
-        self.read(|conn| among(conn, |run| wanted.contains(&run)))
+        self.read(|conn| copies_among(conn, |run| wanted.contains(&run)))
     }
 
     /// Leaves out the copies of a source inside one run, with a warning, for example if the folder of a task was copied with

@@ -84,7 +84,7 @@ impl Site<'_> {
                 (changed != **schema).then(|| (Arc::new(changed), BTreeSet::new()))?
             }
             Mutation::ChangeLeftOut { before, changes, index } => {
-                let changed = changes::without(before, changes, *index, schema)?;
+                let changed = changes::without_change(before, changes, *index, schema)?;
                 (Arc::new(changed), BTreeSet::new())
             }
         };

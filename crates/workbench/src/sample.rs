@@ -16,12 +16,12 @@ pub fn find(resources: Option<PathBuf>) -> Option<PathBuf> {
     let built_in = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(PathBuf::from);
     #[cfg(not(debug_assertions))]
     let built_in = None;
-    among(&program, built_in, resources)
+    first_sample(&program, built_in, resources)
 }
 
 /// The first sample that is there. The checkout comes first: what cargo copies beside the program may be gone after the next
 /// build.
-fn among(program: &Path, built_in: Option<PathBuf>, resources: Option<PathBuf>) -> Option<PathBuf> {
+fn first_sample(program: &Path, built_in: Option<PathBuf>, resources: Option<PathBuf>) -> Option<PathBuf> {
     // `target/debug/stamina`, or one deeper when built for a named target.
     let checkouts = program.ancestors().skip(3).take(2).map(PathBuf::from);
     let beside = program.parent().map(PathBuf::from);
@@ -51,7 +51,7 @@ mod tests {
     fn the_sample_is_found_from_a_checkout_and_from_where_it_is_installed() {
         let room = tempfile::tempdir().unwrap();
         let at = |place: &str| room.path().join(place);
-        let found = |program: &str| among(&at(program), None, None);
+        let found = |program: &str| first_sample(&at(program), None, None);
         let of_checkout = put(&at("checkout"));
         assert_eq!(found("checkout/target/release/stamina"), Some(of_checkout.clone()));
         assert_eq!(found("checkout/target/x86_64-unknown-linux-gnu/release/stamina"), Some(of_checkout));
@@ -69,6 +69,6 @@ mod tests {
         let (beside, named) = (room.path().join("bin"), room.path().join("resources"));
         put(&beside);
         let of_system = put(&named);
-        assert_eq!(among(&beside.join("stamina-lab"), None, Some(named)), Some(of_system));
+        assert_eq!(first_sample(&beside.join("stamina-lab"), None, Some(named)), Some(of_system));
     }
 }

@@ -153,7 +153,7 @@ fn with_defects(task: &Task, defects: &[Defect]) -> Option<Arc<Schema>> {
     let mut left_out: Vec<(u32, usize)> =
         defects.iter().filter_map(|defect| Some((defect.turn, defect.left_out()?))).collect();
     let mut schema = loop {
-        match without(task, &left_out) {
+        match schema_without(task, &left_out) {
             Some(schema) => break schema,
             None if left_out.is_empty() => return None,
             // Later changes need the oldest omitted change, so it is applied.
@@ -181,7 +181,7 @@ fn with_defects(task: &Task, defects: &[Defect]) -> Option<Arc<Schema>> {
 }
 
 /// The schema of the turn without some changes (turn, position in the turn). `None` if a later change does not apply then.
-fn without(task: &Task, left_out: &[(u32, usize)]) -> Option<Arc<Schema>> {
+fn schema_without(task: &Task, left_out: &[(u32, usize)]) -> Option<Arc<Schema>> {
     let left: BTreeSet<_> = left_out.iter().copied().collect();
     let Some((first, _)) = left.first().copied() else {
         return task.turns.get(index(task.turn)).map(|(schema, _)| Arc::clone(schema));

@@ -42,7 +42,7 @@ impl Trial<'_> {
         let EndedBy::Endpoint(why) = ended_by(played) else { return false };
         // A spent budget allows no retry.
         let is_repeated =
-            self.may_repeat() && self.context.over(&self.status, &self.planned.name).await.is_none();
+            self.may_repeat() && self.context.spent_budget(&self.status, &self.planned.name).await.is_none();
         self.context.count_endpoint(!is_repeated);
         if !is_repeated {
             return false;

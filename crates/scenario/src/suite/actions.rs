@@ -75,7 +75,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 Effect::Set { field, .. } | Effect::Increment { field, .. } => {
                     if let Some(part) = self.facts.part(field) {
                         draft.says(&[&part.clause, "operations"]);
-                        before.insert(part.json.clone(), state.before(self.facts, part, n));
+                        before.insert(part.json.clone(), state.value_before(self.facts, part, n));
                     }
                 }
                 Effect::Create { entity, .. } => {
@@ -96,7 +96,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         match effect {
             Effect::Set { field, .. } | Effect::Increment { field, .. } => {
                 let Some(part) = facts.part(field) else { return };
-                let Some(after) = state.after(facts, self.action, part, 1) else { return };
+                let Some(after) = state.value_after(facts, self.action, part, 1) else { return };
                 let tail = format!("effect.{field}");
                 let verb = if matches!(effect, Effect::Set { .. }) { "sets" } else { "changes" };
                 let title = format!("To {} {verb} its `{}`", self.words, part.json);
@@ -164,13 +164,13 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         };
         let at = self.action.params.iter().position(|param| param.key == *key)?;
         let param = self.action.params.get(at)?;
-        let now = state.after(self.facts, self.action, part, 2)?;
+        let now = state.value_after(self.facts, self.action, part, 2)?;
         state::param_values(self.plan, self.facts, self.action, param)
             .into_iter()
             .filter(|value| self.own_effects_hold(state, key, value))
             .map(|value| state.with_param(at, value))
             .find_map(|state| {
-                let after = state.after(self.facts, self.action, part, 2)?;
+                let after = state.value_after(self.facts, self.action, part, 2)?;
                 (after != now).then_some((state, after))
             })
     }
@@ -238,7 +238,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 } else if allowed(&json!(edge)) {
                     refused(&words, &[&part.clause, &clause], &state.with_own(at, json!(edge)), cases);
                 } else if let Operand::Param(key) = by
-                    && let Some(before) = state.before(facts, part, 1).as_i64()
+                    && let Some(before) = state.value_before(facts, part, 1).as_i64()
                     && let Some(state) = too_much(key, &|value| {
                         value.as_i64().is_none_or(|by| values::fits(&part.field.kind, &json!(before + by)))
                     })
@@ -301,7 +301,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             Effect::Set { field, .. } | Effect::Increment { field, .. } => {
                 self.facts.part(field).is_some_and(|part| {
                     state
-                        .after(self.facts, self.action, part, 1)
+                        .value_after(self.facts, self.action, part, 1)
                         .is_some_and(|after| state::can_be(part, &after))
                 })
             }
@@ -328,7 +328,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             Condition::Field { field, is } => self.facts.part(field).is_some_and(|own| {
                 own.json == part.json
                     || state
-                        .after(self.facts, self.action, own, 1)
+                        .value_after(self.facts, self.action, own, 1)
                         .is_none_or(|after| state::holds(is, &after))
             }),
             Condition::HasNone { entity, .. } => !creates(entity),
@@ -346,8 +346,9 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         }
         for before in state::values_to_try(part, &[]) {
             let state = state.with_own(at, before.clone());
-            let Some(once) = state.after(self.facts, self.action, part, 1) else { continue };
-            let Some(twice) = state.with_own(at, once.clone()).after(self.facts, self.action, part, 1) else {
+            let Some(once) = state.value_after(self.facts, self.action, part, 1) else { continue };
+            let Some(twice) = state.with_own(at, once.clone()).value_after(self.facts, self.action, part, 1)
+            else {
                 continue;
             };
             let in_bounds = values::fits(&part.field.kind, &twice);

@@ -126,14 +126,16 @@ impl<'a> ActionCases<'_, 'a> {
             let state = with(ready, value.clone());
             self.action.effects.iter().all(|effect| match effect {
                 Effect::Increment { field, .. } => facts.part(field).is_some_and(|part| {
-                    state.after(facts, self.action, part, 1).is_some_and(|after| state::can_be(part, &after))
+                    state
+                        .value_after(facts, self.action, part, 1)
+                        .is_some_and(|after| state::can_be(part, &after))
                 }),
                 Effect::Create { entity, values, .. } => values.iter().all(|created| match &created.from {
                     Operand::Own(key) => {
                         let other = self.plan.entity(entity).and_then(|other| other.part(&created.field));
                         let own = facts.part(key);
                         other.zip(own).is_some_and(|(other, own)| {
-                            own.refers() || state::can_be(other, &state.before(facts, own, 1))
+                            own.refers() || state::can_be(other, &state.value_before(facts, own, 1))
                         })
                     }
                     _ => true,

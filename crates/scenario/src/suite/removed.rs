@@ -306,7 +306,7 @@ fn guard<'p, 'a>(
     for effect in &action.effects {
         if let Effect::Set { field, .. } | Effect::Increment { field, .. } = effect
             && let Some(part) = facts.part(field)
-            && let Some(after) = state.after(facts, action, part, 1)
+            && let Some(after) = state.value_after(facts, action, part, 1)
         {
             draft.says(&[&part.clause, &format!("{clause}.effect.{field}")]);
             request = request.has_one(&part.json, after);

@@ -30,16 +30,16 @@ pub(super) fn holds(comparison: &Comparison, value: &Value) -> bool {
     match comparison {
         Comparison::IsSet => !value.is_null(),
         Comparison::IsNotSet => value.is_null(),
-        Comparison::Not(other) => value.is_null() || !same(value, other),
+        Comparison::Not(other) => value.is_null() || !are_equal(value, other),
         _ if value.is_null() => false,
-        Comparison::Equals(other) => same(value, other),
-        Comparison::OneOf(values) => values.iter().any(|other| same(value, other)),
+        Comparison::Equals(other) => are_equal(value, other),
+        Comparison::OneOf(values) => values.iter().any(|other| are_equal(value, other)),
         Comparison::AtLeast(other) => compare(value, other).is_ge(),
         Comparison::AtMost(other) => compare(value, other).is_le(),
     }
 }
 
-fn same(left: &Value, right: &Value) -> bool {
+fn are_equal(left: &Value, right: &Value) -> bool {
     left == right || (left.is_number() && right.is_number() && compare(left, right).is_eq())
 }
 
@@ -398,7 +398,7 @@ impl State {
     }
 
     /// The value that a field of the `n`th record has before the action.
-    pub(super) fn before<'a>(&self, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, n: u32) -> Value {
+    pub(super) fn value_before<'a>(&self, facts: &EntityFacts<'a>, part: &FieldFacts<'a>, n: u32) -> Value {
         let own =
             self.own.iter().find(|(at, _)| facts.parts.get(*at).is_some_and(|own| own.json == part.json));
         match own {
@@ -434,13 +434,13 @@ impl State {
         n: u32,
     ) -> Option<Value> {
         match from {
-            Operand::Own(key) => facts.part(key).map(|part| self.before(facts, part, n)),
+            Operand::Own(key) => facts.part(key).map(|part| self.value_before(facts, part, n)),
             other => operand(action, self, other).cloned(),
         }
     }
 
     /// The value that an effect on a field leaves.
-    pub(super) fn after<'a>(
+    pub(super) fn value_after<'a>(
         &self,
         facts: &EntityFacts<'a>,
         action: &Action,
@@ -450,7 +450,7 @@ impl State {
         action.effects.iter().find_map(|effect| match effect {
             Effect::Set { field, to } if *field == part.field.key => self.operand(facts, action, to, n),
             Effect::Increment { field, by } if *field == part.field.key => {
-                Some(plus(&self.before(facts, part, n), &self.operand(facts, action, by, n)?))
+                Some(plus(&self.value_before(facts, part, n), &self.operand(facts, action, by, n)?))
             }
             _ => None,
         })

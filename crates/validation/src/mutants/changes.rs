@@ -61,7 +61,7 @@ fn names<'a>(old: &'a Entity, at: usize, entity: &'a Entity, sites: &mut Sites<'
 }
 
 /// The schema with all changes but one; nothing if the others do not fit without it, or nothing comes of it.
-pub(super) fn without(
+pub(super) fn without_change(
     before: &Schema,
     changes: &[Change],
     left_out: usize,
