@@ -165,7 +165,7 @@ fn what_is_missing_of_an_agent_is_named_by_the_trials_of_the_other() {
         panic!("two runs: {of_runs:?}")
     };
     assert_eq!((first_planned, second_planned, present), (&json!(6), &json!(6), &json!(3)));
-    assert_eq!(partial, "3 of 6 episodes");
+    assert_eq!(partial, "3 of 6 trials");
     assert_eq!(missing(&library, first), (vec![], json!(0)));
     let named = ["b", "c", "c"].map(str::to_owned).to_vec();
     assert_eq!(missing(&library, second), (named, json!(0)));
@@ -226,7 +226,7 @@ fn the_trials_of_a_job_count_in_the_run_that_has_more_of_them() {
         let matrix = library.json(&["matrix"]);
         assert_eq!(matrix["cells"][0]["n"], 6, "{order:?}: {matrix}");
         assert_eq!(matrix["not_comparable"], json!([]), "{order:?}: {matrix}");
-        assert!(!matrix["cells"][0]["doubts"].to_string().contains("of 6 episodes"), "{order:?}: {matrix}");
+        assert!(!matrix["cells"][0]["doubts"].to_string().contains(" of 6 "), "{order:?}: {matrix}");
     }
 }
 
@@ -316,8 +316,8 @@ fn a_job_in_two_sources_is_whole_where_its_runs_are_taken_together() {
             assert!(missing == named || missing == (vec!["a".to_owned()], json!(0)), "{missing:?}");
         }
         let doubts = &library.json(&["matrix"])["cells"][0]["doubts"];
-        assert!(doubts.to_string().matches(" of 6 episodes").count() == 1, "{doubts}");
-        assert!(doubts.to_string().contains("5 of 6 episodes of "), "{doubts}");
+        assert!(doubts.to_string().matches(" of 6 trials").count() == 1, "{doubts}");
+        assert!(doubts.to_string().contains("5 of 6 trials of "), "{doubts}");
         // A trial that lies in both is there once.
         trials[1].write(&one, "the-job", 1.0, true);
         library.ingest(&library.path("one"));
@@ -357,10 +357,10 @@ fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
         assert_eq!(compared["runs"][0]["n"], 2, "{say}: {compared}");
         for made in [compared, library.json(&["matrix"])] {
             let made = made.to_string();
-            assert!(made.contains("2 of 5 episodes") && !made.contains("2 of 4"), "{say}: {made}");
+            assert!(made.contains("2 of 5 trials") && !made.contains("2 of 4"), "{say}: {made}");
             assert!(!made.contains("2 of 6"), "{say}: {made}");
-            assert!(made.contains("1 withdrawn episode left out"), "{say}: {made}");
-            assert!(!made.contains("2 withdrawn episodes"), "{say}: {made}");
+            assert!(made.contains("1 withdrawn trial left out"), "{say}: {made}");
+            assert!(!made.contains("2 withdrawn"), "{say}: {made}");
         }
         // A withdrawn trial is there, once: three of six are missing.
         for run in library.run_ids() {

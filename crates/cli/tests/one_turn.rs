@@ -444,6 +444,15 @@ fn a_job_in_part_says_what_is_there_beside_what_is_scored() {
     home.json(&["ingest", home.path("job").to_str().expect("UTF-8")]);
     let listed = home.text(&["runs"]);
     assert!(listed.contains(" 2 (3 of 4 read) ") && !listed.contains("2 of 4"), "{listed}");
+    let run = &home.json(&["runs"])[0];
+    assert!(run["doubts"].to_string().contains("3 of 4 trials"), "{run}");
+    let id = run["id"].as_str().expect("an id");
+    assert!(home.json(&["matrix"])["cells"][0]["doubts"].to_string().contains("3 of 4 trials"));
+    home.text(&["withdraw", id, "--trial", "a__model-a0", "--reason", "wrong image"]);
+    let shown = home.text(&["show", id]);
+    assert!(shown.contains("1 withdrawn trial left out"), "{shown}");
+    let compared = home.json(&["compare", id]);
+    assert!(compared["runs"][0]["caveats"].to_string().contains("1 trial is withdrawn"), "{compared}");
 }
 
 /// A cost that is known for some trials is no whole one, in the text of a comparison either; nor is what a task takes.
@@ -464,7 +473,7 @@ fn a_cost_that_is_known_in_part_says_so_in_text() {
     let compared = home.text(&["compare", &ids[0], &ids[1]]);
     assert!(compared.contains("≥ 0.75 (known for 3 of 4)"), "{compared}");
     let library = home.text(&["table", "library"]);
-    assert!(library.contains("0.75, known for 3 of 4 episodes"), "{library}");
+    assert!(library.contains("0.75, known for 3 of 4 trials"), "{library}");
     let per_task = home.text(&["table", "per-task", &ids[0], &ids[1]]);
     assert!(per_task.contains("over fewer trials of a task than there are"), "{per_task}");
 }

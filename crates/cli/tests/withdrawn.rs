@@ -214,7 +214,7 @@ fn a_withdrawn_trial_leaves_every_number_and_stays_where_it_is_shown() {
     assert!(left["end_reasons"].get("tests_failed").is_none(), "{left}");
     assert_eq!((library.episodes_of_the_matrix(), failures()), (3.into(), 1.into()));
     for command in ["matrix", "failures"] {
-        assert!(home.json(&[command]).to_string().contains("1 withdrawn episode left out"), "{command}");
+        assert!(home.json(&[command]).to_string().contains("1 withdrawn trial left out"), "{command}");
     }
     assert_eq!(home.json(&["compare", &run])["runs"][0]["n"], 1);
     // It is shown, with its mark.

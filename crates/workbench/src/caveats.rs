@@ -6,7 +6,7 @@ use store::{EpisodeEntry, RunRecord, SharedEpisodes};
 use crate::Workbench;
 use crate::api::{ApiError, RunRef};
 use crate::compare::doubts::withdrawn;
-use crate::episodes::{in_scenarios, observations, run_record};
+use crate::episodes::{episode_noun, in_scenarios, observations, of_one_turn, run_record};
 use crate::sessions::nothing_says;
 use crate::unrecognized_ends::sensitivity_line;
 
@@ -65,7 +65,7 @@ impl Workbench {
         if undeclared > 0 {
             caveats.push(format!(
                 "The declared number of turns is unknown for {undeclared} of {}; the most turns seen stand in for it, so the score may be too high.",
-                counted(episodes.len() as u64, "episode")
+                counted(episodes.len() as u64, episode_noun(of_one_turn(episodes)))
             ));
         }
         caveats.extend(self.other_mean(record, episodes.len())?);

@@ -55,6 +55,11 @@ pub(crate) fn planned_turns(episodes: &[EpisodeEntry]) -> Option<u32> {
         .max()
 }
 
+/// What an episode is called: of runs of one turn it is a trial.
+pub(crate) const fn episode_noun(of_one_turn: bool) -> &'static str {
+    if of_one_turn { "trial" } else { "episode" }
+}
+
 /// Whether all episodes play one turn: none plans or reaches more, and those of which no plan is known did not begin.
 pub(crate) fn of_one_turn<'a>(episodes: impl IntoIterator<Item = &'a EpisodeEntry>) -> bool {
     let mut any = false;

@@ -14,7 +14,9 @@ use store::{EpisodeEntry, RunRecord, Store, Summary};
 use crate::Workbench;
 use crate::api::{ApiError, Stamina};
 use crate::compare::doubts::{Number, Part};
-use crate::episodes::{early_censored, in_scenarios, observations, of_one_turn, planned_turns, scores};
+use crate::episodes::{
+    early_censored, episode_noun, in_scenarios, observations, of_one_turn, planned_turns, scores,
+};
 use crate::processes_left::doubts_about_processes;
 use crate::rounds;
 use crate::stamina_for_hosts::stamina_of;
@@ -81,10 +83,8 @@ fn summarize(
     let trials = in_scenarios(record, episodes, &observations);
     let tau = stamina.restricted_mean.tau;
     let mean = mean_of(&stamina, &trials);
-    let totals = &record.run.reported.totals_only;
     let scores = scores(record, episodes, policy);
-    // Tasks that the source only counts are of no known length.
-    let pass_rate = (totals.is_empty() && of_one_turn(episodes)).then(|| pass_rate(&trials));
+    let pass_rate = is_of_one_turn(record, episodes).then(|| pass_rate(&trials));
     let number = Number {
         parts: vec![Part { entry: &record.entry, partial: partial.as_deref(), episodes, pooled: None }],
         stamina: &mean,
@@ -104,6 +104,11 @@ fn summarize(
         rounds: None,
         doubts,
     }
+}
+
+/// Whether a run plays one turn. Tasks that the source only counts are of no known length.
+fn is_of_one_turn(record: &RunRecord, episodes: &[EpisodeEntry]) -> bool {
+    record.run.reported.totals_only.is_empty() && of_one_turn(episodes)
 }
 
 /// The scenarios of the withdrawn episodes of a run of which some tasks are only counted.
@@ -131,7 +136,11 @@ fn partial(record: &RunRecord, episodes: &[EpisodeEntry], withdrawn: &BTreeSet<S
     let missing_tasks = if of_tasks.is_some() { all - described } else { 0 };
     // What is withdrawn is not missing.
     let planned = record.run.planned_episodes.unwrap_or(0).saturating_sub(record.entry.withdrawn_episodes);
-    let noun = if record.entry.benchmark.has_verdicts() { "episode" } else { "session" };
+    let noun = if record.entry.benchmark.has_verdicts() {
+        episode_noun(is_of_one_turn(record, episodes))
+    } else {
+        "session"
+    };
     let of_episodes = (read.saturating_add(missing_tasks) < u64::from(planned))
         .then(|| format!("{read} of {}", counted(planned.into(), noun)));
     let parts: Vec<String> = of_tasks.into_iter().chain(of_episodes).collect();

@@ -5,7 +5,7 @@ use store::{EpisodeEntry, RunRecord};
 
 use crate::Workbench;
 use crate::api::{ApiError, Nothing, Withdraw};
-use crate::episodes::run_record;
+use crate::episodes::{episode_noun, run_record};
 
 /// So many withdrawn episodes are named with their reasons; more are counted.
 const NAMED: usize = 5;
@@ -108,9 +108,10 @@ impl Workbench {
             })
             .collect();
         let more = if all.len() > NAMED { ", …" } else { "" };
+        let rate = record.entry.summary.as_ref().and_then(|summary| summary.pass_rate.as_ref());
         Ok(Some(format!(
             "{} {are} withdrawn and in no number, though {they} shown: {}{more}.",
-            counted(all.len() as u64, "episode"),
+            counted(all.len() as u64, episode_noun(rate.is_some())),
             named.join(", ")
         )))
     }

@@ -44,21 +44,21 @@ impl CopiedEpisodes {
         self.scenarios.iter().map(String::as_str)
     }
 
-    /// Where they are counted, or why they are not, a sentence for each run.
-    pub(crate) fn in_words(&self, run: &str) -> Vec<String> {
+    /// Where they are counted, or why they are not, a sentence for each run. `noun`: what an episode of this one is called.
+    pub(crate) fn in_words(&self, run: &str, noun: &str) -> Vec<String> {
         let mut counted_in: BTreeMap<&str, u32> = BTreeMap::new();
         for counted in self.counted.values() {
             *counted_in.entry(counted).or_default() += 1;
         }
         let counted = counted_in.into_iter().map(|(counted, n)| match n {
-            1 => format!("1 episode of {run} is the same trial as in {counted}, and counts there."),
-            n => format!("{n} episodes of {run} are the same trials as in {counted}, and count there."),
+            1 => format!("1 {noun} of {run} is the same trial as in {counted}, and counts there."),
+            n => format!("{n} {noun}s of {run} are the same trials as in {counted}, and count there."),
         });
         let withdrawn = self.withdrawn_in.iter().map(|(other, n)| {
             let other = if other.is_empty() { "another run" } else { other };
             match n {
-                1 => format!("1 episode of {run} is the same trial as in {other}, where it is withdrawn, and does not count."),
-                n => format!("{n} episodes of {run} are the same trials as in {other}, where they are withdrawn, and do not count."),
+                1 => format!("1 {noun} of {run} is the same trial as in {other}, where it is withdrawn, and does not count."),
+                n => format!("{n} {noun}s of {run} are the same trials as in {other}, where they are withdrawn, and do not count."),
             }
         });
         counted.chain(withdrawn).collect()

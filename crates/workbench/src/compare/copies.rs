@@ -9,6 +9,7 @@ use super::counted_scores;
 use super::coverage::is_one_job;
 use super::pool::{Pool, PooledRun};
 use crate::api::ApiError;
+use crate::episodes::episode_noun;
 
 impl PooledRun {
     /// Whether all of its episodes count in another run, or nowhere.
@@ -101,13 +102,20 @@ pub(crate) fn count_once(store: &Store, pools: &mut [Pool]) -> Result<(), ApiErr
 pub(crate) fn count_once_each(store: &Store, pools: &mut Vec<Pool>) -> Result<Vec<String>, ApiError> {
     count_once(store, pools)?;
     let runs = pools.iter().flat_map(|pool| &pool.runs);
-    let mut copied: Vec<String> = runs.flat_map(|run| run.copied.in_words(&run.record.entry.slug)).collect();
+    let mut copied: Vec<String> = runs.flat_map(copied_in_words).collect();
     copied.extend(undecided(store, pools)?);
     let copies: Vec<Pool> = pools.extract_if(.., |pool| pool.runs.iter().all(PooledRun::is_copy)).collect();
     for copy in copies.iter().flat_map(|pool| &pool.runs) {
         hand_on_withdrawn(copy, pools.iter_mut().flat_map(|pool| &mut pool.runs));
     }
     Ok(copied)
+}
+
+/// Where the episodes of a run that are left out count.
+fn copied_in_words(run: &PooledRun) -> Vec<String> {
+    let entry = &run.record.entry;
+    let rate = entry.summary.as_ref().and_then(|summary| summary.pass_rate.as_ref());
+    run.copied.in_words(&entry.slug, episode_noun(rate.is_some()))
 }
 
 /// Gives these members the scores of what counts of them, after [`count_once_each`]: they read much, and not everybody shows them.
@@ -118,7 +126,7 @@ pub(crate) fn count_scores(store: &Store, pools: &mut [Pool]) -> Result<(), ApiE
 /// The same for the runs of one member. A run whose every trial counts in another one is no further run.
 pub(crate) fn count_once_in(store: &Store, pool: &mut Pool) -> Result<(), ApiError> {
     count_once(store, std::slice::from_mut(pool))?;
-    pool.copied = (pool.runs.iter()).flat_map(|run| run.copied.in_words(&run.record.entry.slug)).collect();
+    pool.copied = pool.runs.iter().flat_map(copied_in_words).collect();
     pool.copied.extend(undecided(store, std::slice::from_ref(pool))?);
     let copies: Vec<PooledRun> = pool.runs.extract_if(.., |run| run.is_copy()).collect();
     for copy in &copies {

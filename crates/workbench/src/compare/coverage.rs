@@ -15,8 +15,8 @@ pub(crate) fn is_one_job(a: &RunEntry, b: &RunEntry) -> bool {
 }
 
 /// What is missing of the runs in words, `35 of 89 episodes`, each with the slug of its run. What is missing of a job that lies in
-/// several runs stands once, with the first of them.
-pub(super) fn missing<'a>(parts: &'a [Part<'a>]) -> Vec<(&'a str, String)> {
+/// several runs stands once, with the first of them. `noun`: what an episode is called.
+pub(super) fn missing<'a>(parts: &'a [Part<'a>], noun: &str) -> Vec<(&'a str, String)> {
     let mut jobs: Vec<Vec<&Part<'a>>> = Vec::new();
     for part in parts {
         match jobs.iter_mut().find(|job| job.first().is_some_and(|first| is_one_job(first.entry, part.entry)))
@@ -32,7 +32,7 @@ pub(super) fn missing<'a>(parts: &'a [Part<'a>]) -> Vec<(&'a str, String)> {
         let says_all = withdrawn(&job) == first.entry.withdrawn_episodes;
         let text = match read_of_planned(&runs) {
             Some((present, planned)) if job.len() > 1 || !says_all => {
-                (present < planned).then(|| format!("{present} of {}", counted(planned.into(), "episode")))?
+                (present < planned).then(|| format!("{present} of {}", counted(planned.into(), noun)))?
             }
             _ if job.len() > 1 => return None,
             _ => first.partial?.to_owned(),

@@ -7,6 +7,7 @@ use super::coverage;
 pub(crate) use super::pool::Part;
 use super::pool::Pool;
 use crate::api::{ComparedMember, Stamina};
+use crate::episodes::episode_noun;
 
 /// A greater share of episodes that were stopped from outside is said.
 pub(crate) const MUCH_CENSORED: f64 = 0.1;
@@ -50,13 +51,14 @@ impl Number<'_> {
 
     /// Which of the runs are there in part: `35 of 89 episodes`.
     fn coverage(&self) -> Vec<String> {
-        let missing = coverage::missing(&self.parts).into_iter();
+        let noun = episode_noun(self.pass_rate.is_some());
+        let missing = coverage::missing(&self.parts, noun).into_iter();
         let alone = self.parts.len() == 1;
         let mut sentences: Vec<String> =
             missing.map(|(run, text)| if alone { text } else { format!("{text} of {run}") }).collect();
         let withdrawn = coverage::withdrawn(&self.parts.iter().collect::<Vec<_>>());
         if withdrawn > 0 {
-            sentences.push(format!("{} left out", counted(withdrawn.into(), "withdrawn episode")));
+            sentences.push(format!("{} left out", counted(withdrawn.into(), &format!("withdrawn {noun}"))));
         }
         sentences
     }
@@ -86,7 +88,7 @@ impl Number<'_> {
         };
         let is_alike = |part: &Part<'_>| part.episodes.len() > 1 && part.episodes.iter().all(is_silent);
         self.parts.iter().any(is_alike).then(|| {
-            let each = if self.pass_rate.is_some() { "trial" } else { "episode" };
+            let each = episode_noun(self.pass_rate.is_some());
             format!("every {each} ended before the agent answered: look at the configuration")
         })
     }

@@ -11,6 +11,7 @@ use crate::api::{ApiError, FailureGrouping, FailureScope, FailuresRequest, Membe
 use crate::benchmarks;
 use crate::compare::members::{self, Pool};
 use crate::compare::{copies, doubts};
+use crate::episodes::episode_noun;
 use crate::sessions::no_stamina;
 
 /// Stands for an unknown harness among the keys of groups.
@@ -213,8 +214,9 @@ impl Workbench {
         let copied = copies::count_once_each(&self.store, &mut pools)?;
         let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);
         withdrawn.extend(pools.iter().flat_map(|pool| pool.left_out.iter().cloned()));
+        let noun = format!("withdrawn {}", episode_noun(members::all_of_one_turn(&pools)));
         withdrawn.extend(records().filter(|record| record.entry.withdrawn_episodes > 0).map(|record| {
-            let episodes = counted(record.entry.withdrawn_episodes.into(), "withdrawn episode");
+            let episodes = counted(record.entry.withdrawn_episodes.into(), &noun);
             format!("{}: {episodes} left out.", record.entry.slug)
         }));
         withdrawn.extend(doubts::withdrawn_runs(&pools).into_iter().map(|mark| format!("{mark}.")));

@@ -7,6 +7,7 @@ use super::{for_machines_if, pass_rate, pass_rate_columns, push_of, stamina, sta
 use crate::Workbench;
 use crate::api::{ApiError, ListRuns, RunRow};
 use crate::compare::doubts::cost_in_part;
+use crate::episodes::episode_noun;
 
 /// Rows that are read at once.
 const PAGE: u32 = 500;
@@ -149,15 +150,11 @@ pub(super) fn table(workbench: &Workbench, request: &ListRuns) -> Result<Table, 
 fn marks(run: &RunRow) -> Option<String> {
     let mut marks = Vec::new();
     marks.extend(run.doubts.iter().cloned());
+    let episodes = counted(run.episodes.into(), episode_noun(run.pass_rate.is_some()));
     if (run.tokens.input.is_some() || run.tokens.output.is_some()) && run.tokens_known < run.episodes {
-        marks.push(format!(
-            "tokens known for {} of {}",
-            run.tokens_known,
-            counted(run.episodes.into(), "episode")
-        ));
+        marks.push(format!("tokens known for {} of {episodes}", run.tokens_known));
     }
     if let Some(cost) = run.cost_usd.filter(|_| run.cost_known < run.episodes) {
-        let episodes = counted(run.episodes.into(), "episode");
         marks.push(cost_in_part(cost, run.cost_known, &episodes));
     }
     (!marks.is_empty()).then(|| format!("{}: {}.", run.id, marks.join("; ")))
