@@ -64,7 +64,7 @@ pub(crate) async fn play(context: Arc<RunContext>, planned: PlannedEpisode) -> R
     };
     let Some(mut opened) = opened else { return Ok(EpisodeEnd::Over) };
     if reopen::is_cut_off_by_budget(&opened.trajectory)
-        && context.spent_budget(&opened.status, &planned.name).await.is_none()
+        && context.spent_budget_of_episode(&opened.status, &planned.name).await.is_none()
     {
         // The budget was raised.
         let state = context.paths.state(&planned.name);

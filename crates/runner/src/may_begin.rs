@@ -43,7 +43,7 @@ pub(crate) async fn check_budgets(
     status: &Status,
     episode: &str,
 ) -> Result<(), CannotStart> {
-    match context.spent_budget(status, episode).await {
+    match context.spent_budget_of_episode(status, episode).await {
         None => Ok(()),
         Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
             context.end(Ending::Budget(over));

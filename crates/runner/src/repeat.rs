@@ -149,7 +149,8 @@ impl Episode<'_> {
                         return Ok(None);
                     }
                     // The clock of the episode has run on.
-                    if self.context.spent_budget(&self.status, &self.planned.name).await.is_none() {
+                    if self.context.spent_budget_of_episode(&self.status, &self.planned.name).await.is_none()
+                    {
                         continue;
                     }
                     (EndReason::Environment, why, true)
@@ -167,7 +168,7 @@ impl Episode<'_> {
             let why = self.context.scrub.text(&why);
             tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
             // A spent budget allows no retry.
-            let over = self.context.spent_budget(&self.status, &self.planned.name).await;
+            let over = self.context.spent_budget_of_episode(&self.status, &self.planned.name).await;
             let is_endpoint = reason == EndReason::Endpoint;
             if is_final && (is_endpoint || is_unanswered) && self.context.is_never_answered().await {
                 // The next episodes would end the same way, without a result about the agent.

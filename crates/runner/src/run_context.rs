@@ -183,7 +183,7 @@ impl RunContext {
 
     /// The spent budget that allows no further attempt of an episode. In direct mode this also checks tokens and money, if the
     /// harness reports them.
-    pub(crate) async fn spent_budget(&self, status: &Status, episode: &str) -> Option<StopReason> {
+    pub(crate) async fn spent_budget_of_episode(&self, status: &Status, episode: &str) -> Option<StopReason> {
         let (left, scope) = self.time_left(status.seconds()).unzip();
         let is_late = left.is_some_and(|left| left.is_zero());
         // The attempt's own budget is unspent before it begins.

@@ -41,8 +41,8 @@ impl Trial<'_> {
     pub(super) async fn is_repeated(&mut self, played: &StepResult) -> bool {
         let EndedBy::Endpoint(why) = ended_by(played) else { return false };
         // A spent budget allows no retry.
-        let is_repeated =
-            self.may_repeat() && self.context.spent_budget(&self.status, &self.planned.name).await.is_none();
+        let is_repeated = self.may_repeat()
+            && self.context.spent_budget_of_episode(&self.status, &self.planned.name).await.is_none();
         self.context.count_endpoint(!is_repeated);
         if !is_repeated {
             return false;
