@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use analysis::survival::StaminaSummary;
 
 use crate::curve::{last_turn_shown, limits};
-use crate::display_names::{clean, full_name};
+use crate::display_names::{clean, full_name, short_names};
 use crate::number::{decimal, interval, p_value};
 use crate::spec::{
     Bands, EpisodeCounts, Figure, FigureSpec, MatrixCell, Method, SeriesLabel, SurvivalComparison,
@@ -268,12 +268,21 @@ fn ended(counts: &EpisodeCounts) -> String {
 /// The most names of one group if another group is named.
 const MOST_NAMED: usize = 3;
 
+/// More letters in the names of all runs make a caption of a page.
+const MOST_LETTERS: usize = 800;
+
 /// The counts of runs, with those of equal counts together: `A: n = 25, 16 events, 9 censored`,
-/// `B and C: each n = 25, 24 events, 1 censored`, `The other 9: each …`. `around` adds words to the names.
+/// `B and C: each n = 25, 24 events, 1 censored`, `The other 9: each …`. `around` adds words to the names. Very long ones are
+/// as short as in the figure, with one of them as an example.
 fn grouped(each: &[EpisodeCounts], around: impl Fn(&str) -> String) -> Vec<String> {
+    let complete: Vec<String> = each.iter().map(|one| clean(&one.name)).collect();
+    let is_long = complete.iter().map(String::len).sum::<usize>() > MOST_LETTERS;
+    let names = if is_long { short_names(&complete) } else { complete.clone() };
+    let example = names.iter().zip(&complete).find(|(short, complete)| short != complete);
+    let example = example.map(|(short, complete)| format!("{short} is {complete}"));
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for one in each {
-        let (text, name) = (ended(one), clean(&one.name));
+    for (one, name) in each.iter().zip(names) {
+        let text = ended(one);
         match groups.iter_mut().find(|(known, _)| *known == text) {
             Some((_, names)) => names.push(name),
             None => groups.push((text, vec![name])),
@@ -294,6 +303,7 @@ fn grouped(each: &[EpisodeCounts], around: impl Fn(&str) -> String) -> Vec<Strin
         let others = if groups.is_empty() { "all" } else { "the other" };
         capital(&format!("{}: each {text}", around(&format!("{others} {}", names.len()))))
     }));
+    parts.extend(example);
     parts
 }
 

@@ -77,6 +77,26 @@ fn every_kind_says_how_many_there_are_and_how_its_numbers_were_made() {
     }
 }
 
+/// The caption of 42 models of one family named 22 of them in full, in 2,800 letters.
+#[test]
+fn very_long_names_of_many_runs_are_short_in_a_caption() {
+    let Figure::SurvivalComparison(mut data) = many::survival(many::runs(42, 20, 9), 9) else {
+        unreachable!()
+    };
+    for (i, series) in data.series.iter_mut().enumerate() {
+        series.label.name =
+            format!("organization-with-a-long-name/qwen3.5-instruct-variant-{i:02}-2026-06-01-high-1m");
+        series.summary.n = if i < 20 { 6 } else { 5 };
+        (series.summary.events, series.summary.censored) = (5, 0);
+    }
+    let first = data.series[0].label.name.clone();
+    let figure = Figure::SurvivalComparison(data);
+    let text = caption(&FigureSpec::new(figure, Layout::print(486.0), Theme::Print).with_method(method()));
+    assert!(text.contains("variant-00, variant-01, variant-02"), "{text}");
+    assert!(text.contains(&format!("variant-00 is {first}.")), "{text}");
+    assert_eq!(text.matches("organization").count(), 1, "{text}");
+}
+
 #[test]
 fn a_difference_says_whose_is_taken_from_whose() {
     let Figure::Paired(data) = many::paired(20, 15) else { unreachable!() };
