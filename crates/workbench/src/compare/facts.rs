@@ -11,20 +11,29 @@ use super::members::{Pool, PooledRun, Scenario, all_of_one_turn};
 use super::rules::Effect;
 use super::setting_line::{Line, Setting};
 use crate::api::SettingDifference;
+use crate::episodes::episode_noun;
 
 /// The line that says which scenarios were played.
 const SCENARIOS: &str = "Scenarios";
+/// The same of runs of one turn.
+const TASKS: &str = "Tasks";
 
 /// Says of two members that have trials in common, and no scenario by its name, that these are of one whatever their sources call it.
 pub(super) fn share_no_name(differences: &mut [SettingDifference]) {
-    for difference in differences.iter_mut().filter(|difference| difference.setting == SCENARIOS) {
-        "they have trials in common, though by their names no scenario is shared"
-            .clone_into(&mut difference.note);
+    for difference in differences {
+        let scenario = match difference.setting.as_str() {
+            SCENARIOS => "scenario",
+            TASKS => "task",
+            _ => continue,
+        };
+        difference.note =
+            format!("they have trials in common, though by their names no {scenario} is shared");
     }
 }
 
 /// The lines, in the order in which they matter.
 pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
+    let one_turn = all_of_one_turn(pools);
     let mut lines = vec![
         each(
             "Benchmark",
@@ -48,7 +57,7 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
                 }
             },
         ),
-        scenarios(pools),
+        scenarios(pools, one_turn),
         planned_turns(pools),
         Line {
             more: Some("more attempts favor"),
@@ -62,8 +71,8 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
         },
         runner(pools),
     ];
-    lines.extend(mix("Models", pools, |run| run.record.entry.model.as_deref()));
-    lines.extend(mix("Harnesses", pools, |run| run.record.entry.harness.as_deref()));
+    lines.extend(mix("Models", pools, one_turn, |run| run.record.entry.model.as_deref()));
+    lines.extend(mix("Harnesses", pools, one_turn, |run| run.record.entry.harness.as_deref()));
     if one(pools, |run| run.record.entry.harness.clone()) {
         lines.push(each(
             "Harness version",
@@ -82,47 +91,50 @@ pub(crate) fn lines(pools: &[Pool]) -> Vec<Line<'static>> {
             |run| run.record.entry.provider.clone().map(Setting::text),
         ));
     }
-    lines.push(each(
-        "Episodes read",
-        pools,
-        Effect::CannotBeRuledOut,
-        "episodes that are missing may be the hard ones",
-        |run| {
-            // Only what is missing matters here; how many there are, the next line says.
-            coverage::of_run(pools, run).map(|(read, planned)| {
-                Setting::text(if read >= planned {
-                    "all that were planned".to_owned()
-                } else {
-                    format!("{read} of {planned}")
-                })
-            })
-        },
-    ));
-    lines.push(each(
-        "Episodes of a scenario",
-        pools,
-        Effect::Harmless,
-        "more episodes of a scenario make means surer, and no larger",
-        |run| {
-            let mut times: BTreeMap<&str, u32> = BTreeMap::new();
-            for episode in &run.episodes {
-                *times.entry(&episode.scenario).or_default() += 1;
-            }
-            Some(Setting::text(range(times.values().copied())?))
-        },
-    ));
-    lines.push(each(
-        "Turns reached",
-        pools,
-        Effect::Harmless,
-        "not reached after an earlier failure: no effect on stamina",
-        |run| {
-            let reached: u32 = run.episodes.iter().map(|e| e.reached_turns).sum();
-            let planned: u32 = run.episodes.iter().map(|e| e.planned_turns).sum::<Option<u32>>()?;
-            Some(Setting::text(format!("{reached} of {planned}")))
-        },
-    ));
+    lines.extend(of_episodes(pools, one_turn));
     lines
+}
+
+/// How many episodes there are, of each scenario and in all, and how far they came.
+fn of_episodes(pools: &[Pool], one_turn: bool) -> [Line<'static>; 3] {
+    let read = if one_turn {
+        ["Trials read", "trials that are missing may be the hard ones"]
+    } else {
+        ["Episodes read", "episodes that are missing may be the hard ones"]
+    };
+    let repeats = if one_turn {
+        ["Trials of a task", "more trials of a task make rates surer, and no larger"]
+    } else {
+        ["Episodes of a scenario", "more episodes of a scenario make means surer, and no larger"]
+    };
+    let reached = if one_turn {
+        ["Trials begun", "a trial that did not begin is not scored: no effect on the pass rate"]
+    } else {
+        ["Turns reached", "not reached after an earlier failure: no effect on stamina"]
+    };
+    let read = each(read[0], pools, Effect::CannotBeRuledOut, read[1], |run| {
+        // Only what is missing matters here; how many there are, the next line says.
+        coverage::of_run(pools, run).map(|(read, planned)| {
+            Setting::text(if read >= planned {
+                "all that were planned".to_owned()
+            } else {
+                format!("{read} of {planned}")
+            })
+        })
+    });
+    let repeats = each(repeats[0], pools, Effect::Harmless, repeats[1], |run| {
+        let mut times: BTreeMap<&str, u32> = BTreeMap::new();
+        for episode in &run.episodes {
+            *times.entry(&episode.scenario).or_default() += 1;
+        }
+        Some(Setting::text(range(times.values().copied())?))
+    });
+    let reached = each(reached[0], pools, Effect::Harmless, reached[1], |run| {
+        let reached: u32 = run.episodes.iter().map(|e| e.reached_turns).sum();
+        let planned: u32 = run.episodes.iter().map(|e| e.planned_turns).sum::<Option<u32>>()?;
+        Some(Setting::text(format!("{reached} of {planned}")))
+    });
+    [read, repeats, reached]
 }
 
 /// A line with a value of each run.
@@ -149,6 +161,7 @@ fn each(
 fn mix(
     label: &str,
     pools: &[Pool],
+    one_turn: bool,
     of: impl for<'a> Fn(&'a PooledRun) -> Option<&'a str>,
 ) -> Option<Line<'static>> {
     let mixes: Vec<BTreeMap<&str, (usize, usize)>> = pools
@@ -171,7 +184,7 @@ fn mix(
         let parts: Vec<String> = mix
             .iter()
             .map(|(name, (runs, episodes))| {
-                format!("{name} ({}, {})", plural(*runs, "run"), plural(*episodes, "episode"))
+                format!("{name} ({}, {})", plural(*runs, "run"), plural(*episodes, episode_noun(one_turn)))
             })
             .collect();
         Setting::text(parts.join(", "))
@@ -217,10 +230,10 @@ fn range(values: impl Iterator<Item = u32> + Clone) -> Option<String> {
 }
 
 /// Which scenarios were played: the same, some of the same, or others.
-fn scenarios(pools: &[Pool]) -> Line<'static> {
+fn scenarios(pools: &[Pool], one_turn: bool) -> Line<'static> {
     let played: Vec<BTreeSet<Scenario<'_>>> = pools.iter().map(Pool::all_scenarios).collect();
     let shared = shared(&played);
-    let scenario = if all_of_one_turn(pools) { "task" } else { "scenario" };
+    let (label, scenario) = if one_turn { (TASKS, "task") } else { (SCENARIOS, "scenario") };
     let value = |own: &BTreeSet<Scenario<'_>>| {
         let count = counted(own.len() as u64, scenario);
         let others = own.len() - shared.len();
@@ -231,7 +244,7 @@ fn scenarios(pools: &[Pool]) -> Line<'static> {
         }
     };
     Line {
-        label: SCENARIOS.to_owned(),
+        label: label.to_owned(),
         key: None,
         // Two sets of the same size that share nothing have the same words.
         differs: played.iter().any(|own| own.len() != shared.len()),

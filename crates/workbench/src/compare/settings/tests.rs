@@ -28,7 +28,7 @@ fn runs(format: &str, settings: &[Value], change: impl Fn(usize, &mut Run)) -> (
     store.put_runs(source, "", format, &runs).unwrap();
     for run in &runs {
         let mut episode = Episode::new(format!("{}-e", run.key), "s");
-        episode.planned_turns = Some(1);
+        episode.planned_turns = Some(2);
         let mut turn = Turn::new(1);
         turn.attempts.push(model::Attempt::new(1, Verdict::Passed));
         episode.turns.push(turn);
