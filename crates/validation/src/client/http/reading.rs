@@ -16,7 +16,7 @@ const PIECE: usize = 16 * 1024;
 
 /// A received response.
 #[derive(Debug)]
-pub(super) struct Response {
+pub(super) struct ReceivedResponse {
     pub(super) status: u16,
     pub(super) body: Vec<u8>,
     /// Whether the connection can be used for another request.
@@ -62,7 +62,7 @@ fn too_large(limit: usize) -> ExchangeError {
 
 impl Incoming {
     /// Reads one response.
-    pub(super) fn answer(&mut self, limit: usize, source: Source<'_>) -> Result<Response, ExchangeError> {
+    pub(super) fn answer(&mut self, limit: usize, source: Source<'_>) -> Result<ReceivedResponse, ExchangeError> {
         (self.filled, self.taken) = (0, 0);
         for _ in 0..=INTERIM {
             let Head { status, length, keep } = self.head(source)?;
@@ -80,7 +80,7 @@ impl Incoming {
             };
             // Bytes after a response belong to no response.
             let keep = keep && !closes && self.taken == self.filled;
-            return Ok(Response { status, body, keep });
+            return Ok(ReceivedResponse { status, body, keep });
         }
         Err(invalid("nothing but interim answers came"))
     }
