@@ -267,6 +267,10 @@ fn what_is_exported_of_one_turn_is_about_pass_rates() {
     let paired = csv(&["table", "paired", a, b], "paired.md");
     assert!(paired.contains("Pass rate by task") && paired.contains("on average +0.0 pp"), "{paired}");
     assert!(paired.contains("over 3 shared tasks.") && !paired.contains("turn"), "{paired}");
+    for kind in ["disagreements", "cases", "flips"] {
+        let table = csv(&["table", kind, a, b], &format!("{kind}.md"));
+        assert!(table.contains("| Task |") && !table.contains("Scenario"), "{kind}: {table}");
+    }
     let svg = csv(&["figure", "paired", a, b], "paired.svg");
     assert!(
         svg.contains("Pass rate (%)")

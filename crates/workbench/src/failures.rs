@@ -176,6 +176,7 @@ impl Workbench {
         let failures = Failures {
             benchmark: found.benchmark.clone(),
             benchmarks: found.benchmarks.clone(),
+            of_one_turn: members::all_of_one_turn(&found.pools),
             not_comparable: settings::in_words(&settings::not_comparable(&by_job(&found.pools)), "member"),
             classes,
             attempts: total.attempts,

@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 import {
   CASES,
   caseRoute,
+  failedInWords,
+  madeInWords,
   originsAbout,
   originsInWords,
   percent,
@@ -79,6 +81,13 @@ test("what was tried again and failed again was tried again", () => {
   expect(repairedInWords(repair).small).toBe("no turn was tried again");
   expect(repairedInWords({ ...repair, tried_again: 2 })).toEqual({ value: "0 %", small: "of 2 turns", unknown: false });
   expect(repairedInWords({ ...repair, failed_first: 0 }).small).toBe("no turn failed first");
+});
+
+test("what failed of runs of one turn is a trial", () => {
+  expect([failedInWords("first", false), madeInWords("first", 3, false)]).toEqual(["First failures", "of 3 turns without one before"]);
+  expect([failedInWords("first", true), madeInWords("first", 3, true)]).toEqual(["Trials not passed", "of 3 trials begun"]);
+  expect([failedInWords("turns", true), madeInWords("turns", 1, true)]).toEqual(["Trials not passed", "of 1 trial begun"]);
+  expect([failedInWords("attempts", true), madeInWords("attempts", 3, true)]).toEqual(["Failed attempts", "of 3 attempts"]);
 });
 
 test("a failing test says where it passed before", () => {

@@ -107,7 +107,8 @@ export function repairedInWords({ failed_first, tried_again, repaired }: Repair)
 }
 
 /** What the failed attempts of a scope are counted among. */
-export function madeInWords(scope: FailureScope, made: number): string {
+export function madeInWords(scope: FailureScope, made: number, ofOneTurn: boolean): string {
+  if (ofOneTurn && scope !== "attempts") return `of ${counted(made, "trial")} begun`;
   switch (scope) {
     case "attempts":
       return `of ${counted(made, "attempt")}`;
@@ -117,11 +118,15 @@ export function madeInWords(scope: FailureScope, made: number): string {
       return `of ${counted(made, "turn")} without one before`;
   }
 }
-export const failedInWords: Readonly<Record<FailureScope, string>> = {
+const failedNames: Readonly<Record<FailureScope, string>> = {
   attempts: "Failed attempts",
   turns: "Turns not passed",
   first: "First failures",
 };
+
+/** What failed in a scope; of runs of one turn, a turn is a trial. */
+export const failedInWords = (scope: FailureScope, ofOneTurn: boolean): string =>
+  ofOneTurn && scope !== "attempts" ? "Trials not passed" : failedNames[scope];
 
 /** What must be known of the origins of a scope: null where every failed attempt is counted, and where no turn was tried again. */
 export function originsAbout(scope: FailureScope, { tried_again }: Pick<Repair, "tried_again">): string | null {

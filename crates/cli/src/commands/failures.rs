@@ -50,7 +50,7 @@ pub(crate) fn failures(
     } else {
         print(&failures_text(&failures, request.scope));
         if options.cases {
-            print(&cases_text(&cases));
+            print(&cases_text(&cases, failures.of_one_turn));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -169,8 +169,10 @@ fn origins_head(scope: FailureScope, tried_again: u32) -> &'static str {
 }
 
 fn failures_text(failures: &Failures, scope: FailureScope) -> String {
+    let one = failures.of_one_turn;
     let what = match scope {
         FailureScope::Attempts => "attempts failed",
+        FailureScope::Turns | FailureScope::First if one => "trials that began failed",
         FailureScope::Turns => "turns reached failed",
         FailureScope::First => "turns reached without a failed one before failed",
     };
@@ -240,9 +242,14 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         ));
     }
     let repair = &failures.repair;
+    let turns = match (scope == FailureScope::Attempts, one) {
+        (true, false) => "Turns",
+        (true, true) => "Trials",
+        (false, false) => "Over every attempt: turns",
+        (false, true) => "Over every attempt: trials",
+    };
     text.push_str(&format!(
-        "{}urns whose first attempt failed: {}, of which {} passed at a later one (median {})\n",
-        if scope == FailureScope::Attempts { "T" } else { "Over every attempt: t" },
+        "{turns} whose first attempt failed: {}, of which {} passed at a later one (median {})\n",
         repair.failed_first,
         repair.repaired,
         repair.median_attempts.in_words(|n| if n == 1 {
@@ -278,7 +285,7 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     text
 }
 
-fn cases_text(cases: &[FailureCase]) -> String {
+fn cases_text(cases: &[FailureCase], of_one_turn: bool) -> String {
     let rows: Vec<Vec<String>> = cases
         .iter()
         .map(|case| {
@@ -297,7 +304,8 @@ fn cases_text(cases: &[FailureCase]) -> String {
             ]
         })
         .collect();
-    let head = ["run", "episode", "turn", "attempt", "class", "passed", "test", "message"];
+    let episode = if of_one_turn { "trial" } else { "episode" };
+    let head = ["run", episode, "turn", "attempt", "class", "passed", "test", "message"];
     let right = [false, false, true, true, false, true, false, false];
     format!("\n{}", text_table::table(&head, &right, &rows))
 }

@@ -58,6 +58,8 @@ pub struct Failures {
     pub benchmark: Option<(String, String)>,
     /// Every benchmark with runs: key, name, runs; empty where members were named.
     pub benchmarks: Vec<(String, String, u32)>,
+    /// Whether all members play one turn: an episode is a trial of a task then.
+    pub of_one_turn: bool,
     /// Settings that differ between the members so that they must not be compared, with their values.
     pub not_comparable: Vec<String>,
     /// Classes that occur, in the order of the taxonomy.
@@ -311,6 +313,8 @@ pub struct FailureCasePage {
     pub rows: Vec<FailureCase>,
     /// How many there are.
     pub total: u32,
+    /// Whether all members play one turn.
+    pub of_one_turn: bool,
 }
 
 /// A failed attempt.

@@ -371,8 +371,12 @@ pub(super) fn failures(
     let one = !episodes.is_empty() && episodes.iter().all(|counts| counts.passed.is_some());
     let (about, of) = match scope {
         FailureScope::First if one => {
-            ("Attempts that ended a trial as failed, by their primary class", "failures, of {} turns reached")
+            ("Attempts that ended a trial as failed, by their primary class", "failures, of {} trials begun")
         }
+        FailureScope::Turns if one => (
+            "Final attempts of trials not passed, by their primary class",
+            "trials not passed, of {} trials begun",
+        ),
         FailureScope::Attempts => {
             ("Every failed attempt counts, by its primary class", "failed attempts, of {} attempts")
         }

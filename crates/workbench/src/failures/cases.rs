@@ -9,6 +9,7 @@ use super::found::{FoundFailures, Grouping, Place, PlacedEpisode};
 use super::{ORIGINS, history_of};
 use crate::Workbench;
 use crate::api::{ApiError, FailureCase, FailureCasePage, FailureCasesRequest, FlippingTest, StandingTest};
+use crate::compare::members::all_of_one_turn;
 
 /// Most rows of one page, if the request does not say.
 const PAGE: u32 = 200;
@@ -56,7 +57,8 @@ impl Workbench {
         let most = if request.most_tests == 0 { TESTS } else { request.most_tests };
         let rows = wanted.iter().skip(request.offset as usize).take(limit as usize);
         let rows = rows.map(|place| row(place, most as usize)).collect();
-        Ok(FailureCasePage { rows, total: wanted.len() as u32 })
+        let of_one_turn = all_of_one_turn(&found.pools);
+        Ok(FailureCasePage { rows, total: wanted.len() as u32, of_one_turn })
     }
 }
 

@@ -12,4 +12,8 @@ rows: Array<FailureCase>,
 /**
  * How many there are.
  */
-total: number, };
+total: number, 
+/**
+ * Whether all members play one turn.
+ */
+of_one_turn: boolean, };

@@ -20,6 +20,10 @@ benchmark: [string, string] | null,
  */
 benchmarks: Array<[string, string, number]>, 
 /**
+ * Whether all members play one turn: an episode is a trial of a task then.
+ */
+of_one_turn: boolean, 
+/**
  * Settings that differ between the members so that they must not be compared, with their values.
  */
 not_comparable: Array<string>, 

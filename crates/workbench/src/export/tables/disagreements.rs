@@ -21,10 +21,13 @@ pub(in crate::export) fn some(
 ) -> Result<Table, ApiError> {
     let page =
         workbench.list_disagreements(DisagreementRequest { offset: 0, limit: most, ..request.clone() })?;
-    let names: Vec<String> =
-        members::resolve(&workbench.store, &request.members)?.iter().map(Pool::marked).collect();
+    let pools = members::resolve(&workbench.store, &request.members)?;
+    let names: Vec<String> = pools.iter().map(Pool::marked).collect();
+    let one = members::all_of_one_turn(&pools);
+    let [scenario, episode, turns] =
+        if one { ["task", "trial", "tasks"] } else { ["scenario", "episode", "turns"] };
     let columns = vec![
-        Column::text("scenario", "Scenario"),
+        Column::text("scenario", if one { "Task" } else { "Scenario" }),
         Column::text("title", "Title").missing("none").for_machines(),
         Column::integer("turn", "Turn"),
         Column::text("run", "Run"),
@@ -32,13 +35,13 @@ pub(in crate::export) fn some(
         Column::integer("passed", "Tests passed"),
         Column::integer("total", "Tests run"),
         Column::flag("after_failure", "After a failure"),
-        Column::integer("episodes", "Episodes").for_machines(),
+        Column::integer("episodes", if one { "Trials" } else { "Episodes" }).for_machines(),
         Column::integer("episodes_passed", "Of them passed it").for_machines(),
         Column::text("run_id", "Id of the run").for_machines(),
-        Column::text("episode", "Episode").for_machines(),
+        Column::text("episode", if one { "Trial" } else { "Episode" }).for_machines(),
         Column::number("spread", "Spread", 3),
     ];
-    let mut table = Table::new("disagreements", title(request.mode), columns);
+    let mut table = Table::new("disagreements", &title(request.mode, one), columns);
     for row in &page.rows {
         for (name, cell) in names.iter().zip(&row.cells) {
             let Some(cell) = cell else { continue };
@@ -60,27 +63,31 @@ pub(in crate::export) fn some(
         }
     }
     if (page.rows.len() as u32) < page.total {
-        table.notes.push(format!("The first {} of {} turns.", page.rows.len(), page.total));
+        table.notes.push(format!("The first {} of {} {turns}.", page.rows.len(), page.total));
     }
     if let Some(reference) = names.get(request.reference as usize) {
         table.notes.push(format!("The reference is {reference}."));
     }
     if !request.text.trim().is_empty() {
-        table.notes.push(format!("Only scenarios with the words \"{}\".", request.text.trim()));
+        table.notes.push(format!("Only {scenario}s with the words \"{}\".", request.text.trim()));
     }
-    table.notes.push(
-        "Runs that did not play a scenario have no row. Spread is the highest less the lowest share of passed tests of a turn. Where a run played a scenario several times, the episode that did worst stands here. After a failure: an earlier turn of the episode was failed already.".to_owned(),
-    );
+    table.notes.push(format!(
+        "Runs that did not play a {scenario} have no row. Spread is the highest less the lowest share of passed tests of a {}. Where a run played a {scenario} several times, the {episode} that did worst stands here.{}",
+        if one { scenario } else { "turn" },
+        if one { "" } else { " After a failure: an earlier turn of the episode was failed already." }
+    ));
     Ok(table)
 }
 
-const fn title(mode: DisagreementMode) -> &'static str {
-    match mode {
-        DisagreementMode::All => "Turns that any run reached",
-        DisagreementMode::Different => "Turns that one run passes and another fails",
-        DisagreementMode::Failures => "Turns that some run fails",
-        DisagreementMode::Errors => "Turns that ended without a verdict for some run",
-    }
+fn title(mode: DisagreementMode, of_one_turn: bool) -> String {
+    let turns = if of_one_turn { "Tasks" } else { "Turns" };
+    let which = match mode {
+        DisagreementMode::All => "any run reached",
+        DisagreementMode::Different => "one run passes and another fails",
+        DisagreementMode::Failures => "some run fails",
+        DisagreementMode::Errors => "ended without a verdict for some run",
+    };
+    format!("{turns} that {which}")
 }
 
 const fn word(state: TurnState) -> &'static str {

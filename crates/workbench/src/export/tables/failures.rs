@@ -56,6 +56,11 @@ fn noted(mut table: Table, data: &Failures) -> Table {
     table
 }
 
+/// The heads of an episode and a scenario.
+const fn heads(of_one_turn: bool) -> [&'static str; 2] {
+    if of_one_turn { ["Trial", "Task"] } else { ["Episode", "Scenario"] }
+}
+
 /// The failed attempts behind a share, all of them: what the request says of pages does not matter.
 pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Result<Table, ApiError> {
     let page = workbench.list_failure_cases(FailureCasesRequest {
@@ -63,11 +68,12 @@ pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Res
         limit: u32::MAX,
         ..request.clone()
     })?;
+    let [episode, scenario] = heads(page.of_one_turn);
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("run_id", "Id of the run").for_machines(),
-        Column::text("episode", "Episode").for_machines(),
-        Column::text("scenario", "Scenario"),
+        Column::text("episode", episode).for_machines(),
+        Column::text("scenario", scenario),
         Column::integer("turn", "Turn"),
         Column::integer("attempt", "Attempt"),
         Column::text("class", "Class"),
@@ -265,11 +271,12 @@ pub(super) fn repair_times(data: &Failures) -> Table {
 
 /// Tests that flip most.
 pub(super) fn flips(data: &Failures) -> Table {
+    let [episode, scenario] = heads(data.of_one_turn);
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("run_id", "Id of the run").for_machines(),
-        Column::text("episode", "Episode").for_machines(),
-        Column::text("scenario", "Scenario"),
+        Column::text("episode", episode).for_machines(),
+        Column::text("scenario", scenario),
         Column::text("test", "Test"),
         Column::integer("flips", "Changes"),
         Column::text("outcomes", "Turn by turn"),
