@@ -32,8 +32,10 @@ fn head(text: &str, most: usize) -> &str {
 /// The texts by which a test describes itself, in lower case, the longest first.
 fn own_words(test: &TestResult, message: &str) -> Vec<String> {
     let scenario = line_after(message, "scenario: ").map(str::to_owned);
-    let texts =
-        [test.intent.clone(), test.group.clone(), test.expected.clone(), scenario, Some(test.id.clone())];
+    // A group of one word is a part of sentences about what came: "build" of "build failed with exit=1".
+    let is_phrase = |group: &String| !group.trim().bytes().all(|byte| byte.is_ascii_alphabetic());
+    let group = test.group.clone().filter(is_phrase);
+    let texts = [test.intent.clone(), group, test.expected.clone(), scenario, Some(test.id.clone())];
     let mut own: Vec<String> = texts
         .into_iter()
         .flatten()
@@ -414,6 +416,18 @@ impl Evidence {
     /// Whether the server refused a record that the test needs.
     pub fn set_up_was_refused(&self) -> bool {
         self.was_refused() && self.request.as_ref().is_some_and(FailedRequest::creates)
+    }
+
+    /// Whether an exit code other than 0 is all that came, where something else than a code was expected.
+    pub fn gave_only_an_exit_code(&self) -> bool {
+        let is_code = |text: &str| text.trim_start_matches([' ', ':', '=']).parse::<i32>().is_ok();
+        let is_alone = |actual: &str| {
+            ["exit code", "exit status", "exit"]
+                .iter()
+                .any(|word| actual.strip_prefix(word).is_some_and(is_code))
+        };
+        self.exit.is_some_and(|(expected, got)| expected.is_none() && got != 0)
+            && self.actual.as_deref().is_some_and(is_alone)
     }
 
     /// Whether expected and actual value are known and different. An "actual" that only reports the failure, or repeats the

@@ -124,6 +124,21 @@ fn exit_codes_and_sides_of_case_lines_are_parsed() {
 }
 
 #[test]
+fn a_group_of_one_word_takes_no_evidence_out_of_a_sentence() {
+    let program_output = |group: &str, message: &str| {
+        let mut test = TestResult::new("c001", TestOutcome::Failed);
+        (test.group, test.message) = (Some(group.into()), Some(message.into()));
+        Evidence::from_test(&test, false, Suites::Foreign).program_output
+    };
+    assert!(program_output("build", "build failed with exit=1").contains("build failed"));
+    assert!(program_output("build", "Cannot find or build meshd binary").contains("cannot find or build"));
+    // A group that says something is a title.
+    for group in ["unknown-command", "unknown command"] {
+        assert!(!program_output(group, &format!("{group}: no hint")).contains("unknown"), "{group}");
+    }
+}
+
+#[test]
 fn only_a_part_of_huge_and_hostile_messages_is_read() {
     let (id, huge) = ("é.".repeat(1_000_000), ": expected ".repeat(2_000_000));
     let e = evidence(&id, &huge);

@@ -433,6 +433,12 @@ pub const TEST_RULES: &[Rule<E>] = &[
         about: "Another exit code was expected.",
         applies: |e| e.exit.is_some_and(|(expected, got)| expected.is_some_and(|code| code != got)),
     },
+    Rule {
+        id: "exit.alone",
+        class: C::WrongExit,
+        about: "Output was expected, and an exit code other than 0 is all that came.",
+        applies: |e| e.differs() && e.gave_only_an_exit_code(),
+    },
     // Values.
     Rule {
         id: "value.empty",

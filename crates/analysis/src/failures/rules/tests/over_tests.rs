@@ -343,6 +343,11 @@ fn samples() -> Vec<(&'static str, Sample, Sample)> {
             case("core", "plan imports has 3 layers", "rebuild_plan length 3", "expected='3', got=''"),
         ),
         (
+            "exit.alone",
+            case("core", "heat solve converges", "converged: yes", "exit code 1"),
+            case("core", "heat solve converges", "converged: yes", "exit code 1, converged: no"),
+        ),
+        (
             "value.empty",
             case("core", "pivot header", "id,height", "expected=id,height actual="),
             case("core", "pivot header", "id,height", "assertion failed"),
