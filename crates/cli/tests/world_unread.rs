@@ -115,8 +115,6 @@ fn a_single_file_is_no_damaged_zip_unless_it_is_one() {
         path
     };
     for (path, code, id, sentence) in [
-        (file("notes.json", b"{\"a\": 1}"), 2, "source.not_recognised", "is neither a folder nor a zip"),
-        (file("empty.json", b""), 2, "source.not_recognised", "is neither a folder nor a zip"),
         (
             file("runs.tar.gz", b"\x1f\x8b\x08\0\0\0"),
             2,
@@ -135,6 +133,73 @@ fn a_single_file_is_no_damaged_zip_unless_it_is_one() {
         assert_eq!((exit, &json["code"]), (Some(code), &id.into()), "{}: {said}", path.display());
         assert!(said.contains(sentence), "{said}");
         assert!(json["hint"].is_string(), "{json}");
+    }
+}
+
+/// "Neither a folder nor a zip" was said of each.
+#[test]
+fn a_single_file_of_no_format_is_named_by_its_form() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let columns = "without the columns run, harness, model, scenario, turn, attempt, passed of a tidy table";
+    let of_columns = |why: &str| format!("is a file {columns}, and is not read: {why}");
+    let of_form = |what: &str| format!("is {what}, of no format that is read");
+    let scores = of_form("a JSON file with a list whose first entry is an object whose keys are q, score");
+    for (name, content, kind, sentence) in [
+        ("one.json", r#"{"a": NaN}"#, "json", of_form("a JSON file with an object whose key is a")),
+        (
+            "notes.json",
+            r#"{"a": 1, "b": []}"#,
+            "json",
+            of_form("a JSON file with an object whose keys are a, b"),
+        ),
+        ("scores.json", r#"[{"q": 1, "score": 2}]"#, "json", scores),
+        (
+            "cut.json",
+            r#"{"a": 1, "b": "#,
+            "json",
+            of_form("a broken JSON file with an object whose keys are a, b"),
+        ),
+        (
+            "lines.json",
+            "{\"a\": 1}\n{\"a\": 2}\n",
+            "json_lines",
+            of_form("a file of JSON lines that begins with an object whose key is a"),
+        ),
+        ("empty.json", "", "empty", of_form("an empty file")),
+        ("notes.md", "# Notes", "text", of_form("a text file")),
+        ("empty.csv", "", "table", of_columns("the file is empty")),
+        ("lists.jsonl", "[1, 2]\n", "table", of_columns("no JSON object in its first lines")),
+        ("text.parquet", "PAR", "table", of_columns("")),
+    ] {
+        let path = folder.path().join(name);
+        fs::write(&path, content).expect("a file");
+        let (exit, said, json) = ingest(&path);
+        assert_eq!((exit, &json["code"]), (Some(2), &"source.not_recognised".into()), "{name}: {said}");
+        assert!(said.contains(&sentence), "{name}: {said}");
+        let found = &json["found"][0];
+        assert_eq!(
+            (&found["kind"], &found["at"], &found["read"]),
+            (&kind.into(), &name.into(), &false.into())
+        );
+        assert!(
+            found["instead"].as_str().is_some_and(|open| open.starts_with("Open a folder or zip")),
+            "{json}"
+        );
+        assert_eq!(found["instead"], json["hint"], "{name}");
+    }
+    // What can be read of a table says which columns are missing.
+    for (name, content) in
+        [("a.csv", "scenario,turn,x\na,1,2\n"), ("a.jsonl", r#"{"scenario": "a", "turn": 1}"#)]
+    {
+        let path = folder.path().join(name);
+        fs::write(&path, content).expect("a file");
+        let (exit, said, json) = ingest(&path);
+        assert_eq!((exit, &json["found"]), (Some(2), &serde_json::json!([])), "{said}");
+        assert!(
+            said.contains("without the columns run, harness, model, attempt, passed of a tidy table"),
+            "{said}"
+        );
+        assert_eq!(json["tables"][0]["there"], serde_json::json!(["scenario", "turn"]), "{json}");
     }
 }
 

@@ -6,9 +6,12 @@
 
 use std::collections::HashSet;
 
+mod form;
 mod kind;
 mod sign;
 mod table;
+
+pub use self::form::by_form;
 
 use files::{Entry, Tree, join};
 

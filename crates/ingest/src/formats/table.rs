@@ -44,7 +44,7 @@ use self::scan::{PartSize, Piece};
 use self::shares::Shares;
 
 pub use self::episode::FORKED;
-pub use self::files::{IncompleteTable, TableHeader, incomplete_tables, table_headers};
+pub use self::files::{IncompleteTable, TableHeader, incomplete_tables, table_headers, unreadable_table};
 pub use self::mapping::{ColumnRenames, header_id};
 pub use self::runs::{FORMAT, PLANNED_TASKS, RESTORE_BEFORE_TRY, SCENARIO_SET, SCORING};
 

@@ -6,7 +6,7 @@ use super::sign::Sign::{Bytes, Folder, Json, Named, Zip};
 
 const OPEN_JOB: &str = "Open the folder of the job that it was played in: Harbor's has config.json, result.json and a folder for each trial";
 
-const OPEN_WHAT_IS_READ: &str = "Open a folder or zip with results of Harbor, tb, StaminaBench, LoCoBench-Agent or EvoCode-Bench's site, or a tidy table; docs/formats.md describes them";
+pub(super) const OPEN_WHAT_IS_READ: &str = "Open a folder or zip with results of Harbor, tb, StaminaBench, LoCoBench-Agent or EvoCode-Bench's site, or a tidy table; docs/formats.md describes them";
 
 /// Every kind.
 pub(super) static KINDS: &[Kind] = &[

@@ -211,6 +211,44 @@ fn what_there_is_most_of_comes_first() {
 }
 
 #[test]
+fn what_no_kind_takes_is_named_by_its_form() {
+    let form = |bytes: &[u8]| {
+        let (_folder, tree) = tree_with(&[("x.json", bytes)]);
+        let found = by_form(&tree, "x.json").unwrap();
+        assert_eq!(
+            (found.at.as_str(), found.count, found.not_read.as_str()),
+            ("x.json", 1, "of no format that is read")
+        );
+        (found.kind, found.name)
+    };
+    let many: Vec<String> = (0..20).map(|n| format!("\"k{n}\": {n}")).collect();
+    let many = format!("{{{}}}", many.join(","));
+    let large = format!("{{\"a\": \"{}\", \"b\": 1}}", "x".repeat(2 << 20));
+    for (text, kind, name) in [
+        ("{}", "json", "a JSON file with an empty object"),
+        ("[]", "json", "a JSON file with an empty list"),
+        ("[[1]]", "json", "a JSON file with a list of lists"),
+        ("[null, 1]", "json", "a JSON file with a list whose first entry is null"),
+        ("\u{feff}[1.5]", "json", "a JSON file with a list whose first entry is a number"),
+        ("{\"a\\u001b\\n\": 1}", "json", "a JSON file with an object whose key is a\\u{1b}"),
+        ("{bad", "json", "a broken JSON file"),
+        ("[1] and more", "json", "a broken JSON file with a list whose first entry is a number"),
+        (
+            many.as_str(),
+            "json",
+            "a JSON file with an object whose keys are k0, k1, k2, k3, k4, k5, k6, k7 and others",
+        ),
+        (large.as_str(), "json", "a JSON file with an object whose first key is a"),
+        ("true", "text", "a text file"),
+        ("", "empty", "an empty file"),
+    ] {
+        assert_eq!(form(text.as_bytes()), (kind, name.to_owned()), "{text:.40}");
+    }
+    assert_eq!(form(b"\xff\xfe{\0").0, "unknown");
+    assert_eq!(form("ä".repeat(1 << 20).as_bytes()).0, "text");
+}
+
+#[test]
 fn every_kind_is_documented_in_its_order() {
     let doc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats.md");
     let doc = fs::read_to_string(doc).unwrap();

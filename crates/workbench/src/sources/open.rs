@@ -84,13 +84,14 @@ pub(super) fn no_zip(path: &Path) -> ApiError {
             }
             error
         }
-        Err(nothing) => {
-            let mut error = not_recognized(NotFound { folders: 0, ..nothing }, path);
-            if error.not_recognised.as_ref().is_some_and(|nothing| nothing.found.is_empty()) {
-                error.message = format!("\"{name}\" is neither a folder nor a zip");
-                error.hint = Some(OPENED.to_owned());
+        Err(mut nothing) => {
+            if nothing.found.is_empty() && nothing.tables.is_empty() {
+                match unread::by_form(&tree, &name) {
+                    Ok(found) => nothing.found.push(found),
+                    Err(error) => return unreadable(path, &error),
+                }
             }
-            error
+            not_recognized(NotFound { folders: 0, ..nothing }, path)
         }
     }
 }

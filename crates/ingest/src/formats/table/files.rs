@@ -181,6 +181,11 @@ pub(super) fn unreadable(tree: &Tree, at: &str) -> Vec<(String, ReadError)> {
     opened.collect()
 }
 
+/// Why a file has no rows that is a table by its name; `None` = it has, or is none by its name.
+pub fn unreadable_table(tree: &Tree, path: &str) -> Option<ReadError> {
+    open_rows::open(tree, path, Encoding::of_name(files::file_name(path))?).err()
+}
+
 /// Whether a folder has a table; else the one that comes closest.
 pub(super) fn find_table(tree: &Tree, at: &str) -> Result<(), Option<IncompleteTable>> {
     let mut closest: Option<IncompleteTable> = None;

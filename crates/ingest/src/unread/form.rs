@@ -1,0 +1,124 @@
+//! What a single file is that no format and no kind takes, told by its form: the keys of its JSON, or that it is empty, text
+//! or bytes.
+
+use files::{ReadError, Tree, strict_json};
+use model::one_line;
+use serde::de::IgnoredAny;
+
+use super::table::OPEN_WHAT_IS_READ;
+use super::{HEAD, UnreadResults};
+use crate::formats::table;
+use crate::readers::outline::Outline;
+
+/// Keys of an object that are named.
+const NAMED: usize = 8;
+/// Characters of a key that are shown.
+const KEY: usize = 40;
+
+/// Says what a file is that nothing else recognizes.
+///
+/// Errors: it cannot be read.
+pub fn by_form(tree: &Tree, path: &str) -> Result<UnreadResults, ReadError> {
+    let (bytes, size) = tree.read_range(path, 0, HEAD)?;
+    let found = |kind, name: String, not_read: String| UnreadResults {
+        kind,
+        name,
+        not_read,
+        at: path.to_owned(),
+        count: 1,
+        instead: OPEN_WHAT_IS_READ,
+    };
+    // Of a table with a header it is known which columns it lacks.
+    if let Some(error) = table::unreadable_table(tree, path) {
+        let required = table::columns::COLUMNS.iter().filter(|column| column.required);
+        let required: Vec<&str> = required.map(|column| column.name).collect();
+        let name = format!("a file without the columns {} of a tidy table", required.join(", "));
+        return Ok(found("table", name, format!("and is not read: {error}")));
+    }
+    let is_whole = bytes.len() as u64 == size;
+    let (kind, name) = match Outline::of_beginning(&bytes) {
+        _ if size == 0 => ("empty", "an empty file".to_owned()),
+        Some(outline) => of_json(&outline, &bytes, is_whole),
+        None if is_text(&bytes) => ("text", "a text file".to_owned()),
+        None => ("unknown", "a file of an unknown kind".to_owned()),
+    };
+    Ok(found(kind, name, "of no format that is read".to_owned()))
+}
+
+/// Whether the bytes with which a file begins are UTF-8, which may break off.
+fn is_text(bytes: &[u8]) -> bool {
+    let is_utf8 = match std::str::from_utf8(bytes) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    is_utf8 && !bytes.contains(&0)
+}
+
+/// How many JSON values a text has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Values {
+    One,
+    Several,
+    /// The first one, or what follows it, is no whole JSON value.
+    Broken,
+}
+
+impl Values {
+    fn of_text(text: &[u8]) -> Self {
+        let mut values = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+        match (values.next(), values.next()) {
+            (Some(Ok(_)), None) => Self::One,
+            (Some(Ok(_)), Some(Ok(_))) => Self::Several,
+            _ => Self::Broken,
+        }
+    }
+}
+
+/// Names a file that begins as JSON. `is_whole`: these are all of its bytes.
+fn of_json(outline: &Outline, bytes: &[u8], is_whole: bool) -> (&'static str, String) {
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let values = match Values::of_text(text) {
+        // What Python writes and strict JSON does not have.
+        Values::Broken => strict_json(text).map_or(Values::Broken, |mended| Values::of_text(&mended)),
+        values => values,
+    };
+    let is_cut = values == Values::Broken && !is_whole;
+    let contents = contents(outline, is_cut);
+    match values {
+        Values::Several => ("json_lines", format!("a file of JSON lines that begins with {contents}")),
+        Values::Broken if is_whole && is_empty(outline) => ("json", "a broken JSON file".to_owned()),
+        Values::Broken if is_whole => ("json", format!("a broken JSON file with {contents}")),
+        Values::One | Values::Broken => ("json", format!("a JSON file with {contents}")),
+    }
+}
+
+fn is_empty(outline: &Outline) -> bool {
+    match outline {
+        Outline::Object(names) => names.is_empty(),
+        Outline::List(first) => first.is_none(),
+        _ => true,
+    }
+}
+
+/// What a JSON document holds: an object with its keys, or a list by its first entry. `is_cut`: only its beginning was read.
+fn contents(outline: &Outline, is_cut: bool) -> String {
+    match outline {
+        Outline::List(Some(first)) if !matches!(**first, Outline::List(_)) => {
+            format!("a list whose first entry is {}", contents(first, is_cut))
+        }
+        Outline::List(Some(_)) => "a list of lists".to_owned(),
+        Outline::List(None) => "an empty list".to_owned(),
+        Outline::Object(names) if names.is_empty() => "an empty object".to_owned(),
+        Outline::Object(names) => {
+            let keys: Vec<String> = names.iter().take(NAMED).map(|(key, _)| one_line(key, KEY)).collect();
+            let are = if names.len() == 1 { "key is" } else { "keys are" };
+            let more = if names.len() > NAMED { " and others" } else { "" };
+            let first = if is_cut { "first " } else { "" };
+            format!("an object whose {first}{are} {}{more}", keys.join(", "))
+        }
+        Outline::Nothing => "null".to_owned(),
+        Outline::Truth => "true or false".to_owned(),
+        Outline::Number => "a number".to_owned(),
+        Outline::Text(_) => "a text".to_owned(),
+    }
+}
