@@ -40,7 +40,7 @@ use crate::Workbench;
 use crate::api::{
     ApiError, Comparability, CompareRequest, ComparedMember, Comparison, Pairs, Stamina, SurvivalRow,
 };
-use crate::episodes::{early_censored, stopped_from_outside};
+use crate::episodes::{early_censored, episode_noun, stopped_from_outside};
 use crate::rounds;
 use crate::stamina_for_hosts::stamina_of;
 use crate::unrecognized_ends::sensitivity_line;
@@ -311,7 +311,8 @@ fn member(
 /// What a reader must know of one member.
 fn caveats(pool: &Pool) -> Vec<String> {
     let mut caveats = Vec::new();
-    for (run, missing) in coverage::missing(&Part::of_pools([pool])) {
+    let noun = episode_noun(pool.of_one_turn());
+    for (run, missing) in coverage::missing(&Part::of_pools([pool]), noun) {
         caveats.push(if pool.runs.len() == 1 { missing } else { format!("{run}: {missing}") });
     }
     for run in &pool.runs {

@@ -24,8 +24,9 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
     let say = |names: Vec<&str>, sentence: &dyn Fn(String) -> String| {
         (!names.is_empty()).then(|| sentence(list(names)))
     };
-    cautions.extend(say(who(&|m| m.stamina.n == 0), &|names| format!("{names}: no episodes.")));
     let one = comparison.of_one_turn;
+    let none = if one { "no trials" } else { "no episodes" };
+    cautions.extend(say(who(&|m| m.stamina.n == 0), &|names| format!("{names}: {none}.")));
     cautions.extend(say(who(&|m| m.stamina.n > 0 && m.stamina.mean.is_none()), &|names| {
         if one {
             return format!("{names}: no trial is scored, so nothing is known of its pass rate.");
