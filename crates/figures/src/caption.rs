@@ -1,5 +1,7 @@
 //! The caption of a figure: how its numbers were computed, from how many episodes, and with which software.
 
+mod never_at_risk;
+
 use std::borrow::Cow;
 
 use analysis::survival::StaminaSummary;
@@ -117,6 +119,7 @@ fn listed(names: &[String]) -> String {
 /// How the figure was computed, sentence by sentence, and with which software.
 fn made(figure: &Figure, method: &Method) -> Vec<String> {
     let mut parts = numbers(figure, method);
+    parts.extend(never_at_risk::sentence(figure));
     parts.extend(
         tau(figure, method).map(|tau| format!("The horizon is τ = {}", counted(tau, "turn", "turns"))),
     );

@@ -284,6 +284,31 @@ fn where_nobody_was_ever_at_risk_the_caption_names_no_turn_at_which_someone_was(
     }
 }
 
+/// The row of the job `failures-k1` began with 7 beside "7/8", and nothing said why.
+#[test]
+fn episodes_that_were_never_at_risk_are_said_where_n_counts_them() {
+    let lost = |mut runs: Vec<figures::SeriesData>, at: usize| {
+        runs[at].summary.n += 1;
+        runs[at].summary.censored += 1;
+        runs
+    };
+    let said = |figure: Figure| caption(&FigureSpec::new(figure, Layout::print(486.0), Theme::Print));
+    let runs = || many::runs(2, 20, 12);
+    for figure in [many::survival(runs(), 12), many::first_failures(runs())] {
+        let text = said(figure);
+        assert!(!text.contains("at risk:"), "{text}");
+    }
+    let name = runs()[1].label.name.clone();
+    for figure in [many::survival(lost(runs(), 1), 12), many::first_failures(lost(runs(), 1))] {
+        let text = said(figure);
+        let why = format!("In n and censored, but never at risk: 1 of 21 episodes of {name}");
+        assert!(text.contains(&why), "{text}");
+    }
+    let all = (0..5).fold(many::runs(5, 20, 12), lost);
+    let text = said(many::survival(all, 12));
+    assert!(text.contains("never at risk: 5 of 105 episodes of 5 runs."), "{text}");
+}
+
 #[test]
 fn a_short_caption_counts_and_names_nobody() {
     let mut series = many::runs(13, 25, 9);
