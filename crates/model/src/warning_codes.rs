@@ -127,6 +127,8 @@ const WARNINGS: &[&str] = &[
     "source.not_zip",
     "steps.too_many",
     "table.cells",
+    "table.column_twice",
+    "table.column_type",
     "table.columns",
     "table.contradiction",
     "table.duplicate",

@@ -16,6 +16,7 @@ mod json_rows;
 mod mapping;
 mod open_rows;
 mod parquet_bounds;
+mod parquet_durations;
 mod parquet_rows;
 mod row;
 mod row_values;

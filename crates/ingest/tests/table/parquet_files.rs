@@ -54,6 +54,43 @@ fn durations_of_pandas_are_seconds() {
     assert_eq!(found, [(Some(90.5), Some(90.5)), (None, None), (Some(0.25), Some(0.25))]);
 }
 
+/// Written by pyarrow and polars: `tests/fixtures/table/make.py`.
+#[test]
+fn durations_without_a_description_by_pandas_are_seconds() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    for (name, whole) in [("pyarrow-durations.parquet", true), ("polars-durations.parquet", false)] {
+        let read = table("t.parquet", fs::read(fixtures.join(name)).unwrap());
+        assert_eq!(read.warnings(), [], "{name}");
+        for (turn, expected) in read.episode("a", "s").turns.iter().zip([Some(90.5), None, Some(0.25)]) {
+            let attempt = &turn.attempts[0];
+            let waited = attempt.extra.get("waited").and_then(serde_json::Value::as_f64);
+            assert_eq!((attempt.timing.agent_seconds, waited), (expected, expected), "{name}");
+            let tests = expected.map(|seconds| if whole { f64::floor(seconds) } else { seconds });
+            assert_eq!(attempt.timing.test_seconds, tests, "{name}");
+        }
+    }
+}
+
+/// Written by pyarrow: `tests/fixtures/table/make.py`.
+#[test]
+fn rare_types_are_read_or_named() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    let read = table("t.parquet", fs::read(fixtures.join("pyarrow-rare-types.parquet")).unwrap());
+    let sentence =
+        "It has columns of types that are not read: “cost_usd”, “digest”. What they say is unknown.";
+    assert_eq!(read.warnings()[0], ("table.column_type", sentence));
+    assert_eq!(read.codes()[1..], ["reward.range"]);
+    let attempts = read.episode("a", "s").turns.iter().map(|turn| &turn.attempts[0]);
+    let found: Vec<(Option<&str>, Option<f64>)> =
+        attempts.map(|attempt| (attempt.timing.started_at.as_deref(), attempt.reward)).collect();
+    let expected = [
+        (Some("2026-01-02T03:04:05.250000"), Some(0.5)),
+        (None, None),
+        (Some("1969-12-31T23:59:59.000000"), Some(-1.25)),
+    ];
+    assert_eq!(found, expected);
+}
+
 /// Written by pyarrow: `tests/fixtures/table/make.py`.
 #[test]
 fn a_packing_that_is_not_read_is_named() {

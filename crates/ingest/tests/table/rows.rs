@@ -208,6 +208,16 @@ fn another_harness_or_model_within_an_episode_is_named() {
 }
 
 #[test]
+fn of_columns_with_one_name_the_first_is_taken_and_it_is_said() {
+    let read = table("t.csv", format!("{HEADER},Passed,note,note\na,h,m,s,1,1,1,0,x,y\n"));
+    let sentence =
+        "It has more than one column with the name “Passed”, “note”. The first one of each name is taken.";
+    assert_eq!(read.warnings(), [("table.column_twice", sentence)]);
+    assert_eq!(read.verdicts("a", "s"), [(1, 1, Passed)]);
+    assert_eq!(read.episode("a", "s").turns[0].attempts[0].extra["note"], "x");
+}
+
+#[test]
 fn each_run_has_the_first_of_its_warnings() {
     use std::fmt::Write as _;
     let mut text = format!("{HEADER}\n");

@@ -1,6 +1,6 @@
 //! From the header of a table to its columns.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use files::Stamp;
 use model::Artifact;
@@ -33,6 +33,12 @@ pub(super) fn plain(name: &str) -> String {
     out
 }
 
+/// Whether a column of a tidy table has this name.
+pub(super) fn is_known_name(name: &str) -> bool {
+    let name = plain(name);
+    COLUMNS.iter().any(|column| column.also.iter().chain([&column.name]).any(|known| *known == name))
+}
+
 /// What tells one header from another, whatever file it stands in.
 pub fn header_id(header: &[String]) -> String {
     let stamp = header.iter().fold(Stamp::new(), |stamp, name| stamp.text(&plain(name))).finish();
@@ -46,6 +52,8 @@ pub(super) struct Mapping {
     places: [Option<usize>; COUNT],
     /// Columns that the tidy table does not define: place and name.
     pub(super) others: Vec<(usize, String)>,
+    /// Names, as they stand, of columns that are not what they would be because one before them has the name.
+    pub(super) repeated: Vec<String>,
 }
 
 impl Mapping {
@@ -78,9 +86,22 @@ impl Mapping {
                 take(column, name, &mut places);
             }
         }
-        let others = (0..names.len()).filter(|at| !taken[*at] && !names[*at].is_empty());
-        let others = others.map(|at| (at, header[at].trim().to_owned())).collect();
-        Self { places, others }
+        let read: HashSet<&str> =
+            (0..names.len()).filter(|at| taken[*at]).map(|at| names[at].as_str()).collect();
+        let (mut others, mut repeated, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
+        for (at, name) in header.iter().map(|name| name.trim()).enumerate() {
+            let is_first = seen.insert(name);
+            if taken[at] || names[at].is_empty() {
+                continue;
+            }
+            if !is_first || read.contains(names[at].as_str()) {
+                repeated.push(name.to_owned());
+            }
+            if is_first {
+                others.push((at, name.to_owned()));
+            }
+        }
+        Self { places, others, repeated }
     }
 
     /// Where a field stands.
@@ -188,6 +209,19 @@ mod tests {
         assert_eq!(mapping.place(Field::TestsPassed), Some(7));
         assert_eq!(mapping.place(Field::AgentSeconds), Some(8));
         assert_eq!(mapping.others, [(9, "note".to_owned())]);
+    }
+
+    #[test]
+    fn of_columns_with_one_name_the_first_is_read_and_the_others_are_known() {
+        let names =
+            header("run,harness,model,scenario,turn,attempt,Passed,passed,passed,p>1,p<1,note,note,,");
+        let mapping = Mapping::new(&names, None);
+        assert_eq!(mapping.place(Field::Passed), Some(6));
+        let others: Vec<&str> = mapping.others.iter().map(|(_, name)| name.as_str()).collect();
+        // Another spelling is kept beside, as any column of others.
+        assert_eq!(others, ["passed", "p>1", "p<1", "note"]);
+        assert_eq!(mapping.repeated, ["passed", "passed", "note"]);
+        assert!(is_known_name("Tokens In") && is_known_name("cost") && !is_known_name("note"));
     }
 
     #[test]

@@ -2,28 +2,26 @@
 //!
 //! What the file asks for is looked at first ([`super::parquet_bounds`]). A panic of the library that decodes it costs this file only.
 
-use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
 use files::{Anywhere, ReadError, Tree};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::{ByteArray, DataType, Int96};
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use serde_json::Value;
 
 use super::cell::Cell;
+use super::mapping;
 use super::parquet_bounds::{self, Source};
+use super::parquet_durations::durations;
 use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, mix};
 
 /// Most bytes of a file inside a zip, which has to be unpacked into memory.
 const ZIP_CAP: u64 = 256 << 20;
 /// Rows that are read at once.
 const BATCH: usize = 1024;
-/// Longest description of the columns by pandas that is read.
-const PANDAS_CAP: usize = 1 << 20;
 
 /// A cell of the batch.
 #[derive(Debug, Clone)]
@@ -48,6 +46,8 @@ struct Leaf {
     scale: Option<i32>,
     /// For durations: how many of its units a second has.
     duration: Option<i64>,
+    /// Whether its values are numbers of 16 bits.
+    is_half: bool,
     reader: Option<ColumnReader>,
     batch: Vec<BatchCell>,
 }
@@ -59,6 +59,8 @@ pub(super) struct ParquetRows {
     /// Bytes of texts that may still come.
     texts: u64,
     header: Vec<String>,
+    /// Names of columns of types that are not read.
+    unread: Vec<String>,
     leaves: Vec<Leaf>,
     /// The row group that is read next.
     group: usize,
@@ -95,9 +97,14 @@ impl ParquetRows {
         .map_err(|error| damaged(&error))?;
         let schema = file.metadata().file_metadata().schema_descr_ptr();
         let durations = durations(file.as_ref());
-        let (mut header, mut leaves) = (Vec::new(), Vec::new());
+        let (mut header, mut unread, mut leaves) = (Vec::new(), Vec::<String>::new(), Vec::new());
         for (at, column) in schema.columns().iter().enumerate().take(COLUMNS_CAP) {
             if column.max_rep_level() > 0 || column.path().parts().len() != 1 {
+                let name = column.path().parts().first().map_or("", String::as_str);
+                // Each of its parts is a column of the file. Others may have what lists they like.
+                if mapping::is_known_name(name) && unread.last().is_none_or(|last| last != name) {
+                    unread.push(name.to_owned());
+                }
                 continue;
             }
             let time = match column.logical_type_ref() {
@@ -109,28 +116,49 @@ impl ParquetRows {
                     };
                     Some((per_second, time.is_adjusted_to_u_t_c))
                 }
+                // It says nothing of a zone.
+                _ if column.physical_type() == PhysicalType::INT96 => Some((1_000_000, false)),
                 _ => None,
             };
+            let is_half = matches!(column.logical_type_ref(), Some(LogicalType::Float16));
             let is_decimal = matches!(column.logical_type_ref(), Some(LogicalType::Decimal { .. }))
                 || column.converted_type() == ConvertedType::DECIMAL;
             let scale = is_decimal.then(|| column.type_scale());
             // What is not understood is no column: it would look like one without values.
-            let is_known = match column.physical_type() {
-                PhysicalType::INT96 => false,
-                PhysicalType::FIXED_LEN_BYTE_ARRAY => is_decimal,
-                _ => true,
-            };
-            if !is_known {
+            if column.physical_type() == PhysicalType::FIXED_LEN_BYTE_ARRAY && !is_decimal && !is_half {
+                unread.push(column.name().to_owned());
                 continue;
             }
             header.push(column.name().to_owned());
             let optional = column.max_def_level() > 0;
             let duration = durations.get(column.name()).copied();
-            leaves.push(Leaf { at, optional, time, scale, duration, reader: None, batch: Vec::new() });
+            leaves.push(Leaf {
+                at,
+                optional,
+                time,
+                scale,
+                duration,
+                is_half,
+                reader: None,
+                batch: Vec::new(),
+            });
         }
         let texts = parquet_bounds::check_groups(&source, file.metadata(), leaves.len())
             .map_err(|why| damaged(&ParquetError::General(why)))?;
-        Ok(Self { file, source, texts, header, leaves, group: 0, left: 0, batch: 0, at: 0, skip: 0, row: 0 })
+        Ok(Self {
+            file,
+            source,
+            texts,
+            header,
+            unread,
+            leaves,
+            group: 0,
+            left: 0,
+            batch: 0,
+            at: 0,
+            skip: 0,
+            row: 0,
+        })
     }
 
     /// The same before another row.
@@ -185,30 +213,6 @@ impl ParquetRows {
     }
 }
 
-/// The columns that are durations, each with how many of its units a second has. Parquet has no such type: the columns are
-/// integers, and pandas describes them beside.
-fn durations(file: &dyn FileReader) -> HashMap<String, i64> {
-    let entries = file.metadata().file_metadata().key_value_metadata().into_iter().flatten();
-    let text = entries.filter(|entry| entry.key == "pandas").find_map(|entry| entry.value.as_deref());
-    let described = text
-        .filter(|text| text.len() <= PANDAS_CAP)
-        .and_then(|text| serde_json::from_str::<Value>(text).ok())
-        .unwrap_or_default();
-    let columns = described.get("columns").and_then(Value::as_array).into_iter().flatten();
-    let duration = |column: &Value| {
-        let text = |name: &str| column.get(name).and_then(Value::as_str);
-        let per_second = match text("numpy_type")? {
-            "timedelta64[s]" => 1,
-            "timedelta64[ms]" => 1_000,
-            "timedelta64[us]" => 1_000_000,
-            "timedelta64[ns]" => 1_000_000_000,
-            _ => return None,
-        };
-        Some((text("field_name")?.to_owned(), per_second))
-    };
-    columns.filter_map(duration).collect()
-}
-
 /// A panic of the library is an error.
 fn caught<T>(decode: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|_| {
@@ -231,6 +235,7 @@ impl Leaf {
     fn read(&mut self, rows: usize) -> Result<(), ParquetError> {
         self.batch.clear();
         let (optional, time, scale, duration) = (self.optional, self.time, self.scale, self.duration);
+        let is_half = self.is_half;
         let out = &mut self.batch;
         match &mut self.reader {
             Some(ColumnReader::BoolColumnReader(reader)) => {
@@ -263,9 +268,14 @@ impl Leaf {
                 })
             }
             Some(ColumnReader::FixedLenByteArrayColumnReader(reader)) => {
-                take(reader, rows, optional, out, |v| decimal(v.data(), scale.unwrap_or(0)))
+                take(reader, rows, optional, out, |v| {
+                    if is_half { half(v.data()) } else { decimal(v.data(), scale.unwrap_or(0)) }
+                })
             }
-            Some(ColumnReader::Int96ColumnReader(_)) | None => Ok(()),
+            Some(ColumnReader::Int96ColumnReader(reader)) => {
+                take(reader, rows, optional, out, |v| BatchCell::Time(old_time_text(v)))
+            }
+            None => Ok(()),
         }
     }
 }
@@ -283,6 +293,20 @@ fn decimal(bytes: &[u8], scale: i32) -> BatchCell {
     let negative = bytes[0] & 0x80 != 0;
     let filler = if negative { -1_i128 } else { 0 };
     BatchCell::Number(scaled(bytes.iter().fold(filler, |sum, byte| (sum << 8) | i128::from(*byte)), scale))
+}
+
+/// A number of 16 bits, the lowest first (IEEE 754, binary16).
+fn half(bytes: &[u8]) -> BatchCell {
+    let Ok(bytes) = <[u8; 2]>::try_from(bytes) else { return BatchCell::Empty };
+    let bits = u16::from_le_bytes(bytes);
+    let (exponent, fraction) = (i32::from((bits >> 10) & 0x1f), bits & 0x3ff);
+    let size = match exponent {
+        0 => f64::from(fraction) * 2_f64.powi(-24),
+        31 if fraction == 0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => f64::from(fraction + 0x400) * 2_f64.powi(exponent - 25),
+    };
+    BatchCell::Number(if bits & 0x8000 == 0 { size } else { -size })
 }
 
 fn take<T: DataType>(
@@ -335,9 +359,24 @@ fn time_text(value: i64, per_second: i64, utc: bool) -> String {
     }
 }
 
+/// A point in time as files of older programs have it: a day and nanoseconds, with no zone (Parquet, INT96).
+fn old_time_text(value: &Int96) -> String {
+    // Seconds beyond it are of no year of the calendar, and as microseconds of another one.
+    const FARTHEST: u64 = 1 << 42;
+    let seconds = value.to_seconds();
+    if seconds.unsigned_abs() > FARTHEST {
+        return seconds.to_string();
+    }
+    time_text(value.to_micros(), 1_000_000, false)
+}
+
 impl Rows for ParquetRows {
     fn header(&self) -> &[String] {
         &self.header
+    }
+
+    fn unread(&self) -> &[String] {
+        &self.unread
     }
 
     fn advance(&mut self) -> Option<Result<(), RowError>> {
@@ -405,5 +444,36 @@ mod tests {
         assert_eq!(time_text(4_102_444_799_000_001, 1_000_000, true), "2099-12-31T23:59:59.000001Z");
         // A year that no calendar has is no time, and not the nearest one.
         assert_eq!(time_text(i64::MAX, 1_000, true), i64::MAX.to_string());
+        let old = |day: u32, nanoseconds: u64| {
+            let mut value = Int96::new();
+            value.set_data(nanoseconds as u32, (nanoseconds >> 32) as u32, day);
+            old_time_text(&value)
+        };
+        assert_eq!(old(2_440_588, 0), "1970-01-01T00:00:00.000000");
+        assert_eq!(old(2_440_587, 86_399_000_001_000), "1969-12-31T23:59:59.000001");
+        assert!(old(i32::MAX as u32, 0).parse::<i64>().is_ok());
+    }
+
+    #[test]
+    fn a_number_of_16_bits_is_the_same_number() {
+        for (bits, expected) in [
+            (0x0000, 0.0),
+            (0x0001, 2_f64.powi(-24)),
+            (0x03ff, 1_023.0 * 2_f64.powi(-24)),
+            (0x0400, 2_f64.powi(-14)),
+            (0x3800, 0.5),
+            (0x3c00, 1.0),
+            (0xbd00, -1.25),
+            (0x7bff, 65_504.0),
+            (0xfc00, f64::NEG_INFINITY),
+        ] {
+            let cell = half(&u16::to_le_bytes(bits));
+            assert!(
+                matches!(cell, BatchCell::Number(number) if number.to_bits() == expected.to_bits()),
+                "{bits:#06x}: {cell:?}"
+            );
+        }
+        assert!(matches!(half(&u16::to_le_bytes(0x7e00)), BatchCell::Number(number) if number.is_nan()));
+        assert!(matches!(half(&[0]), BatchCell::Empty));
     }
 }

@@ -72,16 +72,25 @@ impl<'a> Row<'a> {
         true
     }
 
-    /// Who played it, in one text: the harness and the model that it names.
-    pub(super) fn player(&self, words: &mut String) {
-        words.clear();
-        for field in [Field::Harness, Field::Model] {
-            match self.cell(field) {
-                Cell::Text(text) => words.push_str(text.trim()),
-                other => words.push_str(&other.text().unwrap_or_default()),
+    /// Takes the harness and the model that it names. Whether one is another than before. Nearly every row names the same: then
+    /// its bytes are compared and nothing is copied.
+    pub(super) fn take_player(&self, known: &mut Player) -> bool {
+        let mut is_other = false;
+        for (field, known) in [(Field::Harness, &mut known.harness), (Field::Model, &mut known.model)] {
+            let cell = self.cell(field);
+            let is_same = match cell {
+                Cell::Text(text) => text.trim() == known.as_str(),
+                Cell::Empty => known.is_empty(),
+                _ => false,
+            };
+            if !is_same {
+                let text = cell.text().unwrap_or_default();
+                is_other |= text != known.as_str();
+                known.clear();
+                known.push_str(&text);
             }
-            words.push('\u{1f}');
         }
+        is_other
     }
 
     /// Which repeat of its scenario it is of: a number however it is written, else the words that tell it from others.
@@ -93,6 +102,13 @@ impl<'a> Row<'a> {
             None => cell.text().unwrap_or_default(),
         }
     }
+}
+
+/// The harness and the model that a row names.
+#[derive(Debug, Default)]
+pub(super) struct Player {
+    harness: String,
+    model: String,
 }
 
 /// Run, scenario and repeat in one text.

@@ -66,6 +66,10 @@ impl From<io::Error> for RowError {
 pub(super) trait Rows: Send {
     /// Names of the columns.
     fn header(&self) -> &[String];
+    /// Names of columns that are not read because of their types.
+    fn unread(&self) -> &[String] {
+        &[]
+    }
     /// Goes to the next row. `None` = there is none.
     fn advance(&mut self) -> Option<Result<(), RowError>>;
     /// Where the row begins.

@@ -6,12 +6,13 @@
 use std::collections::HashMap;
 
 use files::{HashKey, Stamp, Tree};
-use model::Run;
+use model::{Run, Warning};
 
 use crate::format_trait::{Part, Report};
 
+use super::cell::Cell;
 use super::files::{Table, TableAt};
-use super::row::{EpisodeKey, Row, keyed};
+use super::row::{EpisodeKey, Player, Row, keyed};
 use super::row_warnings::{RowAction, RowWarnings};
 use super::rows::{RowError, RowStart, Rows};
 use super::runs::{RUNS_CAP, Runs};
@@ -107,8 +108,9 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
             }
         };
         report.files_read += 1;
+        report_columns(table, rows.unread(), report);
         let (mut last, mut key) = (EpisodeKey::default(), EpisodeKey::default());
-        let (mut last_player, mut player) = (String::new(), String::new());
+        let mut player = Player::default();
         let first = chunks.len();
         let row_bytes = table.mapping.row_bytes();
         while let Some(next) = rows.advance() {
@@ -139,10 +141,10 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
                 chunks.push(Chunk { piece, stamp: table.mapping.stamp(), size: PartSize::default() });
             }
             let number = u32::try_from(chunks.len()).unwrap_or(u32::MAX);
-            row.player(&mut player);
-            if is_new || player != last_player {
+            // In any case: the next row is compared with this one.
+            let is_other_player = row.take_player(&mut player);
+            if is_new || is_other_player {
                 runs.see(&row, TableAt { tables, index }, &mut warnings);
-                std::mem::swap(&mut last_player, &mut player);
             }
             if is_new && has_episode {
                 apart |= match chunk_of.get(&key.hash()) {
@@ -175,6 +177,39 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
         chunks.into_iter().map(Chunk::part).collect()
     };
     ScanResult { runs: runs.found, parts }
+}
+
+/// Names of columns that a warning lists.
+const COLUMNS_NAMED: usize = 5;
+
+/// Says which columns of a table are not what they look like.
+fn report_columns(table: &Table, unread: &[String], report: &mut Report) {
+    let list = |names: &[String]| {
+        let named = names.iter().take(COLUMNS_NAMED).map(|name| format!("“{}”", Cell::Text(name).shown()));
+        let list = named.collect::<Vec<_>>().join(", ");
+        match names.len().saturating_sub(COLUMNS_NAMED) {
+            0 => list,
+            more => format!("{list} and {more} more"),
+        }
+    };
+    let mut repeated = table.mapping.repeated.clone();
+    repeated.sort_unstable();
+    repeated.dedup();
+    if !repeated.is_empty() {
+        let what = format!(
+            "It has more than one column with the name {}. The first one of each name is taken.",
+            list(&repeated)
+        );
+        report.warn(Warning::read_differently(&table.path, "table.column_twice", what));
+    }
+    if !unread.is_empty() {
+        let names = list(unread);
+        let what = match unread.len() {
+            1 => format!("It has a column of a type that is not read: {names}. What it says is unknown."),
+            _ => format!("It has columns of types that are not read: {names}. What they say is unknown."),
+        };
+        report.warn(Warning::skipped(&table.path, "table.column_type", what));
+    }
 }
 
 impl Chunk {
