@@ -184,6 +184,20 @@ fn a_published_mean_over_other_turns_stands_in_no_figure() {
     assert!(score.contains("Published numbers are of mean stamina and not drawn beside another"), "{score}");
 }
 
+/// A matrix of EvoCode-Bench and of Harbor jobs was as it is without `--published`, and its caption, too.
+#[test]
+fn a_benchmark_of_which_no_mean_is_published_says_so() {
+    const NONE: &str = "No mean stamina is published for this benchmark.";
+    let library = Library::fixtures(&["evocode"]);
+    let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
+    let matrix = |published| caption(&library.spec(&FigureOf::Matrix { of: request.clone(), published }));
+    assert!(matrix(true).contains(NONE) && !matrix(false).contains(NONE), "{}", matrix(true));
+    let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0).id;
+    let of = compared_runs(&[run.as_str()]);
+    let text = caption(&library.spec(&FigureOf::Bars { of, measure: Measure::Stamina, published: true }));
+    assert!(text.contains(NONE), "{text}");
+}
+
 #[test]
 fn published_numbers_have_cells_of_their_own_and_say_where_they_stand() {
     let place = tempfile::tempdir().unwrap();

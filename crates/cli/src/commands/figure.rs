@@ -105,7 +105,7 @@ pub(crate) struct FigureArgs {
     /// Which of several runs `paired` sets against the reference
     #[arg(long, value_name = "RUN")]
     other: Option<String>,
-    /// Lay published numbers over (bars of stamina, matrix, retries)
+    /// Lay published numbers over (bars of stamina, matrix, retries); the caption says why one is not drawn
     #[arg(long)]
     published: bool,
     #[command(flatten)]
@@ -180,6 +180,12 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
     let Ok(kind) = FigureWord::from_str(&args.what, true) else {
         return figure_again(workbench, args, as_json);
     };
+    if args.published && !matches!(kind, FigureWord::Bars | FigureWord::Matrix | FigureWord::Retries) {
+        note(&format!(
+            "--published has no effect on {}: published numbers are laid over bars of stamina, matrix and retries",
+            args.what
+        ));
+    }
     let figure = figure_of(workbench, kind, args)?;
     let preset = args.preset.clone().unwrap_or_else(|| "icml".to_owned());
     if let Some(out) = &args.out {
@@ -192,6 +198,7 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
     if args.preset.is_some() || args.height.is_some() || args.grey {
         let spec = workbench.print_spec(&figure, &preset, args.height, args.grey)?;
         let (svg, warnings) = workbench.svg_of(&spec)?;
+        note_published(args.published, &spec.method.notes);
         for warning in &warnings {
             note(&format!("warning: {warning}"));
         }
@@ -205,7 +212,9 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
     let theme = if args.dark { FigureTheme::Dark } else { FigureTheme::Light };
     let request = DrawFigure { figure, theme, width: 720.0, height: None };
     // A figure for the screen carries its spec too, so that it can be reproduced.
-    let (svg, _) = workbench.svg_of(&workbench.screen_spec(&request)?)?;
+    let spec = workbench.screen_spec(&request)?;
+    let (svg, _) = workbench.svg_of(&spec)?;
+    note_published(args.published, &spec.method.notes);
     if as_json {
         let mut drawn = json!(workbench.draw_figure(request)?);
         drawn["svg"] = json!(svg);
@@ -214,6 +223,13 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
         print_data(&svg);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Without a file no caption is printed, which says why a published number is not drawn.
+fn note_published(asked: bool, notes: &[String]) {
+    for text in notes.iter().filter(|text| asked && text.to_lowercase().contains("published")) {
+        note(text);
+    }
 }
 
 /// Reproduces a figure from its spec.

@@ -75,7 +75,7 @@ impl Workbench {
                 let beside = data.members.iter().map(beside_member).collect::<Result<Vec<_>, ApiError>>()?;
                 let mut notes = matrix::left_out(beside.iter().flatten(), &[], data.tau);
                 if *published && beside.iter().all(Vec::is_empty) {
-                    notes.push(matrix::none_beside(*measure == Measure::Stamina));
+                    notes.push(matrix::none_beside(&data, *measure));
                 }
                 let method = method::noted(method, notes);
                 (Figure::Bars(bars(&data, *measure, &beside)), method)
@@ -102,19 +102,16 @@ impl Workbench {
                     return Ok(printed(Figure::Matrix(matrix::figure(&data, None)), method));
                 }
                 let beside = self.beside_cells(&data)?;
-                let left_out = if data.of_one_turn {
-                    matrix::not_drawn(&data.published, data.tau).into_iter().collect()
-                } else {
-                    matrix::left_out(beside.values().flatten(), &matrix::placed(&data), data.tau)
-                };
-                let method = method::noted(method, left_out);
+                let method = method::noted(method, matrix::not_in_matrix(&data, &beside));
                 (Figure::Matrix(matrix::figure(&data, Some(&beside))), method)
             }
             FigureOf::Retries { of, published } => {
                 let data = self.get_retries(of.clone())?;
                 let policy = self.get_policy(Nothing {})?.name;
                 let method = method::retries(self.policy_method(&policy)?, &data);
-                let not_drawn = matrix::not_drawn(&data.published, data.tau).filter(|_| *published);
+                let not_drawn = matrix::not_drawn(&data.published, data.tau)
+                    .or_else(|| matrix::none_published(&data.published))
+                    .filter(|_| *published);
                 let notes = not_drawn.into_iter().chain(self.withdrawn_of(&of.members)?).collect();
                 let method = method::noted(method, notes);
                 (Figure::Retries(retries(&data, *published)), method)

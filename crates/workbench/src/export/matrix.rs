@@ -6,7 +6,7 @@ use figures::{Margin, Matrix, MatrixCell, Published};
 
 use super::percent::percent;
 use crate::Workbench;
-use crate::api::{self, ApiError, MatrixLine, Member, PublishedNumber};
+use crate::api::{self, ApiError, Comparison, MatrixLine, Measure, Member, PublishedNumber};
 use crate::compare::members;
 use crate::episodes::run_record;
 use crate::published;
@@ -139,14 +139,41 @@ pub(super) fn placed(data: &api::Matrix) -> Vec<&PublishedNumber> {
     data.published.iter().filter(|n| n.metric == MEAN_TURNS && n.harness.is_some()).collect()
 }
 
+/// No number is of what a figure shows.
+const NONE_SHOWN: &str = "No published mean is of a harness and a model that are shown";
+
 /// What is said under bars that were to have published numbers, and have none for another reason than turns or attempts.
-pub(super) fn none_beside(is_stamina: bool) -> String {
-    let why = if is_stamina {
-        "No published mean is of a harness and a model that are shown"
-    } else {
-        "Published numbers are of mean stamina and not drawn beside another measure"
-    };
-    why.to_owned()
+pub(super) fn none_beside(data: &Comparison, measure: Measure) -> String {
+    if measure != Measure::Stamina {
+        return "Published numbers are of mean stamina and not drawn beside another measure".to_owned();
+    }
+    let numbers: Vec<PublishedNumber> =
+        data.members.iter().flat_map(|member| published::numbers(&member.benchmark.0)).collect();
+    none_published(&numbers).unwrap_or_else(|| NONE_SHOWN.to_owned())
+}
+
+/// What is said where what is published of a benchmark has no mean stamina, so that there is nothing to draw.
+pub(super) fn none_published(numbers: &[PublishedNumber]) -> Option<String> {
+    let has_means = numbers.iter().any(|number| number.metric == MEAN_TURNS);
+    (!has_means).then(|| "No mean stamina is published for this benchmark".to_owned())
+}
+
+/// What is said under a matrix of published numbers that it does not draw, or of why there are none.
+pub(super) fn not_in_matrix(
+    data: &api::Matrix,
+    beside: &BTreeMap<(u32, u32), Vec<PublishedBeside>>,
+) -> Vec<String> {
+    if let Some(none) = none_published(&data.published) {
+        return vec![none];
+    }
+    if data.of_one_turn {
+        return not_drawn(&data.published, data.tau).into_iter().collect();
+    }
+    let placed = placed(data);
+    if placed.is_empty() && beside.values().all(Vec::is_empty) {
+        return vec![NONE_SHOWN.to_owned()];
+    }
+    left_out(beside.values().flatten(), &placed, data.tau)
 }
 
 /// `1 attempt per turn`, `3 or 10 attempts per turn`, `3 or an unknown number of attempts per turn`.
