@@ -230,7 +230,31 @@ fn each_run_has_the_first_of_its_warnings() {
     let of_run =
         |run: &str| read.report.warnings.iter().filter(|warning| warning.run.as_deref() == Some(run)).count();
     assert_eq!((of_run("a"), of_run("b")), (20, 1));
-    assert_eq!(read.warnings().last().unwrap().1, "39 more of the same kind are not listed.");
+    assert!(read.warnings().last().unwrap().1.ends_with(" 39 more of the same kind are not listed."));
+    let repairs = |run: &str| read.report.not_kept.warnings[&Some(run.to_owned())].repairs;
+    assert_eq!((repairs("a"), repairs("b")), (10, 29));
+}
+
+#[test]
+fn warnings_that_are_not_listed_are_counted_with_their_run_and_severity() {
+    use std::fmt::Write as _;
+    let mut text = format!("{HEADER}\n");
+    for run in 0..250 {
+        writeln!(text, "r{run},h,m,s,0,1,1\nr{run},h,m,s,1,1,maybe").unwrap();
+    }
+    let read = table("t.csv", text);
+    let mut counts = std::collections::HashMap::new();
+    for warning in &read.report.warnings {
+        let of_run: &mut model::WarningCounts = counts.entry(warning.run.clone().unwrap()).or_default();
+        of_run.add(&warning.code);
+    }
+    // The first ones of 200 runs are listed.
+    assert_eq!(counts.len(), 200);
+    for (run, unlisted) in &read.report.not_kept.warnings {
+        *counts.entry(run.clone().unwrap()).or_default() += *unlisted;
+    }
+    let each = model::WarningCounts { repairs: 1, warnings: 1, notes: 0 };
+    assert!(counts.len() == 250 && counts.values().all(|counts| *counts == each), "{counts:?}");
 }
 
 /// Parts end between episodes, and give the same as one part, in order or not.

@@ -1,9 +1,9 @@
 //! What is wrong with rows, said with their numbers: the first of each kind, those of each run among them, and how many more
 //! there are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
-use model::Warning;
+use model::{Severity, Warning, WarningCounts};
 
 use crate::format_trait::Report;
 
@@ -25,6 +25,17 @@ pub(super) enum RowAction {
 struct KindCount {
     all: u64,
     listed: u64,
+    /// Where the last one is listed.
+    last: usize,
+}
+
+/// Warnings of a run.
+#[derive(Debug)]
+struct RunCount {
+    /// Whether the first one of each kind is listed.
+    is_listed: bool,
+    /// By kind, how many are not listed.
+    unlisted: BTreeMap<&'static str, u64>,
 }
 
 /// Collects them.
@@ -32,15 +43,18 @@ struct KindCount {
 pub(super) struct RowWarnings {
     counts: BTreeMap<(String, &'static str), KindCount>,
     listed: Vec<Warning>,
-    /// The kinds of warnings of each run.
-    runs: HashMap<String, BTreeSet<&'static str>>,
+    runs: HashMap<String, RunCount>,
+    /// By kind, how many of no run are not listed.
+    unlisted: BTreeMap<&'static str, u64>,
 }
 
 impl RowWarnings {
     /// Says something of a row.
     pub(super) fn row(&mut self, path: &str, row: u64, code: &'static str, done: RowAction, what: &str) {
         if self.count(path, code, false) {
-            self.list(path, code, done, format!("Row {row} {what}"));
+            self.listed.push(warning(path, code, done, format!("Row {row} {what}")));
+        } else {
+            *self.unlisted.entry(code).or_default() += 1;
         }
     }
 
@@ -56,26 +70,26 @@ impl RowWarnings {
     ) {
         let is_first = self.is_first_of_run(run, code);
         if self.count(path, code, is_first) {
-            self.list(path, code, done, format!("Row {row} {what}"));
-            if let Some(last) = self.listed.pop() {
-                self.listed.push(last.of_run(run));
-            }
+            self.listed.push(warning(path, code, done, format!("Row {row} {what}")).of_run(run));
+        } else if let Some(count) = self.runs.get_mut(run) {
+            *count.unlisted.entry(code).or_default() += 1;
         }
     }
 
     /// Whether it is the first of its kind of one of the runs of which that is listed.
     fn is_first_of_run(&mut self, run: &str, code: &'static str) -> bool {
-        if let Some(codes) = self.runs.get_mut(run) {
-            return codes.insert(code);
+        if !self.runs.contains_key(run) {
+            let is_listed = self.runs.len() < RUNS_LISTED;
+            self.runs.insert(run.to_owned(), RunCount { is_listed, unlisted: BTreeMap::new() });
         }
-        let is_first = self.runs.len() < RUNS_LISTED;
-        if is_first {
-            self.runs.insert(run.to_owned(), BTreeSet::from([code]));
-        }
-        is_first
+        self.runs.get_mut(run).is_some_and(|count| {
+            let is_first = !count.unlisted.contains_key(code);
+            count.unlisted.entry(code).or_default();
+            is_first && count.is_listed
+        })
     }
 
-    /// Counts one of this kind. Whether it is listed.
+    /// Counts one of this kind. Whether it is listed, behind the others.
     fn count(&mut self, path: &str, code: &'static str, is_first_of_run: bool) -> bool {
         let count = match self.counts.get_mut(&(path.to_owned(), code)) {
             Some(count) => count,
@@ -83,25 +97,48 @@ impl RowWarnings {
         };
         count.all += 1;
         let is_listed = count.all <= LISTED || is_first_of_run;
-        count.listed += u64::from(is_listed);
+        if is_listed {
+            count.listed += 1;
+            count.last = self.listed.len();
+        }
         is_listed
     }
 
-    fn list(&mut self, path: &str, code: &'static str, done: RowAction, what: String) {
-        self.listed.push(match done {
-            RowAction::Repaired => Warning::repaired(path, code, what),
-            RowAction::Skipped => Warning::skipped(path, code, what),
-            RowAction::Differently => Warning::read_differently(path, code, what),
-        });
-    }
-
-    /// Hands them over.
-    pub(super) fn settle(self, report: &mut Report) {
+    /// Hands them over. What is not listed is counted with its run, and said by the last one of its kind.
+    pub(super) fn settle(mut self, report: &mut Report) {
+        for count in self.counts.values().filter(|count| count.all > count.listed) {
+            if let Some(last) = self.listed.get_mut(count.last) {
+                let more = count.all - count.listed;
+                last.message.push_str(&format!(" {more} more of the same kind are not listed."));
+            }
+        }
         report.warn_all(self.listed);
-        for ((path, code), count) in self.counts.into_iter().filter(|(_, count)| count.all > count.listed) {
-            let more = count.all - count.listed;
-            let what = format!("{more} more of the same kind are not listed.");
-            report.warn(Warning::read_differently(path, code, what));
+        let of_runs = self.runs.into_iter().map(|(run, count)| (Some(run), count.unlisted));
+        for (run, unlisted) in of_runs.chain([(None, self.unlisted)]) {
+            let counts = by_severity(&unlisted);
+            if counts.total() > 0 {
+                *report.not_kept.warnings.entry(run).or_default() += counts;
+            }
         }
     }
+}
+
+fn warning(path: &str, code: &'static str, done: RowAction, what: String) -> Warning {
+    match done {
+        RowAction::Repaired => Warning::repaired(path, code, what),
+        RowAction::Skipped => Warning::skipped(path, code, what),
+        RowAction::Differently => Warning::read_differently(path, code, what),
+    }
+}
+
+fn by_severity(unlisted: &BTreeMap<&'static str, u64>) -> WarningCounts {
+    let mut counts = WarningCounts::default();
+    for (code, count) in unlisted {
+        match Severity::from_code(code) {
+            Severity::Note => counts.notes += count,
+            Severity::Repair => counts.repairs += count,
+            Severity::Warning => counts.warnings += count,
+        }
+    }
+    counts
 }
