@@ -32,6 +32,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
     let ended = "mini_swe and openhands: each n = 2, 1 event, 1 censored";
     let horizon = "τ = 4";
     let policy = "censoring policy default";
+    let paired_instead = "The figure and table “paired” compare two runs on the scenarios that both played.";
     // What is said, and what must not be.
     let cases: Vec<(FigureOf, Vec<&str>, Vec<&str>)> = vec![
         (
@@ -46,6 +47,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
                 "Greenwood's variances, unpaired",
                 "p values are of a log-rank test over all turns",
                 "for one comparison",
+                paired_instead,
                 ended,
                 horizon,
                 policy,
@@ -57,6 +59,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
             vec![
                 "on the log scale",
                 "p values are of a log-rank test over all turns",
+                paired_instead,
                 ended,
                 horizon,
                 policy,
@@ -66,7 +69,7 @@ fn every_figure_says_method_n_events_policy_and_software() {
         (
             FigureOf::Paired { of: compared_runs(&TWO), other: 1 },
             vec!["Student's t over the differences", "2 scenarios", ended, horizon, policy],
-            vec!["shared scenarios"],
+            vec!["shared scenarios", paired_instead],
         ),
         (bars(Measure::Stamina), vec!["Greenwood 95 % CI", ended, horizon, policy], vec![]),
         (bars(Measure::Score), vec!["Mean over scenarios", ended, policy], vec!["τ"]),

@@ -123,8 +123,19 @@ pub(super) fn noted(mut method: Method, notes: Vec<String>) -> Method {
     method
 }
 
+/// Where runs share scenarios, the figure that compares them one by one is named: it is the one to look at first.
+fn paired_instead(data: &Comparison) -> Option<String> {
+    let shares = |pair: &api::ComparedPair| pair.paired.as_ref().is_some_and(|p| p.scenarios.len() > 1);
+    let what = if data.of_one_turn { "tasks" } else { "scenarios" };
+    data.pairs
+        .iter()
+        .any(shares)
+        .then(|| format!("The figure and table “paired” compare two runs on the {what} that both played"))
+}
+
 /// Unpaired differences or ratios, with the log-rank p beside them.
 pub(super) fn differences(method: Method, data: &Comparison, ratio: bool) -> Method {
+    let method = noted(method, paired_instead(data).into_iter().collect());
     let tested = data.pairs.iter().filter(|p| p.p_holm.is_some()).count();
     let holm = match tested {
         1 => "for one comparison".to_owned(),
