@@ -49,7 +49,7 @@ export function cellsOf(matrix: Matrix, chosen: readonly number[]): MatrixCell[]
   return chosen.map((at) => matrix.cells[at]).filter((cell) => cell != null);
 }
 
-/** Which cells hold τ down, as a comparison says it: `Compared over 7 turns: MiniMax-M3 has no data beyond turn 7; the others have data to turn 9.` */
+/** Which cells hold τ down, as a comparison says it: `Compared over 7 turns: MiniMax-M3 has no data beyond turn 7; the others have data to turn 9 or later.` */
 export function heldInWords(matrix: Pick<Matrix, "tau" | "shortest" | "harnesses" | "models" | "cells">): string | null {
   const { tau, shortest, harnesses, models } = matrix;
   if (shortest === null) return null;
@@ -64,7 +64,7 @@ export function heldInWords(matrix: Pick<Matrix, "tau" | "shortest" | "harnesses
           : `${lineName(harnesses[cell.harness])} × ${lineName(models[cell.model])}`,
     );
   const who = names.length > 3 ? `${String(names.length)} cells` : names.join(", ").replace(/, ([^,]*)$/, " and $1");
-  return `Compared over ${counted(tau, "turn")}: ${who} ${names.length === 1 ? "has" : "have"} no data beyond turn ${String(tau)}; the others have data to turn ${String(shortest.otherwise)}.`;
+  return `Compared over ${counted(tau, "turn")}: ${who} ${names.length === 1 ? "has" : "have"} no data beyond turn ${String(tau)}; the others have data to turn ${String(shortest.otherwise)} or later.`;
 }
 
 /** Cells whose turns are graded by themselves, as lines of a table of scores. */

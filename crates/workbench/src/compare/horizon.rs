@@ -42,7 +42,7 @@ pub(crate) fn hint(known: u32) -> String {
     }
 }
 
-/// The sentence.
+/// The sentence. `otherwise`: the turn to which every other one is known, and some of them further.
 pub(crate) fn held_down(tau: u32, who: &[&str], otherwise: u32) -> String {
     let (who, verb) = match who {
         [one] => ((*one).to_owned(), "has"),
@@ -50,7 +50,7 @@ pub(crate) fn held_down(tau: u32, who: &[&str], otherwise: u32) -> String {
         _ => (format!("{} of them", who.len()), "have"),
     };
     format!(
-        "Compared over {}: {who} {verb} no data beyond turn {tau}; the others have data to turn {otherwise}.",
+        "Compared over {}: {who} {verb} no data beyond turn {tau}; the others have data to turn {otherwise} or later.",
         model::counted(tau.into(), "turn")
     )
 }

@@ -30,7 +30,7 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
     assert_eq!(all.tau, 2);
     let names_turns = |c: &&String| {
         c.starts_with("Compared over 2 turns: ")
-            && c.ends_with(" has no data beyond turn 2; the others have data to turn 4.")
+            && c.ends_with(" has no data beyond turn 2; the others have data to turn 4 or later.")
     };
     assert_eq!(all.cautions.iter().filter(names_turns).count(), 1, "{:?}", all.cautions);
     let two = library.compared(members(&["lab.whole", "lab.another"]), Pairs::Reference);
@@ -52,6 +52,22 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
     assert_eq!((without.tau, without.shortest, without.models.len()), (4, None, 2));
     let asked = matrix(MatrixRequest { tau: Some(1), ..MatrixRequest::default() });
     assert_eq!((asked.tau, asked.shortest), (1, None), "who asks for a τ knows it");
+}
+
+/// "The others have data to turn 9" was said where some of them have data to turn 15.
+#[test]
+fn the_others_are_known_at_least_to_the_turn_that_is_named() {
+    let one: &[&[&[Try]]] = &[&[&[PASSED]]];
+    let two: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED]]];
+    let four: &[&[&[Try]]] = &[&[&[PASSED], &[PASSED], &[PASSED], &[PASSED]]];
+    let (_folder, library) = library(&[
+        given("short", "h", "x", one),
+        given("middling", "h", "y", two),
+        given("long", "h", "z", four),
+    ]);
+    let all = library.compared(members(&["lab.short", "lab.middling", "lab.long"]), Pairs::Reference);
+    let ending = "no data beyond turn 1; the others have data to turn 2 or later.";
+    assert!(all.cautions.iter().any(|caution| caution.ends_with(ending)), "{:?}", all.cautions);
 }
 
 #[test]
