@@ -89,6 +89,7 @@ fn is_of_the_command_line(code: &str) -> bool {
                 | "importer.not_mine"
                 | "table.map"
                 | "table.no_column"
+                | "table.no_rows"
                 | "pack.none"
                 | "pack.no_such"
                 | "case.no_such"

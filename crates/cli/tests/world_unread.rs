@@ -204,6 +204,29 @@ fn a_single_file_of_no_format_is_named_by_its_form() {
 }
 
 #[test]
+fn a_table_of_which_no_row_can_be_read_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    let header = "run,harness,model,scenario,turn,attempt,passed\n";
+    for (rows, sentence) in [
+        (
+            "a,h,m,s,1,1,true,more\n",
+            "\"t.csv\" has no row that can be read. Row 2 has 8 cells, and the header 7.",
+        ),
+        (",h,m,s,1,1,true\n", "\"t.csv\" has no row that can be read. Row 2 names no run."),
+        ("", "\"t.csv\" is a tidy table without a row"),
+    ] {
+        fs::write(&path, format!("{header}{rows}")).expect("a file");
+        let (exit, printed, json) = ingest(&path);
+        assert_eq!((exit, &json["code"]), (Some(2), &"table.no_rows".into()), "{printed}");
+        assert!(printed.contains(sentence), "{printed}");
+    }
+    fs::write(&path, format!("{header}a,h,m,s,1,1,true,more\na,h,m,s,1,1,true\n")).expect("a file");
+    let (exit, _, json) = ingest(&path);
+    assert_eq!((exit, &json["runs"]), (Some(0), &1.into()));
+}
+
+#[test]
 fn what_comes_near_a_format_is_told_where_nothing_is_known() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir_all(folder.path().join("batch/harbor_jobs")).expect("folders");

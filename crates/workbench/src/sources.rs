@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use files::Tree;
 use ingest::discover::{Discovery, NotRecognized as NotFound, discover, is_recognized};
-use ingest::formats::table::ColumnRenames;
+use ingest::formats::table::{self, ColumnRenames};
 use ingest::import::{ImportError, ImportResult, import, import_found};
 use model::{Warning, WarningCounts};
 use store::{RunFilter, RunId, Source, Store, WarningFilter};
 
-use self::open::{found_formats, name_of, no_zip, not_read, not_recognized};
+use self::open::{found_formats, name_of, no_rows, no_zip, not_read, not_recognized};
 pub(crate) use self::open::{is_there, open_tree};
 use crate::api::{
     ApiError, AppState, Changes, FoundThing, ImportReport, ImportReportRequest, Nothing, OpenSource,
@@ -319,6 +319,9 @@ impl Workbench {
         let counts = imported.counts;
         // All of them at once: each page would sort all of them again.
         let warnings = self.store.warnings(id, &WarningFilter::default(), 0, u32::MAX)?.warnings;
+        if counts.runs == 0 && imported.formats == [table::FORMAT] {
+            return Err(no_rows(&source, &warnings));
+        }
         Ok(Ingested {
             path: source.path,
             name: source.name,

@@ -6,6 +6,8 @@ use files::{ReadError, Tree};
 use ingest::discover::{FoundFormat, NotRecognized as NotFound, discover};
 use ingest::formats::table::{self, IncompleteTable};
 use ingest::unread;
+use model::Warning;
+use store::Source;
 
 use crate::api::{ApiError, FormatLookup, FoundThing, NotRecognized, TableColumns, TableGuess};
 
@@ -94,6 +96,24 @@ pub(super) fn no_zip(path: &Path) -> ApiError {
             not_recognized(NotFound { folders: 0, ..nothing }, path)
         }
     }
+}
+
+/// A tidy table that gave no run. It stays in the library, where its report lists the rows.
+pub(super) fn no_rows(source: &Source, warnings: &[Warning]) -> ApiError {
+    let name = &source.name;
+    // What is wrong with columns is no reason.
+    let of_row = warnings.iter().find(|warning| !warning.code.starts_with("table.column"));
+    let (what, hint) = match of_row {
+        Some(first) => (
+            format!("\"{name}\" has no row that can be read. {}", first.message),
+            format!("Mend the rows; stamina import-report {name} lists what is wrong with them"),
+        ),
+        None => (
+            format!("\"{name}\" is a tidy table without a row"),
+            "Check that it is the right file, and whole".to_owned(),
+        ),
+    };
+    ApiError::new("table.no_rows", what).at(source.path.clone()).hint(hint)
 }
 
 /// The formats of a source.
