@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use files::Tree;
+use ingest::discover::discover;
 use ingest::format_trait::{Format, Sniff};
 use ingest::formats::harbor::Harbor;
-use model::{ArtifactKind, Baseline, EndReason, Request, StepKind};
+use model::{ArtifactKind, Baseline, EndReason, Request, StepKind, WarningCounts};
 
 use crate::harbor::{V1, V2, V5, V7, fixture, letters, read, score, write};
 
@@ -185,6 +186,16 @@ fn a_zip_gives_the_same_as_the_folder() {
     let (zipped, folder) = (read(&zip), read(&fixture()));
     assert_eq!(zipped.episodes, folder.episodes);
     assert_eq!(zipped.runs, folder.runs);
+}
+
+/// The sample opened with "1 warning", a triangle that stands for a number that may be wrong: its tasks have deep folders.
+#[test]
+fn deep_folders_beside_the_jobs_of_the_sample_are_a_note() {
+    let zip = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/sample-harbor.zip");
+    let found = discover(&Tree::open(&zip).unwrap()).unwrap();
+    let codes: Vec<&str> = found.warnings.iter().map(|warning| warning.code.as_str()).collect();
+    assert_eq!(codes, ["search.cut_short"]);
+    assert_eq!(WarningCounts::from_codes(codes).to_string(), "1 note");
 }
 
 #[test]
