@@ -204,6 +204,32 @@ fn a_single_file_of_no_format_is_named_by_its_form() {
 }
 
 #[test]
+fn what_a_table_is_written_in_that_is_not_read_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let object = r#"{"run":"a","harness":"h","model":"m","scenario":"s","turn":1,"attempt":1,"passed":true}"#;
+    let wide =
+        |text: &str| [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let list = "it is a JSON list; write one object a line";
+    let cases: [(&str, Vec<u8>, &str); 4] = [
+        ("one-line.jsonl", format!("[{object},{object}]").into_bytes(), list),
+        ("lines.jsonl", format!("[\n{object},\n{object}\n]\n").into_bytes(), list),
+        ("wide.jsonl", wide(object), "it is a text in UTF-16; save it as UTF-8"),
+        (
+            "wide.csv",
+            wide("run,harness,model,scenario,turn,attempt,passed\r\na,h,m,s,1,1,true\r\n"),
+            "it is a text in UTF-16; save it as UTF-8",
+        ),
+    ];
+    for (name, content, sentence) in cases {
+        let path = folder.path().join(name);
+        fs::write(&path, content).expect("a file");
+        let (exit, printed, json) = ingest(&path);
+        assert_eq!((exit, &json["code"]), (Some(2), &"source.not_recognised".into()), "{name}: {printed}");
+        assert!(printed.contains(sentence), "{name}: {printed}");
+    }
+}
+
+#[test]
 fn a_table_of_which_no_row_can_be_read_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");

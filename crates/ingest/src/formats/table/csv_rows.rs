@@ -7,7 +7,7 @@ use files::{ReadError, Tree};
 
 use super::cell::Cell;
 use super::mapping::Mapping;
-use super::rows::{BudgetedReader, COLUMNS_CAP, RowError, RowStart, Rows, mix};
+use super::rows::{BudgetedReader, COLUMNS_CAP, RowError, RowStart, Rows, check_encoding, mix};
 
 type Source = Box<dyn Read + Send>;
 
@@ -53,6 +53,7 @@ impl CsvRows {
         if size == 0 {
             return Err(ReadError::Malformed { code: "file.empty", what: "the file is empty".to_owned() });
         }
+        check_encoding(&head)?;
         let mark = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
         let head = &head[mark..];
         let rank = |delimiter: &u8| {

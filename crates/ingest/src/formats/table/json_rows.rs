@@ -9,7 +9,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::cell::Cell;
-use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, mix};
+use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, check_encoding, mix};
 
 type Source = Box<dyn Read + Send>;
 
@@ -41,6 +41,17 @@ fn flat(value: Value) -> Value {
         Value::Array(_) | Value::Object(_) => Value::String(value.to_string()),
         _ => value,
     }
+}
+
+fn begins_as_list(head: &[u8]) -> bool {
+    head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start().starts_with(b"[")
+}
+
+/// Whether the file is one list over several lines: the last of its objects has no comma behind it and looks like a row.
+fn begins_a_list_of_lines(head: &[u8]) -> bool {
+    let mut lines = head.split(|byte| *byte == b'\n');
+    let first = lines.find(|line| !line.trim_ascii().is_empty()).unwrap_or_default();
+    begins_as_list(first) && serde_json::from_slice::<IgnoredAny>(first).is_err()
 }
 
 /// The keys of an object; what stands behind them is passed over.
@@ -97,6 +108,7 @@ impl JsonRows {
         if size == 0 {
             return Err(ReadError::Malformed { code: "file.empty", what: "the file is empty".to_owned() });
         }
+        check_encoding(&head)?;
         let mut header: Vec<String> = Vec::new();
         let mut places = HashMap::new();
         for line in head.split(|byte| *byte == b'\n').take(HEADER_LINES) {
@@ -107,8 +119,11 @@ impl JsonRows {
                 }
             }
         }
-        if header.is_empty() {
-            let what = "no JSON object in its first lines".to_owned();
+        if header.is_empty() || begins_a_list_of_lines(&head) {
+            let mut what = "no JSON object in its first lines".to_owned();
+            if begins_as_list(&head) {
+                what.push_str(": it is a JSON list; write one object a line, as jq -c '.[]' does");
+            }
             return Err(ReadError::Malformed { code: "json.wrong_type", what });
         }
         let next = RowStart { row: 1, offset: 0 };

@@ -38,6 +38,17 @@ impl Encoding {
     }
 }
 
+/// Refuses a text in UTF-16, as spreadsheets and Windows save it, by its first bytes.
+pub(super) fn check_encoding(head: &[u8]) -> Result<(), ReadError> {
+    let has_mark = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let is_wide = has_mark || head.iter().take(2).any(|byte| *byte == 0);
+    if is_wide {
+        let what = "it is a text in UTF-16; save it as UTF-8".to_owned();
+        return Err(ReadError::Malformed { code: "file.not_utf8", what });
+    }
+    Ok(())
+}
+
 /// Where a row begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RowStart {
