@@ -455,13 +455,13 @@ fn a_caveat_of_several_members_is_said_once() {
 #[test]
 fn a_published_number_that_no_figure_draws_is_said_on_stderr() {
     let library = Library::with_fixtures(&["staminabench"]);
-    let said = |kind: &str| {
+    let stderr_of = |kind: &str| {
         let output = library.run(&["figure", kind, "staminabench.own", "--published"]);
         assert!(output.status.success() && output.stdout.starts_with(b"<"), "{kind}");
         String::from_utf8(output.stderr).expect("UTF-8")
     };
-    let survival = said("survival");
+    let survival = stderr_of("survival");
     assert!(survival.contains("--published has no effect on survival: "), "{survival}");
-    let bars = said("bars");
+    let bars = stderr_of("bars");
     assert!(bars.contains("over 100 turns and not drawn beside means over"), "{bars}");
 }

@@ -196,8 +196,9 @@ fn a_benchmark_of_which_no_mean_is_published_says_so() {
     let matrix = |published| caption(&library.spec(&FigureOf::Matrix { of: request.clone(), published }));
     assert!(matrix(true).contains(NONE) && !matrix(false).contains(NONE), "{}", matrix(true));
     let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0).id;
-    let of = compared_runs(&[run.as_str()]);
-    let text = caption(&library.spec(&FigureOf::Bars { of, measure: Measure::Stamina, published: true }));
+    let request = compared_runs(&[run.as_str()]);
+    let bars = FigureOf::Bars { of: request, measure: Measure::Stamina, published: true };
+    let text = caption(&library.spec(&bars));
     assert!(text.contains(NONE), "{text}");
 }
 
