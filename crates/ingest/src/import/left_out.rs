@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use model::Run;
-use store::{LeftOut, LeftOutRun};
+use store::{CopiesLeftOut, LeftOutRun};
 
 use crate::format_trait::{Part, Survey};
 
@@ -26,7 +26,7 @@ pub(super) struct Exclusions {
 /// Says what stays left out, by what the places hold now; `None` = a place could not be surveyed, so that what was read of it
 /// before stays. `known` has the stamps of the other parts, `stamp` computes that of a part.
 pub(super) fn stays_out(
-    left_out: &LeftOut,
+    left_out: &CopiesLeftOut,
     known: &HashMap<Name, u64>,
     places: &HashMap<&str, Option<&Survey>>,
     stamp: impl Fn(&Part) -> u64,
@@ -120,10 +120,10 @@ mod tests {
             original_key: "r".into(),
             has_original: true,
         };
-        let left_out = LeftOut { runs: vec![copy], parts: HashMap::from([(name("copy", "p"), 1)]) };
+        let left_out = CopiesLeftOut { runs: vec![copy], parts: HashMap::from([(name("copy", "p"), 1)]) };
         let known = HashMap::from([(name("job", "p"), 1), (name("other", "p"), 1)]);
         let same = survey(&["r"], &[("p", 1)]);
-        let stays = |left_out: &LeftOut, copy: Option<&Survey>, job: Option<&Survey>| {
+        let stays = |left_out: &CopiesLeftOut, copy: Option<&Survey>, job: Option<&Survey>| {
             let places = HashMap::from([("copy", copy), ("job", job), ("other", None)]);
             stays_out(left_out, &known, &places, |part| part.stamp)
         };
@@ -146,7 +146,7 @@ mod tests {
         named.runs[0].model = Some("model-a".into());
         assert_eq!(stays(&left_out, Some(&named), Some(&same)), none, "now it knows more than the original");
         assert_eq!(stays(&left_out, Some(&same), Some(&named)), all);
-        let withdrawn = LeftOut {
+        let withdrawn = CopiesLeftOut {
             runs: left_out.runs.iter().map(|run| LeftOutRun { has_original: false, ..run.clone() }).collect(),
             ..left_out.clone()
         };
@@ -173,13 +173,13 @@ mod tests {
         let both = survey(&["r", "s"], &[("p", 1)]);
         let places = HashMap::from([("copy", Some(&both)), ("job", Some(&both))]);
         let stays = |of_s: bool| {
-            let left_out = LeftOut { runs: vec![run("r", true), run("s", of_s)], parts: parts.clone() };
+            let left_out = CopiesLeftOut { runs: vec![run("r", true), run("s", of_s)], parts: parts.clone() };
             stays_out(&left_out, &known, &places, |part| part.stamp)
         };
         assert_eq!((stays(true).runs.len(), stays(true).parts.len()), (2, 1));
         assert_eq!(stays(false), Exclusions::default());
         // A copy inside one run has no run of its own.
-        let inside = LeftOut { runs: Vec::new(), parts: parts.clone() };
+        let inside = CopiesLeftOut { runs: Vec::new(), parts: parts.clone() };
         assert_eq!(stays_out(&inside, &known, &places, |part| part.stamp).parts, parts);
     }
 }

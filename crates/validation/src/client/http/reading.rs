@@ -62,7 +62,11 @@ fn too_large(limit: usize) -> ExchangeError {
 
 impl Incoming {
     /// Reads one response.
-    pub(super) fn answer(&mut self, limit: usize, source: Source<'_>) -> Result<ReceivedResponse, ExchangeError> {
+    pub(super) fn answer(
+        &mut self,
+        limit: usize,
+        source: Source<'_>,
+    ) -> Result<ReceivedResponse, ExchangeError> {
         (self.filled, self.taken) = (0, 0);
         for _ in 0..=INTERIM {
             let Head { status, length, keep } = self.head(source)?;
