@@ -207,8 +207,9 @@ fn a_single_file_of_no_format_is_named_by_its_form() {
 fn what_a_table_is_written_in_that_is_not_read_is_said() {
     let folder = tempfile::tempdir().expect("a folder");
     let object = r#"{"run":"a","harness":"h","model":"m","scenario":"s","turn":1,"attempt":1,"passed":true}"#;
-    let wide =
-        |text: &str| [0xfeff].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let wide = |text: &str| -> Vec<u8> {
+        std::iter::once(0xfeff_u16).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()
+    };
     let list = "it is a JSON list; write one object a line";
     let cases: [(&str, Vec<u8>, &str); 4] = [
         ("one-line.jsonl", format!("[{object},{object}]").into_bytes(), list),
