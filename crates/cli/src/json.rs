@@ -10,6 +10,9 @@ use workbench::api::{
 };
 use workbench::{CopiedRun, Ingested};
 
+/// The format of tidy tables.
+const TABLE: &str = "table";
+
 /// One source of `stamina ingest --json`.
 pub(crate) fn ingested(source: &Ingested) -> Value {
     let warnings: Vec<Value> = source.warnings.iter().map(warning).collect();
@@ -178,7 +181,10 @@ pub(crate) fn run(row: &RunRow, note: Option<&str>) -> Value {
     for key in ["sr_at_k", "round_by_round", "alone"] {
         value[key] = of_rounds[key].clone();
     }
-    value["rounds_missing"] = of_rounds["missing"].clone();
+    value["rounds_missing"] = match &row.rounds {
+        Some(_) => of_rounds["missing"].clone(),
+        None => json!([no_rounds(row)]),
+    };
     value["unrecognised_note"] = json!(note);
     value["withdrawn_episodes"] = json!(row.withdrawn_episodes);
     value["doubts"] = json!(row.doubts);
@@ -195,6 +201,20 @@ fn tokens_per_second(row: &RunRow) -> Value {
         Some(json!({ "median": median, "p10": row.tokens_per_second(part, "p10") }))
     };
     json!({ "prompt": speed("prompt"), "answer": speed("answer") })
+}
+
+/// Why none of the scores of rounds applies to a run.
+fn no_rounds(row: &RunRow) -> String {
+    let why = if row.episodes == 0 {
+        "the run has no episode"
+    } else if row.pass_rate.is_some() {
+        "each task has one turn, of which pass@k says more"
+    } else if row.format == TABLE {
+        "its turns score by their share of tests passed; a column scoring that says turns has them score as a whole"
+    } else {
+        "its turns are not graded by themselves"
+    };
+    format!("MT@k, SR, Gap and Comp do not apply: {why}.")
 }
 
 /// MT@k by k, SR, Gap and Comp, and the reasons for missing ones; all `null` where they do not apply.
