@@ -203,12 +203,12 @@ fn tokens_per_second(row: &RunRow) -> Value {
     json!({ "prompt": speed("prompt"), "answer": speed("answer") })
 }
 
-/// Why none of the scores of rounds applies to a run.
+/// Why no score of rounds applies to a run.
 fn no_rounds(row: &RunRow) -> String {
     let why = if row.episodes == 0 {
         "the run has no episode"
     } else if row.pass_rate.is_some() {
-        "each task has one turn, of which pass@k says more"
+        "each task has one turn, and pass@k is its score"
     } else if row.format == TABLE {
         "its turns score by their share of tests passed; a column scoring that says turns has them score as a whole"
     } else {
