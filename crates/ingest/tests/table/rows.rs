@@ -218,6 +218,28 @@ fn of_columns_with_one_name_the_first_is_taken_and_it_is_said() {
 }
 
 #[test]
+fn seconds_that_are_of_another_unit_are_unknown() {
+    let seconds = "agent_seconds,test_seconds,episode_agent_seconds,episode_test_seconds";
+    let row = "a,h,m,s,1,1,1,90500000000,100000000,1e9,2.5";
+    let read = table("t.csv", format!("{HEADER},{seconds}\n{row}\n"));
+    let episode = read.episode("a", "s");
+    let of_attempt = &episode.turns[0].attempts[0].timing;
+    assert_eq!((of_attempt.agent_seconds, of_attempt.test_seconds), (None, Some(1e8)));
+    assert_eq!((episode.timing.agent_seconds, episode.timing.test_seconds), (None, Some(2.5)));
+    let warnings: Vec<&str> = (read.warnings().iter())
+        .map(|(code, message)| {
+            assert_eq!(*code, "value.not_usable");
+            message.split(':').next().unwrap_or_default()
+        })
+        .collect();
+    let expected = [
+        "Row 2 says episode_agent_seconds “1e9”, which is more than three years",
+        "Row 2 says agent_seconds “90500000000”, which is more than three years",
+    ];
+    assert_eq!(warnings, expected);
+}
+
+#[test]
 fn each_run_has_the_first_of_its_warnings() {
     use std::fmt::Write as _;
     let mut text = format!("{HEADER}\n");

@@ -69,8 +69,8 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     attempt.cost_usd = taker.amount(Field::CostUsd);
     attempt.tool_calls = taker.count(Field::ToolCalls);
     attempt.steps = taker.count(Field::Steps);
-    attempt.timing.agent_seconds = taker.amount(Field::AgentSeconds);
-    attempt.timing.test_seconds = taker.amount(Field::TestSeconds);
+    attempt.timing.agent_seconds = taker.seconds(Field::AgentSeconds);
+    attempt.timing.test_seconds = taker.seconds(Field::TestSeconds);
     attempt.timing.started_at = taker.time(Field::StartedAt);
     attempt.timing.finished_at = taker.time(Field::FinishedAt);
     let span = odd_span(

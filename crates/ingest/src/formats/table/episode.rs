@@ -93,8 +93,8 @@ impl EpisodeBuilder {
             Some(of_columns.with_cached_included())
         });
         first(&mut episode.cost_usd, || taker.amount(Field::EpisodeCostUsd));
-        first(&mut episode.timing.agent_seconds, || taker.amount(Field::EpisodeAgentSeconds));
-        first(&mut episode.timing.test_seconds, || taker.amount(Field::EpisodeTestSeconds));
+        first(&mut episode.timing.agent_seconds, || taker.seconds(Field::EpisodeAgentSeconds));
+        first(&mut episode.timing.test_seconds, || taker.seconds(Field::EpisodeTestSeconds));
         first(&mut episode.timing.started_at, || taker.time(Field::EpisodeStartedAt));
         first(&mut episode.timing.finished_at, || taker.time(Field::EpisodeFinishedAt));
     }

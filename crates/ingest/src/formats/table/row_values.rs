@@ -14,6 +14,9 @@ pub(super) const TEXT_CAP: usize = 8 * 1024;
 /// Longest title that is made of a request.
 pub(super) const TITLE_CAP: usize = 120;
 
+/// Most seconds of an attempt or an episode, about three years.
+const MOST_SECONDS: f64 = 1e8;
+
 /// Where rows come from.
 pub(super) struct Place<'a> {
     pub(super) tree: &'a Tree,
@@ -91,6 +94,21 @@ impl<'b> Taker<'_, 'b> {
     /// An amount that is not negative.
     pub(super) fn amount(&mut self, field: Field) -> Option<f64> {
         self.take(field, Cell::amount)
+    }
+
+    /// Seconds. So many are of another unit, whatever the column is called: nanoseconds are integers in many files.
+    pub(super) fn seconds(&mut self, field: Field) -> Option<f64> {
+        let seconds = self.amount(field)?;
+        if seconds <= MOST_SECONDS {
+            return Some(seconds);
+        }
+        let what = format!(
+            "says {} “{}”, which is more than three years: seconds are wanted. It is unknown.",
+            field.name(),
+            self.row.cell(field).shown()
+        );
+        self.say("value.not_usable", RowAction::Differently, &what);
+        None
     }
 
     /// A point in time.
