@@ -195,7 +195,7 @@ impl Trial<'_> {
                 second.lose(error.to_string(), is_ours);
             }
             Err(StepFailure::Ended(reason, _, message)) => {
-                second.lose(message, reason == EndReason::Environment)
+                second.lose(message, reason == EndReason::Environment);
             }
         }
         if let Some(FailedVerification { why, .. }) = &second.lost {

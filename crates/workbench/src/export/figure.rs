@@ -112,7 +112,7 @@ impl Workbench {
                 let not_drawn = matrix::not_drawn(&data.published, data.tau)
                     .or_else(|| matrix::none_published(&data.published))
                     .filter(|_| *published);
-                let notes = not_drawn.into_iter().chain(self.withdrawn_of(&of.members)?).collect();
+                let notes = not_drawn.into_iter().chain(self.withdrawn_marks(&of.members)?).collect();
                 let method = method::noted(method, notes);
                 (Figure::Retries(retries(&data, *published)), method)
             }

@@ -105,7 +105,7 @@ impl Workbench {
     }
 
     /// The marks of those runs of members that a user has withdrawn.
-    pub(in crate::export) fn withdrawn_of(&self, shown: &[Member]) -> Result<Vec<String>, ApiError> {
+    pub(in crate::export) fn withdrawn_marks(&self, shown: &[Member]) -> Result<Vec<String>, ApiError> {
         Ok(doubts::withdrawn_runs(&members::resolve(&self.store, shown)?))
     }
 

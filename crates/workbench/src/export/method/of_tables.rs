@@ -230,7 +230,7 @@ impl Workbench {
     /// `intervals` = how those of the table are made, where it has others than the means.
     fn of_retries(&self, request: &RetriesRequest, intervals: Option<&str>) -> Result<Method, ApiError> {
         let data = self.retries(request)?;
-        let method = noted(retries(self.current_policy()?, &data), self.withdrawn_of(&request.members)?);
+        let method = noted(retries(self.current_policy()?, &data), self.withdrawn_marks(&request.members)?);
         let counts = method
             .counts
             .into_iter()
