@@ -114,8 +114,9 @@ impl FlatBuffer<'_> {
 
     /// The name of a field of a schema and how many of its units a second has, if it is a duration.
     fn duration(&self, field: usize) -> Option<(String, i64)> {
-        const DURATION: [u8; 1] = [18];
-        if self.bytes(self.field(field, 2)?)? != DURATION {
+        const DURATION: u8 = 18;
+        let [kind] = self.bytes(self.field(field, 2)?)?;
+        if kind != DURATION {
             return None;
         }
         let unit = match self.field(self.target(self.field(field, 3)?)?, 0) {
