@@ -41,8 +41,9 @@ impl Encoding {
 /// Refuses a text in UTF-16, as spreadsheets and Windows save it, by its first bytes.
 pub(super) fn check_encoding(head: &[u8]) -> Result<(), ReadError> {
     let has_mark = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    let is_wide = has_mark || head.iter().take(2).any(|byte| *byte == 0);
-    if is_wide {
+    // Of the two bytes of a letter of a header one is 0.
+    let is_letter = matches!(head, [0, 1.., ..] | [1.., 0, ..]);
+    if has_mark || is_letter {
         let what = "it is a text in UTF-16; save it as UTF-8".to_owned();
         return Err(ReadError::Malformed { code: "file.not_utf8", what });
     }
