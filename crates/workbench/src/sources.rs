@@ -228,7 +228,7 @@ impl Workbench {
     /// Puts a folder or zip into the library that is read through the table that an importer makes of it now.
     fn register_with(&self, path: &Path, program: &Path, columns: &ColumnRenames) -> Result<i64, ApiError> {
         let look = |tree: &Tree| searched(path, tree, is_recognized);
-        let (tree, table, _) = self.imported_tree(path, program, columns, look)?;
+        let (tree, table, ()) = self.imported_tree(path, program, columns, look)?;
         self.register_imported(path, &tree, &table)
     }
 
