@@ -8,7 +8,7 @@ use model::{EndReason, Episode, Turn, Verdict};
 use runner::Finish;
 
 use crate::common::{episodes, keep};
-use crate::tasks_of_harbor::{HARNESS, REWARD, settings, task};
+use crate::tasks_of_harbor::{HARNESS, REWARD, is_every_way, settings, task};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs a container engine"]
@@ -243,8 +243,15 @@ async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
     let judged = format!(
         "cd /app; r=1; [ \"$(cat net)\" = lo ] || r=0; [ -s programs ] && r=0; [ \"$(cat home)\" = \"$(printf '/agent\\n1234')\" ] || r=0; echo $r {REWARD}"
     );
-    let toml = "[agent]\nuser = \"someone\"\n[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n";
-    task(&tasks, "a_whole", toml, &[(looks, &judged), ("test -e /app/net", &judged)]);
+    // A start of the harness is dear: in the deep test there is a second step, and a task more.
+    let is_every_way = is_every_way();
+    let mut toml = "[agent]\nuser = \"someone\"\n[[steps]]\nname = \"s0\"\n".to_owned();
+    let mut steps = vec![(looks, judged.as_str())];
+    if is_every_way {
+        toml.push_str("[[steps]]\nname = \"s1\"\n");
+        steps.push(("test -e /app/net", judged.as_str()));
+    }
+    task(&tasks, "a_whole", &toml, &steps);
     let recipe =
         "FROM debian:trixie-slim\nRUN useradd --uid 1234 someone && mkdir -m 777 /app\nWORKDIR /app\n";
     fs::write(tasks.join("a_whole/environment/Dockerfile"), recipe).unwrap();
@@ -253,9 +260,11 @@ async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
     let broken =
         "[environment.env]\nPYTHONHOME = \"/nowhere\"\n[[steps]]\nname = \"s0\"\n[[steps]]\nname = \"s1\"\n";
     task(&tasks, "b_musl", broken, &[("true", "true"), ("true", "true")]);
-    task(&tasks, "c_both", "", &[("true", &passes), ("true", &passes)]);
+    if is_every_way {
+        task(&tasks, "c_both", "", &[("true", &passes), ("true", &passes)]);
+    }
     let musl = "FROM debian:trixie-slim\nRUN touch /lib/ld-musl-x86_64.so.1\nWORKDIR /app\n";
-    for name in ["b_musl", "c_both"] {
+    for name in ["b_musl", "c_both"].into_iter().filter(|name| tasks.join(name).exists()) {
         fs::write(tasks.join(name).join("environment/Dockerfile"), musl).unwrap();
     }
     let folder = room.path().join("run");
@@ -263,12 +272,15 @@ async fn a_harness_reaches_its_gateway_and_replaces_nothing_of_a_tasks_image() {
     assert_eq!(runner::run(settings(&folder, &tasks, &HARNESS), on_event).await.unwrap(), Finish::Finished);
     let found = episodes(&folder);
     let verdicts: Vec<Verdict> = found[0].turns.iter().map(|turn| turn.attempts[0].verdict).collect();
-    assert_eq!(verdicts, [Verdict::Passed, Verdict::Passed], "{:?}", found[0].turns);
+    assert_eq!(verdicts, vec![Verdict::Passed; steps.len()], "{:?}", found[0].turns);
     let musl = &found[1];
     assert_eq!((musl.turns.len(), musl.end_reason), (0, Some(EndReason::Environment)));
     let message = &musl.exception.as_ref().unwrap().1;
     assert!(message.contains("has musl") && message.contains("mini-swe-agent"), "{message}");
-    assert_eq!(found[2].stamina(), 2, "glibc is what counts: {:?}", found[2]);
+    // Also where there is the loader of musl alone: docker_task_harnesses.rs.
+    if is_every_way {
+        assert_eq!(found[2].stamina(), 2, "glibc is what counts: {:?}", found[2]);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -24,6 +24,11 @@ pub(crate) fn settings(folder: &Path, tasks: &Path, more: &[&str]) -> runner::se
     runner::settings::resolve(&[], &list).unwrap()
 }
 
+/// Whether what is wide and not different in kind is tested as a whole: `npm run test:deep`.
+pub(crate) fn is_every_way() -> bool {
+    std::env::var_os("STAMINA_EVERY_WAY").is_some()
+}
+
 /// What each request of a step put into the model, in the order in which they ended.
 pub(crate) fn inputs(folder: &Path, episode: &str, turn: u64) -> Vec<u64> {
     let log = fs::read_to_string(folder.join(".stamina/gateway.jsonl")).unwrap();
