@@ -156,7 +156,7 @@ fn names_of_nine_simulated_runs_are_whole_beside_their_differences() {
     let drawing = check(&FigureSpec::new(figure.clone(), layout, Theme::Print));
     let words: Vec<String> = texts(&drawing).into_iter().map(|set| set.text).collect();
     assert!(words.iter().all(|word| !word.contains('…')), "a name is cut: {words:?}");
-    for line in ["middling ·", "claude_code (sim.)", "kimi_code (sim.)"] {
+    for line in ["oracle-middling ·", "claude_code (simulated)", "kimi_code (simulated)"] {
         assert!(words.iter().any(|word| word == line), "{line} is not in: {words:?}");
     }
     everywhere(&figure);
