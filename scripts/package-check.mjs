@@ -1,17 +1,15 @@
 // Whether a .deb installs and starts in a Debian that has nothing else: its size, its files, and in a clean root of Debian 12 its
 // dependencies, both programs, the type of packs, `stamina serve` and the window on a virtual screen.
 //
-// The root is made with debootstrap, which needs root and the network; what is mounted for it, and what runs in it, ends with
-// this program (namespaces of its own).
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { spawnSync } from "node:child_process";
-import { tmpdir } from "node:os";
+// The root has no network: what the package depends on was downloaded into it before (scripts/lib/clean-debian.mjs).
+import { existsSync, statSync } from "node:fs";
 import path from "node:path";
-import { MOST_BYTES, PACK_ENDING, PACK_TYPE, names, version } from "./lib/package-contents.mjs";
-import { atEnd, found, output, runOrStop, stop } from "./lib/process.mjs";
+import { SUITE, inCleanDebian } from "./lib/clean-debian.mjs";
+import { DEPENDS, MOST_BYTES, PACK_ENDING, PACK_TYPE, names, version } from "./lib/package-contents.mjs";
+import { output, stop } from "./lib/process.mjs";
 
-const SUITE = "bookworm";
-const MIRROR = process.env.DEBIAN_MIRROR ?? "http://deb.debian.org/debian";
+/** What the check itself needs in the root. */
+const TOOLS = ["curl", "x11-utils", "xvfb"];
 
 /** The files of a .deb, as `dpkg-deb --contents` lists them. */
 export function filesOf(listing) {
@@ -28,7 +26,6 @@ export function differences(files, wanted) {
 /** What runs in the clean root. Each step prints a line; the first that fails ends it. */
 export const inside = (number) => `set -eu
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
-apt-get update -q
 apt-get install -y -q --no-install-recommends /package.deb
 for program in stamina stamina-lab; do
   "$program" --version | grep -F ' ${number}'
@@ -36,7 +33,7 @@ done
 echo "CHECK installs, and both programs say their version"
 grep -F '${PACK_TYPE}:*${PACK_ENDING}' /usr/share/mime/globs2
 echo "CHECK the type of packs is known"
-apt-get install -y -q --no-install-recommends curl x11-utils xvfb
+apt-get install -y -q --no-install-recommends ${TOOLS.join(" ")}
 useradd --create-home somebody
 as_somebody() { exec setpriv --reuid=somebody --regid=somebody --clear-groups env HOME=/home/somebody "$@"; }
 cd /home/somebody
@@ -69,19 +66,8 @@ export function checkPackage(deb, { files = names(), mostBytes = MOST_BYTES } = 
   const differing = differences(filesOf(listing), files);
   if (differing.length > 0) stop(`${deb} has other files than scripts/lib/package-contents.mjs says:\n${differing.join("\n")}`);
   process.stdout.write(`${(bytes / 1e6).toFixed(1)} MB, ${files.length} files\n`);
-  if (process.getuid() !== 0 || !found("debootstrap") || !found("unshare")) {
-    stop('A clean root of Debian needs root, debootstrap and unshare: "apt-get install debootstrap util-linux", then this again as root.');
-  }
-  const clean = mkdtempSync(path.join(tmpdir(), "stamina-package-"));
-  atEnd(() => rmSync(clean, { recursive: true, force: true }));
-  // Mounts are seen in here only, and everything that runs in here ends with its first program.
-  const apart = (script) => ["unshare", ["--mount", "--pid", "--fork", "--kill-child", "sh", "-c", script, "sh", clean]];
-  runOrStop(...apart(`exec debootstrap --variant=minbase ${SUITE} "$1" '${MIRROR}'`), { tries: 3, hint: "DEBIAN_MIRROR names another mirror." });
-  copyFileSync(deb, path.join(clean, "package.deb"));
-  writeFileSync(path.join(clean, "inside.sh"), inside(version()));
-  const enter = 'mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && exec timeout 1200 chroot "$1" sh /inside.sh';
-  const [command, args] = apart(enter);
-  const { status } = spawnSync(command, args, { stdio: ["ignore", "inherit", "inherit"] });
-  if (status !== 0) stop(`${deb} does not install and start in a clean Debian: the step after the last line "CHECK …" failed.`);
+  const things = ["/package.deb", TOOLS.join(" ")];
+  const succeeded = inCleanDebian(inside(version()), { things, files: [{ from: deb, to: "package.deb" }], key: DEPENDS.join(", ") });
+  if (!succeeded) stop(`${deb} does not install and start in a clean Debian: the step after the last line "CHECK …" failed.`);
   process.stdout.write(`${path.basename(deb)} installs and starts in a clean Debian (${SUITE}).\n`);
 }

@@ -2,14 +2,14 @@
 // one list of everything that failed, each with the command that repeats it.
 //
 //   node scripts/test.mjs                 everything
-//   node scripts/test.mjs ui rust         only the stages of these groups: ui, rust, e2e, containers
+//   node scripts/test.mjs ui rust         only the stages of these groups: ui, rust, e2e, containers, package
 //   node scripts/test.mjs rust -E 'test(name)'    only those Rust tests: what begins with a dash goes to the test runner of
 //                                         the group (rust, containers: cargo-nextest; e2e: Playwright)
 //   node scripts/test.mjs --changed       lints and quick Rust tests of the crates that differ from `main`, and of those that need them
 //                                         (scripts/check/changed.mjs says which, and names at the end what it left out);
 //                                         `--changed HEAD`: from that commit
 //
-// Stages run in three lanes beside each other: ui, rust (with the end-to-end tests), containers, which mostly waits.
+// Stages run in lanes beside each other: ui, rust (with the end-to-end tests), containers, which mostly waits, and the package.
 //
 // A failed test is tried twice more where it failed, and once more at the end, with nothing beside it. Only what fails there,
 // too, fails the check; what passed on another try is listed as flaky.
@@ -61,6 +61,7 @@ const RUST_TESTS = { ci: "rust tests (cargo nextest)", containers: "real contain
 const stamina = () => path.join(targetDir(), "debug/stamina");
 
 const CONTAINERS = { images: "container images (stamina images build)", harnesses: "episodes of real harnesses (stamina run)" };
+const PACKAGE = "package in a clean Debian (dpkg)";
 const CONTAINER_STAGES = [CONTAINERS.images, RUST_TESTS.containers, CONTAINERS.harnesses];
 // Containers that come and go change the networks of this machine, and a browser ends every request at that: beside them it has a network
 // of its own, or comes after them.
@@ -70,7 +71,7 @@ const NO_ENGINE = { DOCKER_HOST: "unix:///nowhere/stamina-check.sock" };
 
 /** Lane by lane, in order. A stage `needs` others to have passed, and those that it comes `after` to have ended; `filtered` ones run when tests are named. */
 const stages = [
-  { lane: "rust", group: "ui rust e2e containers", name: "ui build (vite)", call: () => void buildUi(), filtered: changed === null || !existsSync(inRoot("ui/dist/index.html")) },
+  { lane: "rust", group: "ui rust e2e containers package", name: "ui build (vite)", call: () => void buildUi(), filtered: changed === null || !existsSync(inRoot("ui/dist/index.html")) },
   { lane: "rust", group: "rust", name: "format (cargo fmt)", run: () => ["cargo", ["fmt", ...(changed?.crates.flatMap((name) => ["-p", name]) ?? ["--all"]), "--check"]], filtered: changed !== null },
   { lane: "rust", group: "rust ui", name: WORDS, run: () => ["node", ["scripts/check/words.mjs"]], filtered: changed !== null },
   // Advisories are left out: their database is a git repository, which a test does not fetch (docs/security.md).
@@ -78,7 +79,7 @@ const stages = [
   { lane: "rust", group: "rust", name: "no GUI library in the command line", call: noGuiInTheCommandLine },
   { lane: "rust", group: "rust", name: "features that only tests bring", call: sameFeatures },
   // All targets in one call: what the tests' dependencies add to features is compiled once.
-  { lane: "rust", group: "rust e2e containers", name: BUILD, needs: ["ui build (vite)"], run: () => ["cargo", changed ? ["test", "--no-run", ...ALL, ...changed.targets] : ["build", ...ALL, "--all-targets"]], filtered: true },
+  { lane: "rust", group: "rust e2e containers package", name: BUILD, needs: ["ui build (vite)"], run: () => ["cargo", changed ? ["test", "--no-run", ...ALL, ...changed.targets] : ["build", ...ALL, "--all-targets"]], filtered: true },
   { lane: "rust", group: "rust", name: "lint (clippy)", needs: [BUILD], call: lintsOfTheBuild, filtered: changed !== null },
   { lane: "rust", group: "rust", name: "number of tests", needs: [BUILD], call: () => (nextest ? compareCounts() : null) },
   // One of them writes ui/src/host/bindings, which the stages of the UI read.
@@ -108,6 +109,9 @@ const stages = [
   { lane: "containers", group: "containers", name: CONTAINERS.images, engine: true, needs: [BUILD], call: buildImages, filtered: true },
   rustTests("containers", { lane: "containers", group: "containers", engine: true, env: HARNESSES, needs: [CONTAINERS.images] }),
   { lane: "containers", group: "containers", name: CONTAINERS.harnesses, engine: true, needs: [CONTAINERS.images], run: () => ["node", ["scripts/harnesses.mjs", "--built", "--at-once", "2", "--turns", "3", "mini_swe", "qwen_code"]], summary: /^\| \S.* \d+ of \d+ .*/gm },
+
+  // It needs root and, the first time, a mirror of Debian: in CI, and where it is asked for. The engine brings debootstrap.
+  ...(ci || groups.includes("package") ? [{ lane: "package", group: "package", name: PACKAGE, engine: true, needs: [BUILD], run: () => ["node", ["scripts/package.mjs", "--check-debug"]], summary: /^.* installs and starts in .*/gm }] : []),
 ];
 
 /** What became of each stage, by its name. */
