@@ -80,7 +80,8 @@ async fn a_harness_with_seeded_defects_tries_again_until_it_passes() {
     let step = |number: u32| {
         let before = number - 1;
         // The second half of the solution is what counts.
-        let solve = format!("test -e /app/{before} || exit 1\ntrue\ntrue\ntouch /app/{number}");
+        let solve =
+            format!("[ {before} = 0 ] || test -e /app/{before} || exit 1\ntrue\ntrue\ntouch /app/{number}");
         let test = format!("if [ -e /app/{number} ]; then echo 1 {REWARD}; else echo 0 {REWARD}; fi");
         (solve, test)
     };
@@ -89,8 +90,6 @@ async fn a_harness_with_seeded_defects_tries_again_until_it_passes() {
     let steps: Vec<(&str, &str)> =
         steps.iter().map(|(solve, test)| (solve.as_str(), test.as_str())).collect();
     task(&tasks, "defects", "", &steps);
-    let recipe = "FROM debian:trixie-slim\nWORKDIR /app\nRUN touch /app/0\n";
-    fs::write(tasks.join("defects/environment/Dockerfile"), recipe).unwrap();
     let folder = room.path().join("run");
     let (on_event, _) = keep();
     let tries = ["attempt_limit=6", "restore_before_try=true", "fail_stop=true", "oracle.defect_rate=0.5"];
