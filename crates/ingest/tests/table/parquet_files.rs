@@ -42,7 +42,7 @@ fn decimal_numbers_of_parquet_have_their_point() {
 /// Written by pandas: `tests/fixtures/table/make.py`.
 #[test]
 fn durations_of_pandas_are_seconds() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table-types");
     let read = table("t.parquet", fs::read(fixtures.join("pandas-timedelta.parquet")).unwrap());
     assert_eq!(read.warnings(), []);
     let attempts = read.episode("a", "s").turns.iter().map(|turn| &turn.attempts[0]);
@@ -57,7 +57,7 @@ fn durations_of_pandas_are_seconds() {
 /// Written by pyarrow and polars: `tests/fixtures/table/make.py`.
 #[test]
 fn durations_without_a_description_by_pandas_are_seconds() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table-types");
     for (name, whole) in [("pyarrow-durations.parquet", true), ("polars-durations.parquet", false)] {
         let read = table("t.parquet", fs::read(fixtures.join(name)).unwrap());
         assert_eq!(read.warnings(), [], "{name}");
@@ -74,7 +74,7 @@ fn durations_without_a_description_by_pandas_are_seconds() {
 /// Written by pyarrow: `tests/fixtures/table/make.py`.
 #[test]
 fn rare_types_are_read_or_named() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table-types");
     let read = table("t.parquet", fs::read(fixtures.join("pyarrow-rare-types.parquet")).unwrap());
     let sentence =
         "It has columns of types that are not read: “cost_usd”, “digest”. What they say is unknown.";
@@ -94,7 +94,7 @@ fn rare_types_are_read_or_named() {
 /// Written by pyarrow: `tests/fixtures/table/make.py`.
 #[test]
 fn a_packing_that_is_not_read_is_named() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/table-types");
     let read = table("t.parquet", fs::read(fixtures.join("pyarrow-lz4.parquet")).unwrap());
     let [(code, message)] = read.warnings()[..] else { panic!("{:?}", read.warnings()) };
     assert_eq!(code, "table.parquet");

@@ -140,8 +140,10 @@ mod tests {
 
     /// The schema that pyarrow wrote into `pyarrow-durations.parquet`.
     fn schema() -> Vec<u8> {
-        let path =
-            concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/fixtures/table/pyarrow-durations.parquet");
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../tests/fixtures/table-types/pyarrow-durations.parquet"
+        );
         let file = SerializedFileReader::new(Bytes::from(std::fs::read(path).unwrap())).unwrap();
         let entries = file.metadata().file_metadata().key_value_metadata().unwrap();
         let entry = entries.iter().find(|entry| entry.key == "ARROW:schema").unwrap();
