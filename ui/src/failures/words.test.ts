@@ -78,9 +78,14 @@ test("what was tried again and failed again was tried again", () => {
     repaired_in_same_turn: 0,
     median_turns: null,
   };
-  expect(repairedInWords(repair).small).toBe("no turn was tried again");
-  expect(repairedInWords({ ...repair, tried_again: 2 })).toEqual({ value: "0 %", small: "of 2 turns", unknown: false });
-  expect(repairedInWords({ ...repair, failed_first: 0 }).small).toBe("no turn failed first");
+  expect(repairedInWords(repair, false).small).toBe("no turn was tried again");
+  expect(repairedInWords({ ...repair, tried_again: 2 }, false)).toEqual({ value: "0 %", small: "of 2 turns", unknown: false });
+  expect(repairedInWords({ ...repair, failed_first: 0 }, false).small).toBe("no turn failed first");
+  expect([repair, { ...repair, failed_first: 0 }, { ...repair, tried_again: 2 }].map((of) => repairedInWords(of, true).small)).toEqual([
+    "no trial was tried again",
+    "no trial failed first",
+    "of 2 trials",
+  ]);
 });
 
 test("what failed of runs of one turn is a trial", () => {

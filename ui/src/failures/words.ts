@@ -95,15 +95,19 @@ export function percent(share: number): string {
   return `${p > 0 && (p < 0.95 || (p > 99 && p < 100)) ? decimals(p, 1) : decimals(p, 0)} %`;
 }
 
-/** How many turns that failed at first a later attempt repaired, of a group. */
-export function repairedInWords({ failed_first, tried_again, repaired }: Repair): {
+/** How many turns that failed at first a later attempt repaired, of a group; of runs of one turn, a turn is a trial. */
+export function repairedInWords(
+  { failed_first, tried_again, repaired }: Repair,
+  ofOneTurn: boolean,
+): {
   readonly value: string;
   readonly small: string;
   readonly unknown: boolean;
 } {
-  if (failed_first === 0) return { value: "n/a", small: "no turn failed first", unknown: true };
-  if (tried_again === 0) return { value: "n/a", small: "no turn was tried again", unknown: true };
-  return { value: percent(repaired / failed_first), small: `of ${counted(failed_first, "turn")}`, unknown: false };
+  const noun = ofOneTurn ? "trial" : "turn";
+  if (failed_first === 0) return { value: "n/a", small: `no ${noun} failed first`, unknown: true };
+  if (tried_again === 0) return { value: "n/a", small: `no ${noun} was tried again`, unknown: true };
+  return { value: percent(repaired / failed_first), small: `of ${counted(failed_first, noun)}`, unknown: false };
 }
 
 /** What the failed attempts of a scope are counted among. */
