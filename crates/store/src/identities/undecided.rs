@@ -61,7 +61,7 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use model::{Attempt, Benchmark, Episode, Run, Turn, Verdict};
+    use model::{Attempt, Benchmark, EndReason, Episode, Run, Turn, Verdict};
     use rusqlite::StatementStatus;
 
     use super::*;
@@ -181,6 +181,25 @@ mod tests {
         let run = |slug: &String| store.run(slug).unwrap().unwrap().entry.id;
         let copies = |name: &str| store.copies_among(&pair(name).each_ref().map(run)).unwrap().len();
         assert_eq!(["failed", "mixed", "passed", "retried"].map(copies), [0, 0, 0, 4]);
+    }
+
+    /// How far an agent came before it was stopped is its own.
+    #[test]
+    fn runs_that_were_stopped_after_different_numbers_of_passed_turns_are_copies() {
+        let store = Store::in_memory().unwrap();
+        for source in ["a", "b"] {
+            let episodes = (2..6).map(|passed| {
+                let mut episode = Episode::new(format!("{passed}"), format!("s{passed}"));
+                episode.planned_turns = Some(8);
+                episode.end_reason = Some(EndReason::Budget);
+                episode.turns = (1..=passed).map(|number| turn(number, 1, Verdict::Passed)).collect();
+                episode
+            });
+            put_episodes(&store, source, "stopped", episodes);
+        }
+        assert!(groups(&store).is_empty(), "{:?}", groups(&store));
+        let runs = ["a.stopped", "b.stopped"].map(|slug| store.run(slug).unwrap().unwrap().entry.id);
+        assert_eq!(store.copies_among(&runs).unwrap().len(), 4);
     }
 
     /// The steps of finding the candidates among these runs, each of which is in two sources, and their number.

@@ -42,10 +42,12 @@ WHERE namesakes > 1
 ORDER BY id";
 
 /// SQL: what an `episode` came to, whatever the length of its scenario. Where every turn came to the same, an agent that passes
-/// everything or nothing gives as many turns and attempts as there are; only the attempts of a turn are its own.
+/// everything or nothing gives as many turns and attempts as there are; only the attempts of a turn are its own, and how many turns
+/// it passed where it did not reach the others.
 pub(super) const OUTCOME: &str =
     "CASE WHEN trim(replace(cells, 'n', ''), substr(replace(cells, 'n', ''), 1, 1)) = ''
-  THEN json_array(end_reason, substr(replace(cells, 'n', ''), 1, 1), attempts * 1.0 / length(replace(cells, 'n', '')))
+  THEN json_array(end_reason, substr(replace(cells, 'n', ''), 1, 1), attempts * 1.0 / length(replace(cells, 'n', '')),
+    CASE WHEN instr(cells, 'n') > 0 THEN nullif(passed_turns, 0) END)
   ELSE json_array(end_reason, rtrim(cells, 'n'), replace(failing, ',null', ''), attempts, passed_turns, ratio_sum) END";
 
 /// SQL: the episodes of a run without an identity, all that is known of them, and what they came to.
