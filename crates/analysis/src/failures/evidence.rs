@@ -33,8 +33,7 @@ fn head(text: &str, most: usize) -> &str {
 fn own_words(test: &TestResult, message: &str) -> Vec<String> {
     let scenario = line_after(message, "scenario: ").map(str::to_owned);
     // A group of one word is a part of sentences about what came: "build" of "build failed with exit=1".
-    let is_phrase = |group: &String| !group.trim().bytes().all(|byte| byte.is_ascii_alphabetic());
-    let group = test.group.clone().filter(is_phrase);
+    let group = test.group.clone().filter(|group| !is_one_word(group));
     let texts = [test.intent.clone(), group, test.expected.clone(), scenario, Some(test.id.clone())];
     let mut own: Vec<String> = texts
         .into_iter()
@@ -46,9 +45,35 @@ fn own_words(test: &TestResult, message: &str) -> Vec<String> {
     own
 }
 
+fn is_one_word(group: &str) -> bool {
+    group.trim().bytes().all(|byte| byte.is_ascii_alphabetic())
+}
+
+/// The group of a test in lower case if it is one word. It describes the test only where a line begins with it as a label.
+fn label(test: &TestResult) -> Option<String> {
+    let group = head(test.group.as_deref()?, ABOUT).trim();
+    (!group.is_empty() && is_one_word(group)).then(|| group.to_lowercase())
+}
+
+/// A line without this label at its start: `build: …`, `[build] …`, `(build) …`.
+fn without_label<'a>(line: &'a str, label: &str) -> &'a str {
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with(char::is_whitespace);
+    let text = line.trim_start();
+    for (open, close) in [("", ":"), ("[", "]"), ("(", ")")] {
+        if let Some(rest) = text.strip_prefix(open)
+            && let Some(rest) = rest.strip_prefix(label)
+            && let Some(rest) = rest.strip_prefix(close)
+            && ends(rest.trim_start_matches(':'))
+        {
+            return rest;
+        }
+    }
+    line
+}
+
 /// The output of the tested program in a message: the lines without texts of the test, and from a line with an expected value
 /// only the part after `got`.
-fn program_output(output: &str, own: &[String]) -> String {
+fn program_output(output: &str, own: &[String], label: Option<&str>) -> String {
     const GOT: &[&str] =
         &[", got:", ", got ", "; got:", "; got ", " but got ", " actual=", "| actual:", " actual:"];
     let mut kept = String::with_capacity(output.len());
@@ -57,7 +82,7 @@ fn program_output(output: &str, own: &[String]) -> String {
         let mut rest = match after_got {
             Some(at) if line.contains("expected") => line[at..].to_owned(),
             None if line.starts_with("expected") => continue,
-            _ => line.to_owned(),
+            _ => label.map_or(line, |label| without_label(line, label)).to_owned(),
         };
         for text in own {
             if rest.contains(text.as_str()) {
@@ -148,7 +173,8 @@ impl Evidence {
             output,
             ..Self::default()
         };
-        evidence.program_output = program_output(&evidence.output, &own_words(test, message));
+        evidence.program_output =
+            program_output(&evidence.output, &own_words(test, message), label(test).as_deref());
         evidence.sent = sent(&evidence.output);
         evidence.take_comparison();
         evidence.take_field();

@@ -132,6 +132,15 @@ fn a_group_of_one_word_takes_no_evidence_out_of_a_sentence() {
     };
     assert!(program_output("build", "build failed with exit=1").contains("build failed"));
     assert!(program_output("build", "Cannot find or build meshd binary").contains("cannot find or build"));
+    // At the start of a line it is a label.
+    for message in
+        ["Timeout: wrong total", "[timeout] wrong total", "total\n  (timeout): wrong total", "timeout:"]
+    {
+        assert!(!program_output("Timeout", message).contains("timeout"), "{message}");
+    }
+    for message in ["timeouts: 3", "got a timeout: no answer", "timeout://host", "timeout after 3 s"] {
+        assert!(program_output("Timeout", message).contains("timeout"), "{message}");
+    }
     // A group that says something is a title.
     for group in ["unknown-command", "unknown command"] {
         assert!(!program_output(group, &format!("{group}: no hint")).contains("unknown"), "{group}");
