@@ -117,7 +117,10 @@ fn what_was_stopped_from_outside_is_counted_apart() {
     let library = library_of("cancelled");
     let id = library.run_ids().remove(0);
     let text = library.text(&["failures", &id]);
-    assert!(text.contains("1 of 3 trials that began failed") && !text.contains("turns"), "{text}");
+    assert!(
+        text.contains("1 of 3 trials that began ended in a failed attempt") && !text.contains("turns"),
+        "{text}"
+    );
     let folder = library.path("report");
     library.text(&["report", &id, "--out", folder.to_str().expect("UTF-8")]);
     let report = std::fs::read_to_string(folder.join("report.md")).expect("the report");

@@ -90,8 +90,8 @@ test("what was tried again and failed again was tried again", () => {
 
 test("what failed of runs of one turn is a trial", () => {
   expect([failedInWords("first", false), madeInWords("first", 3, false)]).toEqual(["First failures", "of 3 turns without one before"]);
-  expect([failedInWords("first", true), madeInWords("first", 3, true)]).toEqual(["Trials not passed", "of 3 trials begun"]);
-  expect([failedInWords("turns", true), madeInWords("turns", 1, true)]).toEqual(["Trials not passed", "of 1 trial begun"]);
+  expect([failedInWords("first", true), madeInWords("first", 3, true)]).toEqual(["Ended in a failed attempt", "of 3 trials begun"]);
+  expect([failedInWords("turns", true), madeInWords("turns", 1, true)]).toEqual(["Ended in a failed attempt", "of 1 trial begun"]);
   expect([failedInWords("attempts", true), madeInWords("attempts", 3, true)]).toEqual(["Failed attempts", "of 3 attempts"]);
 });
 

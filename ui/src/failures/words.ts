@@ -130,7 +130,7 @@ const failedNames: Readonly<Record<FailureScope, string>> = {
 
 /** What failed in a scope; of runs of one turn, a turn is a trial. */
 export const failedInWords = (scope: FailureScope, ofOneTurn: boolean): string =>
-  ofOneTurn && scope !== "attempts" ? "Trials not passed" : failedNames[scope];
+  ofOneTurn && scope !== "attempts" ? "Ended in a failed attempt" : failedNames[scope];
 
 /** What must be known of the origins of a scope: null where every failed attempt is counted, and where no turn was tried again. */
 export function originsAbout(scope: FailureScope, { tried_again }: Pick<Repair, "tried_again">): string | null {

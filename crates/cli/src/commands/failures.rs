@@ -172,7 +172,7 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     let one = failures.of_one_turn;
     let what = match scope {
         FailureScope::Attempts => "attempts failed",
-        FailureScope::Turns | FailureScope::First if one => "trials that began failed",
+        FailureScope::Turns | FailureScope::First if one => "trials that began ended in a failed attempt",
         FailureScope::Turns => "turns reached failed",
         FailureScope::First => "turns reached without a failed one before failed",
     };
