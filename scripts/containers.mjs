@@ -32,12 +32,12 @@ export async function containers({ ci, answers = engineAnswers, platform = proce
 }
 
 async function install() {
-  if (found("dockerd") && found("debootstrap") && found("iptables")) return;
+  if (["dockerd", "debootstrap", "iptables", "ip"].every(found)) return;
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const apt = (...args) => spawnSync("apt-get", args, { env, encoding: "utf8", stdio: ["ignore", "ignore", "pipe"] });
   apt("update", "-q");
   // Debian 12 has the client in docker.io, later ones in docker-cli.
-  const packages = ["docker.io", "debootstrap", "iptables"];
+  const packages = ["docker.io", "debootstrap", "iptables", "iproute2"];
   for (let tries = 1; ; tries += 1) {
     let done = apt("install", "-y", "--no-install-recommends", "docker-cli", ...packages);
     if (done.status !== 0) done = apt("install", "-y", "--no-install-recommends", ...packages);
