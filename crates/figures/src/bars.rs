@@ -1,5 +1,7 @@
 //! One measure, with one horizontal bar per run.
 
+use std::collections::BTreeSet;
+
 use crate::display_names::{clean, full_name, least_width, natural_width, shown_all};
 use crate::footnotes;
 use crate::labels::Area;
@@ -138,8 +140,15 @@ fn plan(data: &Bars, sheet: &Sheet) -> BarsPlan {
     let least = if sheet.print { 1.6 * size } else { 22.0 };
     let row = sheet.height.map_or(least, |h| ((h - rest) / count).clamp(least, 4.0 * size));
     let bottom = TOP + count * row;
-    let has_own_colors = data.rows.iter().all(|row| usize::from(row.label.color) < SERIES);
+    let has_own_colors = has_own_colors(&data.rows);
     BarsPlan { has_own_colors, names_right, axis, row, bottom, notes, height: bottom + rest - TOP }
+}
+
+/// Whether colors tell something of rows. Where there are more rows than colors and all colors are taken, they repeat, and two
+/// rows with one color would look related. A few models of several harnesses share theirs on purpose.
+fn has_own_colors(rows: &[BarRow]) -> bool {
+    let colors: BTreeSet<usize> = rows.iter().map(|row| usize::from(row.label.color) % SERIES).collect();
+    rows.len() <= SERIES || colors.len() < SERIES
 }
 
 /// The right end of the axis that leaves room for the number of every row. The first estimate keeps room for the widest
