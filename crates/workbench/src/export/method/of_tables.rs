@@ -176,13 +176,12 @@ impl Workbench {
             TableOf::Failures { of } => {
                 Ok(Method { intervals: Some("Wilson's 95 % CI".to_owned()), ..self.of_failures(of)? })
             }
-            TableOf::Cases { of } => Ok(self.of_marked_failures(&of.of)?.0),
-            TableOf::Origins { of } => Ok(self.of_marked_failures(of)?.0),
+            TableOf::Cases { of } => self.of_marked_failures(&of.of),
+            TableOf::Origins { of } => self.of_failures(of),
             TableOf::Repairs { of } | TableOf::RepairTimes { of } | TableOf::Flips { of } => {
-                let (method, marks) = self.of_marked_failures(of)?;
-                let whole = "Over every attempt, whatever the scope".to_owned();
-                let notes = std::iter::once(whole).chain(marks).collect();
-                Ok(Method { counts: method.counts, notes, ..self.current_policy()? })
+                let counts = self.of_failures(of)?.counts;
+                let notes = vec!["Over every attempt, whatever the scope".to_owned()];
+                Ok(Method { counts, notes, ..self.current_policy()? })
             }
             TableOf::Attempts { .. } | TableOf::Tests { .. } => {
                 Ok(about("One turn of an episode, as its source records it"))
@@ -230,7 +229,7 @@ impl Workbench {
     /// `intervals` = how those of the table are made, where it has others than the means.
     fn of_retries(&self, request: &RetriesRequest, intervals: Option<&str>) -> Result<Method, ApiError> {
         let data = self.retries(request)?;
-        let method = noted(retries(self.current_policy()?, &data), self.withdrawn_marks(&request.members)?);
+        let method = retries(self.current_policy()?, &data);
         let counts = method
             .counts
             .into_iter()
@@ -245,13 +244,13 @@ impl Workbench {
         Ok(failures(self.current_policy()?, &data, request.scope, episodes))
     }
 
-    /// The same of a table that does not say itself which of its runs a user has withdrawn, and their marks.
-    fn of_marked_failures(&self, request: &FailuresRequest) -> Result<(Method, Vec<String>), ApiError> {
+    /// The same of a table that does not say itself which of its runs a user has withdrawn.
+    fn of_marked_failures(&self, request: &FailuresRequest) -> Result<Method, ApiError> {
         let (data, pools) = self.failures_with_pools(request)?;
         let marks = doubts::withdrawn_runs(&pools);
         let episodes = self.episodes_of_pools(&pools)?;
         let method = failures(self.current_policy()?, &data, request.scope, episodes);
-        Ok((noted(method, marks.clone()), marks))
+        Ok(noted(method, marks))
     }
 
     fn of_pack(&self, turn_ref: &ScenarioTurnRef) -> Result<Method, ApiError> {
