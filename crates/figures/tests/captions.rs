@@ -296,17 +296,19 @@ fn episodes_that_were_never_at_risk_are_said_where_n_counts_them() {
     let runs = || many::runs(2, 20, 12);
     for figure in [many::survival(runs(), 12), many::first_failures(runs())] {
         let text = caption_of(figure);
-        assert!(!text.contains("at risk:"), "{text}");
+        assert!(!text.contains("never at risk"), "{text}");
     }
     let name = runs()[1].label.name.clone();
     for figure in [many::survival(lost(runs(), 1), 12), many::first_failures(lost(runs(), 1))] {
         let text = caption_of(figure);
-        let why = format!("In n and censored, but never at risk: 1 of 21 episodes of {name}");
+        let ended = format!("1 of 21 episodes of {name} ended before the verdict of turn 1");
+        let why = format!("{ended}: it counts in n, and is never at risk.");
         assert!(text.contains(&why), "{text}");
     }
     let all = (0..5).fold(many::runs(5, 20, 12), lost);
     let text = caption_of(many::survival(all, 12));
-    assert!(text.contains("never at risk: 5 of 105 episodes of 5 runs."), "{text}");
+    let why = "5 of 105 episodes of 5 runs ended before the verdict of turn 1: they count in n, and are never at risk.";
+    assert!(text.contains(why), "{text}");
 }
 
 #[test]

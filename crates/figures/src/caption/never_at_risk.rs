@@ -49,5 +49,10 @@ pub(super) fn sentence(figure: &Figure) -> Option<String> {
             found.iter().map(|run| format!("{} of {}", one(run.never, run.n), run.name)).collect();
         listed(&each)
     };
-    (!found.is_empty()).then(|| format!("In n and censored, but never at risk: {whose}"))
+    let they = match found.as_slice() {
+        [] => return None,
+        [NeverAtRisk { never: 1, .. }] => "it counts in n, and is never at risk",
+        _ => "they count in n, and are never at risk",
+    };
+    Some(format!("{whose} ended before the verdict of turn 1: {they}"))
 }
