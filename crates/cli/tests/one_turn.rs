@@ -271,6 +271,13 @@ fn what_is_exported_of_one_turn_is_about_pass_rates() {
         let table = csv(&["table", kind, a, b], &format!("{kind}.md"));
         assert!(table.contains("| Task |") && !table.contains("Scenario"), "{kind}: {table}");
     }
+    let disagreements = csv(&["table", "disagreements", a, b], "disagreements.md");
+    assert!(
+        !disagreements.contains("| Turn |") && !disagreements.contains("After a failure"),
+        "{disagreements}"
+    );
+    let repairs = csv(&["table", "repairs", a, b], "repairs.md");
+    assert!(repairs.contains("Trials") && !repairs.contains("Turns"), "{repairs}");
     let svg = csv(&["figure", "paired", a, b], "paired.svg");
     assert!(
         svg.contains("Pass rate (%)")

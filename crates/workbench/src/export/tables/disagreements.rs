@@ -26,15 +26,17 @@ pub(in crate::export) fn some(
     let one = members::all_of_one_turn(&pools);
     let [scenario, episode, turns] =
         if one { ["task", "trial", "tasks"] } else { ["scenario", "episode", "turns"] };
+    // Each task is turn 1, and nothing failed before it.
+    let of_turns = |column: Column| if one { column.for_machines() } else { column };
     let columns = vec![
         Column::text("scenario", if one { "Task" } else { "Scenario" }),
         Column::text("title", "Title").missing("none").for_machines(),
-        Column::integer("turn", "Turn"),
+        of_turns(Column::integer("turn", "Turn")),
         Column::text("run", "Run"),
         Column::text("state", "Came to"),
         Column::integer("passed", "Tests passed"),
         Column::integer("total", "Tests run"),
-        Column::flag("after_failure", "After a failure"),
+        of_turns(Column::flag("after_failure", "After a failure")),
         Column::integer("episodes", if one { "Trials" } else { "Episodes" }).for_machines(),
         Column::integer("episodes_passed", "Of them passed it").for_machines(),
         Column::text("run_id", "Id of the run").for_machines(),

@@ -161,14 +161,15 @@ pub(super) fn origins(data: &Failures) -> Table {
 /// At which attempt turns that failed first passed, and how long failing tests take.
 pub(super) fn repairs(data: &Failures) -> Table {
     let repair = &data.repair;
+    let (heading, noun) = if data.of_one_turn { ("Trials", "trial") } else { ("Turns", "turn") };
     let columns = vec![
         Column::integer("attempt", "Passed at attempt"),
-        Column::integer("turns", "Turns"),
+        Column::integer("turns", heading),
         Column::share("share", "Share of those that failed first"),
         Column::flag("simulated", "Simulated"),
     ];
-    let mut table =
-        Table::new("repairs", "Turns that failed at their first attempt, by the one that passed", columns);
+    let title = format!("{heading} that failed at their first attempt, by the one that passed");
+    let mut table = Table::new("repairs", &title, columns);
     for (attempt, turns) in &repair.at_attempt {
         let share = (repair.failed_first > 0).then(|| f64::from(*turns) / f64::from(repair.failed_first));
         let simulated = data.repairs.iter().any(|group| group.simulated);
@@ -176,7 +177,7 @@ pub(super) fn repairs(data: &Failures) -> Table {
     }
     table.notes.push(format!(
         "{} failed at the first attempt; {} of them passed at a later one, the median number of further attempts is {}.",
-        counted(repair.failed_first.into(), "turn"),
+        counted(repair.failed_first.into(), noun),
         repair.repaired,
         repair.median_attempts
     ));
