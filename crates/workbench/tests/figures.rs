@@ -190,7 +190,7 @@ fn a_published_mean_over_other_turns_stands_in_no_figure() {
 /// A matrix of EvoCode-Bench and of Harbor jobs was as it is without `--published`, and its caption, too.
 #[test]
 fn a_benchmark_of_which_no_mean_is_published_says_so() {
-    const NONE: &str = "No mean stamina is published for this benchmark.";
+    const NONE: &str = "Stamina Lab has no published mean stamina of this benchmark.";
     let library = Library::fixtures(&["evocode"]);
     let request = MatrixRequest { with_baselines: true, ..MatrixRequest::default() };
     let matrix = |published| caption(&library.spec(&FigureOf::Matrix { of: request.clone(), published }));

@@ -340,7 +340,11 @@ fn what_runs_of_one_turn_used_is_counted_by_trial() {
     }
     assert_eq!(column(&spent, "cost_per_episode"), [Some(&Value::Number(0.75)), Some(&Value::Number(0.5))]);
     assert_eq!(column(&spent, "cost_per_survived_turn"), [Some(&Value::Number(1.5)), None]);
-    for note in ["no trial passed, so no sum", "tokens for 1 of 2 trials", "over those that passed"] {
+    for note in [
+        "no trial passed, so there is no cost per passed trial.",
+        "tokens for 1 of 2 trials",
+        "over those that passed",
+    ] {
         assert!(spent.notes.iter().any(|line| line.contains(note)), "{note}: {:?}", spent.notes);
     }
     assert!(

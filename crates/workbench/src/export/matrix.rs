@@ -155,7 +155,7 @@ pub(super) fn none_beside(data: &Comparison, measure: Measure) -> String {
 /// What is said where what is published of a benchmark has no mean stamina, so that there is nothing to draw.
 pub(super) fn none_published(numbers: &[PublishedNumber]) -> Option<String> {
     let has_means = numbers.iter().any(|number| number.metric == MEAN_TURNS);
-    (!has_means).then(|| "No mean stamina is published for this benchmark".to_owned())
+    (!has_means).then(|| "Stamina Lab has no published mean stamina of this benchmark".to_owned())
 }
 
 /// What is said under a matrix of published numbers that it does not draw, or of why there are none.

@@ -215,7 +215,8 @@ pub(super) fn spent(data: &Comparison) -> Table {
     }
     for member in data.members.iter().filter(|m| m.spent.no_turn_survived) {
         let none = member.spent.instead_of_cost_per_survived_turn(one);
-        table.notes.push(format!("{}: {none}, so no sum of money bought one.", member.marked()));
+        let of = if one { "passed trial" } else { "survived turn" };
+        table.notes.push(format!("{}: {none}, so there is no cost per {of}.", member.marked()));
     }
     // As in the table of runs.
     let shown = ["steps", "tool calls", "time", "tokens", "steps survived", "cost of a turn"];
