@@ -43,6 +43,10 @@ pub struct Shortest {
     pub runs: Vec<usize>,
     /// The common τ of the other runs, in turns. It is greater than that of all.
     pub otherwise: u32,
+    /// How many other runs there are.
+    pub others: u32,
+    /// The last turn of which one of them tells anything; at least `otherwise`.
+    pub furthest: u32,
 }
 
 /// The runs that limit [`common_tau`]. `None` = there are no other runs, or τ would be the same.
@@ -53,7 +57,14 @@ pub fn shortest(runs: &[(&[Observation], Option<u32>)]) -> Option<Shortest> {
         (0..runs.len()).partition(|run| known[*run] == Some(*least));
     let others: Vec<_> = others.into_iter().map(|run| runs[run]).collect();
     let otherwise = common_tau(&others);
-    (otherwise > common_tau(runs)).then_some(Shortest { runs: holding, otherwise })
+    let furthest = others.iter().map(|(observations, _)| last_at_risk(observations)).max();
+    let furthest = furthest.map_or(otherwise, |last| last.max(otherwise));
+    (otherwise > common_tau(runs)).then_some(Shortest {
+        runs: holding,
+        otherwise,
+        others: others.len() as u32,
+        furthest,
+    })
 }
 
 /// The last turn with an episode at risk; 0 = there is none.

@@ -20,7 +20,7 @@ use crate::api::{
 use crate::benchmarks;
 use crate::compare::coverage::by_job;
 use crate::compare::doubts::{self, Number, Part};
-use crate::compare::horizon::{self, held_down};
+use crate::compare::horizon::{self, OtherCurves, held_down};
 use crate::compare::members::{self, Pool};
 use crate::compare::tests_of::bootstrapped;
 use crate::compare::{copies, settings};
@@ -162,6 +162,8 @@ impl Workbench {
             shortest: made.shortest.filter(|_| request.tau.is_none()).map(|cells| ShortestCells {
                 runs: cells.runs.iter().map(|run| slugs[*run].to_owned()).collect(),
                 otherwise: cells.otherwise,
+                others: cells.others,
+                furthest: cells.furthest,
             }),
             harnesses: made.harnesses.iter().map(line).collect(),
             models: made.models.iter().map(line).collect(),
@@ -297,7 +299,15 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
     }
     if let Some(shortest) = &matrix.shortest {
         let runs: Vec<&str> = shortest.runs.iter().map(String::as_str).collect();
-        cautions.push(held_down(matrix.tau, &runs, shortest.otherwise));
+        cautions.push(held_down(
+            matrix.tau,
+            &runs,
+            &OtherCurves {
+                number: shortest.others,
+                known_to: shortest.otherwise,
+                furthest: shortest.furthest,
+            },
+        ));
     }
     let missing = matrix.cells.iter().filter(|cell| cell.is_none()).count();
     if missing > 0 {

@@ -62,7 +62,7 @@ test("ratios are said as times", () => {
 test("what holds τ down is named as the matrix names it", () => {
   const matrix = {
     tau: 7,
-    shortest: { runs: ["lab.minimax-m3"], otherwise: 9 },
+    shortest: { runs: ["lab.minimax-m3"], otherwise: 9, others: 2, furthest: 15 },
     harnesses: [line("terminus-2")],
     models: [line("GLM-5.2"), line("MiniMax-M3"), line(null)],
     cells: [cell(["lab.glm"]), cell(["lab.minimax-m3"], 0, 1), null],
@@ -72,14 +72,19 @@ test("what holds τ down is named as the matrix names it", () => {
     ...matrix,
     tau: 1,
     harnesses: [line("codex"), line("opencode")],
-    shortest: { runs: ["a", "b"], otherwise: 3 },
+    shortest: { runs: ["a", "b"], otherwise: 3, others: 2, furthest: 3 },
     cells: [cell(["a"]), cell(["b"], 1, 1)],
   };
   expect(heldInWords(two)).toBe(
-    "Compared over 1 turn: codex × GLM-5.2 and opencode × MiniMax-M3 have no data beyond turn 1; the others have data to turn 3 or later.",
+    "Compared over 1 turn: codex × GLM-5.2 and opencode × MiniMax-M3 have no data beyond turn 1; the others have data to turn 3.",
   );
   expect(
-    heldInWords({ ...two, shortest: { runs: ["a", "b", "c", "d"], otherwise: 3 }, cells: ["a", "b", "c", "d"].map((run) => cell([run])) }),
+    heldInWords({
+      ...two,
+      shortest: { runs: ["a", "b", "c", "d"], otherwise: 3, others: 1, furthest: 3 },
+      cells: ["a", "b", "c", "d"].map((run) => cell([run])),
+    }),
   ).toContain(": 4 cells have no data");
+  expect(heldInWords({ ...matrix, shortest: { ...matrix.shortest, others: 1, furthest: 9 } })).toMatch(/; the other has data to turn 9\.$/);
   expect(heldInWords({ ...matrix, shortest: null })).toBeNull();
 });

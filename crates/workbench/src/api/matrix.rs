@@ -69,6 +69,10 @@ pub struct ShortestCells {
     pub runs: Vec<String>,
     /// The τ that it would be without these.
     pub otherwise: u32,
+    /// How many other cells there are.
+    pub others: u32,
+    /// The last turn of which one of them tells anything; at least `otherwise`.
+    pub furthest: u32,
 }
 
 /// A row or column of the matrix.

@@ -29,7 +29,12 @@ impl Horizon {
     pub(crate) fn in_words(&self, names: &[&str]) -> Option<String> {
         let shortest = self.shortest.as_ref()?;
         let who: Vec<&str> = shortest.runs.iter().filter_map(|run| names.get(*run).copied()).collect();
-        Some(held_down(self.tau, &who, shortest.otherwise))
+        let others = OtherCurves {
+            number: shortest.others,
+            known_to: shortest.otherwise,
+            furthest: shortest.furthest,
+        };
+        Some(held_down(self.tau, &who, &others))
     }
 }
 
@@ -42,15 +47,27 @@ pub(crate) fn hint(known: u32) -> String {
     }
 }
 
-/// The sentence. `otherwise`: the turn to which every other one is known, and some of them further.
-pub(crate) fn held_down(tau: u32, who: &[&str], otherwise: u32) -> String {
+/// Those that do not hold a τ down.
+pub(crate) struct OtherCurves {
+    pub(crate) number: u32,
+    /// The turn to which every one of them is known.
+    pub(crate) known_to: u32,
+    /// The last turn of which any of them tells.
+    pub(crate) furthest: u32,
+}
+
+/// The sentence.
+pub(crate) fn held_down(tau: u32, who: &[&str], others: &OtherCurves) -> String {
     let (who, verb) = match who {
         [one] => ((*one).to_owned(), "has"),
         [first @ .., last] if who.len() <= 3 => (format!("{} and {last}", first.join(", ")), "have"),
         _ => (format!("{} of them", who.len()), "have"),
     };
+    let rest = if others.number == 1 { "the other has" } else { "the others have" };
+    let known_to = others.known_to;
+    let or_later = if others.furthest > known_to { " or later" } else { "" };
     format!(
-        "Compared over {}: {who} {verb} no data beyond turn {tau}; the others have data to turn {otherwise} or later.",
+        "Compared over {}: {who} {verb} no data beyond turn {tau}; {rest} data to turn {known_to}{or_later}.",
         model::counted(tau.into(), "turn")
     )
 }

@@ -30,7 +30,7 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
     assert_eq!(all.tau, 2);
     let names_turns = |c: &&String| {
         c.starts_with("Compared over 2 turns: ")
-            && c.ends_with(" has no data beyond turn 2; the others have data to turn 4 or later.")
+            && c.ends_with(" has no data beyond turn 2; the others have data to turn 4.")
     };
     assert_eq!(all.cautions.iter().filter(names_turns).count(), 1, "{:?}", all.cautions);
     let two = library.compared(members(&["lab.whole", "lab.another"]), Pairs::Reference);
@@ -68,6 +68,9 @@ fn the_others_are_known_at_least_to_the_turn_that_is_named() {
     let all = library.compared(members(&["lab.short", "lab.middling", "lab.long"]), Pairs::Reference);
     let ending = "no data beyond turn 1; the others have data to turn 2 or later.";
     assert!(all.cautions.iter().any(|caution| caution.ends_with(ending)), "{:?}", all.cautions);
+    let two = library.compared(members(&["lab.short", "lab.long"]), Pairs::Reference);
+    let ending = "no data beyond turn 1; the other has data to turn 4.";
+    assert!(two.cautions.iter().any(|caution| caution.ends_with(ending)), "{:?}", two.cautions);
 }
 
 #[test]

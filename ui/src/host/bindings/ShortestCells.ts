@@ -11,4 +11,12 @@ runs: Array<string>,
 /**
  * The τ that it would be without these.
  */
-otherwise: number, };
+otherwise: number, 
+/**
+ * How many other cells there are.
+ */
+others: number, 
+/**
+ * The last turn of which one of them tells anything; at least `otherwise`.
+ */
+furthest: number, };
