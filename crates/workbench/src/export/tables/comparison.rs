@@ -215,8 +215,8 @@ pub(super) fn spent(data: &Comparison) -> Table {
     }
     for member in data.members.iter().filter(|m| m.spent.no_turn_survived) {
         let none = member.spent.instead_of_cost_per_survived_turn(one);
-        let of = if one { "passed trial" } else { "survived turn" };
-        table.notes.push(format!("{}: {none}, so there is no cost per {of}.", member.marked()));
+        let noun = if one { "passed trial" } else { "survived turn" };
+        table.notes.push(format!("{}: {none}, so there is no cost per {noun}.", member.marked()));
     }
     // As in the table of runs.
     let shown = ["steps", "tool calls", "time", "tokens", "steps survived", "cost of a turn"];
