@@ -1,26 +1,51 @@
-//! Which columns of a Parquet file are durations. Parquet has no such type: the columns are integers, and pandas (`pandas`)
-//! and Arrow, as polars, pyarrow and R use it (`ARROW:schema`), describe them beside.
+//! Which columns of a Parquet file are durations. Parquet has no such type: the columns are integers, or times of a day
+//! (fastparquet), and pandas (`pandas`) and Arrow, as polars, pyarrow and R use it (`ARROW:schema`), describe them beside.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit};
 use parquet::file::reader::FileReader;
+use parquet::schema::types::ColumnDescriptor;
 use serde_json::Value;
 
 use super::rows::COLUMNS_CAP;
 
 /// Longest description of the columns that is read.
 const DESCRIPTION_CAP: usize = 1 << 20;
+/// Longest name in Arrow's schema that is looked at: names may overlap there, and each could be as long as the schema.
+const NAME_CAP: usize = 1 << 10;
 
-/// The columns that are durations, each with how many of its units a second has.
+/// The columns that are durations, each with how many of its units a second has. Arrow's schema says how the integers are
+/// stored. Without one, the type of the column does; pandas names the unit in memory, which may be another one.
 pub(super) fn durations(file: &dyn FileReader) -> HashMap<String, i64> {
     let described = |key: &str| {
         let entries = file.metadata().file_metadata().key_value_metadata().into_iter().flatten();
         let mut texts = entries.filter(|entry| entry.key == key).filter_map(|entry| entry.value.as_deref());
         texts.next().filter(|text| text.len() <= DESCRIPTION_CAP)
     };
-    let mut found = described("ARROW:schema").map(|text| of_arrow(&base64(text))).unwrap_or_default();
-    found.extend(described("pandas").map(of_pandas).unwrap_or_default());
+    let columns = file.metadata().file_metadata().schema_descr().columns();
+    let names: HashSet<&str> = columns.iter().map(|column| column.name()).collect();
+    if let Some(found) = described("ARROW:schema").and_then(|text| of_arrow(&base64(text), &names)) {
+        return found;
+    }
+    let mut found = described("pandas").map(of_pandas).unwrap_or_default();
+    let times = columns.iter().filter_map(|column| Some((column.name().to_owned(), of_time(column)?)));
+    found.extend(times);
     found
+}
+
+/// How many of its units a second has, of a column that is a time of a day.
+fn of_time(column: &ColumnDescriptor) -> Option<i64> {
+    match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Time(time)), _) => Some(match time.unit {
+            TimeUnit::MILLIS => 1_000,
+            TimeUnit::MICROS => 1_000_000,
+            TimeUnit::NANOS => 1_000_000_000,
+        }),
+        (_, ConvertedType::TIME_MILLIS) => Some(1_000),
+        (_, ConvertedType::TIME_MICROS) => Some(1_000_000),
+        _ => None,
+    }
 }
 
 fn of_pandas(text: &str) -> HashMap<String, i64> {
@@ -63,14 +88,19 @@ fn base64(text: &str) -> Vec<u8> {
     out
 }
 
-/// The durations of a schema in a message of Arrow (`Message.fbs` and `Schema.fbs` of its format).
-fn of_arrow(message: &[u8]) -> HashMap<String, i64> {
+/// The durations among these columns in a schema of Arrow (`Message.fbs` and `Schema.fbs` of its format); `None` = it cannot
+/// be read.
+fn of_arrow(message: &[u8], names: &HashSet<&str>) -> Option<HashMap<String, i64>> {
     // Before the message stand its length and, since version 0.15, a mark.
     let head = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
-    let buffer = FlatBuffer(message.get(head..).unwrap_or_default());
-    let Some(fields) = buffer.schema_fields() else { return HashMap::new() };
-    let count = buffer.offset(fields).unwrap_or(0).min(COLUMNS_CAP);
-    (0..count).filter_map(|at| buffer.duration(buffer.target(fields + 4 + 4 * at)?)).collect()
+    let buffer = FlatBuffer(message.get(head..)?);
+    let fields = buffer.schema_fields()?;
+    let count = buffer.offset(fields)?.min(COLUMNS_CAP);
+    let duration = |at: usize| {
+        let (name, per_second) = buffer.duration(buffer.target(fields + 4 + 4 * at)?)?;
+        names.contains(name).then(|| (name.to_owned(), per_second))
+    };
+    Some((0..count).filter_map(duration).collect())
 }
 
 /// Tables that name their fields by the places in a list before them (`FlatBuffers`).
@@ -113,7 +143,7 @@ impl FlatBuffer<'_> {
     }
 
     /// The name of a field of a schema and how many of its units a second has, if it is a duration.
-    fn duration(&self, field: usize) -> Option<(String, i64)> {
+    fn duration(&self, field: usize) -> Option<(&str, i64)> {
         const DURATION: u8 = 18;
         let [kind] = self.bytes(self.field(field, 2)?)?;
         if kind != DURATION {
@@ -125,21 +155,28 @@ impl FlatBuffer<'_> {
         };
         let per_second = *[1, 1_000, 1_000_000, 1_000_000_000].get(unit)?;
         let name = self.target(self.field(field, 0)?)?;
-        let begin = name.checked_add(4)?;
-        let name = self.0.get(begin..begin.checked_add(self.offset(name)?)?)?;
-        Some((std::str::from_utf8(name).ok()?.to_owned(), per_second))
+        let (begin, length) = (name.checked_add(4)?, self.offset(name)?);
+        if length > NAME_CAP {
+            return None;
+        }
+        let name = self.0.get(begin..begin.checked_add(length)?)?;
+        Some((std::str::from_utf8(name).ok()?, per_second))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
+    use parquet::file::metadata::KeyValue;
+    use parquet::file::properties::WriterProperties;
     use parquet::file::reader::SerializedFileReader;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
 
     use super::*;
 
-    /// The schema that pyarrow wrote into `pyarrow-durations.parquet`.
-    fn schema() -> Vec<u8> {
+    /// What pyarrow wrote of the columns of `pyarrow-durations.parquet`.
+    fn described_by_pyarrow() -> String {
         let path = concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../tests/fixtures/table-types/pyarrow-durations.parquet"
@@ -147,23 +184,97 @@ mod tests {
         let file = SerializedFileReader::new(Bytes::from(std::fs::read(path).unwrap())).unwrap();
         let entries = file.metadata().file_metadata().key_value_metadata().unwrap();
         let entry = entries.iter().find(|entry| entry.key == "ARROW:schema").unwrap();
-        base64(entry.value.as_deref().unwrap())
+        entry.value.clone().unwrap()
+    }
+
+    fn expected(durations: &[(&str, i64)]) -> HashMap<String, i64> {
+        durations.iter().map(|(name, per_second)| ((*name).to_owned(), *per_second)).collect()
+    }
+
+    /// The durations of a file of these columns that is described so.
+    fn found(columns: &str, described: &[(&str, &str)]) -> HashMap<String, i64> {
+        let schema = parse_message_type(&format!("message t {{ {columns} }}")).unwrap();
+        let entry = |(key, value): &(&str, &str)| KeyValue::new((*key).to_owned(), (*value).to_owned());
+        let entries: Vec<KeyValue> = described.iter().map(entry).collect();
+        let properties = WriterProperties::builder().set_key_value_metadata(Some(entries)).build();
+        let writer = SerializedFileWriter::new(Vec::new(), schema.into(), properties.into()).unwrap();
+        let file = SerializedFileReader::new(Bytes::from(writer.into_inner().unwrap())).unwrap();
+        durations(&file)
+    }
+
+    #[test]
+    fn pandas_does_not_override_how_durations_are_stored() {
+        let pandas = r#"{"columns": [
+            {"field_name": "agent_seconds", "numpy_type": "timedelta64[ns]"},
+            {"field_name": "waited", "numpy_type": "timedelta64[ns]"}
+        ]}"#;
+        let arrow = described_by_pyarrow();
+        let integers = "optional int64 agent_seconds; optional int64 waited;";
+        // As fastparquet writes them.
+        let times = "optional int64 agent_seconds (TIME_MICROS); optional int32 waited (TIME_MILLIS);";
+        let logical =
+            "optional int64 agent_seconds (TIME(MICROS,true)); optional int64 waited (TIME(NANOS,false));";
+        let (micros, nanos) = (("agent_seconds", 1_000_000), ("waited", 1_000_000_000));
+        assert_eq!(found(times, &[("pandas", pandas)]), expected(&[micros, ("waited", 1_000)]));
+        assert_eq!(found(logical, &[("pandas", pandas)]), expected(&[micros, nanos]));
+        assert_eq!(
+            found(integers, &[("pandas", pandas)]),
+            expected(&[("agent_seconds", 1_000_000_000), nanos])
+        );
+        assert_eq!(
+            found(integers, &[("pandas", pandas), ("ARROW:schema", &arrow)]),
+            expected(&[("agent_seconds", 1_000), nanos])
+        );
+        assert_eq!(
+            found(integers, &[("pandas", pandas), ("ARROW:schema", "no base64")]),
+            expected(&[("agent_seconds", 1_000_000_000), nanos])
+        );
     }
 
     #[test]
     fn nothing_is_read_beyond_a_schema_that_is_cut_or_damaged() {
-        let whole = schema();
-        let expected = [("agent_seconds", 1_000), ("test_seconds", 1), ("waited", 1_000_000_000)];
-        let expected = expected.map(|(name, per_second)| (name.to_owned(), per_second));
-        assert_eq!(of_arrow(&whole), HashMap::from(expected));
+        let whole = base64(&described_by_pyarrow());
+        let names = HashSet::from(["agent_seconds", "test_seconds", "waited"]);
+        let durations = [("agent_seconds", 1_000), ("test_seconds", 1), ("waited", 1_000_000_000)];
+        assert_eq!(of_arrow(&whole, &names), Some(expected(&durations)));
         for end in 0..whole.len() {
-            of_arrow(&whole[..end]);
+            of_arrow(&whole[..end], &names);
         }
         for at in 0..whole.len() {
             let mut damaged = whole.clone();
             damaged[at] ^= 0xff;
-            of_arrow(&damaged);
+            of_arrow(&damaged, &names);
         }
-        assert!(of_arrow(&base64("no base64")).is_empty());
+        assert_eq!(of_arrow(&base64("no base64"), &names), None);
+    }
+
+    /// A message with a schema of three durations in nanoseconds, which have one name between them.
+    fn schema_of(name: &str) -> Vec<u8> {
+        const COUNT: u32 = 3;
+        let field = 60 + 4 * COUNT;
+        // The way to the message; the places of four fields, which all tables share.
+        let mut words = vec![16, 12 | (20 << 16), 4 | (8 << 16), 12 | (16 << 16)];
+        // The message with its schema, the schema with its fields.
+        words.extend([12, 0, 0, 8, 0]);
+        words.extend([32, 0, 12, 0, 0]);
+        words.push(COUNT);
+        words.extend((0..COUNT).map(|at| field - (60 + 4 * at)));
+        // A field with its name, kind and type; the type with its unit; the name.
+        words.extend([field - 4, 36, 0, 18, 4]);
+        words.extend([field + 16, 3, 0, 0, 0]);
+        words.push(u32::try_from(name.len()).unwrap());
+        let mut message = vec![0; 4];
+        message.extend(words.into_iter().flat_map(u32::to_le_bytes));
+        message.extend(name.bytes());
+        message
+    }
+
+    #[test]
+    fn only_names_of_columns_are_kept_and_none_that_is_long() {
+        let long = "x".repeat(NAME_CAP + 1);
+        let names = HashSet::from(["waited", long.as_str()]);
+        assert_eq!(of_arrow(&schema_of("waited"), &names), Some(expected(&[("waited", 1_000_000_000)])));
+        assert_eq!(of_arrow(&schema_of("other"), &names), Some(HashMap::new()));
+        assert_eq!(of_arrow(&schema_of(&long), &names), Some(HashMap::new()));
     }
 }

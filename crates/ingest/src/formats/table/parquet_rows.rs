@@ -242,9 +242,10 @@ impl Leaf {
                 take(reader, rows, optional, out, |v| BatchCell::Flag(*v))
             }
             Some(ColumnReader::Int32ColumnReader(reader)) => {
-                take(reader, rows, optional, out, |v| match scale {
-                    Some(scale) => BatchCell::Number(scaled(i128::from(*v), scale)),
-                    None => BatchCell::Integer(i64::from(*v)),
+                take(reader, rows, optional, out, |v| match (scale, duration) {
+                    (Some(scale), _) => BatchCell::Number(scaled(i128::from(*v), scale)),
+                    (None, Some(per_second)) => BatchCell::Number(f64::from(*v) / per_second as f64),
+                    (None, None) => BatchCell::Integer(i64::from(*v)),
                 })
             }
             Some(ColumnReader::Int64ColumnReader(reader)) => {
