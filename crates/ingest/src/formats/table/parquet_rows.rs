@@ -126,7 +126,9 @@ impl ParquetRows {
             let scale = is_decimal.then(|| column.type_scale());
             // What is not understood is no column: it would look like one without values.
             if column.physical_type() == PhysicalType::FIXED_LEN_BYTE_ARRAY && !is_decimal && !is_half {
-                unread.push(column.name().to_owned());
+                if mapping::is_known_name(column.name()) {
+                    unread.push(column.name().to_owned());
+                }
                 continue;
             }
             header.push(column.name().to_owned());
