@@ -140,8 +140,7 @@ fn a_single_file_is_no_damaged_zip_unless_it_is_one() {
 #[test]
 fn a_single_file_of_no_format_is_named_by_its_form() {
     let folder = tempfile::tempdir().expect("a folder");
-    let columns = "without the columns run, harness, model, scenario, turn, attempt, passed of a tidy table";
-    let of_columns = |why: &str| format!("is a file {columns}, and is not read: {why}");
+    let unreadable = |why: &str| format!("is a table that cannot be read: {why}");
     let of_form = |what: &str| format!("is {what}, of no format that is read");
     let scores = of_form("a JSON file with a list whose first entry is an object whose keys are q, score");
     for (name, content, kind, sentence) in [
@@ -167,9 +166,9 @@ fn a_single_file_of_no_format_is_named_by_its_form() {
         ),
         ("empty.json", "", "empty", of_form("an empty file")),
         ("notes.md", "# Notes", "text", of_form("a text file")),
-        ("empty.csv", "", "table", of_columns("the file is empty")),
-        ("lists.jsonl", "[1, 2]\n", "table", of_columns("no JSON object in its first lines")),
-        ("text.parquet", "PAR", "table", of_columns("")),
+        ("empty.csv", "", "table", unreadable("the file is empty")),
+        ("lists.jsonl", "[1, 2]\n", "table", unreadable("no JSON object in its first lines")),
+        ("text.parquet", "PAR", "table", unreadable("")),
     ] {
         let path = folder.path().join(name);
         fs::write(&path, content).expect("a file");

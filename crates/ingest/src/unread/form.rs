@@ -28,21 +28,46 @@ pub fn by_form(tree: &Tree, path: &str) -> Result<UnreadResults, ReadError> {
         count: 1,
         instead: OPEN_WHAT_IS_READ,
     };
-    // Of a table with a header it is known which columns it lacks.
+    // Of a table with a header it is known which columns it lacks; of any other one nothing is known.
     if let Some(error) = table::unreadable_table(tree, path) {
-        let required = table::columns::COLUMNS.iter().filter(|column| column.required);
-        let required: Vec<&str> = required.map(|column| column.name).collect();
-        let name = format!("a file without the columns {} of a tidy table", required.join(", "));
-        return Ok(found("table", name, format!("and is not read: {error}")));
+        let why = if size == 0 { "the file is empty".to_owned() } else { error.to_string() };
+        return Ok(found("table", format!("a table that cannot be read: {why}"), String::new()));
     }
     let is_whole = bytes.len() as u64 == size;
-    let (kind, name) = match Outline::of_beginning(&bytes) {
-        _ if size == 0 => ("empty", "an empty file".to_owned()),
-        Some(outline) => of_json(&outline, &bytes, is_whole),
-        None if is_text(&bytes) => ("text", "a text file".to_owned()),
-        None => ("unknown", "a file of an unknown kind".to_owned()),
+    let (kind, name) = if size == 0 {
+        ("empty", "an empty file".to_owned())
+    } else {
+        match Outline::of_beginning(&bytes) {
+            Some(outline) if is_json_name(path) || begins_with_json(&bytes, is_whole) => {
+                of_json(&outline, &bytes, is_whole)
+            }
+            _ if is_text(&bytes) => ("text", "a text file".to_owned()),
+            _ => ("unknown", "a file of an unknown kind".to_owned()),
+        }
     };
     Ok(found(kind, name, "of no format that is read".to_owned()))
+}
+
+/// Whether a file is meant as JSON, by its name.
+fn is_json_name(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    [".json", ".jsonl", ".ndjson"].iter().any(|end| path.ends_with(*end))
+}
+
+/// Whether a text begins with a JSON value, and not with a word in brackets as a line of a log or of Markdown may.
+/// `is_whole`: these are all of its bytes; else the value may break off.
+fn begins_with_json(bytes: &[u8], is_whole: bool) -> bool {
+    let is_json = |text: &[u8]| {
+        let mut values = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+        match (values.next(), values.next()) {
+            (Some(Err(error)), _) | (Some(Ok(_)), Some(Err(error))) => error.is_eof() && !is_whole,
+            (Some(Ok(_)), _) => true,
+            (None, _) => false,
+        }
+    };
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    // What Python writes and strict JSON does not have.
+    is_json(text) || strict_json(text).is_some_and(|mended| is_json(&mended))
 }
 
 /// Whether the bytes with which a file begins are UTF-8, which may break off.

@@ -244,6 +244,19 @@ fn what_no_kind_takes_is_named_by_its_form() {
     ] {
         assert_eq!(form(text.as_bytes()), (kind, name.to_owned()), "{text:.40}");
     }
+    let named: [(&str, &[u8], &str, &str); 6] = [
+        ("run.log", b"[INFO] started\n", "text", "a text file"),
+        ("run.log", b"[2026] started\n", "text", "a text file"),
+        ("notes.md", b"{braces", "text", "a text file"),
+        ("notes", b"[1, NaN]", "json", "a JSON file with a list whose first entry is a number"),
+        ("e.csv", b"", "table", "a table that cannot be read: the file is empty"),
+        ("e.parquet", b"", "table", "a table that cannot be read: the file is empty"),
+    ];
+    for (name, bytes, kind, what) in named {
+        let (_folder, tree) = tree_with(&[(name, bytes)]);
+        let found = by_form(&tree, name).unwrap();
+        assert_eq!((found.kind, found.name.as_str()), (kind, what), "{name}");
+    }
     assert_eq!(form(b"\xff\xfe{\0").0, "unknown");
     assert_eq!(form("ä".repeat(1 << 20).as_bytes()).0, "text");
 }

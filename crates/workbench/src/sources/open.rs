@@ -158,7 +158,8 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
         }
         (Some(found), _) => {
             let verb = if found.at.is_empty() || nothing.folders == 0 { "is" } else { "holds" };
-            (format!("\"{name}\" {verb} {}, {}", found.name, found.not_read), found.instead.to_owned())
+            let rest = if found.not_read.is_empty() { "" } else { ", " };
+            (format!("\"{name}\" {verb} {}{rest}{}", found.name, found.not_read), found.instead.to_owned())
         }
         (None, None) => (
             format!("Nothing in \"{name}\" is in a format that Stamina Lab reads"),
