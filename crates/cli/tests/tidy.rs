@@ -83,6 +83,14 @@ fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
         (&error["tables"][0]["map"], &error["tables"][0]["missing"][0]["guess"]),
         (&json!(map), &json!("experiment"))
     );
+    // What is to be pasted into a shell is one word there.
+    let spaced = folder.path().join("my rounds.csv");
+    fs::write(&spaced, rows).expect("written");
+    let spaced = spaced.to_str().expect("UTF-8");
+    let output = home.stamina(&["ingest", spaced, "--json"]);
+    let refusal: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let hint = format!("Say which column is which: stamina ingest '{spaced}' {map}");
+    assert_eq!(refusal["errors"][0]["hint"], hint);
     for (wrong, what) in [
         ("round=turn", "A tidy table has no column \"round\""),
         ("turn=rnd", "No table there has the columns rnd"),

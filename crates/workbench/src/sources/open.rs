@@ -6,7 +6,7 @@ use files::{ReadError, Tree};
 use ingest::discover::{FoundFormat, NotRecognized as NotFound, discover};
 use ingest::formats::table::{self, IncompleteTable};
 use ingest::unread;
-use model::Warning;
+use model::{Warning, shell_word};
 use store::Source;
 
 use crate::api::{ApiError, FormatLookup, FoundThing, NotRecognized, TableColumns, TableGuess};
@@ -150,7 +150,7 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
             let what = if path.is_file() { "is" } else { "holds" };
             let lacks = format!("a table without the columns {} of a tidy table", missing.join(", "));
             let lacks = lacks.replacen("columns", "column", usize::from(missing.len() == 1));
-            let path = path.display();
+            let path = shell_word(&path.display().to_string());
             (
                 format!("\"{name}\" {what} {lacks}"),
                 format!("Say which column is which: stamina ingest {path} {}", table.suggestion()),
