@@ -253,7 +253,8 @@ mod tests {
         const COUNT: u32 = 3;
         let field = 60 + 4 * COUNT;
         // The way to the message; the places of four fields, which all tables share.
-        let mut words = vec![16, 12 | (20 << 16), 4 | (8 << 16), 12 | (16 << 16)];
+        let pair = |low: u32, high: u32| low + (high << 16);
+        let mut words = vec![16, pair(12, 20), pair(4, 8), pair(12, 16)];
         // The message with its schema, the schema with its fields.
         words.extend([12, 0, 0, 8, 0]);
         words.extend([32, 0, 12, 0, 0]);
