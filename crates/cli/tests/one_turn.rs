@@ -276,8 +276,11 @@ fn what_is_exported_of_one_turn_is_about_pass_rates() {
         !disagreements.contains("| Turn |") && !disagreements.contains("After a failure"),
         "{disagreements}"
     );
-    let repairs = csv(&["table", "repairs", a, b], "repairs.md");
-    assert!(repairs.contains("Trials") && !repairs.contains("Turns"), "{repairs}");
+    for kind in ["repairs", "repair-times"] {
+        let repairs = csv(&["table", kind, a, b], &format!("{kind}.md"));
+        assert!(repairs.contains("Trials") && !repairs.contains("Turns"), "{kind}: {repairs}");
+        assert!(!repairs.contains("Median turns") && !repairs.contains("same turn"), "{kind}: {repairs}");
+    }
     let svg = csv(&["figure", "paired", a, b], "paired.svg");
     assert!(
         svg.contains("Pass rate (%)")

@@ -55,7 +55,7 @@ pub(crate) enum TableWord {
     Cases,
     /// Failing tests by origin: new, regressed, still failing
     Origins,
-    /// Turns that failed at first, by the attempt that passed
+    /// Turns (trials, of runs of one turn) that failed at first, by the attempt that passed
     Repairs,
     /// How long it takes until what failed passes, by group
     RepairTimes,

@@ -61,6 +61,11 @@ const fn heads(of_one_turn: bool) -> [&'static str; 2] {
     if of_one_turn { ["Trial", "Task"] } else { ["Episode", "Scenario"] }
 }
 
+/// What a first attempt is of, as a heading in the plural and in a sentence.
+const fn turn_nouns(of_one_turn: bool) -> [&'static str; 2] {
+    if of_one_turn { ["Trials", "trial"] } else { ["Turns", "turn"] }
+}
+
 /// The failed attempts behind a share, all of them: what the request says of pages does not matter.
 pub(super) fn cases(workbench: &Workbench, request: &FailureCasesRequest) -> Result<Table, ApiError> {
     let page = workbench.list_failure_cases(FailureCasesRequest {
@@ -161,7 +166,7 @@ pub(super) fn origins(data: &Failures) -> Table {
 /// At which attempt turns that failed first passed, and how long failing tests take.
 pub(super) fn repairs(data: &Failures) -> Table {
     let repair = &data.repair;
-    let (heading, noun) = if data.of_one_turn { ("Trials", "trial") } else { ("Turns", "turn") };
+    let [heading, noun] = turn_nouns(data.of_one_turn);
     let columns = vec![
         Column::integer("attempt", "Passed at attempt"),
         Column::integer("turns", heading),
@@ -183,6 +188,12 @@ pub(super) fn repairs(data: &Failures) -> Table {
     ));
     let unknown = repair.stretches_unknown;
     let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
+        // Where there is one turn, each pass is in the same turn, after 0 turns.
+        (Some(repaired), _) if data.of_one_turn && unknown > 0 => format!(
+            "{repaired} of {} ended with a pass; how the other {unknown} ended is unknown: passed tests are not described",
+            repair.stretches - unknown
+        ),
+        (Some(repaired), _) if data.of_one_turn => format!("{repaired} ended with a pass"),
         (Some(repaired), Some(in_same_turn)) if unknown > 0 => format!(
             "{repaired} of {known} ended with a pass, {in_same_turn} of these in the same turn; the median number of turns until then, over these {known}, is {median}; how the other {unknown} ended is unknown: passed tests are not described",
             known = repair.stretches - unknown,
@@ -212,9 +223,11 @@ pub(super) fn repairs(data: &Failures) -> Table {
 
 /// How long it takes until what failed passes, by group.
 pub(super) fn repair_times(data: &Failures) -> Table {
+    let [heading, _] = turn_nouns(data.of_one_turn);
+    let of_turns = |column: Column| if data.of_one_turn { column.for_machines() } else { column };
     let columns = vec![
         Column::text("group", "Group"),
-        Column::integer("failed_first", "Turns that failed first"),
+        Column::integer("failed_first", &format!("{heading} that failed first")),
         Column::integer("tried_again", "Tried again"),
         Column::integer("repaired", "Passed later"),
         Column::share("share", "Share").missing("n/a"),
@@ -222,8 +235,8 @@ pub(super) fn repair_times(data: &Failures) -> Table {
         Column::integer("stretches", "Stretches"),
         Column::integer("stretches_unknown", "End unknown"),
         Column::integer("stretches_repaired", "Ended with a pass"),
-        Column::integer("in_same_turn", "In the same turn"),
-        Column::integer("median_turns", "Median turns").missing("not reached"),
+        of_turns(Column::integer("in_same_turn", "In the same turn")),
+        of_turns(Column::integer("median_turns", "Median turns").missing("not reached")),
         Column::flag("simulated", "Simulated").for_machines(),
     ];
     let mut table = Table::new("repair-times", "Time to repair", columns);
@@ -263,10 +276,9 @@ pub(super) fn repair_times(data: &Failures) -> Table {
             }
         }
     }
-    table.notes.push(
-        "Over every attempt. Turns count by their first attempt, stretches in which a test failed by where they began; medians are Kaplan–Meier's, what was never repaired is censored."
-            .to_owned(),
-    );
+    table.notes.push(format!(
+        "Over every attempt. {heading} count by their first attempt, stretches in which a test failed by where they began; medians are Kaplan–Meier's, what was never repaired is censored."
+    ));
     noted(table, data)
 }
 
