@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
 use model::{Artifact, ArtifactKind, Attempt, Benchmark, Episode, Run, Turn, Verdict, strip_ansi};
-use store::{PartRead, Store, TextOwner, UnindexedEpisode, add_words, excerpt_around};
+use store::{ParsedPart, Store, TextOwner, UnindexedEpisode, add_words, excerpt_around};
 
 /// After so many inputs, a new library is created, because replaced texts make an index grow.
 const INPUTS: u32 = 2_000;
@@ -33,7 +33,8 @@ fn library() -> Library {
     let mut episode = Episode::new("e", "task");
     episode.turns = vec![Turn { attempts: vec![attempt], ..Turn::new(1) }];
     let episodes = [("a".to_owned(), episode)];
-    let part = PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+    let part =
+        ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
     store.put_part(source, &part).expect("a part");
     let claim = store.begin_texts("the fuzzer", |_| false).expect("a library").expect("an episode waits");
     Library { store, claim, inputs: 0 }

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{CachedInput, Episode, Run, Tokens, Warning};
 use store::limits::GRID_TURNS;
-use store::{PartRead, SourceCounts, SourceId, Store, StoreError};
+use store::{ParsedPart, SourceCounts, SourceId, Store, StoreError};
 
 use crate::discover::{Discovery, FoundFormat, NotRecognized, Place, discover_among};
 use crate::format_trait::{Format, Part, PartReader, Report, Survey};
@@ -319,7 +319,7 @@ fn read_all(
         // When writing fails, the receiver goes with this closure and the readers find their queue closed.
         for done in receiver {
             let job = &jobs[done.job];
-            let read = PartRead {
+            let read = ParsedPart {
                 place: &job.place.at,
                 key: &job.part.key,
                 stamp: job.stamp,

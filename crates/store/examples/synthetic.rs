@@ -9,7 +9,7 @@ use model::{
     Artifact, ArtifactKind, Attempt, Benchmark, Episode, Request, Run, Stamina, TestOutcome, TestResult,
     Tokens, Turn, Verdict,
 };
-use store::{PartRead, RunFilter, RunSort, Store, Summary, WarningFilter};
+use store::{ParsedPart, RunFilter, RunSort, Store, Summary, WarningFilter};
 
 /// A small generator with the same numbers every time (splitmix64).
 struct Numbers(u64);
@@ -114,7 +114,7 @@ fn go(runs: u64, episodes: u64, turns: u32) -> Result<(), Box<dyn std::error::Er
             let part = [(String::new(), episode(&mut numbers, run, scenario, turns))];
             let begin = Instant::now();
             let key = format!("scenario_{scenario}");
-            let part = PartRead {
+            let part = ParsedPart {
                 place: &place,
                 key: &key,
                 stamp: 1,

@@ -169,7 +169,7 @@ mod tests {
     use model::{Attempt, Benchmark, EndReason, Episode, Run, Turn, Verdict};
 
     use super::*;
-    use crate::{PartRead, WarningFilter};
+    use crate::{ParsedPart, WarningFilter};
 
     /// Writes a run as a place of its own, with these trials; `false` = the trial was still running. Harness and model of a run
     /// whose name begins with `named` are known; every source of one gives it a tag.
@@ -195,7 +195,7 @@ mod tests {
             })
             .collect();
         let part =
-            PartRead { place: run, key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            ParsedPart { place: run, key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
     }
 

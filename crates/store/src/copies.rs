@@ -276,7 +276,7 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
-    use crate::PartRead;
+    use crate::ParsedPart;
 
     /// A source with one trial in `count` parts of one run.
     fn copies(count: usize) -> (Store, SourceId) {
@@ -288,7 +288,7 @@ mod tests {
             let mut episode = Episode::new(format!("e{number:04}"), "task");
             episode.identity = Some("one and the same".to_owned());
             let (key, episodes) = (format!("p{number:04}"), [("a".to_owned(), episode)]);
-            let part = PartRead {
+            let part = ParsedPart {
                 place: "",
                 key: &key,
                 stamp: 1,
@@ -363,7 +363,7 @@ mod tests {
         episode.turns.push(turn);
         let episodes = [(name.to_owned(), episode)];
         let part =
-            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
         source
     }

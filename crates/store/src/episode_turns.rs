@@ -392,7 +392,7 @@ mod tests {
         store.put_runs(source, "", "table", &[model::Run::unknown("r", benchmark)]).unwrap();
         let put = |stamp: u64, episode: Episode| {
             let episodes = [("r".to_owned(), episode)];
-            let part = crate::PartRead {
+            let part = crate::ParsedPart {
                 place: "",
                 key: "1",
                 stamp,

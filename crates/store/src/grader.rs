@@ -83,7 +83,7 @@ mod tests {
     use model::{Attempt, Benchmark, Episode, Run, Turn, Verdict};
 
     use super::*;
-    use crate::{PartRead, RunFilter};
+    use crate::{ParsedPart, RunFilter};
 
     #[test]
     fn attempts_of_withdrawn_episodes_do_not_count() {
@@ -104,7 +104,7 @@ mod tests {
             })
             .collect();
         let part =
-            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
         let run = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
         let naming = || {

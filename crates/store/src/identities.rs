@@ -168,7 +168,7 @@ mod tests {
     use model::{Attempt, Benchmark, Episode, Run, Turn, Verdict};
 
     use super::*;
-    use crate::{PartRead, SourceId};
+    use crate::{ParsedPart, SourceId};
 
     /// A source with a run of this name and harness and these episodes: their scenarios, each with the identity that its reader
     /// gives it. Each has five attempts, of which the last passes in scenario y.
@@ -196,7 +196,7 @@ mod tests {
             })
             .collect();
         let part =
-            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
         store.settle_identities().unwrap();
         source
@@ -257,7 +257,7 @@ mod tests {
         }
         let episodes = [(name.to_owned(), episode)];
         let part =
-            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
         store.settle_identities().unwrap();
         source

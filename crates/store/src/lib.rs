@@ -68,7 +68,7 @@ pub use identities::{OTHER_IDENTITY, REGRADED, SOURCE_TRIAL};
 pub use import_report::{WarningFilter, WarningGroup, WarningPage};
 pub use library::{Facets, GroupEntry, LibraryCounts, RunFilter, RunGrouping, RunList, RunSort};
 pub use not_kept::NotKept;
-pub use parts::PartRead;
+pub use parts::ParsedPart;
 pub use processes_left::{ProcessesLeft, UnconfirmedAttempt};
 pub use runs::{EpisodeTimes, JOB_ID, RunEntry, RunRecord};
 pub use search::{MatchKind, SearchHit, SearchHits, episode_name, excerpt_around};

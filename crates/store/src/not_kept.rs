@@ -176,7 +176,7 @@ mod tests {
     use model::{Benchmark, Episode, Run, Treatment};
 
     use super::*;
-    use crate::{PartRead, RunFilter};
+    use crate::{ParsedPart, RunFilter};
 
     fn warnings(count: u64, code: &str) -> Vec<Warning> {
         (0..count).map(|number| Warning::skipped(format!("f{number}"), code, "It ends.")).collect()
@@ -185,7 +185,7 @@ mod tests {
     /// Writes a part of a run of the same name, with these warnings.
     fn put(store: &Store, source: SourceId, key: &str, warnings: &[Warning], not_kept: &NotKept) {
         let episodes = [(key.to_owned(), Episode::new("e", "task"))];
-        let part = PartRead { place: "", key, stamp: 1, episodes: &episodes, warnings, files_read: 1 };
+        let part = ParsedPart { place: "", key, stamp: 1, episodes: &episodes, warnings, files_read: 1 };
         store.put_part_with(source, &part, not_kept).unwrap();
     }
 
@@ -284,7 +284,7 @@ mod tests {
         let not_kept =
             NotKept { episodes: BTreeMap::from([("a".to_owned(), u32::MAX)]), ..NotKept::default() };
         for key in ["p", "q"] {
-            let part = PartRead { place: "", key, stamp: 1, episodes: &[], warnings: &[], files_read: 1 };
+            let part = ParsedPart { place: "", key, stamp: 1, episodes: &[], warnings: &[], files_read: 1 };
             store.put_part_with(source, &part, &not_kept).unwrap();
         }
         let run = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;

@@ -88,7 +88,7 @@ UPDATE part SET stamp = NULL;
 
 /// The result of reading one part.
 #[derive(Debug, Clone, Copy)]
-pub struct PartRead<'a> {
+pub struct ParsedPart<'a> {
     /// The folder of the source in which the format starts (`""` = its root).
     pub place: &'a str,
     /// The key of the part inside its place.
@@ -121,7 +121,7 @@ fn delete(conn: &Connection, part: i64, touched: &mut HashSet<RunId>) -> Result<
 }
 
 /// The row of a part, without a stamp: the part is not read yet.
-fn begin(conn: &Connection, source: SourceId, part: &PartRead<'_>) -> Result<i64> {
+fn begin(conn: &Connection, source: SourceId, part: &ParsedPart<'_>) -> Result<i64> {
     Ok(conn
         .prepare_cached(
             "INSERT INTO part (source, place, key, files_read) VALUES (?1, ?2, ?3, ?4)
@@ -140,14 +140,19 @@ fn known_episodes(conn: &Connection, part: i64) -> Result<HashMap<(RunId, String
 }
 
 /// The run of this key in the place of a part.
-fn run_of_key(conn: &Connection, source: SourceId, part: &PartRead<'_>, key: &str) -> Result<Option<RunId>> {
+fn run_of_key(
+    conn: &Connection,
+    source: SourceId,
+    part: &ParsedPart<'_>,
+    key: &str,
+) -> Result<Option<RunId>> {
     Ok(conn
         .prepare_cached("SELECT id FROM run WHERE source = ?1 AND place = ?2 AND key = ?3")?
         .query_row((source, part.place, key), |row| row.get(0))
         .optional()?)
 }
 
-fn put(write: &mut Write<'_>, source: SourceId, part: &PartRead<'_>, beyond: &NotKept) -> Result<()> {
+fn put(write: &mut Write<'_>, source: SourceId, part: &ParsedPart<'_>, beyond: &NotKept) -> Result<()> {
     // Reports a missing source. The foreign key would only report a failed constraint.
     rows::path_and_name(&write.tx, source)?;
     let id = begin(&write.tx, source, part)?;
@@ -286,12 +291,12 @@ impl Store {
     /// Episodes keep their slugs. An episode of a run that [`Store::put_runs`] did not write is left out, with the warning
     /// `episode.run_unknown`, and the part counts as not read. Of two episodes with one key in one run, the later one stays,
     /// with the warning `episode.duplicate`.
-    pub fn put_part(&self, source: SourceId, part: &PartRead<'_>) -> Result<()> {
+    pub fn put_part(&self, source: SourceId, part: &ParsedPart<'_>) -> Result<()> {
         self.put_part_with(source, part, &NotKept::default())
     }
 
     /// [`Store::put_part`] of a part of which not everything is kept.
-    pub fn put_part_with(&self, source: SourceId, part: &PartRead<'_>, beyond: &NotKept) -> Result<()> {
+    pub fn put_part_with(&self, source: SourceId, part: &ParsedPart<'_>, beyond: &NotKept) -> Result<()> {
         self.write(|write| put(write, source, part, beyond))
     }
 

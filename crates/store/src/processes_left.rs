@@ -71,7 +71,7 @@ mod tests {
     use model::{Attempt, Benchmark, Episode, Run, Turn, Verdict};
 
     use super::*;
-    use crate::{PartRead, RunFilter};
+    use crate::{ParsedPart, RunFilter};
 
     #[test]
     fn attempts_are_counted_by_what_a_second_verification_came_to() {
@@ -98,7 +98,7 @@ mod tests {
             })
             .collect();
         let part =
-            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
         let run = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1;
         let attempt = |episode: &str, turn: u32, has_other_results: bool| UnconfirmedAttempt {

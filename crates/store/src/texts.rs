@@ -43,7 +43,7 @@ mod tests {
     use model::{Artifact, ArtifactKind, Attempt, Benchmark, Episode, Run, Turn, Verdict};
 
     use super::*;
-    use crate::{PartRead, Store};
+    use crate::{ParsedPart, Store};
 
     fn words(text: &str) -> HashSet<String> {
         let mut words = HashSet::new();
@@ -68,7 +68,7 @@ mod tests {
         let mut episode = Episode::new(key, "task");
         episode.turns = vec![Turn { attempts: vec![attempt], ..Turn::new(1) }];
         let episodes = [("a".to_owned(), episode)];
-        let part = PartRead { place: "", key, stamp, episodes: &episodes, warnings: &[], files_read: 1 };
+        let part = ParsedPart { place: "", key, stamp, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
     }
 

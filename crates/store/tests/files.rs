@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use kept::KeptIfFailed;
 use model::{Attempt, Benchmark, Episode, Request, Run, TestOutcome, TestResult, Turn, Verdict, Warning};
 use rusqlite::Connection;
-use store::{PartRead, RunFilter, Store, StoreError, schema};
+use store::{ParsedPart, RunFilter, Store, StoreError, schema};
 
 #[path = "../../runner/tests/kept/mod.rs"]
 mod kept;
@@ -44,7 +44,7 @@ fn fill(store: &Store) {
     let episodes = [("a".to_owned(), episode("e", &[Verdict::Passed, Verdict::Failed]))];
     let warnings = [Warning::skipped("x.json", "json.truncated", "The file ends in the middle.")];
     let part =
-        PartRead { place: "", key: "p", stamp: 5, episodes: &episodes, warnings: &warnings, files_read: 2 };
+        ParsedPart { place: "", key: "p", stamp: 5, episodes: &episodes, warnings: &warnings, files_read: 2 };
     store.put_part(source, &part).unwrap();
     store.annotate(&["results.a".into()], &["kept".into()], &[], Some("a note")).unwrap();
     store.set_source_read(source, None).unwrap();
@@ -173,7 +173,8 @@ fn a_migration_computes_what_episodes_used() {
     let source = store.put_source("/data/results", "results", false).unwrap();
     let benchmark = Benchmark { key: "b".into(), name: "b".into() };
     store.put_runs(source, "", "staminabench", &[Run::unknown("a", benchmark)]).unwrap();
-    let part = PartRead { place: "", key: "p", stamp: 5, episodes: &episodes, warnings: &[], files_read: 1 };
+    let part =
+        ParsedPart { place: "", key: "p", stamp: 5, episodes: &episodes, warnings: &[], files_read: 1 };
     store.put_part(source, &part).unwrap();
     let written = read(&store);
     // By slug: all, given, idle, none, part.
@@ -340,7 +341,8 @@ fn readers_see_the_old_episodes_or_the_new_ones() {
     let source = store.sources().unwrap()[0].id;
     let put = |stamp: u64, turns: usize| {
         let episodes = [("a".to_owned(), episode("e", &vec![Verdict::Passed; turns]))];
-        let part = PartRead { place: "", key: "p", stamp, episodes: &episodes, warnings: &[], files_read: 1 };
+        let part =
+            ParsedPart { place: "", key: "p", stamp, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
     };
     put(0, 40);

@@ -11,7 +11,7 @@ use proptest::collection::{btree_set, vec};
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
-use store::{PartRead, SourceId, Store, WarningFilter};
+use store::{ParsedPart, SourceId, Store, WarningFilter};
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -187,7 +187,7 @@ fn store() -> (Store, SourceId) {
 }
 
 fn put(store: &Store, source: SourceId, key: &str, reading: &Reading) {
-    let part = PartRead {
+    let part = ParsedPart {
         place: "",
         key,
         stamp: u64::MAX,

@@ -370,7 +370,7 @@ pub(crate) fn doubts(matrix: &Matrix) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use model::{Attempt, Benchmark, Episode, Run, Turn, Verdict};
-    use store::{PartRead, Store};
+    use store::{ParsedPart, Store};
 
     use super::*;
 
@@ -397,7 +397,7 @@ mod tests {
             turn.attempts.push(Attempt::new(1, Verdict::Passed));
             episode.turns.push(turn);
             let part = [(run.key.clone(), episode)];
-            let read = PartRead {
+            let read = ParsedPart {
                 place: "",
                 key: &run.key,
                 stamp: 1,

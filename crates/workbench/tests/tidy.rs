@@ -15,7 +15,7 @@ use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
-use store::{PartRead, Store};
+use store::{ParsedPart, Store};
 use workbench::Workbench;
 use workbench::api::{
     CompareRequest, ExportFormat, ExportOf, ExportRequest, FailuresRequest, GridSort, ListRuns, Pairs,
@@ -354,7 +354,7 @@ proptest! {
                 });
                 of_run.collect::<Vec<_>>()
             }).collect();
-            let part = PartRead { place: "", key: "all", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            let part = ParsedPart { place: "", key: "all", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
             store.put_part(source, &part).unwrap();
             store.sum_runs(source).unwrap();
             store.set_source_read(source, None).unwrap();

@@ -142,7 +142,7 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
-    use crate::{PartRead, Store};
+    use crate::{ParsedPart, Store};
 
     /// A run with a trial that all have, and one that it shares with its neighbor.
     fn run(id: RunId) -> SharingRun {
@@ -216,7 +216,7 @@ mod tests {
         let episodes: Vec<(String, Episode)> =
             (0..runs).flat_map(|run| (0..=own).map(move |trial| episode(run, trial))).collect();
         let part =
-            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(source, &part).unwrap();
         store
             .read(|conn| {

@@ -65,7 +65,7 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
-    use crate::PartRead;
+    use crate::ParsedPart;
 
     /// A turn in which all of these attempts came to the same.
     fn turn(number: u32, attempts: u32, verdict: Verdict) -> Turn {
@@ -92,7 +92,7 @@ mod tests {
         store.put_runs(id, "", "table", &[run]).unwrap();
         let episodes: Vec<(String, Episode)> = episodes.map(|episode| (name.to_owned(), episode)).collect();
         let part =
-            PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
         store.put_part(id, &part).unwrap();
         store.settle_identities().unwrap();
     }

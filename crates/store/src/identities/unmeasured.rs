@@ -158,7 +158,7 @@ mod tests {
     use rusqlite::StatementStatus;
 
     use super::*;
-    use crate::{PartRead, Store};
+    use crate::{ParsedPart, Store};
 
     /// Two sources with runs of this many trials that both have. One trial of each run may have no identity.
     fn shared(runs: usize, trials: usize, has_unmeasured: bool) -> Store {
@@ -176,8 +176,14 @@ mod tests {
                     (format!("r{run}"), episode)
                 })
                 .collect();
-            let part =
-                PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+            let part = ParsedPart {
+                place: "",
+                key: "p",
+                stamp: 1,
+                episodes: &episodes,
+                warnings: &[],
+                files_read: 1,
+            };
             store.put_part(source, &part).unwrap();
         }
         store

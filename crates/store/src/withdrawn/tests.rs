@@ -3,14 +3,15 @@ use std::time::Duration;
 
 use model::{Benchmark, Episode, Run};
 
-use crate::{PartRead, RunFilter, SourceId, Store};
+use crate::{ParsedPart, RunFilter, SourceId, Store};
 
 /// Writes the only trial of a run, under this name and with this identity.
 fn put(store: &Store, source: SourceId, key: &str, identity: Option<&str>) {
     let mut episode = Episode::new(key, "task");
     episode.identity = identity.map(str::to_owned);
     let episodes = [("r".to_owned(), episode)];
-    let part = PartRead { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+    let part =
+        ParsedPart { place: "", key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
     store.put_part(source, &part).unwrap();
 }
 
@@ -34,7 +35,7 @@ fn put_job(store: &Store, source: SourceId, folder: &str, trials: &[&str]) {
         })
         .collect();
     let part =
-        PartRead { place: folder, key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+        ParsedPart { place: folder, key: "p", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
     store.put_part(source, &part).unwrap();
 }
 

@@ -8,7 +8,7 @@ mod taken_out;
 use model::{
     Attempt, Benchmark, Episode, Request, Run, Stamina, TestOutcome, TestResult, Turn, Verdict, Warning,
 };
-use store::{PartRead, SourceId, StaleRun, Store, Summary};
+use store::{ParsedPart, SourceId, StaleRun, Store, Summary};
 
 fn run(key: &str, model: &str) -> Run {
     let benchmark = Benchmark { key: "staminabench".into(), name: "StaminaBench".into() };
@@ -55,7 +55,7 @@ fn put(
 ) {
     let episodes: Vec<(String, Episode)> =
         episodes.iter().map(|(run, e)| ((*run).to_owned(), e.clone())).collect();
-    let part = PartRead { place: "", key: part, stamp, episodes: &episodes, warnings, files_read: 3 };
+    let part = ParsedPart { place: "", key: part, stamp, episodes: &episodes, warnings, files_read: 3 };
     store.put_part(source, &part).unwrap();
 }
 

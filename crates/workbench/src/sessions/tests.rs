@@ -1,5 +1,5 @@
 use model::{Benchmark, Episode, Run};
-use store::{NotKept, PartRead, RunFilter, Store};
+use store::{NotKept, ParsedPart, RunFilter, Store};
 
 use super::*;
 
@@ -15,7 +15,8 @@ fn library(planned: Option<u32>, scenarios: &[&str], left_out: u32) -> (Store, R
         ("a".to_owned(), episode)
     };
     let episodes: Vec<(String, Episode)> = scenarios.iter().enumerate().map(episode).collect();
-    let part = PartRead { place: "", key: "a", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
+    let part =
+        ParsedPart { place: "", key: "a", stamp: 1, episodes: &episodes, warnings: &[], files_read: 1 };
     let mut not_kept = NotKept::default();
     if left_out > 0 {
         not_kept.episodes.insert("a".to_owned(), left_out);

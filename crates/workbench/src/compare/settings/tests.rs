@@ -1,6 +1,6 @@
 use model::{Benchmark, Episode, Run, Turn, Verdict};
 use serde_json::json;
-use store::{PartRead, Store};
+use store::{ParsedPart, Store};
 
 use super::super::members::resolve;
 use super::super::rules::RULES;
@@ -34,7 +34,7 @@ fn runs(format: &str, settings: &[Value], change: impl Fn(usize, &mut Run)) -> (
         episode.turns.push(turn);
         let part = [(run.key.clone(), episode)];
         let read =
-            PartRead { place: "", key: &run.key, stamp: 1, episodes: &part, warnings: &[], files_read: 1 };
+            ParsedPart { place: "", key: &run.key, stamp: 1, episodes: &part, warnings: &[], files_read: 1 };
         store.put_part(source, &read).unwrap();
     }
     let members: Vec<Member> =
