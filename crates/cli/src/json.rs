@@ -8,13 +8,13 @@ use workbench::api::{
     ApiError, FailureOrigin, GridRow, RerunList, RunDetail, RunRow, Stamina, SurvivalRow, TestHistory,
     TurnScores,
 };
-use workbench::{CopiedRun, Ingested};
+use workbench::{CopiedRun, IngestSummary};
 
 /// The format of tidy tables.
 const TABLE: &str = "table";
 
 /// One source of `stamina ingest --json`.
-pub(crate) fn ingested(source: &Ingested) -> Value {
+pub(crate) fn ingest_summary(source: &IngestSummary) -> Value {
     let warnings: Vec<Value> = source.warnings.iter().map(warning).collect();
     json!({
         "path": source.path,

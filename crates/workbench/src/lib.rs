@@ -60,7 +60,7 @@ pub use failures::histories;
 pub use figures::{p_number, p_value};
 pub use importers::NOT_MINE;
 pub use live::app_is_running;
-pub use sources::{CopiedRun, Ingested};
+pub use sources::{CopiedRun, IngestSummary};
 use store::Store;
 pub use tables::parse_map;
 

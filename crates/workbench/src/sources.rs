@@ -30,7 +30,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(25);
 
 /// What `stamina ingest` says of one source.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ingested {
+pub struct IngestSummary {
     /// Absolute path.
     pub path: String,
     /// Name of the folder or zip.
@@ -279,7 +279,7 @@ impl Workbench {
     }
 
     /// Opens a folder or zip and reads it before it answers. For the command line.
-    pub fn ingest(&self, path: &Path, progress: &dyn Fn(u32, u32)) -> Result<Ingested, ApiError> {
+    pub fn ingest(&self, path: &Path, progress: &dyn Fn(u32, u32)) -> Result<IngestSummary, ApiError> {
         let tree = self.open_tables(path)?;
         let found = self.all_places(path, &tree)?;
         self.ingest_found(self.register_tree(path, &tree)?, &tree, found, progress)
@@ -293,7 +293,7 @@ impl Workbench {
         importer: &str,
         columns: &ColumnRenames,
         progress: &dyn Fn(u32, u32),
-    ) -> Result<Ingested, ApiError> {
+    ) -> Result<IngestSummary, ApiError> {
         let look = |tree: &Tree| self.all_places(path, tree);
         let (tree, table, found) = self.imported_tree(path, &program(importer)?, columns, look)?;
         self.ingest_found(self.register_imported(path, &tree, &table)?, &tree, found, progress)
@@ -311,7 +311,7 @@ impl Workbench {
         tree: &Tree,
         found: Discovery,
         progress: &dyn Fn(u32, u32),
-    ) -> Result<Ingested, ApiError> {
+    ) -> Result<IngestSummary, ApiError> {
         let imported = import_found(tree, &self.store, id, found, progress, &AtomicBool::new(false))?;
         self.refresh_summaries()?;
         while self.store.index_text(200)? {}
@@ -322,7 +322,7 @@ impl Workbench {
         if counts.runs == 0 && imported.formats == [table::FORMAT] {
             return Err(no_rows(&source, &warnings));
         }
-        Ok(Ingested {
+        Ok(IngestSummary {
             path: source.path,
             name: source.name,
             format: imported.formats.join(","),

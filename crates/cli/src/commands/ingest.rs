@@ -49,7 +49,7 @@ pub(crate) fn ingest(
         match read() {
             Ok(read) => {
                 if as_json {
-                    sources.push(json::ingested(&read));
+                    sources.push(json::ingest_summary(&read));
                 } else {
                     print(&format!(
                         "{}: {}, {}, {}, {}, {}, {}\n",
