@@ -159,7 +159,13 @@ impl EpisodeFolder {
     }
 
     /// Keeps a file that a step of a task left; its path is relative, without `..`.
-    pub(crate) fn left(&self, turn: u32, attempt: u32, path: &str, content: &[u8]) -> Result<(), RunError> {
+    pub(crate) fn keep_step_file(
+        &self,
+        turn: u32,
+        attempt: u32,
+        path: &str,
+        content: &[u8],
+    ) -> Result<(), RunError> {
         let folder = match attempt {
             1 => format!("artifacts/turn_{turn}"),
             later => format!("artifacts/turn_{turn}_attempt_{later}"),

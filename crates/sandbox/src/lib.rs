@@ -45,7 +45,9 @@ pub use images::{
 pub use leftovers::snapshot_name;
 pub use local::Local;
 pub use owner::{Process, run_of_folder};
-pub use task_container::{FileLeft, FilesLeft, OpenTask, Packed, Shares, TaskCommand, TaskContainer};
+pub use task_container::{
+    ContainerFile, ContainerFiles, OpenTask, Packed, Shares, TaskCommand, TaskContainer,
+};
 pub use volumes::container_user;
 
 /// Prefix of every label: `org.stamina-lab.run`, `org.stamina-lab.folder` (a copy of a results folder has the same run),

@@ -26,7 +26,7 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use self::archive::{FileLeft, FilesLeft, Packed};
+pub use self::archive::{ContainerFile, ContainerFiles, Packed};
 pub use self::beside::Shares;
 pub use self::exec::TaskCommand;
 use crate::container::signed;
@@ -243,7 +243,7 @@ impl OpenTask {
 
     /// The regular files at a path, whatever made them: names relative to it, with their contents. `None` = the path is not
     /// there. Links and what is no file are left out, and so is what does not come whole within `cap` bytes.
-    pub async fn files(&self, path: &str, cap: u64) -> Result<Option<FilesLeft>, SandboxError> {
+    pub async fn files(&self, path: &str, cap: u64) -> Result<Option<ContainerFiles>, SandboxError> {
         Ok(self.archive(path, cap).await?.map(|bytes| archive::files(&bytes)))
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 use harness::HomeFile;
 use sandbox::images::HARNESS_PROGRAMS;
-use sandbox::{AgentContainer, ContainerEnd, FilesLeft, OpenTask, Packed, SandboxError, TaskCommand};
+use sandbox::{AgentContainer, ContainerEnd, ContainerFiles, OpenTask, Packed, SandboxError, TaskCommand};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -104,24 +104,24 @@ pub(super) async fn run(
 
 /// Takes HOME out of the container, to be read: what is at `home` is replaced. What cannot be taken out is missing.
 pub(super) async fn take_home(container: &OpenTask, home: PathBuf) -> Result<(), RunError> {
-    let left = match container.files(harness::HOME, HOME_BYTES).await {
-        Ok(left) => left,
+    let files = match container.files(harness::HOME, HOME_BYTES).await {
+        Ok(files) => files,
         Err(error) => {
             tracing::warn!(%error, "the HOME of an agent could not be taken out of its container");
             None
         }
     };
-    blocking(move || write_home(&home, left)).await
+    blocking(move || write_home(&home, files)).await
 }
 
-fn write_home(home: &std::path::Path, left: Option<FilesLeft>) -> Result<(), RunError> {
+fn write_home(home: &std::path::Path, found: Option<ContainerFiles>) -> Result<(), RunError> {
     copy::remove(home).map_err(|error| disk::error_at(home, error))?;
     disk::folder(home)?;
-    let Some(left) = left else { return Ok(()) };
-    if !left.is_whole {
+    let Some(found) = found else { return Ok(()) };
+    if !found.is_whole {
         tracing::warn!("the HOME of an agent is larger than what is read of it");
     }
-    for file in left.files {
+    for file in found.files {
         let path = home.join(&file.path);
         let written = path
             .parent()
@@ -139,7 +139,7 @@ fn write_home(home: &std::path::Path, left: Option<FilesLeft>) -> Result<(), Run
 mod tests {
     use std::process::{Command, Stdio};
 
-    use sandbox::FileLeft;
+    use sandbox::ContainerFile;
 
     use super::*;
 
@@ -148,9 +148,9 @@ mod tests {
         let call_place = tempfile::tempdir().unwrap();
         let home = call_place.path().join("home");
         std::fs::create_dir_all(home.join("old")).unwrap();
-        let file = |path: &str| FileLeft { path: path.to_owned(), content: path.as_bytes().to_vec() };
+        let file = |path: &str| ContainerFile { path: path.to_owned(), content: path.as_bytes().to_vec() };
         let files = vec![file(".stamina/mini/trajectory.json"), file("a b/c"), file("a b/c/no folder")];
-        write_home(&home, Some(FilesLeft { files, bytes: 1, is_whole: true })).unwrap();
+        write_home(&home, Some(ContainerFiles { files, bytes: 1, is_whole: true })).unwrap();
         let read = |path: &str| std::fs::read_to_string(home.join(path)).ok();
         assert_eq!(read(".stamina/mini/trajectory.json").as_deref(), Some(".stamina/mini/trajectory.json"));
         assert_eq!((read("a b/c").as_deref(), home.join("old").exists()), (Some("a b/c"), false));

@@ -339,8 +339,8 @@ impl StepResult {
         let with_processes = self.rewards.take().unwrap_or_default();
         (self.rewards, self.tests, self.test_seconds) = (second.rewards, second.tests, second.test_seconds);
         let of_verifier = files::join(reward::KEPT_IN, "");
-        self.left.retain(|file| !file.path.starts_with(&of_verifier));
-        self.left.extend(second.left);
+        self.kept_files.retain(|file| !file.path.starts_with(&of_verifier));
+        self.kept_files.extend(second.kept_files);
         let known = self.left_out.clone();
         self.left_out.extend(second.left_out.into_iter().filter(|path| !known.contains(path)));
         if let Some(raised) = second.raised {
@@ -368,17 +368,17 @@ fn rank(played: &StepResult) -> (bool, bool, Option<f64>) {
 
 #[cfg(test)]
 mod tests {
-    use sandbox::FileLeft;
+    use sandbox::ContainerFile;
 
     use super::*;
 
     fn played(reward: Option<f64>, output: &str) -> StepResult {
-        let left = ["artifacts/log", "verifier/reward.txt"];
-        let file = |path: &str| FileLeft { path: path.to_owned(), content: output.as_bytes().to_vec() };
+        let kept = ["artifacts/log", "verifier/reward.txt"];
+        let file = |path: &str| ContainerFile { path: path.to_owned(), content: output.as_bytes().to_vec() };
         StepResult {
             rewards: reward.map(|reward| reward::Rewards::from([("reward".to_owned(), reward)])),
             tests: Some(output.as_bytes().to_vec()),
-            left: left.map(file).to_vec(),
+            kept_files: kept.map(file).to_vec(),
             ..StepResult::default()
         }
     }
@@ -469,11 +469,11 @@ mod tests {
         first.replace_verdict(played(Some(0.0), "honest"));
         assert_eq!(first.rewards.as_ref().and_then(reward::decisive), Some(0.0));
         assert_eq!(first.tests.as_deref(), Some(&b"honest"[..]));
-        let left: Vec<(&str, &[u8])> =
-            first.left.iter().map(|file| (file.path.as_str(), file.content.as_slice())).collect();
-        assert!(left.contains(&("verifier/reward.txt", b"honest")), "{left:?}");
-        assert!(!left.contains(&("verifier/reward.txt", b"rewritten")), "{left:?}");
-        assert!(left.contains(&("artifacts/log", b"rewritten")), "what the player left stays: {left:?}");
+        let kept: Vec<(&str, &[u8])> =
+            first.kept_files.iter().map(|file| (file.path.as_str(), file.content.as_slice())).collect();
+        assert!(kept.contains(&("verifier/reward.txt", b"honest")), "{kept:?}");
+        assert!(!kept.contains(&("verifier/reward.txt", b"rewritten")), "{kept:?}");
+        assert!(kept.contains(&("artifacts/log", b"rewritten")), "what the player left stays: {kept:?}");
         let Some(WithoutProcesses::Other(with)) = first.without_processes else { panic!("it was replaced") };
         assert_eq!(reward::decisive(&with), Some(1.0));
         // Without a verdict there is none, whatever the first said.

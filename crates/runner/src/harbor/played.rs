@@ -2,7 +2,7 @@
 
 use gateway::StopReason;
 use model::{EndReason, Step, Tokens};
-use sandbox::{ContainerEnd, FileLeft};
+use sandbox::{ContainerEnd, ContainerFile};
 
 use super::reward::Rewards;
 use crate::bill::Bill;
@@ -21,7 +21,7 @@ pub(super) struct StepResult {
     /// The first failure, and its end reason.
     pub(super) raised: Option<(EndReason, Exception)>,
     /// Files that are kept of the step, as paths below its folder.
-    pub(super) left: Vec<FileLeft>,
+    pub(super) kept_files: Vec<ContainerFile>,
     /// Paths of the container that were not copied completely.
     pub(super) left_out: Vec<String>,
     /// What came of the second verification, where the player had left processes.

@@ -105,13 +105,13 @@ impl Trial<'_> {
             None => Some(raised.unwrap_or(EndReason::NoVerdict)),
         };
         let reward = played.rewards.as_ref().and_then(reward::decisive);
-        let rewards = played.rewards.and_then(|rewards| reward::named(rewards, &played.left));
+        let rewards = played.rewards.and_then(|rewards| reward::named(rewards, &played.kept_files));
         let results = self.results.clone();
         let prompt = match &played.call {
             Some(call) => call.prompt.clone(),
             None => self.task.instruction(self.tree(), step).unwrap_or_default(),
         };
-        let (agent, tests, left) = (played.agent, played.tests, played.left);
+        let (agent, tests, kept_files) = (played.agent, played.tests, played.kept_files);
         let (attempt, call) = (self.attempt, self.calls);
         let of_harness = played.call;
         let steps = of_harness.as_ref().map(|call| call.steps.clone()).unwrap_or_default();
@@ -130,8 +130,8 @@ impl Trial<'_> {
                 server_log: None,
                 test_output: output.as_deref(),
             })?;
-            for file in &left {
-                results.left(number, attempt, &file.path, &file.content)?;
+            for file in &kept_files {
+                results.keep_step_file(number, attempt, &file.path, &file.content)?;
             }
             Ok(files)
         })

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::PASS_REWARD;
-use sandbox::FileLeft;
+use sandbox::ContainerFile;
 use serde_json::Value;
 
 /// Largest file with rewards, in bytes.
@@ -27,7 +27,7 @@ pub(super) struct NoReward {
 }
 
 /// Rewards of what lies in `/logs/verifier`: `reward.json` wins over `reward.txt`.
-pub(super) fn read(files: &[FileLeft]) -> Result<Rewards, NoReward> {
+pub(super) fn read(files: &[ContainerFile]) -> Result<Rewards, NoReward> {
     let find = |name: &str| files.iter().find(|file| file.path == name).map(|file| file.content.as_slice());
     match (find("reward.json"), find("reward.txt")) {
         (Some(json), _) => of_json(json),
@@ -86,11 +86,11 @@ fn empty(name: &str) -> NoReward {
     NoReward { kind: "RewardFileEmptyError", why: format!("{name} is empty") }
 }
 
-/// Rewards under the names that the verifier gave them: a plain number has none, and stands as the one that decides. `left` is
+/// Rewards under the names that the verifier gave them: a plain number has none, and stands as the one that decides. `kept` is
 /// what is kept of the step.
-pub(super) fn named(rewards: Rewards, left: &[FileLeft]) -> Option<Rewards> {
+pub(super) fn named(rewards: Rewards, kept: &[ContainerFile]) -> Option<Rewards> {
     let map = files::join(KEPT_IN, FILES[0]);
-    let has_names = !rewards.is_empty() && left.iter().any(|file| file.path == map);
+    let has_names = !rewards.is_empty() && kept.iter().any(|file| file.path == map);
     has_names.then_some(rewards)
 }
 
@@ -120,10 +120,10 @@ pub(super) fn below(least: &Rewards, rewards: Option<&Rewards>) -> Option<String
 mod tests {
     use super::*;
 
-    fn left(files: &[(&str, &str)]) -> Result<Rewards, NoReward> {
-        let files: Vec<FileLeft> = files
+    fn rewards_of(files: &[(&str, &str)]) -> Result<Rewards, NoReward> {
+        let files: Vec<ContainerFile> = files
             .iter()
-            .map(|(path, text)| FileLeft { path: (*path).to_owned(), content: text.as_bytes().to_vec() })
+            .map(|(path, text)| ContainerFile { path: (*path).to_owned(), content: text.as_bytes().to_vec() })
             .collect();
         read(&files)
     }
@@ -155,7 +155,7 @@ mod tests {
             // A file that wins is not replaced by the other where it cannot be read.
             (vec![("reward.json", ""), ("reward.txt", "1")], Err("RewardFileEmptyError")),
         ] {
-            let found = left(&files).map_err(|none| none.kind);
+            let found = rewards_of(&files).map_err(|none| none.kind);
             let wanted = wanted.map(|list| {
                 list.into_iter().map(|(name, reward)| (name.to_owned(), reward)).collect::<Rewards>()
             });
@@ -187,17 +187,17 @@ mod tests {
 
     #[test]
     fn a_map_of_one_reward_keeps_its_name_and_a_plain_number_has_none() {
-        let left = |name: &str| vec![FileLeft { path: name.to_owned(), content: Vec::new() }];
+        let files = |name: &str| vec![ContainerFile { path: name.to_owned(), content: Vec::new() }];
         for list in [vec![("segment_pass", 1.0)], vec![("reward", 0.0)], vec![("a", 1.0), ("b", 0.5)]] {
             let rewards = rewards(&list);
-            let kept = named(rewards.clone(), &left("verifier/reward.json"));
+            let kept = named(rewards.clone(), &files("verifier/reward.json"));
             assert_eq!(kept, Some(rewards.clone()), "{list:?}");
             // What an agent left under that name is not what the verifier left.
             for path in ["verifier/reward.txt", "artifacts/reward.json"] {
-                assert_eq!(named(rewards.clone(), &left(path)), None, "{list:?} in {path}");
+                assert_eq!(named(rewards.clone(), &files(path)), None, "{list:?} in {path}");
             }
         }
-        assert_eq!(named(Rewards::new(), &left("verifier/reward.json")), None);
+        assert_eq!(named(Rewards::new(), &files("verifier/reward.json")), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use files::join;
 use model::{EndReason, shell_word};
-use sandbox::{ContainerEnd, FileLeft, SandboxError};
+use sandbox::{ContainerEnd, ContainerFile, SandboxError};
 
 use super::file::StepFile;
 use super::in_container::{ORDER, StepFailure, blamed, end_of_output, whole};
@@ -185,7 +185,9 @@ impl Trial<'_> {
                 } else {
                     join(&destination, &file.path)
                 };
-                played.left.push(FileLeft { path: join("artifacts", &path), content: file.content });
+                played
+                    .kept_files
+                    .push(ContainerFile { path: join("artifacts", &path), content: file.content });
             }
         }
         Ok(())
@@ -222,7 +224,7 @@ impl Trial<'_> {
         let mut files = Vec::new();
         for name in reward::FILES {
             if let Some(content) = container.file(&join("/logs/verifier", name), reward::TAKEN).await? {
-                files.push(FileLeft { path: name.to_owned(), content });
+                files.push(ContainerFile { path: name.to_owned(), content });
             }
         }
         match reward::read(&files) {
@@ -231,7 +233,7 @@ impl Trial<'_> {
         }
         match container.files("/logs/verifier", LEFT).await {
             Ok(Some(rest)) => {
-                let is_new = |file: &FileLeft| !reward::FILES.contains(&file.path.as_str());
+                let is_new = |file: &ContainerFile| !reward::FILES.contains(&file.path.as_str());
                 files.extend(rest.files.into_iter().filter(is_new));
                 if !rest.is_whole {
                     played.left_out.push("/logs/verifier".to_owned());
@@ -244,8 +246,9 @@ impl Trial<'_> {
                 played.left_out.push("/logs/verifier".to_owned());
             }
         }
-        let kept = files.into_iter().map(|file| FileLeft { path: join(reward::KEPT_IN, &file.path), ..file });
-        played.left.extend(kept);
+        let kept =
+            files.into_iter().map(|file| ContainerFile { path: join(reward::KEPT_IN, &file.path), ..file });
+        played.kept_files.extend(kept);
         Ok(())
     }
 

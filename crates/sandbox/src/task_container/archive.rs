@@ -71,7 +71,7 @@ fn mode(content: &[u8]) -> u32 {
 
 /// A file that was in a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileLeft {
+pub struct ContainerFile {
     /// Relative, with `/`, without `.` and `..`; the name alone where a file was asked for.
     pub path: String,
     /// Its content.
@@ -80,9 +80,9 @@ pub struct FileLeft {
 
 /// What was taken out of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FilesLeft {
+pub struct ContainerFiles {
     /// Those that came whole.
-    pub files: Vec<FileLeft>,
+    pub files: Vec<ContainerFile>,
     /// Bytes that they came in, with their names.
     pub bytes: u64,
     /// Whether all that is there came.
@@ -91,14 +91,14 @@ pub struct FilesLeft {
 
 /// The regular files of an archive, up to where it breaks off. The first part of their paths is the folder that was asked
 /// for.
-pub(super) fn files(archive: &[u8]) -> FilesLeft {
-    let mut left = FilesLeft { files: Vec::new(), bytes: archive.len() as u64, is_whole: false };
+pub(super) fn files(archive: &[u8]) -> ContainerFiles {
+    let mut found = ContainerFiles { files: Vec::new(), bytes: archive.len() as u64, is_whole: false };
     let mut archive = tar::Archive::new(archive);
-    let Ok(entries) = archive.entries() else { return left };
+    let Ok(entries) = archive.entries() else { return found };
     for (count, entry) in entries.enumerate() {
-        let Ok(mut entry) = entry else { return left };
+        let Ok(mut entry) = entry else { return found };
         if count >= MOST_FILES {
-            return left;
+            return found;
         }
         if !entry.header().entry_type().is_file() {
             continue;
@@ -107,12 +107,12 @@ pub(super) fn files(archive: &[u8]) -> FilesLeft {
         let mut content = Vec::new();
         // The end of the archive looks like the end of the file.
         if entry.read_to_end(&mut content).is_err() || content.len() as u64 != entry.size() {
-            return left;
+            return found;
         }
-        left.files.push(FileLeft { path, content });
+        found.files.push(ContainerFile { path, content });
     }
-    left.is_whole = true;
-    left
+    found.is_whole = true;
+    found
 }
 
 /// The content of the file that is all of an archive, up to where it breaks off; nothing for a folder, a link or a device.
