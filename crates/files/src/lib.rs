@@ -95,7 +95,7 @@ enum Inner {
 
 /// What can be read at any place.
 #[derive(Debug)]
-pub enum Anywhere {
+pub enum RandomAccess {
     /// A file of a folder.
     File(File),
     /// An entry of a zip, unpacked.
@@ -319,10 +319,10 @@ impl Tree {
 
     /// Opens a file that is read here and there. An entry of a zip is unpacked into memory: one of more than `cap` bytes is
     /// [`ReadError::TooLarge`].
-    pub fn open_anywhere(&self, path: &str, cap: u64) -> Result<Anywhere, ReadError> {
+    pub fn open_random_access(&self, path: &str, cap: u64) -> Result<RandomAccess, ReadError> {
         match self.open_entry(path)?.0 {
-            OpenedEntry::File(file) => Ok(Anywhere::File(file)),
-            OpenedEntry::Stream(_) => self.read(path, cap).map(Anywhere::Bytes),
+            OpenedEntry::File(file) => Ok(RandomAccess::File(file)),
+            OpenedEntry::Stream(_) => self.read(path, cap).map(RandomAccess::Bytes),
         }
     }
 

@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
-use files::{Anywhere, ReadError, Tree};
+use files::{RandomAccess, ReadError, Tree};
 use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as PhysicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType, Int96};
@@ -83,9 +83,9 @@ fn damaged(error: &ParquetError) -> ReadError {
 impl ParquetRows {
     /// Opens a file before its first row.
     pub(super) fn open(tree: &Tree, path: &str) -> Result<Self, ReadError> {
-        let source = match tree.open_anywhere(path, ZIP_CAP)? {
-            Anywhere::File(file) => Source::File(file),
-            Anywhere::Bytes(bytes) => Source::Bytes(Bytes::from(bytes)),
+        let source = match tree.open_random_access(path, ZIP_CAP)? {
+            RandomAccess::File(file) => Source::File(file),
+            RandomAccess::Bytes(bytes) => Source::Bytes(Bytes::from(bytes)),
         };
         parquet_bounds::check_footer(&source).map_err(|why| damaged(&ParquetError::General(why)))?;
         let file = caught(|| {
