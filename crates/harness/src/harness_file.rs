@@ -6,6 +6,7 @@
 mod bounded;
 mod check;
 mod document;
+mod finished_call;
 mod format;
 mod list;
 mod session;
@@ -17,9 +18,9 @@ use std::path::Path;
 use model::{EndReason, Tokens};
 use serde_json::Value;
 
-use self::document::{DocumentError, is_new};
+use self::finished_call::FinishedCall;
 use self::format::{Cumulative, Document, From, Reader};
-use self::template::{Filled, names};
+use self::template::{PlaceholderValues, names};
 use crate::call_end::{Signs, TAIL, decide, fault};
 use crate::growing_lines::GrowingLines;
 use crate::lines::{count_at, objects, plain_tail, status_at, text_at};
@@ -36,8 +37,6 @@ use crate::{
 pub const FILE_CAP: u64 = 1 << 20;
 /// Most bytes of a file in HOME with a transcript or a result.
 const HOME_CAP: u64 = 64 << 20;
-/// Key in the memory of a session: how many elements of a transcript document belong to earlier calls.
-const ELEMENTS: &str = "elements:transcript";
 
 /// A harness that a file describes.
 #[derive(Debug)]
@@ -133,7 +132,7 @@ impl Harness for HarnessFile {
         }
         let used = description.used(call.endpoint.is_direct());
         let id = self.session_of(call)?;
-        let filled = Filled::new(call, id.as_deref(), self.session_file(call), used.model);
+        let placeholders = PlaceholderValues::new(call, id.as_deref(), self.session_file(call), used.model);
         let is_later = match description.session.source() {
             // An id that cannot be used is a session that cannot be continued.
             From::Caller => self.known(call).is_some(),
@@ -145,7 +144,7 @@ impl Harness for HarnessFile {
             (true, _, Some(later), _) => later,
             _ => &commands.first,
         };
-        let mut command = Command::new(argv.iter().map(|part| filled.plain(part)));
+        let mut command = Command::new(argv.iter().map(|part| placeholders.plain(part)));
         if commands.stdin {
             command = command.prompt_on_stdin(call);
         } else if used.has_prompt_file() {
@@ -157,10 +156,10 @@ impl Harness for HarnessFile {
             env.extend(more.map(|(name, value)| (name.as_str(), value.as_str())));
         }
         for (name, value) in env {
-            command = command.env(name, filled.plain(value));
+            command = command.env(name, placeholders.plain(value));
         }
         for file in &used.files {
-            command = command.file(&file.path, filled.quoted(&file.text, file.quote));
+            command = command.file(&file.path, placeholders.quoted(&file.text, file.quote));
         }
         command.files(self.files_before(call)).done(self.title())
     }
@@ -200,19 +199,24 @@ impl Harness for HarnessFile {
         if session.id.is_none() && call.earlier.is_some() && used.commands.later_without_id.is_some() {
             session.memory.insert(AMBIGUOUS.to_owned(), "1".to_owned());
         }
-        let filled = Filled::new(call, id.as_deref(), self.session_file(call), used.model);
-        let mut left = Left { ended, session: &mut session, filled: &filled, too_large: BTreeSet::new() };
-        let (record, new) = self.transcript(&mut left);
-        let bill = self.usage(&mut left, &record, new.as_deref());
+        let placeholders = PlaceholderValues::new(call, id.as_deref(), self.session_file(call), used.model);
+        let mut finished = FinishedCall {
+            ended,
+            session: &mut session,
+            placeholders: &placeholders,
+            too_large: BTreeSet::new(),
+        };
+        let (record, new) = self.transcript(&mut finished);
+        let bill = self.usage(&mut finished, &record, new.as_deref());
         let end_lines = new.as_deref().filter(|_| description.transcript.has_end).unwrap_or(ended.stdout);
-        let mut signs = Signs { finished: self.succeeded(&mut left, end_lines), ..Signs::default() };
+        let mut signs = Signs { finished: self.succeeded(&mut finished, end_lines), ..Signs::default() };
         // Also if it is not needed: its present state belongs to this call and not to a later one.
-        let failure = self.description.failure.file.as_ref().map(|path| left.fresh("failure", path));
+        let failure = self.description.failure.file.as_ref().map(|path| finished.fresh("failure", path));
         if !signs.finished {
-            self.failure(&mut left, failure.flatten(), end_lines, &mut signs);
+            self.failure(&mut finished, failure.flatten(), end_lines, &mut signs);
         }
-        let too_large = left.too_large;
-        let transcript = description.transcript.file.as_ref().map(|path| filled.plain(path));
+        let too_large = finished.too_large;
+        let transcript = description.transcript.file.as_ref().map(|path| placeholders.plain(path));
         let unread = description.transcript.reader == Reader::None
             || transcript.is_some_and(|path| record.is_empty() && too_large.contains(&path));
         let (usage, cost_usd) = of_answers(bill, signs.finished || unread || record.is_answered());
@@ -250,19 +254,19 @@ impl HarnessFile {
     }
 
     /// The steps of this call, and their JSON lines if they are from a file.
-    fn transcript(&self, left: &mut Left<'_, '_>) -> (Record, Option<Vec<u8>>) {
+    fn transcript(&self, finished: &mut FinishedCall<'_, '_>) -> (Record, Option<Vec<u8>>) {
         let description = &self.description.transcript;
-        let ended = left.ended;
+        let ended = finished.ended;
         let new = description.file.as_ref().map(|path| {
             let mut lines = Vec::new();
             let mut keep = |line: &Value| {
                 lines.extend_from_slice(line.to_string().as_bytes());
                 lines.push(b'\n');
             };
-            let path = left.filled.plain(path);
+            let path = finished.placeholders.plain(path);
             match &description.list {
-                None => GrowingLines::new(left.session, "transcript", ended.home, &path).read(keep),
-                Some(keys) => left.elements(&path, &key_path(keys), &mut keep),
+                None => GrowingLines::new(finished.session, "transcript", ended.home, &path).read(keep),
+                Some(keys) => finished.elements(&path, &key_path(keys), &mut keep),
             }
             lines
         });
@@ -287,7 +291,7 @@ impl HarnessFile {
 
     fn usage(
         &self,
-        left: &mut Left<'_, '_>,
+        finished: &mut FinishedCall<'_, '_>,
         record: &Record,
         transcript: Option<&[u8]>,
     ) -> (Tokens, Option<f64>) {
@@ -325,8 +329,8 @@ impl HarnessFile {
         let (tokens, cost) = match &description.file {
             Some(path) if description.lines => {
                 let mut new = Vec::new();
-                let path = left.filled.plain(path);
-                GrowingLines::new(left.session, "usage", left.ended.home, &path).read(|line| {
+                let path = finished.placeholders.plain(path);
+                GrowingLines::new(finished.session, "usage", finished.ended.home, &path).read(|line| {
                     new.extend_from_slice(line.to_string().as_bytes());
                     new.push(b'\n');
                 });
@@ -335,13 +339,14 @@ impl HarnessFile {
             Some(path) => {
                 let keys =
                     [&description.input, &description.cached, &description.output, &description.cost_usd];
-                let value = left.fresh("usage", path).and_then(|path| left.document(&path, &tops(keys)));
+                let value =
+                    finished.fresh("usage", path).and_then(|path| finished.document(&path, &tops(keys)));
                 value.map(|value| read(&value)).unwrap_or_default()
             }
-            None => of_lines(transcript.unwrap_or(left.ended.stdout)),
+            None => of_lines(transcript.unwrap_or(finished.ended.stdout)),
         };
         if description.counts == Cumulative::Session {
-            let mut meter = Meter::new(left.session);
+            let mut meter = Meter::new(finished.session);
             (meter.tokens(tokens), meter.cost(cost))
         } else {
             (tokens, cost)
@@ -349,11 +354,11 @@ impl HarnessFile {
     }
 
     /// Whether the call has the success mark; `end_lines` are the JSON lines that tell how it ended.
-    fn succeeded(&self, left: &mut Left<'_, '_>, end_lines: &[u8]) -> bool {
+    fn succeeded(&self, finished: &mut FinishedCall<'_, '_>, end_lines: &[u8]) -> bool {
         let description = &self.description.success;
         // Checked in any case: its present state belongs to this call and not to a later one.
-        let fresh = description.file.as_ref().map(|wanted| (left.fresh("success", &wanted.path), wanted));
-        let code = description.exit_code.is_none_or(|code| left.ended.exit.code == Some(code));
+        let fresh = description.file.as_ref().map(|wanted| (finished.fresh("success", &wanted.path), wanted));
+        let code = description.exit_code.is_none_or(|code| finished.ended.exit.code == Some(code));
         let last = description.last_line.as_ref().is_none_or(|wanted| {
             let mut lines = objects(end_lines).rev();
             let line = lines.find(|line| description.among.as_ref().is_none_or(|among| has(line, among)));
@@ -361,16 +366,24 @@ impl HarnessFile {
         });
         let file = fresh.is_none_or(|(fresh, wanted)| {
             let keys: Vec<_> = wanted.has.keys().map(String::as_str).collect();
-            fresh.and_then(|path| left.document(&path, &keys)).is_some_and(|value| has(&value, &wanted.has))
+            fresh
+                .and_then(|path| finished.document(&path, &keys))
+                .is_some_and(|value| has(&value, &wanted.has))
         });
         code && last && file
     }
 
     /// Records the failure that the harness reports: the message at the named key, else its last plain lines, if they match a
     /// known reason. `file` is the document with the message, if this call has written it.
-    fn failure(&self, left: &mut Left<'_, '_>, file: Option<String>, end_lines: &[u8], signs: &mut Signs) {
+    fn failure(
+        &self,
+        finished: &mut FinishedCall<'_, '_>,
+        file: Option<String>,
+        end_lines: &[u8],
+        signs: &mut Signs,
+    ) {
         let description = &self.description.failure;
-        let ended = left.ended;
+        let ended = finished.ended;
         if let Some(message) = &description.message {
             let keys = key_path(message);
             let status = description.status.as_deref().map(key_path).unwrap_or_default();
@@ -378,7 +391,7 @@ impl HarnessFile {
             let found = match (&description.file, file) {
                 (Some(_), path) => {
                     let tops = tops([&description.message, &description.status]);
-                    path.and_then(|path| left.document(&path, &tops)).and_then(read)
+                    path.and_then(|path| finished.document(&path, &tops)).and_then(read)
                 }
                 (None, _) => objects(end_lines).rev().find_map(read),
             };
@@ -403,64 +416,6 @@ impl HarnessFile {
         let named =
             self.description.failure.reasons.iter().find(|(words, _)| low.contains(&words.to_lowercase()));
         named.map_or_else(|| fault(status, message), |(_, reason)| *reason)
-    }
-}
-
-/// The result of a call, with its session.
-struct Left<'a, 'b> {
-    ended: &'a CommandEnd<'b>,
-    session: &'a mut Session,
-    filled: &'a Filled<'a>,
-    /// Files that could not be read, because they are too large.
-    too_large: BTreeSet<String>,
-}
-
-impl Left<'_, '_> {
-    /// The path of a document, if this call has written it.
-    fn fresh(&mut self, name: &str, path: &str) -> Option<String> {
-        let path = self.filled.plain(path);
-        is_new(self.session, name, self.ended, &path).then_some(path)
-    }
-
-    /// The values of some keys at the top of a document.
-    fn document(&mut self, path: &str, tops: &[&str]) -> Option<Value> {
-        match document::read(self.ended, path, tops) {
-            Ok(value) => Some(value),
-            Err(DocumentError::Nothing) => None,
-            Err(DocumentError::TooLarge) => {
-                self.too_large.insert(path.to_owned());
-                None
-            }
-        }
-    }
-
-    /// Reads the elements of a list in a document that are newer than the last call.
-    fn elements(&mut self, path: &str, keys: &[&str], keep: &mut dyn FnMut(&Value)) {
-        let document = match self.ended.home.read(path, HOME_CAP) {
-            Ok(document) => document,
-            Err(error) => {
-                if matches!(error, files::ReadError::TooLarge { .. }) {
-                    self.too_large.insert(path.to_owned());
-                }
-                return;
-            }
-        };
-        if !is_new(self.session, "transcript", self.ended, path) {
-            return;
-        }
-        let before = self.session.memory.get(ELEMENTS).and_then(|n| n.parse().ok()).unwrap_or(0);
-        let mut found = list::read(&document, keys, before, &mut *keep);
-        if found.is_some_and(|found| found.count < before && found.whole) {
-            // The session was restarted.
-            found = list::read(&document, keys, 0, keep);
-        }
-        // A document that ends before the known elements is half-written. The next call reads its new elements.
-        if let Some(found) = found.filter(|found| found.count >= before || found.whole) {
-            self.session.memory.insert(ELEMENTS.to_owned(), found.count.to_string());
-            if found.too_large {
-                self.too_large.insert(path.to_owned());
-            }
-        }
     }
 }
 

@@ -66,7 +66,7 @@ pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The values of the placeholders in a call.
-pub(super) struct Filled<'a> {
+pub(super) struct PlaceholderValues<'a> {
     call: &'a Call<'a>,
     /// The id of the session.
     session: &'a str,
@@ -76,7 +76,7 @@ pub(super) struct Filled<'a> {
     model_name: String,
 }
 
-impl<'a> Filled<'a> {
+impl<'a> PlaceholderValues<'a> {
     /// The values for a call with this session, its file, and the name of the model for the program, which has `{model}`.
     pub(super) fn new(
         call: &'a Call<'a>,
