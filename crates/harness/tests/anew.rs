@@ -6,7 +6,7 @@
 use harness::{Call, Exit, Session};
 use model::{EndReason, Tokens};
 
-use crate::common::{ID, Left, endpoint, fixtures};
+use crate::common::{CommandResult, ID, endpoint, fixtures};
 
 /// The session of the earlier calls, by harness.
 fn old_id(name: &str) -> &'static str {
@@ -19,9 +19,9 @@ fn old_id(name: &str) -> &'static str {
 }
 
 /// HOME after earlier calls of a harness, with the files that its outcome reads.
-fn home_of(name: &str) -> Left {
+fn home_of(name: &str) -> CommandResult {
     let fixture = |file: &str| std::fs::read_to_string(fixtures().join(name).join(file)).unwrap();
-    let (left, id) = (Left::nothing(), old_id(name));
+    let (left, id) = (CommandResult::nothing(), old_id(name));
     match name {
         "mini_swe" => left.file(".stamina/mini/trajectory.json", fixture("traj1.json")),
         "openhands" => {
@@ -140,7 +140,7 @@ file = { path = "done.json", has = { done = true } }
 "#;
     std::fs::write(&file, text).unwrap();
     let own = harness::load(&file).unwrap();
-    let left = Left::nothing()
+    let left = CommandResult::nothing()
         .file("t.json", r#"{"messages":[{"role":"assistant","content":"one"}]}"#)
         .file("done.json", r#"{"done":true}"#);
     let first = left.outcome(&own);

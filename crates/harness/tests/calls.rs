@@ -13,7 +13,7 @@ use std::path::Path;
 use harness::{Call, Endpoint, Harness, Invocation, Session};
 use serde_json::Value;
 
-use crate::common::{ID, Left, endpoint, fixtures};
+use crate::common::{CommandResult, ID, endpoint, fixtures};
 
 const NEW_ID: &str = "9a8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d";
 
@@ -261,9 +261,9 @@ fn outcomes(page: &mut Page, harness: &dyn Harness) {
     for name in recordings(&folder) {
         writeln!(page.text, "\n## output {name}").unwrap();
         for (code, changed) in [(0, true), (1, true), (53, false), (143, true)] {
-            let first = Left { changed, ..Left::case(&folder, &name).code(code) };
-            let later = Left { changed, ..Left::case(&folder, &name).code(code) };
-            let anew = Left { changed, ..Left::case(&folder, &name).code(code) };
+            let first = CommandResult { changed, ..CommandResult::case(&folder, &name).code(code) };
+            let later = CommandResult { changed, ..CommandResult::case(&folder, &name).code(code) };
+            let anew = CommandResult { changed, ..CommandResult::case(&folder, &name).code(code) };
             let known = session(Some(ID), &[("input", "100"), ("output", "7"), ("messages", "2")]);
             let turns = [
                 ("first", first),

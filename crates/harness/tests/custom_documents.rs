@@ -5,7 +5,7 @@
 use harness::{Harness, Outcome, Session};
 use model::{EndReason, Tokens};
 
-use crate::common::Left;
+use crate::common::CommandResult;
 
 const HEAD: &str = r#"
 name = "documents"
@@ -42,7 +42,7 @@ fn calls(harness: &dyn Harness, path: &str, contents: &[&str]) -> Vec<Vec<String
     let mut session: Option<Session> = None;
     let mut step_texts = Vec::new();
     for content in contents {
-        let outcome = Left::nothing().file(path, content).after(session.take()).outcome(harness);
+        let outcome = CommandResult::nothing().file(path, content).after(session.take()).outcome(harness);
         step_texts.push(texts(&outcome));
         session = outcome.session;
     }
@@ -99,10 +99,10 @@ message = "error.text"
 /// A call that changes nothing in `home` except `content`.
 fn call(
     harness: &dyn Harness,
-    home: Left,
+    home: CommandResult,
     session: Option<Session>,
     content: Option<&str>,
-) -> (Left, Outcome) {
+) -> (CommandResult, Outcome) {
     let mut left = home.after(session);
     left.stdout = br#"{"role":"assistant","content":"I work."}"#.to_vec();
     if let Some(content) = content {
@@ -124,7 +124,7 @@ fn files_of_the_last_call_do_not_count_for_this_one() {
     let bad = r#"{"ok":false,"error":{"text":"I am out of ideas"},"usage":{"input":3,"output":1}}"#;
     let tokens = |input, output| Tokens { input: Some(input), cached: None, output: Some(output) };
 
-    let (home, first) = call(&harness, Left::nothing(), None, Some(good));
+    let (home, first) = call(&harness, CommandResult::nothing(), None, Some(good));
     assert_eq!((first.end, first.usage), (None, tokens(10, 2)));
     let (home, killed) = call(&harness, home.code(1), first.session, None);
     assert_eq!((killed.end, killed.usage), (Some(EndReason::AgentError), Tokens::default()));
@@ -146,19 +146,23 @@ fn a_document_that_is_too_large_is_reported_and_the_rest_is_kept() {
     // Unwanted keys do not count.
     let (_, beside) = call(
         &harness,
-        Left::nothing(),
+        CommandResult::nothing(),
         None,
         Some(&format!(r#"{{"log":{many},"ok":true,"usage":{{"input":1,"output":2}}}}"#)),
     );
     assert_eq!((beside.end, beside.usage.input), (None, Some(1)));
 
-    let (_, within) =
-        call(&harness, Left::nothing(), None, Some(&format!(r#"{{"ok":{many},"usage":{{"input":1}}}}"#)));
+    let (_, within) = call(
+        &harness,
+        CommandResult::nothing(),
+        None,
+        Some(&format!(r#"{{"ok":{many},"usage":{{"input":1}}}}"#)),
+    );
     assert_eq!((within.end, within.usage.input), (Some(EndReason::AgentError), Some(1)));
     let message = within.message.unwrap();
     assert!(message.ends_with("~/end.json could not be read: too large"), "{message}");
 
-    let left = Left::nothing().file("end.json", "{");
+    let left = CommandResult::nothing().file("end.json", "{");
     let file = std::fs::File::options().write(true).open(left.home.path().join("end.json")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
     let (_, longer) = call(&harness, left, None, None);
@@ -171,7 +175,7 @@ fn a_document_that_is_too_large_is_reported_and_the_rest_is_kept() {
 #[test]
 fn a_transcript_that_is_too_large_does_not_mean_that_nothing_was_done() {
     let harness = custom_harness(&LISTED.replace("LIST", ""));
-    let mut left = Left::nothing().file("t.json", "[");
+    let mut left = CommandResult::nothing().file("t.json", "[");
     let file = std::fs::File::options().write(true).open(left.home.path().join("t.json")).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
     left.stdout = br#"{"ok":true}"#.to_vec();

@@ -3,7 +3,7 @@
 
 use harness::{Call, Endpoint, Harness, HarnessError, HarnessFile, Invocation, Needs, Session};
 
-use crate::common::{self, ID, Left, endpoint};
+use crate::common::{self, CommandResult, ID, endpoint};
 
 const FILE: &str = r#"
 name = "two_modes"
@@ -120,11 +120,12 @@ fn a_file_of_one_mode_takes_the_place_of_that_of_both() {
 #[test]
 fn a_session_without_its_id_continues_as_the_last_one_unless_that_may_be_another() {
     let harness = loaded(FILE).unwrap();
-    let silent = Left::nothing().outcome(&harness).session.unwrap();
+    let silent = CommandResult::nothing().outcome(&harness).session.unwrap();
     assert_eq!(silent.id, None);
     let last = made(&harness, &endpoint(), Some(&silent)).unwrap();
     assert_eq!(last.argv, ["agent", "-m", "openai/mock-model", "--last", "--request", "build it"]);
-    let silent = Left::nothing().anew_after(Some(Session::default())).outcome(&harness).session.unwrap();
+    let silent =
+        CommandResult::nothing().anew_after(Some(Session::default())).outcome(&harness).session.unwrap();
     let error = made(&harness, &endpoint(), Some(&silent)).unwrap_err();
     assert!(matches!(error, HarnessError::NoSession { .. }), "{error}");
     // With its id, it is continued.
@@ -154,7 +155,7 @@ uuid = true
     let fork = loaded(text).unwrap();
     let codex = harness::find("codex").unwrap();
     for name in ["turn1", "turn2", "fail-ctx", "malformed"] {
-        let left = || Left::case(&common::fixtures().join("codex"), name);
+        let left = || CommandResult::case(&common::fixtures().join("codex"), name);
         assert_eq!(left().outcome(&fork), left().outcome(codex), "{name}");
     }
     // Those whose code finds a session in one way only are refused where the file says another.
@@ -205,11 +206,11 @@ last_line = { ok = true }
     let harness = loaded(text).unwrap();
     let first = made(&harness, &endpoint(), None).unwrap();
     assert_eq!((first.argv[2].as_str(), env(&first)), ("/agent/.agent/history.json", Vec::new()));
-    let session = Left::nothing().outcome(&harness).session.unwrap();
+    let session = CommandResult::nothing().outcome(&harness).session.unwrap();
     let later = made(&harness, &direct(), Some(&session)).unwrap();
     assert_eq!((later.argv[2].as_str(), env(&later)), ("/agent/.agent/history.json", vec![("RESUME", "1")]));
     // A restarted session does not read the file of the earlier one, and keeps its own.
-    let restarted = Left::nothing().anew_after(Some(session)).outcome(&harness).session.unwrap();
+    let restarted = CommandResult::nothing().anew_after(Some(session)).outcome(&harness).session.unwrap();
     let later = made(&harness, &endpoint(), Some(&restarted)).unwrap();
     assert_eq!(later.argv[2], format!("/agent/.agent/history-{ID}.json"));
     for (from, to, expected) in [
@@ -229,12 +230,13 @@ fn an_id_that_may_not_be_used_takes_no_place_of_one_that_may() {
     let text = FILE.replace("from = \"stdout\"", "from = \"stdout\"\nuuid = true");
     let harness = loaded(&text).unwrap();
     let printed = format!("{{\"session\": \"{ID}\"}}\n{{\"session\": \"a-title\"}}\n");
-    let left = Left { stdout: printed.into_bytes(), ..Left::nothing() };
+    let left = CommandResult { stdout: printed.into_bytes(), ..CommandResult::nothing() };
     assert_eq!(left.outcome(&harness).session.unwrap().id.as_deref(), Some(ID));
     // In a name, too: a file beside that of the session has no UUID in its name.
     let text = text.replace("from = \"stdout\"", "from = \"files\"");
     let text = text.replace("key = \"session\"", "files = \".agent/*.jsonl\"");
-    let left = Left::nothing().file(&format!(".agent/{ID}.jsonl"), "").file(".agent/index.jsonl", "");
+    let left =
+        CommandResult::nothing().file(&format!(".agent/{ID}.jsonl"), "").file(".agent/index.jsonl", "");
     let session = left.outcome(&loaded(&text).unwrap()).session.unwrap();
     assert_eq!(session.id.as_deref(), Some(ID));
 }

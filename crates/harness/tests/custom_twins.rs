@@ -4,7 +4,7 @@
 
 use harness::{Harness, Outcome};
 
-use crate::common::{ID, Left, fixtures};
+use crate::common::{CommandResult, ID, fixtures};
 
 /// The common part of the files.
 const HEAD: &str = r#"
@@ -269,7 +269,7 @@ fn a_file_reads_what_each_built_in_harness_reads() {
         let built_in = harness::find(name).unwrap();
         let play = |harness: &dyn Harness| {
             let turn = |turn: usize, before: Option<&Outcome>| {
-                let left = Left::case(&fixtures().join(name), &format!("turn{}", turn + 1));
+                let left = CommandResult::case(&fixtures().join(name), &format!("turn{}", turn + 1));
                 let left = match &twin.home {
                     Some((path, content)) => left.file(path, &content[turn]),
                     None => left,
@@ -279,7 +279,7 @@ fn a_file_reads_what_each_built_in_harness_reads() {
             let first = turn(0, None);
             let second = turn(1, Some(&first));
             let (case, code, content) = twin.fails;
-            let left = Left::case(&fixtures().join(name), case).code(code);
+            let left = CommandResult::case(&fixtures().join(name), case).code(code);
             let failed = match (content, &twin.home) {
                 (Some(content), Some((path, _))) => left.file(path, fixture(name, content)),
                 _ => left,

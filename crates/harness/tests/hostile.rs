@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use harness::{Exit, Session};
 use proptest::prelude::*;
 
-use crate::common::{ID, Left, fixtures};
+use crate::common::{CommandResult, ID, fixtures};
 
 /// The files that harnesses read in HOME.
 const PATHS: [&str; 10] = [
@@ -76,7 +76,7 @@ proptest! {
         memory in prop::collection::btree_map("(input|messages|read:main|cost|x)", "[0-9a-z.-]{0,25}", 0..4),
         id in prop_oneof![Just(ID.to_owned()), ".{0,40}"],
     ) {
-        let mut left = Left::nothing();
+        let mut left = CommandResult::nothing();
         for (path, content) in home {
             left = left.file(PATHS[path], content);
         }
@@ -99,7 +99,7 @@ proptest! {
 /// Files of ten gigabytes (sparse), output of one line of many megabytes, transcripts of a million steps.
 #[test]
 fn size_is_bounded() {
-    let left = PATHS.iter().fold(Left::nothing(), |left, path| left.file(path, ""));
+    let left = PATHS.iter().fold(CommandResult::nothing(), |left, path| left.file(path, ""));
     for path in PATHS {
         let file = std::fs::File::options().write(true).open(left.home.path().join(path)).unwrap();
         file.set_len(10 << 30).unwrap();
@@ -108,7 +108,7 @@ fn size_is_bounded() {
         let outcome = left.outcome(*harness);
         assert!(outcome.end.is_some() && outcome.steps.is_empty(), "{}", harness.name());
     }
-    let mut left = Left::nothing();
+    let mut left = CommandResult::nothing();
     left.stdout = b"{\"type\":\"assistant\",\"role\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"".to_vec();
     left.stdout.resize(6 << 20, b'x');
     for harness in harness::all() {
@@ -144,7 +144,7 @@ fn json_bombs_take_little_memory() {
         format!("{{\"messages\":{deep}}}"),
         deep,
     ] {
-        let left = PATHS.iter().fold(Left::nothing(), |left, path| left.file(path, &bomb));
+        let left = PATHS.iter().fold(CommandResult::nothing(), |left, path| left.file(path, &bomb));
         for harness in harness::all() {
             assert!(left.outcome(*harness).steps.len() <= 5_001, "{}", harness.name());
         }
@@ -158,13 +158,13 @@ fn nothing_outside_home_is_read() {
     let state = "{\"execution_status\":\"finished\",\"outcome\":\"finished\",\"info\":{\"exit_status\":\"Submitted\"},\
                  \"usage\":{\"input_tokens\":1}}";
     for (n, path) in PATHS.iter().enumerate() {
-        let left = Left::nothing();
+        let left = CommandResult::nothing();
         let link = left.home.path().join(path);
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
         let target = outside.path().join(n.to_string());
         std::fs::write(&target, state).unwrap();
         std::os::unix::fs::symlink(&target, &link).unwrap();
-        let folder = Left::nothing().file(&format!("{path}/inside"), state);
+        let folder = CommandResult::nothing().file(&format!("{path}/inside"), state);
         for harness in harness::all() {
             for left in [&left, &folder] {
                 let outcome = left.outcome(*harness);

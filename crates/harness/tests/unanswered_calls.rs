@@ -6,7 +6,7 @@ use harness::{Call, HomeFile, Session};
 use model::EndReason;
 use serde_json::{Value, json};
 
-use crate::common::{ID, Left, endpoint, fixtures};
+use crate::common::{CommandResult, ID, endpoint, fixtures};
 
 const CONVERSATION: &str = "7cbb725e-d52b-45ff-be5d-99560e2ca648";
 const FOLDER: &str = ".openhands/conversations/7cbb725ed52b45ffbe5d99560e2ca648";
@@ -24,9 +24,9 @@ fn events() -> Vec<Value> {
 }
 
 /// HOME after a killed call with these events.
-fn killed(events: &[Value]) -> Left {
+fn killed(events: &[Value]) -> CommandResult {
     let session = Session { id: Some(CONVERSATION.into()), calls: 1, ..Session::default() };
-    let left = Left::nothing().code(137).after(Some(session));
+    let left = CommandResult::nothing().code(137).after(Some(session));
     let left = left.file(&format!("{FOLDER}/base_state.json"), fixture("killed.base_state.json"));
     events.iter().enumerate().fold(left, |left, (number, event)| {
         let id = event["id"].as_str().unwrap();
@@ -53,7 +53,7 @@ fn answers(session: &Session) -> Vec<HomeFile> {
     made.files.into_iter().filter(|file| file.path.contains("/events/")).collect()
 }
 
-fn answers_after(left: &Left) -> Vec<HomeFile> {
+fn answers_after(left: &CommandResult) -> Vec<HomeFile> {
     let outcome = left.outcome(harness::find("openhands").unwrap());
     answers(&outcome.session.unwrap())
 }

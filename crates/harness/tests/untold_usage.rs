@@ -4,7 +4,7 @@
 use model::{EndReason, Tokens};
 use serde_json::{Number, Value};
 
-use crate::common::{Left, fixtures};
+use crate::common::{CommandResult, fixtures};
 
 /// Sets every number in a usage to 0.
 fn clear(value: &mut Value, is_usage: bool) {
@@ -21,8 +21,8 @@ fn clear(value: &mut Value, is_usage: bool) {
 }
 
 /// The recorded first call of a harness, as it is with an endpoint that tells no usage.
-fn without_usage(name: &str) -> Left {
-    let recorded = Left::case(&fixtures().join(name), "turn1");
+fn without_usage(name: &str) -> CommandResult {
+    let recorded = CommandResult::case(&fixtures().join(name), "turn1");
     let text = String::from_utf8(recorded.stdout.clone()).unwrap();
     let lines = text.lines().map(|line| {
         let Ok(mut value) = serde_json::from_str::<Value>(line) else { return format!("{line}\n") };
@@ -30,7 +30,7 @@ fn without_usage(name: &str) -> Left {
         // As for a model whose price Claude Code knows.
         format!("{value}\n").replace("\"costBasis\":\"unknown\"", "\"costBasis\":\"list\"")
     });
-    Left { stdout: lines.collect::<String>().into_bytes(), ..recorded }
+    CommandResult { stdout: lines.collect::<String>().into_bytes(), ..recorded }
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn counts_of_answers_that_told_no_usage_are_unknown() {
 #[test]
 fn a_total_that_stands_still_while_the_model_answers_is_unknown() {
     let codex = harness::find("codex").unwrap();
-    let recorded = || Left::case(&fixtures().join("codex"), "turn1");
+    let recorded = || CommandResult::case(&fixtures().join("codex"), "turn1");
     let first = recorded().outcome(codex);
     assert!(first.usage.input.is_some_and(|n| n > 0), "{:?}", first.usage);
     let again = recorded().after(first.session).outcome(codex);
@@ -85,8 +85,8 @@ fn own(rest: &str) -> harness::HarnessFile {
     harness::load(&file).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn printed(lines: &[&str]) -> Left {
-    Left { stdout: lines.join("\n").into_bytes(), ..Left::nothing() }
+fn printed(lines: &[&str]) -> CommandResult {
+    CommandResult { stdout: lines.join("\n").into_bytes(), ..CommandResult::nothing() }
 }
 
 /// Each way in which a file of the user's says where the counts are.

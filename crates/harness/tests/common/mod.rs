@@ -22,7 +22,7 @@ pub fn endpoint() -> Endpoint {
 }
 
 /// The result of a command, built piece by piece.
-pub struct Left {
+pub struct CommandResult {
     pub home: tempfile::TempDir,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
@@ -33,7 +33,7 @@ pub struct Left {
     pub earlier: Option<Session>,
 }
 
-impl Left {
+impl CommandResult {
     pub fn nothing() -> Self {
         Self {
             home: tempfile::tempdir().unwrap(),

@@ -2,13 +2,14 @@
 
 use model::EndReason as R;
 
-use crate::common::{Left, fixtures};
+use crate::common::{CommandResult, fixtures};
 use crate::golden::{case, find, fixture};
 
 #[test]
 fn files_decide_ends() {
     let mini = |file: &str| {
-        let left = Left::nothing().file(".stamina/mini/trajectory.json", fixture("mini_swe", file)).code(1);
+        let left =
+            CommandResult::nothing().file(".stamina/mini/trajectory.json", fixture("mini_swe", file)).code(1);
         left.outcome(find("mini_swe"))
     };
     assert_eq!(mini("traj-500.json").end, Some(R::Endpoint));
@@ -20,7 +21,7 @@ fn files_decide_ends() {
         let text = format!(
             "{{\"info\":{{\"exit_status\":\"{status}\"}},\"messages\":[{{\"role\":\"exit\",\"content\":\"\"}}]}}"
         );
-        Left::nothing().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe")).end
+        CommandResult::nothing().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe")).end
     };
     let talks = |answer: &str| {
         let text = format!(
@@ -28,7 +29,7 @@ fn files_decide_ends() {
              error\",\"extra\":{{\"interrupt_type\":\"FormatError\",\"response\":{{\"usage\":{{\"prompt_tokens\":7}},\
              \"choices\":[{{\"message\":{answer}}}]}}}}}}]}}"
         );
-        Left::nothing().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe"))
+        CommandResult::nothing().file(".stamina/mini/trajectory.json", text).outcome(find("mini_swe"))
     };
     let gave_up = talks("{\"content\":\"I am done.\",\"tool_calls\":null}");
     assert_eq!((gave_up.end, gave_up.usage.input), (Some(R::GaveUp), Some(7)));
@@ -51,7 +52,7 @@ fn files_decide_ends() {
     let deadline = case("vibe", "timelimit-hang").file(".stamina/vibe/export.json", deadline).code(3);
     assert_eq!(deadline.outcome(find("vibe")).end, Some(R::AgentTimeout));
 
-    let stuck = Left::case(&fixtures().join("openhands"), "turn1").file(
+    let stuck = CommandResult::case(&fixtures().join("openhands"), "turn1").file(
         ".openhands/conversations/c2deb65b83a4493bad6c2163bbe95989/base_state.json",
         "{\"execution_status\":\"stuck\"}",
     );
@@ -70,8 +71,8 @@ fn qwen_reports_when_it_halts_a_loop() {
 fn the_state_of_the_container_decides_for_all() {
     for harness in harness::all() {
         let folder = fixtures().join(harness.name());
-        let with = |change: &dyn Fn(&mut Left)| {
-            let mut left = Left::case(&folder, "kill-TERM-turn1").code(143);
+        let with = |change: &dyn Fn(&mut CommandResult)| {
+            let mut left = CommandResult::case(&folder, "kill-TERM-turn1").code(143);
             change(&mut left);
             left.outcome(*harness).end
         };
@@ -82,7 +83,7 @@ fn the_state_of_the_container_decides_for_all() {
     }
     for harness in harness::all().iter().filter(|harness| harness.name() != "mock") {
         let name = harness.name();
-        let with = |change: &dyn Fn(&mut Left)| {
+        let with = |change: &dyn Fn(&mut CommandResult)| {
             let mut left = case(name, "turn1");
             let home = match name {
                 "mini_swe" => Some((".stamina/mini/trajectory.json", fixture(name, "traj1.json"))),

@@ -8,10 +8,10 @@ mod turns;
 
 use harness::Harness;
 
-use crate::common::{Left, fixtures};
+use crate::common::{CommandResult, fixtures};
 
-fn case(harness: &str, name: &str) -> Left {
-    Left::case(&fixtures().join(harness), name)
+fn case(harness: &str, name: &str) -> CommandResult {
+    CommandResult::case(&fixtures().join(harness), name)
 }
 
 fn fixture(harness: &str, name: &str) -> String {

@@ -2,7 +2,7 @@
 
 use model::EndReason as R;
 
-use crate::common::{Left, fixtures};
+use crate::common::{CommandResult, fixtures};
 use crate::golden::{case, find};
 
 /// The expected end of each recording: case, exit code, reason, part of the message.
@@ -321,7 +321,7 @@ fn every_recording_has_the_right_end() {
                 _ => false,
             };
             let code = i64::from(!ended_well);
-            let outcome = Left::case(&folder, case).code(code).outcome(find(name));
+            let outcome = CommandResult::case(&folder, case).code(code).outcome(find(name));
             assert_eq!(
                 outcome.end.is_none(),
                 ended_well,

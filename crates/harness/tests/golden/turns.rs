@@ -3,7 +3,7 @@
 use harness::{Outcome, Session};
 use model::{EndReason as R, StepKind, Tokens};
 
-use crate::common::{ID, Left};
+use crate::common::{CommandResult, ID};
 use crate::golden::{case, find, fixture};
 
 fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
@@ -49,7 +49,7 @@ fn mini_swe_does_not_succeed_with_the_trajectory_of_the_last_call() {
     let mini = find("mini_swe");
     let whole = fixture("mini_swe", "traj1.json");
     let first = case("mini_swe", "turn1").file(".stamina/mini/trajectory.json", &whole).outcome(mini).session;
-    let stale = Left::nothing().file(".stamina/mini/trajectory.json", &whole).code(143);
+    let stale = CommandResult::nothing().file(".stamina/mini/trajectory.json", &whole).code(143);
     let outcome = stale.after(first.clone()).outcome(mini);
     assert_eq!((outcome.end, outcome.steps.len()), (Some(R::KilledItself), 0));
     assert_eq!(outcome.usage, Tokens::default());
@@ -226,7 +226,7 @@ fn codex_counts_malformed_calls_after_a_valid_one() {
     let unread = answer("failed to parse function arguments: EOF while parsing a string at line 1 column 9");
     let end = |rollout: String| {
         let left = case("codex", "turn1").file(path, rollout);
-        Left { changed: false, ..left }.outcome(codex).end
+        CommandResult { changed: false, ..left }.outcome(codex).end
     };
     assert_eq!(end(format!("{begins}{works}{}", unread.repeat(3))), Some(R::ToolCallFormat));
     // Malformed calls before a valid one, or in an earlier turn, do not count.
@@ -253,7 +253,7 @@ fn claude_code_turns() {
 fn a_session_survives_a_call_without_output() {
     for harness in harness::all() {
         let before = Session { id: Some(ID.into()), calls: 3, ..Session::default() };
-        let mut left = Left::nothing().code(143).after(Some(before.clone()));
+        let mut left = CommandResult::nothing().code(143).after(Some(before.clone()));
         left.requests = Some(0);
         let after = left.outcome(*harness).session.unwrap();
         assert_eq!((after.id, after.calls), (before.id, 4), "{}", harness.name());
