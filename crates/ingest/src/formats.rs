@@ -1,4 +1,4 @@
-//! Every format that Stamina Lab reads. To add one: a file here, a line in [`all`], a section in `docs/formats.md`.
+//! Every format that Stamina Lab reads. To add one: a file here, a line in [`all`], a section in `docs/formats.md`, a line in `ui/src/open/formats.ts`.
 
 pub mod evocode;
 pub mod harbor;

@@ -13,7 +13,7 @@ mod cache;
 mod caveats;
 mod censoring_policy;
 mod changes;
-mod commands;
+mod command_list;
 mod compare;
 mod diagram;
 mod episodes;

@@ -1,7 +1,7 @@
 //! The decision table: what happened, which try, what the probe answered → what happens next, and whose fault it is.
 //!
 //! Every function here is pure. Facts come in, a decision goes out. Nothing here waits, asks the endpoint, or takes a lock:
-//! `forward.rs`, `in_flight.rs` and `mod.rs` gather the facts and carry the decisions out. The rules are stated in
+//! `forward.rs`, `in_flight.rs` and `fault_attribution.rs` gather the facts and carry the decisions out. The rules are stated in
 //! `docs/harnesses.md`, *Whose fault an error is*; the tests name the sentence of each row.
 //!
 //! An attempt that ends as the endpoint's is *censored*: it does not count against the agent. So an agent that is about to fail
