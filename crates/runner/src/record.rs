@@ -3,7 +3,7 @@
 //! Everything that an attempt leaves is written before the trajectory names it; the trajectory is replaced as a whole,
 //! and that is when an attempt is over.
 
-mod left_out;
+mod omitted_files;
 pub(crate) mod pytest;
 pub(crate) mod report;
 #[cfg(test)]
@@ -28,7 +28,7 @@ use crate::disk::{self, Durability};
 use crate::scenarios::TurnData;
 use crate::secrets::Scrub;
 
-pub(crate) use self::left_out::LeftOut;
+pub(crate) use self::omitted_files::OmittedFiles;
 pub(crate) use self::text::head_and_tail;
 pub(crate) use self::trajectory::{
     AttemptFiles, AttemptRecord, End, Exception, MESSAGE, ProcessesLeft, ResumePoint, ResumedFrom,
@@ -90,7 +90,7 @@ pub(crate) struct KeptCode {
     /// Its folder, relative to that of the episode.
     pub(crate) folder: String,
     /// What of the workspace is not in it, but for what tools put there.
-    pub(crate) left_out: LeftOut,
+    pub(crate) left_out: OmittedFiles,
 }
 
 impl EpisodeFolder {
@@ -232,7 +232,7 @@ impl EpisodeFolder {
         if let Some(keep) = keep {
             self.forget_code(keep as usize)?;
         }
-        Ok(Some(KeptCode { folder: name, left_out: LeftOut::of_copy(&copied, &self.scrub) }))
+        Ok(Some(KeptCode { folder: name, left_out: OmittedFiles::of_copy(&copied, &self.scrub) }))
     }
 
     /// Removes all but the latest snapshots.

@@ -12,7 +12,7 @@ use super::task::Task;
 use super::trial::Trial;
 use crate::blocking::blocking;
 use crate::record::{
-    AttemptOutput, AttemptRecord, Exception, LeftOut, ProcessesLeft, TaskFiles, TurnRecord, exception,
+    AttemptOutput, AttemptRecord, Exception, OmittedFiles, ProcessesLeft, TaskFiles, TurnRecord, exception,
 };
 use crate::reopen::keep_score;
 use crate::{Event, RunError, clock, disk, kill_points};
@@ -154,7 +154,7 @@ impl Trial<'_> {
             Some(WithoutProcesses::Unconfirmed(_)) => (Some(ProcessesLeft::Unconfirmed), None),
         };
         let count = played.left_out.len() as u64;
-        let left_out = LeftOut::new(played.left_out, count);
+        let left_out = OmittedFiles::new(played.left_out, count);
         Ok(AttemptRecord {
             attempt,
             verdict,

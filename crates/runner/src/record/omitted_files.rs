@@ -10,12 +10,12 @@ const CUT: &str = "…";
 
 /// Names in their order, and how many more there are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct LeftOut {
+pub(crate) struct OmittedFiles {
     pub(crate) names: Vec<String>,
     pub(crate) more: u64,
 }
 
-impl LeftOut {
+impl OmittedFiles {
     /// Of so many, of which at least [`NAMED`] are named, or all.
     pub(crate) fn new(names: impl IntoIterator<Item = String>, count: u64) -> Self {
         let mut names: Vec<String> = names.into_iter().map(short).collect();
@@ -50,10 +50,10 @@ mod tests {
     #[test]
     fn names_are_few_and_short_and_the_others_are_counted() {
         let names = (0..30).map(|n| format!("{n:02}{}", "é".repeat(200)));
-        let left_out = LeftOut::new(names, 34);
+        let left_out = OmittedFiles::new(names, 34);
         assert_eq!((left_out.names.len(), left_out.more), (NAMED, 14));
         assert!(left_out.names.iter().all(|name| name.len() <= LONGEST && name.ends_with("é…")));
-        assert_eq!(LeftOut::new(["b".to_owned(), "a".to_owned()], 2).names, ["a", "b"]);
-        assert_eq!(LeftOut::new([], 0), LeftOut::default());
+        assert_eq!(OmittedFiles::new(["b".to_owned(), "a".to_owned()], 2).names, ["a", "b"]);
+        assert_eq!(OmittedFiles::new([], 0), OmittedFiles::default());
     }
 }
