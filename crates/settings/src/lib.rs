@@ -31,6 +31,6 @@ pub use self::declarations::{all, declaration, fields, keys};
 pub use self::error::ConfigError;
 pub use self::generation::{Benchmark, Generation, MODEL};
 pub use self::harness_words::{AGENTS, is_free_section, is_harness_section, is_player};
-pub use self::resolve::{Config, ConfigFile, KeyLeftOut, read, resolve};
+pub use self::resolve::{Config, ConfigFile, OmittedKey, read, resolve};
 pub use self::setting::{Choice, DefaultValue, FormSection, FormValue, Key, KeyName, Need, Setting};
 pub use self::value_kind::ValueKind;

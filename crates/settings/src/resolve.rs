@@ -36,7 +36,7 @@ pub struct ConfigFile {
 
 /// A key of a file that was left out, as [`read`] does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyLeftOut {
+pub struct OmittedKey {
     /// Dotted.
     pub key: String,
     /// Why it cannot be taken, in a sentence that names it.
@@ -103,7 +103,7 @@ fn is_like_a_setting(error: &ConfigError) -> bool {
 /// A file that was written elsewhere, as far as it is understood: the original's snapshot has every key that its version
 /// knows. A key that [`resolve`] would refuse is left out, and told; a file of which no key at all is taken is an error, which
 /// quotes none of it.
-pub fn read(file: &ConfigFile) -> Result<(Config, Vec<KeyLeftOut>), ConfigError> {
+pub fn read(file: &ConfigFile) -> Result<(Config, Vec<OmittedKey>), ConfigError> {
     let mut given = BTreeMap::new();
     let mut left_out = Vec::new();
     for (key, value) in keys_of_file(file)? {
@@ -111,7 +111,7 @@ pub fn read(file: &ConfigFile) -> Result<(Config, Vec<KeyLeftOut>), ConfigError>
             && !value.is_null()
         {
             let is_unknown = matches!(refused, ConfigError::UnknownKey { .. });
-            left_out.push(KeyLeftOut { key: short(&key), why: refused.to_string(), is_unknown });
+            left_out.push(OmittedKey { key: short(&key), why: refused.to_string(), is_unknown });
         }
     }
     if given.is_empty() && left_out.iter().any(|left| left.is_unknown) {

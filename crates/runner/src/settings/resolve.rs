@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use settings::{Benchmark, Config, ConfigFile, KeyLeftOut, WHOLE_PACK, is_free_section};
+use settings::{Benchmark, Config, ConfigFile, OmittedKey, WHOLE_PACK, is_free_section};
 
 use super::check::{check, check_harness_file};
 use super::endpoint::{endpoint, price};
@@ -24,7 +24,7 @@ pub fn resolve(files: &[ConfigFile], values: &[String]) -> Result<RunSettings, S
 
 /// Settings of a file that was written elsewhere, such as the original's snapshot: what cannot be taken is left out and
 /// told. Only a file that names no harness, or none that is known, or none that is described, or is no YAML, is refused.
-pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<KeyLeftOut>), SettingsError> {
+pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<OmittedKey>), SettingsError> {
     let (mut config, mut left_out) = settings::read(file)?;
     // The folder is asked for anew anyway: results that were moved, or come from elsewhere.
     config.output_dir.get_or_insert_with(|| "results".to_owned());
@@ -34,7 +34,7 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<KeyLeftOut>), Setting
         match of_config(&config) {
             Ok(settings) => return Ok((settings, left_out)),
             Err(SettingsError::Value { key, why, .. }) if config.leave_out(&key) => {
-                left_out.push(KeyLeftOut { why: format!("{key}: {why}"), key, is_unknown: false });
+                left_out.push(OmittedKey { why: format!("{key}: {why}"), key, is_unknown: false });
             }
             // Something is missing that the endpoint asks for.
             Err(SettingsError::Value { key, why, .. })
@@ -42,7 +42,7 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<KeyLeftOut>), Setting
             {
                 let why = format!("endpoint, as {key} is missing: {why}");
                 config.given.insert("endpoint.mode".to_owned(), Value::from("oracle"));
-                left_out.push(KeyLeftOut { key: "endpoint".to_owned(), why, is_unknown: false });
+                left_out.push(OmittedKey { key: "endpoint".to_owned(), why, is_unknown: false });
             }
             Err(other) => return Err(other),
         }
@@ -50,7 +50,7 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<KeyLeftOut>), Setting
 }
 
 /// A file that names a model and no endpoint, as the original's do: the simulated model stands in until one is chosen.
-fn without_an_endpoint(config: &mut Config) -> Option<KeyLeftOut> {
+fn without_an_endpoint(config: &mut Config) -> Option<OmittedKey> {
     let keys = Keys { given: &config.given, section: "" };
     let agent = keys.word("agent")?.to_lowercase();
     let model = model(&keys, &agent)?;
@@ -61,7 +61,7 @@ fn without_an_endpoint(config: &mut Config) -> Option<KeyLeftOut> {
     let why = format!(
         "the file names the model \"{model}\" and no endpoint: choose one, or direct as in the original"
     );
-    Some(KeyLeftOut { key: "endpoint".to_owned(), why, is_unknown: false })
+    Some(OmittedKey { key: "endpoint".to_owned(), why, is_unknown: false })
 }
 
 fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
@@ -219,8 +219,8 @@ fn budget(keys: &Keys<'_>, of: &str) -> gateway::Budget {
     }
 }
 
-fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::oracle::Ability {
-    use gateway::oracle::{Ability, FaultInjection, Stack};
+fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::simulated_model::Ability {
+    use gateway::simulated_model::{Ability, FaultInjection, Stack};
     // words: ok: the keys keep their name.
     let share = |name: &str| keys.number(&format!("oracle.mischief.{name}")).unwrap_or_default();
     Ability {

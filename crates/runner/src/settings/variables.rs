@@ -1,7 +1,7 @@
 //! Variables for the containers: `docker.env_vars`.
 
 use serde_json::Value;
-use settings::{Config, KeyLeftOut};
+use settings::{Config, OmittedKey};
 
 use super::SettingsError;
 use super::keys::Keys;
@@ -11,7 +11,7 @@ use super::secrets::is_secret_name;
 pub(super) const ENV_VARS: &str = "docker.env_vars";
 
 /// Leaves the entries of a list of variables out that cannot be taken, each on its own.
-pub(super) fn leave_out_variables(config: &mut Config) -> Vec<KeyLeftOut> {
+pub(super) fn leave_out_variables(config: &mut Config) -> Vec<OmittedKey> {
     let mut left_out = Vec::new();
     if config.given.contains_key(ENV_VARS) {
         let keys = Keys { given: &config.given, section: "" };
@@ -20,7 +20,7 @@ pub(super) fn leave_out_variables(config: &mut Config) -> Vec<KeyLeftOut> {
             .into_iter()
             .map(|entry| check_variable(&entry).map(|()| entry))
             .partition(Result::is_ok);
-        left_out.extend(bad.into_iter().filter_map(Result::err).map(|why| KeyLeftOut {
+        left_out.extend(bad.into_iter().filter_map(Result::err).map(|why| OmittedKey {
             key: ENV_VARS.to_owned(),
             why: format!("{ENV_VARS}: {why}"),
             is_unknown: false,

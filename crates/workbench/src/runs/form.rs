@@ -6,7 +6,7 @@ use files::deadline::within_limit;
 use model::{plain_line, shell_word};
 use runner::settings::{RunSettings, resolve};
 use serde_json::Value;
-use settings::{ConfigFile, KeyLeftOut, protocols};
+use settings::{ConfigFile, OmittedKey, protocols};
 
 use super::errors::settings_error;
 use super::fields;
@@ -364,8 +364,8 @@ fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
 }
 
 /// What of a file was left out: keys that nothing here has in one sentence, the others each with its reason.
-fn left_out_in_words(left_out: &[KeyLeftOut]) -> Vec<String> {
-    let (unknown, refused): (Vec<&KeyLeftOut>, Vec<&KeyLeftOut>) =
+fn left_out_in_words(left_out: &[OmittedKey]) -> Vec<String> {
+    let (unknown, refused): (Vec<&OmittedKey>, Vec<&OmittedKey>) =
         left_out.iter().partition(|left| left.is_unknown);
     let keys: Vec<&str> = unknown.iter().map(|left| left.key.as_str()).collect();
     let unknown = (!keys.is_empty())
