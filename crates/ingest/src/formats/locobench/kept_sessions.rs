@@ -10,7 +10,7 @@ const TOLD_APART: usize = 500_000;
 
 /// Sessions for which there is no room. The same session in two files is one.
 #[derive(Clone, Default)]
-pub(super) struct LeftOut {
+pub(super) struct OmittedSessions {
     /// Hashes of scenario and id.
     sessions: HashSet<u64>,
     further: u32,
@@ -18,7 +18,7 @@ pub(super) struct LeftOut {
     pub(super) transcripts: u32,
 }
 
-impl LeftOut {
+impl OmittedSessions {
     fn push(&mut self, scenario: &str, id: &str) {
         let mut hasher = DefaultHasher::new();
         (scenario, id).hash(&mut hasher);
@@ -41,13 +41,13 @@ pub(super) struct Sessions {
     pub(super) list: Vec<SessionEpisode>,
     /// Bytes that there is room for.
     pub(super) room: usize,
-    pub(super) left_out: LeftOut,
+    pub(super) left_out: OmittedSessions,
 }
 
 impl Sessions {
     /// None yet, and room for so many bytes.
     pub(super) fn with_room(room: usize) -> Self {
-        Self { list: Vec::new(), room, left_out: LeftOut::default() }
+        Self { list: Vec::new(), room, left_out: OmittedSessions::default() }
     }
 
     /// Takes a session that was not met before, if there is room for it.
