@@ -10,11 +10,11 @@ use tokio::time::Instant;
 
 use crate::accounts::Account;
 use crate::fault_attribution::stall_tracker::StallTracker;
-use crate::oracle::Task;
 use crate::record::{AttemptKey, AttemptSummary, Record, Scope, StopReason, WaitingRequest};
 use crate::recorder::Recorder;
 use crate::request::RequestKind;
 use crate::request_state::RequestState;
+use crate::simulated_model::Task;
 
 /// Requests of one attempt that are with the endpoint at once. Further ones wait.
 const CONCURRENT_REQUESTS: usize = 16;

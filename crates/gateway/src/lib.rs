@@ -12,7 +12,7 @@
 //! Three APIs pass unchanged: `OpenAI` chat completions, `OpenAI` responses, Anthropic messages. The gateway does not
 //! translate between them: the endpoint has to speak the API of the harness.
 //!
-//! One upstream needs no endpoint: the simulated model ([`oracle`]).
+//! One upstream needs no endpoint: the simulated model ([`simulated_model`]).
 
 mod abilities;
 mod accounts;
@@ -32,7 +32,6 @@ pub mod keys;
 mod listener;
 mod listing;
 mod log;
-pub mod oracle;
 mod overflow;
 mod price;
 mod record;
@@ -46,6 +45,7 @@ mod secret;
 mod send;
 mod serve;
 mod settings;
+pub mod simulated_model;
 mod small_request;
 mod socket;
 mod speed;

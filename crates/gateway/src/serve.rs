@@ -24,7 +24,7 @@ use crate::recorder::Recorder;
 use crate::settings::{Settings, Upstream};
 use crate::state::{AttemptRegistry, GatewayState};
 use crate::upstream::Backend;
-use crate::{forward, oracle, socket};
+use crate::{forward, simulated_model, socket};
 
 /// A running gateway. Dropping it closes all attempts and ends it.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl Gateway {
     }
 
     /// Opens an attempt. `task` is what the simulated model solves; other upstreams ignore it.
-    pub fn open(&self, key: AttemptKey, task: Option<oracle::Task>) -> Attempt {
+    pub fn open(&self, key: AttemptKey, task: Option<simulated_model::Task>) -> Attempt {
         self.open_for(key, task, None)
     }
 
@@ -127,7 +127,7 @@ impl Gateway {
     pub fn open_for(
         &self,
         key: AttemptKey,
-        task: Option<oracle::Task>,
+        task: Option<simulated_model::Task>,
         time_left: Option<(Duration, Scope)>,
     ) -> Attempt {
         let attempt = self.state.attempts.open(key, task, time_left);

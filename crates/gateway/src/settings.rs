@@ -8,10 +8,10 @@ use std::time::Duration;
 use model::Tokens;
 use serde::{Deserialize, Serialize};
 
-use crate::oracle::Oracle;
 use crate::record::Spent;
 use crate::route::Route;
 use crate::secret::Secret;
+use crate::simulated_model::SimulatedModel;
 
 /// Where requests go.
 #[derive(Debug, Clone)]
@@ -27,7 +27,7 @@ pub enum Upstream {
         model: Option<String>,
     },
     /// The simulated model.
-    Oracle(Arc<Oracle>),
+    Simulated(Arc<SimulatedModel>),
 }
 
 /// What a model costs: US dollars for a million tokens, or for an hour of the machine that serves it.

@@ -8,11 +8,11 @@ use model::lock;
 
 use crate::attempt_state::AttemptState;
 use crate::fault_attribution::FaultAttribution;
-use crate::oracle::Task;
 use crate::record::{AttemptKey, Scope};
 use crate::recorder::Recorder;
 use crate::secret::Secret;
 use crate::settings::Retry;
+use crate::simulated_model::Task;
 use crate::upstream::Backend;
 
 /// Closed attempts that are remembered, to tell them from addresses that never existed.

@@ -11,10 +11,10 @@ use model::Tokens;
 use serde_json::json;
 
 use crate::error::{EndpointProblem, GatewayError};
-use crate::oracle::{Oracle, Task};
 use crate::request::{OutgoingRequest, RequestKind};
 use crate::secret::Secret;
 use crate::settings::Upstream;
+use crate::simulated_model::{SimulatedModel, Task};
 use crate::text::one_line;
 
 /// How long it may take to connect.
@@ -32,7 +32,7 @@ pub(crate) enum Backend {
     /// An endpoint.
     Http(Endpoint),
     /// The simulated model.
-    Simulated(Arc<Oracle>),
+    Simulated(Arc<SimulatedModel>),
 }
 
 /// An endpoint over HTTP.
@@ -157,7 +157,7 @@ impl Backend {
     pub(crate) fn new(upstream: Upstream) -> Result<Self, GatewayError> {
         Ok(match upstream {
             Upstream::Http { base_url, key, model } => Self::Http(Endpoint::new(&base_url, key, model)?),
-            Upstream::Oracle(oracle) => Self::Simulated(oracle),
+            Upstream::Simulated(model) => Self::Simulated(model),
         })
     }
 
@@ -165,7 +165,7 @@ impl Backend {
     pub(crate) async fn send(&self, request: &OutgoingRequest, task: Option<&Task>) -> Result<Reply, String> {
         match self {
             Self::Http(endpoint) => endpoint.send(request).await.map_err(|unreachable| unreachable.message),
-            Self::Simulated(oracle) => simulate(oracle, request, task).await,
+            Self::Simulated(model) => simulate(model, request, task).await,
         }
     }
 
@@ -260,7 +260,7 @@ impl Endpoint {
 
 /// Asks the simulated model. It knows the three APIs, a list of one model, and a rough count of tokens.
 async fn simulate(
-    oracle: &Arc<Oracle>,
+    model: &Arc<SimulatedModel>,
     request: &OutgoingRequest,
     task: Option<&Task>,
 ) -> Result<Reply, String> {
@@ -292,8 +292,8 @@ async fn simulate(
         ));
     };
     let task = task.cloned().ok_or("the attempt was opened without a task for the simulated model")?;
-    let oracle = Arc::clone(oracle);
-    let answer = tokio::task::spawn_blocking(move || oracle.answer(route, &body, &task))
+    let model = Arc::clone(model);
+    let answer = tokio::task::spawn_blocking(move || model.answer(route, &body, &task))
         .await
         .map_err(|_| "the simulated model failed; this is a defect of Stamina Lab".to_owned())?;
     Ok(Reply {

@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gateway::oracle::{Ability, FaultInjection, Feedback, Oracle, Task};
+use gateway::simulated_model::{Ability, FaultInjection, Feedback, SimulatedModel, Task};
 use gateway::{AttemptKey, AttemptSummary, Budgets, Gateway, Retry, Settings, Spent, Upstream};
 use harness::{Call, CommandEnd, Endpoint, Exit, Harness, Outcome, Session};
 use model::EndReason as R;
@@ -232,7 +232,7 @@ fn own(folder: &Path) {
 async fn oracle(listen: SocketAddr, faults: FaultInjection) -> Gateway {
     let ability = Ability { fault_injection: faults, ..Ability::default() };
     let settings = Settings {
-        upstream: Upstream::Oracle(Arc::new(Oracle::new(ability))),
+        upstream: Upstream::Simulated(Arc::new(SimulatedModel::new(ability))),
         routes: Vec::new(),
         hosted_tools: false,
         is_run_answered: false,

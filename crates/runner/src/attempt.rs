@@ -12,7 +12,7 @@ mod recorded;
 use std::sync::Arc;
 use std::time::Instant;
 
-use gateway::{AttemptKey, Scope, StopReason, oracle};
+use gateway::{AttemptKey, Scope, StopReason, simulated_model};
 use model::EndReason;
 use sandbox::{Owner, ServerContainer};
 use tokio_util::sync::CancellationToken;
@@ -46,7 +46,7 @@ pub(crate) struct Attempt<'a> {
     /// From 1.
     pub(crate) number: u32,
     pub(crate) known: &'a SessionState,
-    pub(crate) task: Option<oracle::Task>,
+    pub(crate) task: Option<simulated_model::Task>,
     pub(crate) stop: &'a CancellationToken,
     /// How often it ran before and was dropped.
     pub(crate) repeats: u32,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gateway::{Gateway, Retry, Upstream, oracle};
+use gateway::{Gateway, Retry, Upstream, simulated_model};
 use sandbox::{Containers, Engine, GatewayPlace, Local};
 
 use crate::blocking::blocking;
@@ -190,8 +190,8 @@ pub(crate) fn upstream(settings: &RunSettings) -> Result<Option<Upstream>, RunEr
     match &settings.endpoint {
         EndpointSettings::Direct => Ok(None),
         EndpointSettings::Oracle => {
-            let oracle = oracle::Oracle::new(settings.oracle.clone());
-            Ok(Some(Upstream::Oracle(Arc::new(oracle))))
+            let model = simulated_model::SimulatedModel::new(settings.oracle.clone());
+            Ok(Some(Upstream::Simulated(Arc::new(model))))
         }
         EndpointSettings::Gateway { base_url, key } => Ok(Some(Upstream::Http {
             base_url: base_url.clone(),

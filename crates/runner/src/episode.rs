@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gateway::{Scope, StopReason, oracle};
+use gateway::{Scope, StopReason, simulated_model};
 use model::{EndReason, Verdict};
 use sandbox::Owner;
 use scenario::change::Change;
@@ -296,20 +296,20 @@ impl Episode<'_> {
         may_begin::check_budgets(self.context, &self.status, &self.planned.name).await
     }
 
-    pub(crate) fn task(&self, data: &TurnData, attempt: u32) -> Option<oracle::Task> {
+    pub(crate) fn task(&self, data: &TurnData, attempt: u32) -> Option<simulated_model::Task> {
         if self.history.is_empty() {
             return None;
         }
         let summaries = self.trajectory.summaries();
         let before = summaries.iter().take(data.turn as usize - 1).map(|turn| turn.attempts).collect();
-        Some(oracle::Task {
+        Some(simulated_model::Task {
             scenario: self.planned.scenario,
             turn: data.turn,
             attempt,
             turns: Arc::new(self.history.clone()),
             attempts_before: before,
             feedback: if self.context.settings.restore_before_try {
-                oracle::Feedback::Anew
+                simulated_model::Feedback::Anew
             } else {
                 self.context.settings.feedback.into()
             },

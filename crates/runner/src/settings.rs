@@ -51,7 +51,7 @@ pub enum Feedback {
     Detailed,
 }
 
-impl From<Feedback> for gateway::oracle::Feedback {
+impl From<Feedback> for gateway::simulated_model::Feedback {
     fn from(kind: Feedback) -> Self {
         match kind {
             Feedback::None => Self::None,
@@ -249,7 +249,7 @@ pub struct RunSettings {
     /// What may be spent.
     pub budgets: gateway::Budgets,
     /// The simulated model.
-    pub oracle: gateway::oracle::Ability,
+    pub oracle: gateway::simulated_model::Ability,
     /// Words for the library.
     pub tags: Vec<String>,
     /// Whether it only tries whether its harness works here. No key says so: the app does, and the run's record keeps it.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gateway::Route;
-use gateway::oracle::{Ability, Feedback, Oracle, Task};
+use gateway::simulated_model::{Ability, Feedback, SimulatedModel, Task};
 use model::EndReason;
 use runner::settings::EndpointSettings;
 use runner::{Event, Finish, OnEvent};
@@ -200,7 +200,7 @@ fn path(request: &str) -> &str {
 
 /// The model behind the endpoint, which writes the server of turn 1.
 struct Behind {
-    model: Oracle,
+    model: SimulatedModel,
     task: Task,
 }
 
@@ -216,7 +216,7 @@ impl Behind {
             feedback: Feedback::default(),
             solution: None,
         };
-        Self { model: Oracle::new(Ability::default()), task }
+        Self { model: SimulatedModel::new(Ability::default()), task }
     }
 
     /// Sends its answer to a request, or the first half of it.

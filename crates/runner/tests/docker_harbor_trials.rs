@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gateway::Route;
-use gateway::oracle::{Ability, Feedback, Oracle, Solution, Task};
+use gateway::simulated_model::{Ability, Feedback, SimulatedModel, Solution, Task};
 use model::{Attempt, EndReason, Episode, Verdict};
 use runner::{Event, Finish, OnEvent};
 
@@ -374,7 +374,7 @@ fn works_later(is_working: Arc<AtomicBool>, solve: &str) -> String {
         solution: Some(Arc::new(solution)),
     };
     std::thread::spawn(move || {
-        let model = Oracle::new(Ability::default());
+        let model = SimulatedModel::new(Ability::default());
         for stream in listener.incoming() {
             let Ok(mut stream) = stream else { continue };
             let Some(request) = common::read_as_sent(&mut stream) else { continue };

@@ -4,18 +4,18 @@ use super::*;
 use crate::accounts::Accounts;
 use crate::fault_attribution::FaultAttribution;
 use crate::in_flight::begin_request;
-use crate::oracle::{Ability, Oracle};
 use crate::record::{AttemptKey, Scope};
 use crate::recorder::Recorder;
 use crate::request::RequestKind;
 use crate::settings::{Budgets, Retry};
+use crate::simulated_model::{Ability, SimulatedModel};
 use crate::state::AttemptRegistry;
 use crate::upstream::Backend;
 
 fn gateway() -> Arc<GatewayState> {
     let accounts = Accounts::new(Budgets::default(), None, Spent::default(), BTreeMap::new());
     Arc::new(GatewayState {
-        backend: Backend::Simulated(Arc::new(Oracle::new(Ability::default()))),
+        backend: Backend::Simulated(Arc::new(SimulatedModel::new(Ability::default()))),
         retry: Retry::default(),
         faults: FaultAttribution::new(Vec::new(), false),
         hosted_tools: false,

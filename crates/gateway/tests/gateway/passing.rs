@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gateway::oracle::{Ability, FaultInjection, Feedback, Oracle, Task};
+use gateway::simulated_model::{Ability, FaultInjection, Feedback, SimulatedModel, Task};
 use gateway::{AttemptSummary, Route, StopReason, Termination, Upstream};
 use model::Tokens;
 use serde_json::{Value, json};
@@ -316,8 +316,8 @@ async fn the_simulated_model_answers_through_the_gateway() {
     };
     let start_with = async |faults| {
         let mut settings = Endpoint::start(vec![Act::Silence]).await.settings();
-        let oracle = Oracle::new(Ability { fault_injection: faults, ..Ability::default() });
-        settings.upstream = Upstream::Oracle(Arc::new(oracle));
+        let model = SimulatedModel::new(Ability { fault_injection: faults, ..Ability::default() });
+        settings.upstream = Upstream::Simulated(Arc::new(model));
         start_gateway(settings).await
     };
     let ask =

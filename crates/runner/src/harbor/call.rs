@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use gateway::{AttemptKey, oracle};
+use gateway::{AttemptKey, simulated_model};
 use model::EndReason;
 use sandbox::{OpenTask, SandboxError, TaskCommand};
 use tokio::sync::OwnedSemaphorePermit;
@@ -100,7 +100,7 @@ impl Trial<'_> {
         &mut self,
         step: &StepFile,
         instruction: &str,
-        simulated: Option<oracle::Task>,
+        simulated: Option<simulated_model::Task>,
         seconds: u64,
         is_first: bool,
     ) -> Result<(AgentCall, String, bool), StepFailure> {
@@ -221,7 +221,7 @@ impl Trial<'_> {
     async fn simulated(
         &self,
         step: &StepFile,
-    ) -> Result<(Option<oracle::Task>, Option<OwnedSemaphorePermit>), StepFailure> {
+    ) -> Result<(Option<simulated_model::Task>, Option<OwnedSemaphorePermit>), StepFailure> {
         if self.context.settings.endpoint != EndpointSettings::Oracle {
             return Ok((None, None));
         }
@@ -231,17 +231,17 @@ impl Trial<'_> {
             Some(folder) => {
                 let HeldSolution { files, held } = self.tasks.solution(folder).await.map_err(of_task)?;
                 let env = self.variables(&self.file.solution_env)?;
-                let solution = oracle::Solution { files, env, workdir: self.workdir.clone() };
+                let solution = simulated_model::Solution { files, env, workdir: self.workdir.clone() };
                 (Some(Arc::new(solution)), Some(held))
             }
         };
-        let task = oracle::Task {
+        let task = simulated_model::Task {
             scenario: self.planned.scenario,
             turn: self.number,
             attempt: self.attempt,
             turns: Arc::default(),
             attempts_before: Vec::new(),
-            feedback: oracle::Feedback::None,
+            feedback: simulated_model::Feedback::None,
             solution,
         };
         Ok((Some(task), held))

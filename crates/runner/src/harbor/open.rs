@@ -1,6 +1,6 @@
 //! The container of a trial: its image, built or named, with the harness in it, and what every task finds there.
 
-use gateway::oracle;
+use gateway::simulated_model;
 use model::EndReason;
 use sandbox::{Containers, Engine, Packed, SandboxError, TaskCommand, TaskContainer};
 use sha2::Digest as _;
@@ -85,7 +85,7 @@ impl Trial<'_> {
         }
         if self.player.is_none() && self.context.settings.is_simulated() {
             // Where the simulated model writes the solution, whoever its agent is in the container.
-            let _ = logs.folder(oracle::SOLUTION_FOLDER.trim_start_matches('/'), true);
+            let _ = logs.folder(simulated_model::SOLUTION_FOLDER.trim_start_matches('/'), true);
         }
         container.put("/", logs).await?;
         let hello = TaskCommand { script: "true".to_owned(), seconds: HELLO, ..TaskCommand::default() };

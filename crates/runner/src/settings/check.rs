@@ -39,7 +39,7 @@ pub(crate) fn check(s: &RunSettings) -> Result<(), SettingsError> {
         let why = "without containers there is nothing that takes them";
         return Err(SettingsError::new("docker.extra_docker_args", why));
     }
-    if !s.use_docker && s.oracle.stack != gateway::oracle::Stack::Native {
+    if !s.use_docker && s.oracle.stack != gateway::simulated_model::Stack::Native {
         return Err(SettingsError::new("oracle.stack", "without containers it is native"));
     }
     if matches!(s.endpoint, EndpointSettings::Gateway { .. }) && s.model.is_none() {

@@ -28,7 +28,7 @@ fn the_smoke_test_of_the_readme_needs_no_docker() {
     assert_eq!((settings.use_docker, settings.attempt_limit, settings.batch_size), (false, 10, 1));
     assert_eq!(settings.feedback, Feedback::Detailed);
     assert!(settings.is_simulated());
-    assert_eq!(settings.oracle.stack, gateway::oracle::Stack::Native);
+    assert_eq!(settings.oracle.stack, gateway::simulated_model::Stack::Native);
     assert_eq!(again(&settings), settings);
 }
 

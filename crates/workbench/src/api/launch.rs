@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use ts_rs::TS;
 
-pub use gateway::oracle::Stack as FormStack;
+pub use gateway::simulated_model::Stack as FormStack;
 pub use runner::settings::{
     TaskBackground as FormTaskBackground, TaskSession as FormTaskSession, TaskSnapshots as FormTaskSnapshots,
     TaskTimeout as FormTaskTimeout,

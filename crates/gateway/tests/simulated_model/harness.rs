@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use gateway::oracle::{Oracle, SOLUTION_FOLDER, Task};
+use gateway::simulated_model::{SOLUTION_FOLDER, SimulatedModel, Task};
 use gateway::{Answer, Route};
 use serde_json::{Value, json};
 
@@ -49,14 +49,14 @@ impl Harness {
         std::fs::read_to_string(self.workspace.path().join(name)).ok()
     }
 
-    pub(crate) fn ask(&self, oracle: &Oracle, task: &Task) -> Answer {
-        oracle.answer(self.route, &self.body, task)
+    pub(crate) fn ask(&self, model: &SimulatedModel, task: &Task) -> Answer {
+        model.answer(self.route, &self.body, task)
     }
 
     /// Plays a turn to its end.
-    pub(crate) fn play(&mut self, oracle: &Oracle, task: &Task) -> End {
+    pub(crate) fn play(&mut self, model: &SimulatedModel, task: &Task) -> End {
         for _ in 0..20 {
-            let parsed = api::read(self.route, &self.body, &self.ask(oracle, task));
+            let parsed = api::read(self.route, &self.body, &self.ask(model, task));
             let Some((id, tool, arguments)) = parsed.calls.first().cloned() else {
                 self.hear(&parsed);
                 return End::Text(parsed.text);

@@ -6,7 +6,7 @@ mod harness;
 
 use std::sync::Arc;
 
-use gateway::oracle::{Ability, FaultInjection, Feedback, Oracle, Solution, Stack, Task};
+use gateway::simulated_model::{Ability, FaultInjection, Feedback, SimulatedModel, Solution, Stack, Task};
 use gateway::{Answer, Route};
 use harness::{End, Harness};
 use scenario::Seed;
@@ -79,7 +79,7 @@ fn tool(name: &str, properties: &Value, required: &[&str]) -> Value {
 #[test]
 fn every_harness_gets_the_server_of_each_turn_through_its_own_tools() {
     let turns = turns(3);
-    let oracle = Oracle::new(Ability::default());
+    let model = SimulatedModel::new(Ability::default());
     for name in HARNESSES {
         // As it streams or not by itself, over several turns; and the other way, once.
         let mut harness = Harness::recorded(name);
@@ -87,14 +87,14 @@ fn every_harness_gets_the_server_of_each_turn_through_its_own_tools() {
             if turn > 1 {
                 harness.request("It does not work yet, and something else is wanted.");
             }
-            gets_it(name, &mut harness, &oracle, &task(&turns, turn, attempt));
+            gets_it(name, &mut harness, &model, &task(&turns, turn, attempt));
             std::fs::remove_file(harness.workspace.path().join("server.py")).expect("it was there");
         }
         let mut other = Harness::recorded(name);
         let streams = other.body["stream"] == json!(true);
         other.body["stream"] = json!(!streams);
         other.body["stream_options"] = json!({ "include_usage": !streams });
-        gets_it(name, &mut other, &oracle, &task(&turns, 1, 1));
+        gets_it(name, &mut other, &model, &task(&turns, 1, 1));
         // Two steps a turn, and a third where a command ends it.
         let steps = if name == "mini-swe-agent" { 3 } else { 2 };
         assert_eq!((harness.done.len(), other.done.len()), (4 * steps, steps), "{name}: {:?}", harness.done);
@@ -113,8 +113,8 @@ fn every_harness_solves_a_step_of_a_task_through_its_own_tools() {
     });
     let step =
         |turn, attempt| Task { solution: Some(solution.clone()), ..task(&Arc::default(), turn, attempt) };
-    let able = Oracle::new(Ability::default());
-    let defective = Oracle::new(Ability { defect_rate: 1.0, ..Ability::default() });
+    let able = SimulatedModel::new(Ability::default());
+    let defective = SimulatedModel::new(Ability { defect_rate: 1.0, ..Ability::default() });
     for name in HARNESSES {
         let mut harness = Harness::recorded(name);
         for (turn, attempt) in [(1, 1), (2, 1), (2, 2)] {
@@ -132,8 +132,8 @@ fn every_harness_solves_a_step_of_a_task_through_its_own_tools() {
     }
 }
 
-fn gets_it(name: &str, harness: &mut Harness, oracle: &Oracle, task: &Task) {
-    let end = harness.play(oracle, task);
+fn gets_it(name: &str, harness: &mut Harness, model: &SimulatedModel, task: &Task) {
+    let end = harness.play(model, task);
     match name {
         "mini-swe-agent" | "openhands" => assert_eq!(end, End::Handed, "{name}"),
         _ => assert!(matches!(end, End::Text(text) if text.starts_with("Done")), "{name}"),
@@ -149,7 +149,7 @@ fn gets_it(name: &str, harness: &mut Harness, oracle: &Oracle, task: &Task) {
 fn a_tool_is_recognized_by_its_schema() {
     let turns = turns(1);
     let task = task(&turns, 1, 1);
-    let oracle = Oracle::new(Ability::default());
+    let model = SimulatedModel::new(Ability::default());
     let text = json!({ "type": "string" });
     let path = |about: &str| json!({ "type": "string", "description": about });
     let list = json!({ "type": "array", "items": { "type": "string" } });
@@ -200,7 +200,7 @@ fn a_tool_is_recognized_by_its_schema() {
         ),
     ] {
         let mut harness = with_tool(Route::ChatCompletions, &tool);
-        harness.play(&oracle, &task);
+        harness.play(&model, &task);
         assert!(harness.file("server.py") == Some(flask(&task)), "{tool}");
         assert!(
             harness.file("run.sh").is_some_and(|text| text.ends_with("exec python3 server.py\n")),
@@ -211,7 +211,7 @@ fn a_tool_is_recognized_by_its_schema() {
     let mut claude = with_tool(Route::Messages, &json!({ "type": "bash_20250124", "name": "bash" }));
     claude.body["tools"][0]["input_schema"] = Value::Null;
     claude.body["tools"][0].as_object_mut().expect("a tool").remove("input_schema");
-    let answer = claude.ask(&oracle, &task);
+    let answer = claude.ask(&model, &task);
     assert_eq!(api::read(Route::Messages, &claude.body, &answer).calls[0].1, "bash");
 }
 
@@ -219,7 +219,7 @@ fn a_tool_is_recognized_by_its_schema() {
 fn the_native_stack_is_a_schema_that_can_be_served() {
     let turns = turns(2);
     let task = task(&turns, 2, 1);
-    let oracle = Oracle::new(Ability { stack: Stack::Native, ..Ability::default() });
+    let model = SimulatedModel::new(Ability { stack: Stack::Native, ..Ability::default() });
     let both = [
         tool("bash", &json!({ "command": { "type": "string" } }), &["command"]),
         tool(
@@ -230,7 +230,7 @@ fn the_native_stack_is_a_schema_that_can_be_served() {
     ];
     for tool in both {
         let mut harness = with_tool(Route::ChatCompletions, &tool);
-        harness.play(&oracle, &task);
+        harness.play(&model, &task);
         let written = harness.file("schema.yaml").expect("it is written");
         assert_eq!(Schema::from_yaml(&written).expect("a schema"), *turns[1].0);
         let run = harness.file("run.sh").expect("it is written");
@@ -242,7 +242,7 @@ fn the_native_stack_is_a_schema_that_can_be_served() {
 fn the_same_request_has_the_same_answer() {
     let turns = turns(6);
     let ability = Ability { seed: 5, defect_rate: 0.7, repair: 0.4, ..Ability::default() };
-    let busy = Oracle::new(ability.clone());
+    let busy = SimulatedModel::new(ability.clone());
     let harness = Harness::recorded("codex");
     let mut answers = Vec::new();
     for turn in 1..=6 {
@@ -253,7 +253,7 @@ fn the_same_request_has_the_same_answer() {
     }
     for (task, answer) in answers.iter().rev() {
         assert!(harness.ask(&busy, task) == *answer);
-        assert!(harness.ask(&Oracle::new(ability.clone()), task) == *answer);
+        assert!(harness.ask(&SimulatedModel::new(ability.clone()), task) == *answer);
     }
 }
 
@@ -262,34 +262,34 @@ fn the_same_request_has_the_same_answer() {
 fn an_interrupted_step_is_repeated() {
     let turns = turns(1);
     let task = task(&turns, 1, 1);
-    let oracle = Oracle::new(Ability::default());
+    let model = SimulatedModel::new(Ability::default());
     let mut harness = Harness::recorded("qwen-code");
-    let first = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
+    let first = api::read(harness.route, &harness.body, &harness.ask(&model, &task));
     harness.hear(&first);
     harness.request("Go on.");
-    let again = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
+    let again = api::read(harness.route, &harness.body, &harness.ask(&model, &task));
     assert_eq!(first.calls[0].2, again.calls[0].2);
     assert_ne!(first.calls[0].0, again.calls[0].0, "ids are used once");
     assert_ne!(first.id, again.id);
-    harness.play(&oracle, &task);
+    harness.play(&model, &task);
     assert!(harness.file("server.py") == Some(flask(&task)));
     // Asked once more when all is done, it ends the turn once more.
     let done = harness.done.len();
     harness.request("Are you sure?");
-    assert!(matches!(harness.play(&oracle, &task), End::Text(_)));
+    assert!(matches!(harness.play(&model, &task), End::Text(_)));
     assert_eq!(harness.done.len(), done);
 }
 
 #[test]
 fn a_harness_may_replace_the_ids_of_calls() {
     let turns = turns(2);
-    let oracle = Oracle::new(Ability::default());
+    let model = SimulatedModel::new(Ability::default());
     for name in ["kimi-code", "codex", "claude-code"] {
         let mut harness = Harness::recorded(name);
         harness.renames = true;
         for turn in 1..=2 {
             let task = task(&turns, turn, 1);
-            harness.play(&oracle, &task);
+            harness.play(&model, &task);
             assert!(harness.file("server.py") == Some(flask(&task)), "{name}");
             harness.request("And now?");
         }
@@ -300,9 +300,9 @@ fn a_harness_may_replace_the_ids_of_calls() {
 fn side_requests_get_a_plain_answer() {
     let turns = turns(1);
     let task = task(&turns, 1, 1);
-    let oracle = Oracle::new(Ability::default());
+    let model = SimulatedModel::new(Ability::default());
     let ask = |route: Route, body: Value| {
-        let parsed = api::read(route, &body, &oracle.answer(route, &body, &task));
+        let parsed = api::read(route, &body, &model.answer(route, &body, &task));
         assert_eq!(parsed.calls, [], "{body}");
         parsed.text
     };
@@ -337,7 +337,7 @@ fn side_requests_get_a_plain_answer() {
         [json!({}), json!([]), json!({ "messages": "x", "tools": [1, {}, { "name": 2 }], "input": [3, {}] })]
     {
         for route in [Route::ChatCompletions, Route::Responses, Route::Messages] {
-            assert_eq!(oracle.answer(route, &body, &task).status, 200);
+            assert_eq!(model.answer(route, &body, &task).status, 200);
         }
     }
 }
@@ -347,14 +347,14 @@ fn side_requests_get_a_plain_answer() {
 fn a_summary_names_the_finished_steps() {
     let turns = turns(2);
     let task = task(&turns, 2, 1);
-    let oracle = Oracle::new(Ability::default());
+    let model = SimulatedModel::new(Ability::default());
     for name in HARNESSES {
         let mut harness = Harness::recorded(name);
         let list = if harness.route == Route::Responses { "input" } else { "messages" };
         let begin = harness.body[list].clone();
         let mut counted = 0;
         for step in 1..=2 {
-            let parsed = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
+            let parsed = api::read(harness.route, &harness.body, &harness.ask(&model, &task));
             assert!(parsed.text.ends_with(&format!("(turn 2, attempt 1, step {step})")), "{}", parsed.text);
             harness.hear(&parsed);
             harness.tell(&parsed.calls[0].0, "");
@@ -368,7 +368,7 @@ fn a_summary_names_the_finished_steps() {
             let text = format!("<conversation>[Assistant]: {}</conversation> Sum it up.", parsed.text);
             let alone = json!({ "model": "m", list: [{ "role": "user", "content": text }] });
             for body in [with_tools, alone] {
-                let summary = api::read(harness.route, &body, &oracle.answer(harness.route, &body, &task));
+                let summary = api::read(harness.route, &body, &model.answer(harness.route, &body, &task));
                 assert_eq!(summary.calls, []);
                 assert!(summary.text.ends_with(&format!("Done so far: turn 2, attempt 1, step {step}.")));
                 harness.body[list] = begin.clone();
@@ -377,17 +377,17 @@ fn a_summary_names_the_finished_steps() {
             }
         }
         assert_eq!(counted, 4);
-        let last = api::read(harness.route, &harness.body, &harness.ask(&oracle, &task));
+        let last = api::read(harness.route, &harness.body, &harness.ask(&model, &task));
         assert!(last.text.starts_with("Done") || name == "mini-swe-agent", "{name}: {}", last.text);
         // Of another attempt it says nothing.
         let next = Task { attempt: 2, ..task.clone() };
-        let first = api::read(harness.route, &harness.body, &harness.ask(&oracle, &next));
+        let first = api::read(harness.route, &harness.body, &harness.ask(&model, &next));
         assert!(first.text.ends_with("step 1)"), "{name}");
     }
 }
 
-fn model_with(fault_injection: FaultInjection) -> Oracle {
-    Oracle::new(Ability { fault_injection, ..Ability::default() })
+fn model_with(fault_injection: FaultInjection) -> SimulatedModel {
+    SimulatedModel::new(Ability { fault_injection, ..Ability::default() })
 }
 
 #[test]
@@ -455,13 +455,13 @@ fn it_injects_faults() {
 fn injected_faults_follow_their_shares() {
     let turns = turns(1);
     let faults = FaultInjection { stall: 0.2, overflow: 0.1, malformed: 0.0, kill: 0.0, give_up: 0.3 };
-    let oracle = model_with(faults);
+    let model = model_with(faults);
     let harness = Harness::recorded("mini-swe-agent");
     let mut summary = [0; 4];
     let many = 2000;
     for scenario in 0..many {
         let task = Task { scenario, ..task(&turns, 1, 1) };
-        let answer = harness.ask(&oracle, &task);
+        let answer = harness.ask(&model, &task);
         let kind = match answer.status {
             _ if answer.stalls => 0,
             400 => 1,

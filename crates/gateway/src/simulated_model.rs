@@ -155,7 +155,7 @@ impl Feedback {
 
 /// The simulated model.
 #[derive(Debug)]
-pub struct Oracle {
+pub struct SimulatedModel {
     /// How capable it is.
     pub ability: Ability,
     /// The servers of the last attempts. An attempt sends several requests.
@@ -173,7 +173,7 @@ struct ServerKey {
     turns: Arc<Vec<(Arc<Schema>, Vec<Change>)>>,
 }
 
-impl Oracle {
+impl SimulatedModel {
     /// A model with this ability.
     pub fn new(ability: Ability) -> Self {
         Self { ability, servers: Mutex::default() }
