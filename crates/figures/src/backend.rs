@@ -14,7 +14,7 @@ use plotters_backend::{
 };
 
 use crate::font::text_width;
-use crate::scene::{Anchor, At, Item, Paint, Scene, Text, unit};
+use crate::scene::{Anchor, Item, Paint, Position, Scene, Text, unit};
 
 /// How far outside the drawing things may stand, in px.
 const SHIFT: f64 = 4_000.0;
@@ -26,7 +26,7 @@ pub(crate) fn point(x: f64, y: f64) -> BackendCoord {
     (unit(x + SHIFT), unit(y + SHIFT))
 }
 
-fn place((x, y): BackendCoord) -> At {
+fn place((x, y): BackendCoord) -> Position {
     (x - unit(SHIFT), y - unit(SHIFT))
 }
 
@@ -58,7 +58,7 @@ impl<'a> SceneBackend<'a> {
     }
 
     fn path(&mut self, points: impl IntoIterator<Item = BackendCoord>, closed: bool, paint: Paint) {
-        let mut points: Vec<At> = points.into_iter().map(place).collect();
+        let mut points: Vec<Position> = points.into_iter().map(place).collect();
         points.dedup();
         self.scene.items.push(Item::Path { points, closed, paint });
     }
@@ -149,7 +149,7 @@ impl DrawingBackend for SceneBackend<'_> {
         };
         self.scene.items.push(Item::Text(Text {
             content: text.to_owned(),
-            at: place(at),
+            position: place(at),
             anchor,
             size: style.size().round() as i32,
             color: style.color().into(),

@@ -9,7 +9,7 @@ use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::amount;
 use crate::scale::ValueAxis;
 use crate::series_style::hollow_diamond;
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{BarRow, Bars, Layout, Scale, SeriesLabel};
 use crate::summary_text::counted;
 use crate::theme::{SERIES, Theme};
@@ -31,8 +31,8 @@ const TOP: f64 = 2.0;
 pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
     let plan = plan(data, &sheet);
-    let described = Described { kind: "bars", title: "Measure by run", summary: summary(data) };
-    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+    let drawing_names = DrawingNames { kind: "bars", title: "Measure by run", summary: summary(data) };
+    let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         let labels: Vec<&SeriesLabel> = data.rows.iter().map(|row| &row.label).collect();
         let names = shown_all(&labels, plan.names_right - sheet.names_left(), sheet.sizes.tick_font);
         for (i, (row, name)) in data.rows.iter().zip(&names).enumerate() {

@@ -8,7 +8,7 @@ use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{DifferenceRow, Differences, Layout, Scale, SeriesLabel};
 use crate::summary_text::counted;
 use crate::theme::Theme;
@@ -47,12 +47,12 @@ pub(crate) fn draw(data: &Differences, layout: &Layout, theme: Theme) -> Drawing
     let sheet = Sheet::from_layout(layout, theme);
     let texts: Vec<Texts> = data.rows.iter().map(texts).collect();
     let plan = plan(data, &sheet, &texts);
-    let described = Described {
+    let drawing_names = DrawingNames {
         kind: "differences",
         title: "Differences to the reference",
         summary: summary(data, &texts),
     };
-    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+    let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         draw_heads(&sheet, canvas, data, &plan);
         draw_axis(&sheet, canvas, data, &plan);
         for (i, ((row, texts), name)) in data.rows.iter().zip(&texts).zip(&plan.names).enumerate() {

@@ -258,7 +258,7 @@ fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
         if names.iter().all(|name| *name == names[0]) {
             continue;
         }
-        for (i, part) in places.iter().zip(apart(&names)) {
+        for (i, part) in places.iter().zip(split_names(&names)) {
             let badge = named[*i].badge(widths[*i], size);
             texts[*i] = format!("{}{badge}", part.fitted(widths[*i] - text_width(badge, size), size));
         }
@@ -276,14 +276,14 @@ fn cut_apart(named: &[CleanedName], widths: &[f64], size: f64) -> Vec<String> {
 }
 
 /// A name, split into common parts and its own part.
-struct Apart<'a> {
+struct SplitName<'a> {
     head: Vec<&'a str>,
     own: Vec<&'a str>,
     tail: Vec<&'a str>,
 }
 
 /// Names, split by their common starts and ends.
-fn apart<'a>(names: &[&'a str]) -> Vec<Apart<'a>> {
+fn split_names<'a>(names: &[&'a str]) -> Vec<SplitName<'a>> {
     let letters: Vec<Vec<&str>> =
         names.iter().map(|name| name.graphemes(true).take(20 * MOST_CHARACTERS).collect()).collect();
     let shortest = letters.iter().map(Vec::len).min().unwrap_or(0);
@@ -302,12 +302,12 @@ fn apart<'a>(names: &[&'a str]) -> Vec<Apart<'a>> {
         .map(|mut head_of| {
             let tail_of = head_of.split_off(head_of.len() - tail);
             let own = head_of.split_off(head);
-            Apart { head: head_of, own, tail: tail_of }
+            SplitName { head: head_of, own, tail: tail_of }
         })
         .collect()
 }
 
-impl Apart<'_> {
+impl SplitName<'_> {
     /// The text for a width: as much of the start as fits, then of the end, with the whole own part.
     fn fitted(&self, width: f64, size: f64) -> String {
         let text = |head: usize, tail: usize| {

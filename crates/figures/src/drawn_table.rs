@@ -15,7 +15,7 @@ use crate::display_names::{clean, fit, fit_all};
 use crate::font::text_width;
 use crate::line_breaks::broken;
 use crate::marks::{Anchor, Canvas, Pen};
-use crate::sheet::{Described, PAD, PAGE, Sheet};
+use crate::sheet::{DrawingNames, PAD, PAGE, Sheet};
 use crate::spec::Layout;
 use crate::summary_text::counted;
 use crate::table::{Table, columns};
@@ -63,8 +63,8 @@ pub(crate) fn draw(table: &Table, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
     let plan = plan(table, &sheet);
     let title = clean(&table.title);
-    let described = Described { kind: "table", title: &title, summary: summary(table, &plan) };
-    sheet.draw(plan.height, &described, |canvas| {
+    let drawing_names = DrawingNames { kind: "table", title: &title, summary: summary(table, &plan) };
+    sheet.draw(plan.height, &drawing_names, |canvas| {
         let mut top = PAD;
         for (index, block) in plan.blocks.iter().enumerate() {
             top = draw_block(&sheet, canvas, &plan, index, block, top);

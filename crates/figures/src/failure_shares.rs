@@ -10,7 +10,7 @@ use crate::number::percent;
 use crate::pattern;
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{FailureClass, FailureGroup, FailureShares, Layout, Scale, SeriesLabel, SharesForm};
 use crate::summary_text::{count, counted};
 use crate::theme::{SERIES, Theme};
@@ -118,7 +118,7 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
     let row = sheet.height.map_or(least, |h| ((h - rest) / rows).clamp(least, 4.0 * size));
     let bottom = legend_height + rows * row;
     let mut marks = Vec::new();
-    let mut drawing = sheet.draw(bottom + sheet.below(true) + PAD, &described(data), |canvas| {
+    let mut drawing = sheet.draw(bottom + sheet.below(true) + PAD, &drawing_names(data), |canvas| {
         canvas.part("legend");
         for (i, (line, x, text)) in legend.iter().enumerate() {
             let middle = (*line as f64 + 0.5) * 1.6 * size;
@@ -368,7 +368,7 @@ fn draw_rows(data: &FailureShares, sheet: &Sheet) -> Drawing {
     // A common color of two groups would suggest a relation.
     let has_own_colors = groups.iter().all(|group| usize::from(group.label.color) < SERIES);
     let mut marks = Vec::new();
-    let mut drawing = sheet.draw(plan.height, &described(data), |canvas| {
+    let mut drawing = sheet.draw(plan.height, &drawing_names(data), |canvas| {
         canvas.part("heads");
         let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
         let names =
@@ -452,8 +452,8 @@ pub(crate) fn share(group: &FailureGroup, class: usize) -> f64 {
     if all == 0 { 0.0 } else { (counted_of(group, class) as f64 / all as f64).min(1.0) }
 }
 
-fn described(data: &FailureShares) -> Described<'static> {
-    Described { kind: "failure-shares", title: "Classes of failures", summary: summary(data) }
+fn drawing_names(data: &FailureShares) -> DrawingNames<'static> {
+    DrawingNames { kind: "failure-shares", title: "Classes of failures", summary: summary(data) }
 }
 
 fn summary(data: &FailureShares) -> String {

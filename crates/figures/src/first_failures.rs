@@ -13,7 +13,7 @@ use crate::scale::ValueAxis;
 use crate::scene::{Scene, hundredths};
 use crate::spec::{Layout, RunData};
 use crate::summary_text;
-use crate::svg::{self, Outside};
+use crate::svg::{self, SvgHead};
 use crate::theme::{Theme, Tokens};
 use crate::{Drawing, Hit};
 
@@ -90,7 +90,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         }
     }
     let summary = summary_text::first_failures_summary(data, frame.axis.turns);
-    let outside = Outside {
+    let head = SvgHead {
         width: frame.width,
         height: frame.height,
         print: frame.print,
@@ -98,7 +98,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         title: "Turn of first failure",
         summary: &summary,
     };
-    let svg = svg::write(&scene, &outside);
+    let svg = svg::write(&scene, &head);
     let hits = points
         .iter()
         .map(|p| {

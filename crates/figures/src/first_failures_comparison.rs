@@ -10,7 +10,7 @@ use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{FirstFailuresComparison, Layout, SeriesData, SeriesLabel};
 use crate::summary_text::{count, counted};
 use crate::theme::Theme;
@@ -42,13 +42,13 @@ struct FirstFailuresPlan {
 pub(crate) fn draw(data: &FirstFailuresComparison, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
     let plan = plan(data, &sheet);
-    let described = Described {
+    let drawing_names = DrawingNames {
         kind: "first-failures-comparison",
         title: "Turns of first failure",
         summary: summary(data, plan.turns),
     };
     let mut marks = Vec::new();
-    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+    let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         draw_legend(&sheet, canvas, data);
         for (i, series) in data.series.iter().enumerate() {
             let named = i + plan.across >= data.series.len();

@@ -77,7 +77,9 @@ impl<'a> Canvas<'a> {
     /// A line with dashes as SVG writes them: `6 2`.
     pub(crate) fn dashed(&self, points: &[(f64, f64)], pen: Pen, dashes: &str) {
         let points: Vec<BackendCoord> = points.iter().map(|p| point(p.0, p.1)).collect();
-        self.root.draw(&Dashed { points, style: pen.style(), dashes: dashes.to_owned() }).expect(INFALLIBLE);
+        self.root
+            .draw(&DashedPath { points, style: pen.style(), dashes: dashes.to_owned() })
+            .expect(INFALLIBLE);
     }
 
     /// A filled shape.
@@ -139,7 +141,9 @@ impl Plot<'_> {
 
     pub(crate) fn dotted(&self, points: &[(f64, f64)], pen: Pen) {
         let dashes = "2 3".to_owned();
-        self.area.draw(&Dashed { points: points.to_vec(), style: pen.style(), dashes }).expect(INFALLIBLE);
+        self.area
+            .draw(&DashedPath { points: points.to_vec(), style: pen.style(), dashes })
+            .expect(INFALLIBLE);
     }
 
     pub(crate) fn fill(&self, points: &[(f64, f64)], color: RGBColor, opacity: f64) {
@@ -171,13 +175,13 @@ impl<'a> Drawable<SceneBackend<'a>> for Part<'_> {
 }
 
 /// A dashed path. Plotters would cut it into many short lines.
-struct Dashed<C> {
+struct DashedPath<C> {
     points: Vec<C>,
     style: ShapeStyle,
     dashes: String,
 }
 
-impl<'a, C: 'a> plotters::element::PointCollection<'a, C> for &'a Dashed<C> {
+impl<'a, C: 'a> plotters::element::PointCollection<'a, C> for &'a DashedPath<C> {
     type Point = &'a C;
     type IntoIter = &'a [C];
     fn point_iter(self) -> Self::IntoIter {
@@ -185,7 +189,7 @@ impl<'a, C: 'a> plotters::element::PointCollection<'a, C> for &'a Dashed<C> {
     }
 }
 
-impl<'a, C> Drawable<SceneBackend<'a>> for Dashed<C> {
+impl<'a, C> Drawable<SceneBackend<'a>> for DashedPath<C> {
     fn draw<I: Iterator<Item = BackendCoord>>(
         &self,
         points: I,

@@ -10,7 +10,7 @@ use crate::labels::Area;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::decimal;
 use crate::series_style::hollow_diamond;
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{Layout, Matrix, MatrixCell};
 use crate::theme::{Theme, grey};
 use crate::{Drawing, Mark};
@@ -102,15 +102,15 @@ impl MatrixPlan {
 
 pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
-    let described =
-        Described { kind: "matrix", title: "Stamina by harness and model", summary: summary(data) };
+    let drawing_names =
+        DrawingNames { kind: "matrix", title: "Stamina by harness and model", summary: summary(data) };
     let (laid, is_turned) = laid_out(data, &sheet);
     let plan = plan(&laid, &sheet);
     let cells: Vec<(usize, usize, Option<&MatrixCell>)> = (0..plan.rows)
         .flat_map(|r| (0..plan.columns).map(move |c| (r, c)))
         .map(|(r, c)| (r, c, cell_at(&laid, r, c)))
         .collect();
-    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+    let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         draw_names(&sheet, canvas, &laid, &plan);
         canvas.part("cells");
         for (row, column, cell) in &cells {

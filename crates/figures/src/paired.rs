@@ -9,7 +9,7 @@ use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::{decimal, interval, p_value};
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{Layout, Pair, PairedScenarios};
 use crate::summary_text::{count, counted};
 use crate::theme::Theme;
@@ -36,9 +36,9 @@ pub(crate) fn draw(data: &PairedScenarios, layout: &Layout, theme: Theme) -> Dra
     let pairs = sorted(data);
     let plan = plan(data, &sheet, &pairs);
     let title = if data.of_rates { "Runs by task" } else { "Runs by scenario" };
-    let described = Described { kind: "paired", title, summary: summary(data) };
+    let drawing_names = DrawingNames { kind: "paired", title, summary: summary(data) };
     let styles = [&data.a, &data.b].map(|l| Style::of_label(l, sheet.tokens));
-    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+    let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         legend::draw(&sheet, canvas, plan.legend_top, &[(&data.a, styles[0]), (&data.b, styles[1])]);
         let name = if data.of_rates { "Pass rate (%)" } else { "Stamina (turns passed)" };
         sheet.draw_across(canvas, "x-axis", &plan.axis, plan.bottom, name);

@@ -10,7 +10,7 @@ use crate::number::{decimal, interval};
 use crate::scale::ValueAxis;
 use crate::scene::hundredths;
 use crate::series_style::{Style, hollow_diamond};
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{Bands, Layout, Retries, RetryPoint, RetrySeries, Scale, SeriesLabel};
 use crate::summary_text::counted;
 use crate::theme::Theme;
@@ -50,15 +50,16 @@ impl RetriesPlan {
 
 pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
     let sheet = Sheet::from_layout(layout, theme);
-    let described = Described { kind: "retries", title: "Stamina by retry budget", summary: summary(data) };
+    let drawing_names =
+        DrawingNames { kind: "retries", title: "Stamina by retry budget", summary: summary(data) };
     let name = data.tau.map_or_else(|| "Mean stamina".to_owned(), |tau| format!("Mean stamina (τ = {tau})"));
     if has_panels(data) {
-        return panels::draw(data, &sheet, &described, &budgets(data), &name);
+        return panels::draw(data, &sheet, &drawing_names, &budgets(data), &name);
     }
     let plan = plan(data, &sheet);
     let y = plan.y.clone();
     let mut marks = Vec::new();
-    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+    let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &[&name, "Mean stamina"]);
         draw_x_axis(&sheet, canvas, &plan);
         for (i, series) in data.series.iter().enumerate().rev() {

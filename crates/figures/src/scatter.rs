@@ -8,7 +8,7 @@ use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{Layout, Scale, SeriesLabel};
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
@@ -84,9 +84,9 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
         names.retain(|n| !homeless.contains(&n.dot));
     }
     let axes = &plan.axes;
-    let described = Described { kind: data.kind, title: data.title, summary: data.summary.clone() };
+    let drawing_names = DrawingNames { kind: data.kind, title: data.title, summary: data.summary.clone() };
     let y_names: Vec<&str> = data.y_names.iter().map(String::as_str).collect();
-    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+    let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         // Without a dot, the axes would be invented.
         if dots.is_empty() {
             let at = (f64::midpoint(plan.left, plan.right), f64::midpoint(plan.top, plan.bottom));

@@ -8,7 +8,7 @@ use plotters_backend::BackendColor;
 const PER_PX: f64 = 100.0;
 
 /// A place: x and y in hundredths.
-pub(crate) type At = (i32, i32);
+pub(crate) type Position = (i32, i32);
 
 /// A length in hundredths.
 pub(crate) fn unit(px: f64) -> i32 {
@@ -44,15 +44,15 @@ pub(crate) enum Item {
     Part(String),
     /// Straight lines through these points.
     Path {
-        points: Vec<At>,
+        points: Vec<Position>,
         /// Whether the last point is joined with the first.
         closed: bool,
         paint: Paint,
     },
     /// A rectangle by its left upper corner, its width and its height.
-    Rectangle { corner: At, size: (i32, i32), paint: Paint },
+    Rectangle { corner: Position, size: (i32, i32), paint: Paint },
     /// A circle.
-    Circle { center: At, radius: i32, paint: Paint },
+    Circle { center: Position, radius: i32, paint: Paint },
     /// A text in one line.
     Text(Text),
 }
@@ -91,7 +91,7 @@ pub(crate) enum Anchor {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Text {
     pub(crate) content: String,
-    pub(crate) at: At,
+    pub(crate) position: Position,
     pub(crate) anchor: Anchor,
     /// Height of its letters.
     pub(crate) size: i32,

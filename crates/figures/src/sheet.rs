@@ -8,7 +8,7 @@ use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
 use crate::scene::Scene;
 use crate::spec::{Layout, Scale};
-use crate::svg::{self, Outside};
+use crate::svg::{self, SvgHead};
 use crate::theme::{Theme, Tokens};
 
 /// Margin at the outer edges.
@@ -237,7 +237,7 @@ impl Sheet {
     pub(crate) fn draw(
         &self,
         height: f64,
-        described: &Described<'_>,
+        drawing_names: &DrawingNames<'_>,
         paint: impl FnOnce(&Canvas<'_>),
     ) -> Drawing {
         let height = within(height, 1.0, HIGHEST);
@@ -250,15 +250,15 @@ impl Sheet {
             }
             paint(&canvas);
         }
-        let outside = Outside {
+        let head = SvgHead {
             width: self.width,
             height,
             print: self.print,
-            kind: described.kind,
-            title: described.title,
-            summary: &described.summary,
+            kind: drawing_names.kind,
+            title: drawing_names.title,
+            summary: &drawing_names.summary,
         };
-        let svg = svg::write(&scene, &outside);
+        let svg = svg::write(&scene, &head);
         Drawing {
             svg,
             scene,
@@ -267,13 +267,13 @@ impl Sheet {
             hits: Vec::new(),
             marks: Vec::new(),
             ticks: Vec::new(),
-            summary: described.summary.clone(),
+            summary: drawing_names.summary.clone(),
         }
     }
 }
 
 /// The names of a drawing.
-pub(crate) struct Described<'a> {
+pub(crate) struct DrawingNames<'a> {
     /// A word for ids.
     pub(crate) kind: &'a str,
     /// A short name.

@@ -9,7 +9,7 @@ use crate::marks::{Anchor, Canvas, Pen, Plot};
 use crate::scene::{Scene, hundredths};
 use crate::spec::{Layout, RunData};
 use crate::summary_text;
-use crate::svg::{self, Outside};
+use crate::svg::{self, SvgHead};
 use crate::theme::{Theme, Tokens};
 use crate::{Drawing, Hit};
 
@@ -60,7 +60,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         }
     }
     let summary = summary_text::survival_summary(data, frame.axis.turns);
-    let outside = Outside {
+    let head = SvgHead {
         width: frame.width,
         height: frame.height,
         print: frame.print,
@@ -68,7 +68,7 @@ pub(crate) fn draw(data: &RunData, layout: &Layout, theme: Theme) -> Drawing {
         title: "Survival curve",
         summary: &summary,
     };
-    let svg = svg::write(&scene, &outside);
+    let svg = svg::write(&scene, &head);
     let hits = data
         .points
         .iter()

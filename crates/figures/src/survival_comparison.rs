@@ -12,7 +12,7 @@ use crate::legend;
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{Bands, Layout, Scale, SeriesData, SeriesLabel, SurvivalComparison};
 use crate::theme::Theme;
 use crate::{Drawing, Mark};
@@ -44,16 +44,16 @@ pub(crate) fn draw(data: &SurvivalComparison, layout: &Layout, theme: Theme) -> 
     let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
     let turns = sheet.turns_for(of_data.max(data.tau.unwrap_or(1)));
     let lines = lines(data, &sheet, turns);
-    let described =
-        Described { kind: "survival-comparison", title: "Survival curves", summary: summary(data, turns) };
+    let drawing_names =
+        DrawingNames { kind: "survival-comparison", title: "Survival curves", summary: summary(data, turns) };
     if has_panels(data) {
-        return panels::draw(data, &sheet, &described, turns, &lines);
+        return panels::draw(data, &sheet, &drawing_names, turns, &lines);
     }
     let plan = plan(data, &sheet, turns, &lines);
     let mut y = ValueAxis::holding([0.0, 1.0].into_iter(), Scale::Linear, [plan.bottom, plan.top], 5);
     y.ticks = Y_TICKS.map(|(value, label)| (value, label.to_owned())).to_vec();
     let mut marks = Vec::new();
-    let mut drawing = sheet.draw(plan.height, &described, |canvas| {
+    let mut drawing = sheet.draw(plan.height, &drawing_names, |canvas| {
         sheet.draw_upwards(canvas, "y-axis", &y, plan.left, &Y_NAMES);
         draw_turn_axis(&sheet, canvas, &plan);
         draw_rules(&sheet, canvas, &plan, &y, data.tau);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::font::FONT_FAMILY;
-use crate::scene::{Anchor, At, Color, Item, Paint, Scene, Text, px, unit};
+use crate::scene::{Anchor, Color, Item, Paint, Position, Scene, Text, px, unit};
 
 /// Text for XML or HTML, in an element or in a quoted attribute. Display controls and characters that XML 1.0 does not allow are
 /// removed.
@@ -28,7 +28,7 @@ pub fn escape(text: &str) -> String {
 const PREFIX: char = '\u{1}';
 
 /// The size of a drawing and its descriptions.
-pub(crate) struct Outside<'a> {
+pub(crate) struct SvgHead<'a> {
     pub(crate) width: f64,
     pub(crate) height: f64,
     /// Whether it is in pt in its own file, instead of in px inside a page.
@@ -43,15 +43,15 @@ pub(crate) struct Outside<'a> {
 
 /// The whole `<svg>` element. Ids start with the kind and a hash of the content: a figure always has the same ids, and
 /// two figures on one page have different ones.
-pub(crate) fn write(scene: &Scene, outside: &Outside<'_>) -> String {
+pub(crate) fn write(scene: &Scene, head: &SvgHead<'_>) -> String {
     let body = content(scene);
     let hash = body.bytes().fold(0x811c_9dc5_u32, |h, b| (h ^ u32::from(b)).wrapping_mul(0x0100_0193));
-    let body = body.replace(PREFIX, &format!("{}-{hash:08x}-", outside.kind));
-    let (width, height) = (px(unit(outside.width)), px(unit(outside.height)));
-    let (title, summary) = (escape(outside.title), escape(outside.summary));
+    let body = body.replace(PREFIX, &format!("{}-{hash:08x}-", head.kind));
+    let (width, height) = (px(unit(head.width)), px(unit(head.height)));
+    let (title, summary) = (escape(head.title), escape(head.summary));
     let mut svg = String::from("<svg xmlns=\"http://www.w3.org/2000/svg\" ");
     // In a page a <title> would show a tooltip over the data, so the name is an attribute.
-    let (size_unit, described) = if outside.print {
+    let (size_unit, described) = if head.print {
         ("pt", format!("aria-label=\"{title}\"><title>{title}</title><desc>{summary}</desc>"))
     } else {
         ("", format!("overflow=\"visible\" aria-label=\"{summary}\">"))
@@ -99,7 +99,7 @@ fn content(scene: &Scene) -> String {
 }
 
 fn write_text(body: &mut String, text: &Text) {
-    let [x, y, size] = [text.at.0, text.at.1, text.size].map(px);
+    let [x, y, size] = [text.position.0, text.position.1, text.size].map(px);
     let anchor = match text.anchor {
         Anchor::Start => "",
         Anchor::Middle => " text-anchor=\"middle\"",
@@ -136,9 +136,9 @@ fn painted(paint: &Paint) -> String {
 }
 
 /// Path data; steps become `H` and `V`.
-fn path_data(points: &[At]) -> String {
+fn path_data(points: &[Position]) -> String {
     let mut out = String::new();
-    let mut before: Option<At> = None;
+    let mut before: Option<Position> = None;
     for at in points {
         let (x, y) = (px(at.0), px(at.1));
         match before {

@@ -28,7 +28,7 @@ pub(crate) use print::columns;
 
 /// A table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(from = "written::Written", into = "written::Written")]
+#[serde(from = "written::SerializedTable", into = "written::SerializedTable")]
 pub struct Table {
     /// A stable word for file names and labels: `survival`.
     pub name: String,

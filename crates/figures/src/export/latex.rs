@@ -11,7 +11,7 @@ use plotters::style::RGBColor;
 
 use crate::font::text_width;
 use crate::latex_text::{NEEDS, escape};
-use crate::scene::{Anchor, At, Item, Paint, Scene, Text, px, unit};
+use crate::scene::{Anchor, Item, Paint, Position, Scene, Text, px, unit};
 use crate::theme::{Theme, Tokens};
 use crate::{Drawing, SOFTWARE};
 
@@ -146,7 +146,7 @@ impl Picture {
         self.line(&format!("{command}%"));
     }
 
-    fn point(&self, (x, y): At) -> String {
+    fn point(&self, (x, y): Position) -> String {
         format!("\\pgfqpoint{{{}bp}}{{{}bp}}", px(x), px(self.height - y))
     }
 
@@ -192,7 +192,7 @@ impl Picture {
         }
     }
 
-    fn path(&mut self, points: &[At], closed: bool) {
+    fn path(&mut self, points: &[Position], closed: bool) {
         for (i, at) in points.iter().enumerate() {
             let (to, at) = (if i == 0 { "move" } else { "line" }, self.point(*at));
             self.command(&format!("\\pgfpath{to}to{{{at}}}"));
@@ -223,7 +223,7 @@ impl Picture {
         // Letters are filled shapes.
         self.set_opacity(FILL, "fill", text.color.opacity);
         let color = self.color(text.color.rgb);
-        let [x, y] = [text.at.0, self.height - text.at.1].map(px);
+        let [x, y] = [text.position.0, self.height - text.position.1].map(px);
         self.command(&format!(
             "\\staminatext{{{x}}}{{{y}}}{{{anchor}}}{{{}}}{{{whole}}}{{{}}}{{{color}}}{{{content}}}",
             if text.upright { 90 } else { 0 },
@@ -240,7 +240,7 @@ mod tests {
     fn text(words: &str, size: i32) -> Item {
         Item::Text(Text {
             content: words.to_owned(),
-            at: (100, 250),
+            position: (100, 250),
             anchor: Anchor::End,
             size,
             color: Color { rgb: (0, 0x72, 0xB2), opacity: 100 },

@@ -147,12 +147,12 @@ pub(super) fn why_too_large(text: &str) -> Option<String> {
 
 /// A table or list of TOML while its values are counted.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct ValueCount {
     is_table: bool,
     held: usize,
 }
 
-impl Open {
+impl ValueCount {
     /// The number of values that there is room for: a table has 3, 7, 14, 28 … and a list 4, 8, 16 …
     fn room(self) -> usize {
         match (self.is_table, self.held) {
@@ -176,8 +176,8 @@ impl Open {
 fn memory(text: &str) -> usize {
     const TABLE: usize = 3 * ENTRY;
     // The document, or the table below its last header, and what is open in it.
-    let mut document = Open { is_table: true, held: 0 };
-    let mut open: Vec<Open> = Vec::new();
+    let mut document = ValueCount { is_table: true, held: 0 };
+    let mut open: Vec<ValueCount> = Vec::new();
     // Whether a key comes, and whether there was a dot since the last sign: a number has one, a key any number.
     let (mut in_key, mut is_dotted) = (true, false);
     let mut taken = 0_usize;
@@ -204,13 +204,13 @@ fn memory(text: &str) -> usize {
                 document.held = 0;
             }
             TokenKind::LeftSquareBracket => {
-                let mut list = Open { is_table: false, held: 0 };
+                let mut list = ValueCount { is_table: false, held: 0 };
                 taken += list.add();
                 open.push(list);
                 in_key = false;
             }
             TokenKind::LeftCurlyBracket => {
-                open.push(Open { is_table: true, held: 0 });
+                open.push(ValueCount { is_table: true, held: 0 });
                 in_key = true;
             }
             TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => {

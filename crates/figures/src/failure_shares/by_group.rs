@@ -1,7 +1,7 @@
 //! Many groups: one row per group and one column per class, whose names are upright.
 
 use super::{
-    MOST, class_name, class_names, counted_of, described, number_of, share, style_of, whole, without_sign,
+    MOST, class_name, class_names, counted_of, drawing_names, number_of, share, style_of, whole, without_sign,
 };
 use crate::display_names::{clean, full_name, natural_width, shown_all};
 use crate::labels::Area;
@@ -89,7 +89,7 @@ pub(super) fn draw(data: &FailureShares, sheet: &Sheet) -> Drawing {
     let plan = plan(data, sheet);
     let has_own_colors = groups.iter().all(|group| usize::from(group.label.color) < SERIES);
     let mut marks = Vec::new();
-    let mut drawing = sheet.draw(plan.height, &described(data), |canvas| {
+    let mut drawing = sheet.draw(plan.height, &drawing_names(data), |canvas| {
         draw_heads(data, &classes, sheet, canvas, &plan);
         let labels: Vec<&SeriesLabel> = groups.iter().map(|group| &group.label).collect();
         let names = shown_all(&labels, plan.names_right - sheet.names_left(), size);

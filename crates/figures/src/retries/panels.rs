@@ -7,7 +7,7 @@ use crate::marks::{Anchor, Canvas, Pen};
 use crate::panels::{Columns, PanelGrid, PanelHeights, PanelPlace, even_lines, height_without_panels};
 use crate::scale::ValueAxis;
 use crate::series_style::Style;
-use crate::sheet::{Described, PAD, Sheet};
+use crate::sheet::{DrawingNames, PAD, Sheet};
 use crate::spec::{Bands, Retries, RetrySeries, Scale, SeriesLabel};
 
 /// The most lines that are distinguishable in one plot.
@@ -53,14 +53,14 @@ fn grid(data: &Retries, sheet: &Sheet, ends: [f64; 2]) -> PanelGrid {
 pub(super) fn draw(
     data: &Retries,
     sheet: &Sheet,
-    described: &Described<'_>,
+    drawing_names: &DrawingNames<'_>,
     retries: &[u32],
     axis_name: &str,
 ) -> Drawing {
     let ends = ends(data);
     let grid = grid(data, sheet, ends);
     let mut marks = Vec::new();
-    let mut drawing = sheet.draw(grid.height, described, |canvas| {
+    let mut drawing = sheet.draw(grid.height, drawing_names, |canvas| {
         let size = sheet.sizes.name_font;
         canvas.part("y-name");
         canvas.text(axis_name, (sheet.names_left(), size), Anchor::Start, size, sheet.tokens.label);

@@ -13,7 +13,7 @@ use crate::panels::{
     Columns, PanelGrid, PanelHeights, PanelPlace, even_lines, height_without_panels, marker_room,
 };
 use crate::scale::ValueAxis;
-use crate::sheet::{Described, PAD, PAGE, Sheet};
+use crate::sheet::{DrawingNames, PAD, PAGE, Sheet};
 use crate::spec::{Scale, SeriesLabel, SurvivalComparison};
 use crate::summary_text::count;
 use crate::{Drawing, Mark};
@@ -62,7 +62,7 @@ pub(crate) fn has_others_behind(data: &SurvivalComparison) -> bool {
 pub(super) fn draw(
     data: &SurvivalComparison,
     sheet: &Sheet,
-    described: &Described<'_>,
+    drawing_names: &DrawingNames<'_>,
     turns: u32,
     lines: &[Line<'_>],
 ) -> Drawing {
@@ -75,7 +75,7 @@ pub(super) fn draw(
     let behind: Vec<Vec<(f64, f64)>> =
         if has_others_behind(data) { lines.iter().map(known).collect() } else { Vec::new() };
     let mut marks = Vec::new();
-    let mut drawing = sheet.draw(grid.height, described, |canvas| {
+    let mut drawing = sheet.draw(grid.height, drawing_names, |canvas| {
         let tau = data.tau.filter(|tau| (1..=turns).contains(tau));
         draw_head(sheet, canvas, tau);
         for (i, line) in lines.iter().enumerate() {

@@ -82,7 +82,7 @@ pub(super) fn before_extra(size: f64) -> f64 {
 }
 
 /// The places of the parts from left to right.
-struct Across {
+struct HorizontalPlaces {
     left: f64,
     right: f64,
     beside: Option<f64>,
@@ -90,7 +90,7 @@ struct Across {
     names_right: Option<f64>,
 }
 
-impl Across {
+impl HorizontalPlaces {
     /// Whether the names in the table leave little room for the plot, or none for a column.
     fn is_narrow(&self, wanted: usize, width: f64) -> bool {
         self.right - self.left < LEAST_PLOT * width || self.extras.len() < wanted
@@ -111,7 +111,7 @@ fn across(
     lines: &[Line<'_>],
     has_names_above: bool,
     may_be_beside: bool,
-) -> Across {
+) -> HorizontalPlaces {
     let sizes = &sheet.sizes;
     let size = sizes.tick_font;
     let y_part = PAD + sheet.beside(sheet.tick_width("0.75"), true);
@@ -153,7 +153,7 @@ fn across(
     let right_part = beside.or(extras_room).unwrap_or(half_last);
     let right = sheet.width - PAD - right_part.max(half_last);
     let names_right = (!has_names_above).then_some(left - half_number);
-    Across { left, right, beside, extras, names_right }
+    HorizontalPlaces { left, right, beside, extras, names_right }
 }
 
 pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: &[Line<'_>]) -> SurvivalPlan {
@@ -168,7 +168,7 @@ pub(super) fn plan(data: &SurvivalComparison, sheet: &Sheet, turns: u32, lines: 
         let is_above = above.beside.is_some() || once.is_narrow(wanted, sheet.width);
         places = if is_above { above } else { once };
     }
-    let Across { left, right, beside, extras, names_right } = places;
+    let HorizontalPlaces { left, right, beside, extras, names_right } = places;
     let px_per_turn = (right - left) / f64::from(turns);
     let axis = TurnAxis { plot_left: left + px_per_turn / 2.0, px_per_turn, turns };
     let top = if data.tau.is_some_and(|t| (1..=turns).contains(&t)) { 1.5 * size } else { 0.7 * size };

@@ -9,7 +9,7 @@ use crate::number::{in_full, p_number, whole};
 const MOST_DECIMALS: usize = 9;
 
 /// A column for people.
-pub(crate) struct Printed {
+pub(crate) struct PrintedColumn {
     /// Heading with unit.
     pub(crate) heading: String,
     /// Whether it is flush right: numbers with the same number of decimals, which are then aligned.
@@ -46,7 +46,7 @@ fn decimals(column: &Column, number: f64) -> usize {
 }
 
 /// The columns of a table for people, with at most this number of rows.
-pub(crate) fn columns(table: &Table, most: usize) -> Vec<Printed> {
+pub(crate) fn columns(table: &Table, most: usize) -> Vec<PrintedColumn> {
     let mut printed = Vec::new();
     let mut at = 0;
     while let Some(column) = table.columns.get(at) {
@@ -77,7 +77,7 @@ pub(crate) fn columns(table: &Table, most: usize) -> Vec<Printed> {
             Some(unit) if !with_next => format!("{name} ({unit})"),
             _ => name.to_owned(),
         };
-        printed.push(Printed {
+        printed.push(PrintedColumn {
             heading,
             right: !matches!(column.kind, Kind::Text | Kind::Flag),
             texts: table.rows.iter().take(most).enumerate().map(text).collect(),

@@ -10,7 +10,7 @@ use super::{Column, Kind, Table, Value};
 
 /// The form in a spec.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Written {
+pub(super) struct SerializedTable {
     #[serde(default = "table")]
     name: String,
     #[serde(default)]
@@ -21,9 +21,9 @@ pub(super) struct Written {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    absent: Vec<Absent>,
+    absent: Vec<AbsentValue>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    at_least: Vec<AtLeast>,
+    at_least: Vec<LowerBound>,
 }
 
 fn table() -> String {
@@ -35,7 +35,7 @@ struct Row(Vec<(String, Value)>);
 
 /// The word for the missing values of a row, or for the one of a column in it.
 #[derive(Serialize, Deserialize)]
-struct Absent {
+struct AbsentValue {
     /// Index of the row, from 0.
     row: usize,
     /// The name of the column; `None` = all columns.
@@ -46,7 +46,7 @@ struct Absent {
 
 /// A number that is the sum of what is known.
 #[derive(Serialize, Deserialize)]
-struct AtLeast {
+struct LowerBound {
     /// Index of the row, from 0.
     row: usize,
     /// The name of the column.
@@ -69,7 +69,7 @@ impl<'de> Deserialize<'de> for Row {
     }
 }
 
-impl From<Table> for Written {
+impl From<Table> for SerializedTable {
     fn from(table: Table) -> Self {
         let Table { name, title, columns, rows, notes, absent, absent_cells, at_least } = table;
         let known = |value: &Value| !matches!(value, Value::Number(number) if !number.is_finite());
@@ -81,23 +81,23 @@ impl From<Table> for Written {
             Row(values.collect())
         });
         let rows = rows.collect();
-        let of_rows = absent.into_iter().map(|(row, word)| Absent { row, column: None, word });
+        let of_rows = absent.into_iter().map(|(row, word)| AbsentValue { row, column: None, word });
         let of_cells = absent_cells.into_iter().filter_map(|((row, at), word)| {
-            Some(Absent { row, column: Some(columns.get(at)?.name.clone()), word })
+            Some(AbsentValue { row, column: Some(columns.get(at)?.name.clone()), word })
         });
         let absent = of_rows.chain(of_cells).collect();
         let at_least = at_least.into_iter().filter_map(|(row, at)| {
             let column = columns.get(at)?.name.clone();
-            Some(AtLeast { row, column })
+            Some(LowerBound { row, column })
         });
         let at_least = at_least.collect();
         Self { name, title, columns, rows, notes, absent, at_least }
     }
 }
 
-impl From<Written> for Table {
-    fn from(written: Written) -> Self {
-        let Written { name, title, columns, rows, notes, absent, at_least } = written;
+impl From<SerializedTable> for Table {
+    fn from(serialized: SerializedTable) -> Self {
+        let SerializedTable { name, title, columns, rows, notes, absent, at_least } = serialized;
         let rows = rows
             .into_iter()
             .map(|Row(values)| {
@@ -118,11 +118,11 @@ impl From<Written> for Table {
             absent_cells: BTreeMap::new(),
             at_least: BTreeSet::new(),
         };
-        for AtLeast { row, column } in at_least {
+        for LowerBound { row, column } in at_least {
             let place = table.columns.iter().position(|own| own.name == column);
             table.at_least.extend(place.map(|at| (row, at)));
         }
-        for Absent { row, column, word } in absent {
+        for AbsentValue { row, column, word } in absent {
             if let Some(name) = column {
                 let place = table.columns.iter().position(|column| column.name == name);
                 table.absent_cells.extend(place.map(|at| ((row, at), word)));
