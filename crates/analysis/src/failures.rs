@@ -12,5 +12,5 @@ pub mod rules;
 
 pub use class::{FailureClass, Side};
 pub use classify::{
-    Classified, ClassifiedTest, Context, NO_RULE, NOT_DESCRIBED, Suites, classify_attempt, is_failed,
+    Classification, ClassifiedTest, Context, NO_RULE, NOT_DESCRIBED, Suites, classify_attempt, is_failed,
 };

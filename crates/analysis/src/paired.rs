@@ -87,7 +87,8 @@ pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option
     let (mut a, mut b) = (by_part(a), by_part(b));
     a.retain(|part, _| b.contains_key(part));
     b.retain(|part, _| a.contains_key(part));
-    let of_shared = |run: &ByPart<'_>| -> Vec<Observation> { run.values().flatten().copied().collect() };
+    let of_shared =
+        |run: &EpisodesByPart<'_>| -> Vec<Observation> { run.values().flatten().copied().collect() };
     let tau = common_tau(&[(&of_shared(&a), Some(tau)), (&of_shared(&b), Some(tau))]);
     let mut sides: BTreeMap<&str, (Vec<OneSide>, Vec<OneSide>)> = BTreeMap::new();
     for ((of_a, of_b), (scenario, _)) in values(&a, tau).into_iter().zip(values(&b, tau)).zip(a.keys()) {
@@ -132,10 +133,10 @@ pub fn paired(a: &[InScenario], b: &[InScenario], tau: u32, seed: u64) -> Option
 }
 
 /// The episodes of a run by scenario and part; a whole scenario is one part.
-type ByPart<'a> = BTreeMap<(&'a str, Option<&'a str>), Vec<Observation>>;
+type EpisodesByPart<'a> = BTreeMap<(&'a str, Option<&'a str>), Vec<Observation>>;
 
-fn by_part(episodes: &[InScenario]) -> ByPart<'_> {
-    let mut parts = ByPart::new();
+fn by_part(episodes: &[InScenario]) -> EpisodesByPart<'_> {
+    let mut parts = EpisodesByPart::new();
     for episode in episodes.iter().filter(|e| e.observation.last_at_risk() > 0) {
         parts.entry(episode.scenario_and_part()).or_default().push(episode.observation);
     }
@@ -161,7 +162,7 @@ impl OneSide {
     }
 }
 
-fn values(run: &ByPart<'_>, tau: u32) -> Vec<OneSide> {
+fn values(run: &EpisodesByPart<'_>, tau: u32) -> Vec<OneSide> {
     let all: Vec<Observation> = run.values().flatten().copied().collect();
     let early = |o: &Observation| o.failed_turn().is_none() && o.turns < tau;
     let capped = |o: Observation| f64::from(o.turns.min(tau));

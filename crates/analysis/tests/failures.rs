@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use analysis::failures::history::{RepairTimes, Standing, history, repair_times, turn_repairs};
 use analysis::failures::{
-    Classified, Context, FailureClass as C, NO_RULE, NOT_DESCRIBED, Suites, classify_attempt, is_failed,
+    Classification, Context, FailureClass as C, NO_RULE, NOT_DESCRIBED, Suites, classify_attempt, is_failed,
 };
 use analysis::proportion::wilson;
 use model::{Attempt, EndReason as R, Episode, Median, TestOutcome, TestResult, Turn, Verdict};
@@ -249,7 +249,7 @@ fn a_flip_knows_which_turns_say_nothing_of_it() {
     assert_eq!((flips[0].id.as_str(), flips[0].turns.as_slice()), ("a", &[1, 3, 5][..]));
 }
 
-fn classify(attempt: &Attempt) -> Classified {
+fn classify(attempt: &Attempt) -> Classification {
     classify_attempt(attempt, &Context { suites: Suites::Own, ..Context::default() }).unwrap()
 }
 

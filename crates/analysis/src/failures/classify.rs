@@ -48,7 +48,7 @@ pub struct ClassifiedTest {
 
 /// A failed attempt and its classes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Classified {
+pub struct Classification {
     /// The class of the attempt.
     pub primary: FailureClass,
     /// The rule that decided it; [`NO_RULE`] or [`NOT_DESCRIBED`] if it is not classified.
@@ -84,7 +84,7 @@ pub fn is_failed(attempt: &Attempt) -> bool {
 /// 3. the most frequent class among the failing tests, [`FailureClass::Other`] last; of equally frequent ones the first
 ///    in the order of [`FailureClass::ALL`];
 /// 4. `Other`.
-pub fn classify_attempt(attempt: &Attempt, context: &Context<'_>) -> Option<Classified> {
+pub fn classify_attempt(attempt: &Attempt, context: &Context<'_>) -> Option<Classification> {
     if !is_failed(attempt) {
         return None;
     }
@@ -98,7 +98,7 @@ pub fn classify_attempt(attempt: &Attempt, context: &Context<'_>) -> Option<Clas
         Some(rule) => (rule.class, rule.id),
         None => of_tests(&tests, &counts, none_passed(attempt)),
     };
-    Some(Classified { primary, rule, tests, counts, not_described: attempt.failing_not_described() })
+    Some(Classification { primary, rule, tests, counts, not_described: attempt.failing_not_described() })
 }
 
 /// The class that failing tests give their attempt, and its most frequent rule.
