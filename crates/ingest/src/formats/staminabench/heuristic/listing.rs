@@ -39,10 +39,16 @@ pub(super) struct Listing {
     pub(super) stamp: Stamp,
 }
 
+/// What lies in a folder, but for what macOS writes beside each file on a disk of another system: `._01.md` has the name of
+/// `01.md`, and nothing of what that says.
+fn entries(tree: &Tree, folder: &str) -> impl Iterator<Item = Entry> {
+    tree.list(folder).into_iter().filter(|entry| !entry.name.starts_with("._"))
+}
+
 /// Lists a scenario folder.
 pub(super) fn list(tree: &Tree, scenario: &str) -> Listing {
     let mut listing = Listing { stamp: Stamp::new(), ..Listing::default() };
-    for entry in tree.list(scenario) {
+    for entry in entries(tree, scenario) {
         let path = join(scenario, &entry.name);
         if !entry.is_folder() {
             listing.note(&entry);
@@ -98,7 +104,7 @@ impl Listing {
         group: &'static str,
         depth: u32,
     ) {
-        for entry in tree.list(folder) {
+        for entry in entries(tree, folder) {
             if self.files.len() >= MOST {
                 return;
             }
@@ -135,7 +141,7 @@ impl Listing {
     /// looked at.
     fn code(&mut self, tree: &Tree, folder: &str) {
         let group = "agent_code";
-        for entry in tree.list(folder) {
+        for entry in entries(tree, folder) {
             self.stamp = self.stamp.text(&entry.name);
             let path = join(folder, &entry.name);
             let placed = file_names::file_place(&entry.name);
@@ -144,7 +150,7 @@ impl Listing {
             }
             let mut of_attempts = Vec::new();
             if entry.is_folder() && placed.attempt.is_none() {
-                for inner in tree.list(&path) {
+                for inner in entries(tree, &path) {
                     let named = join(&entry.name, &inner.name);
                     let at = file_names::file_place(&named);
                     let is_attempt = at.attempt.is_some()
