@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -104,6 +105,32 @@ fn what_is_not_read_is_named_beside_what_is() {
     folders::copy(&fixtures().join("world/foreign/tasks-only"), &folder.path().join("tasks"));
     let (_, _, source) = ingest(folder.path());
     assert_eq!(source["found"].as_array().map(Vec::len), Some(1), "{source}");
+}
+
+#[test]
+fn where_nothing_is_recognized_what_was_left_out_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let results = fixtures().join("world/null-reward");
+    // As old programs of Windows zip.
+    let zip = folder.path().join("results.zip");
+    let program = "import os, sys, zipfile\n\
+        file = zipfile.ZipFile(sys.argv[1], 'w')\n\
+        for at, _, names in os.walk(sys.argv[2]):\n\
+        \x20   for name in names:\n\
+        \x20       path = os.path.join(at, name)\n\
+        \x20       file.write(path, os.path.relpath(path, sys.argv[2]).replace('/', chr(92)))\n\
+        file.close()\n";
+    let made = Command::new("python3").args(["-c", program]).args([&zip, &results]).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let links = folder.path().join("links");
+    fs::create_dir(&links).expect("a folder");
+    std::os::unix::fs::symlink(results.join("job-a"), links.join("job-a")).expect("a link");
+    for (path, left_out) in [(&zip, "The name has a backslash"), (&links, "Links are not followed")] {
+        let (code, said, json) = ingest(path);
+        assert_eq!((code, &json["code"]), (Some(2), &"source.not_recognised".into()), "{said}");
+        let hint = json["hint"].as_str().expect("a hint");
+        assert!(hint.starts_with("Something was left out") && hint.contains(left_out), "{hint}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use ingest::import::{ImportError, ImportResult, import, import_found};
 use model::{Warning, WarningCounts};
 use store::{RunFilter, RunId, Source, Store, WarningFilter};
 
-use self::open::{found_formats, name_of, no_rows, no_zip, not_read, not_recognized};
+use self::open::{found_formats, name_of, no_rows, no_zip, not_read, not_recognized, with_left_out};
 pub(crate) use self::open::{is_there, open_tree};
 use crate::api::{
     ApiError, AppState, Changes, FoundThing, ImportReport, ImportReportRequest, Nothing, OpenSource,
@@ -87,7 +87,7 @@ fn searched<T>(
     search(tree).map_err(|nothing| match (tree.is_single(), nothing.tables.is_empty()) {
         (true, true) => no_zip(path),
         (true, false) => not_recognized(NotFound { folders: 0, ..nothing }, path),
-        (false, _) => not_recognized(nothing, path),
+        (false, _) => with_left_out(not_recognized(nothing, path), tree),
     })
 }
 
@@ -367,7 +367,7 @@ impl Workbench {
         let path = Path::new(&stored.path);
         let tree = self.open_tables(path)?;
         import(&tree, &self.store, source, progress, stop).map_err(|e| match e {
-            ImportError::NotRecognized(nothing) => not_recognized(nothing, path),
+            ImportError::NotRecognized(nothing) => with_left_out(not_recognized(nothing, path), &tree),
             ImportError::Store(error) => error.into(),
         })
     }

@@ -6,7 +6,7 @@ use files::{ReadError, Tree};
 use ingest::discover::{FoundFormat, NotRecognized as NotFound, discover};
 use ingest::formats::table::{self, IncompleteTable};
 use ingest::unread;
-use model::{Warning, shell_word};
+use model::{Warning, one_line, shell_word};
 use store::Source;
 
 use crate::api::{ApiError, FormatLookup, FoundThing, NotRecognized, TableColumns, TableGuess};
@@ -186,6 +186,22 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
         tables: nothing.tables.into_iter().map(table_columns).collect(),
     }));
     error
+}
+
+/// The same of a folder or zip of which something was left out, which may be why nothing was recognized. The first of it is
+/// named, where nothing else is known to be there.
+pub(super) fn with_left_out(error: ApiError, tree: &Tree) -> ApiError {
+    let is_known = error.not_recognised.as_deref().is_none_or(|nothing| {
+        !nothing.found.is_empty() || !nothing.tables.is_empty() || nothing.closest.is_some()
+    });
+    let warnings = tree.warnings();
+    let Some(first) = warnings.first().filter(|_| !is_known) else { return error };
+    let further = match warnings.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let what = format!("{}: {}", first.path, first.message.trim_end_matches('.'));
+    error.hint(format!("Something was left out, which may be why. {}{further}", one_line(&what, 600)))
 }
 
 /// A table that lacks columns, as the UI and scripts get it.
