@@ -73,11 +73,11 @@ pub enum Hint {
 /// A source that is being watched, until this is dropped. A call of `on_change` that has begun then still ends.
 #[derive(Debug)]
 pub struct Watch {
-    shared: Arc<Shared>,
+    shared: Arc<SharedState>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedState {
     state: Mutex<State>,
     wake: Condvar,
     notified: AtomicBool,
@@ -104,7 +104,7 @@ struct State {
     many_came: bool,
 }
 
-impl Shared {
+impl SharedState {
     fn state(&self) -> MutexGuard<'_, State> {
         model::lock(&self.state)
     }
@@ -178,7 +178,7 @@ fn watch_at(
     on_change: impl Fn() + Send + 'static,
 ) -> std::io::Result<Watch> {
     let path = path.canonicalize().or_else(|_| std::path::absolute(path))?;
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(SharedState::default());
     let thread = std::thread::Builder::new().name("watch".to_owned());
     let supervised = Arc::clone(&shared);
     thread.spawn(move || {
@@ -234,7 +234,7 @@ struct WatchThread {
 }
 
 impl WatchThread {
-    fn begin(path: &Path, hint: Hint, shared: &Arc<Shared>) -> Self {
+    fn begin(path: &Path, hint: Hint, shared: &Arc<SharedState>) -> Self {
         if hint == Hint::Auto && path.is_dir() && !is_remote(path) {
             match notifier(path, shared) {
                 Ok(notifier) => {
@@ -265,7 +265,13 @@ impl WatchThread {
     }
 }
 
-fn supervise(path: &Path, mut look: WatchThread, pace: Pace, shared: &Arc<Shared>, on_change: &dyn Fn()) {
+fn supervise(
+    path: &Path,
+    mut look: WatchThread,
+    pace: Pace,
+    shared: &Arc<SharedState>,
+    on_change: &dyn Fn(),
+) {
     let mut look_at = Instant::now() + look.next(path, pace);
     loop {
         let mut state = shared.state();
@@ -321,7 +327,7 @@ fn supervise(path: &Path, mut look: WatchThread, pace: Pace, shared: &Arc<Shared
 }
 
 /// Whether the source is another than at the last look.
-fn look_again(path: &Path, look: &mut WatchThread, shared: &Arc<Shared>) -> bool {
+fn look_again(path: &Path, look: &mut WatchThread, shared: &Arc<SharedState>) -> bool {
     let begin = Instant::now();
     let seen = if look.notifier.is_some() { identity(path) } else { glance(path, shared) };
     look.took = begin.elapsed();
@@ -341,7 +347,7 @@ fn look_again(path: &Path, look: &mut WatchThread, shared: &Arc<Shared>) -> bool
     settled
 }
 
-fn notifier(path: &Path, shared: &Arc<Shared>) -> notify::Result<Folders> {
+fn notifier(path: &Path, shared: &Arc<SharedState>) -> notify::Result<Folders> {
     let shared = Arc::clone(shared);
     let root = path.to_path_buf();
     Folders::watch(path, move |event: notify::Result<notify::Event>| match event {
@@ -379,7 +385,7 @@ fn identity(path: &Path) -> Option<u64> {
 }
 
 /// A hash over all names, sizes and times of a folder, or over size and time of a zip; `None` = not there.
-fn glance(path: &Path, shared: &Shared) -> Option<u64> {
+fn glance(path: &Path, shared: &SharedState) -> Option<u64> {
     let meta = path.metadata().ok()?;
     if meta.is_file() {
         let times =

@@ -131,7 +131,7 @@ impl Format for Harbor {
 
 /// Reads the trials of tasks.
 struct TaskReader {
-    at: String,
+    place: String,
     kind: Option<Kind>,
     /// Of the whole place, but not in the layout of EvoCode-Bench: there each task has jobs of its own.
     jobs: Vec<Job>,
@@ -147,7 +147,7 @@ impl TaskReader {
             .filter(|kind| *kind != Kind::Tasks)
             .map(|kind| layout::jobs(tree, at, kind))
             .unwrap_or_default();
-        Self { at: at.to_owned(), kind, jobs, trials: OnceLock::new() }
+        Self { place: at.to_owned(), kind, jobs, trials: OnceLock::new() }
     }
 }
 
@@ -169,11 +169,11 @@ impl PartReader for TaskReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         let Some(kind) = self.kind else { return Vec::new() };
         if kind == Kind::Tasks {
-            let jobs = layout::jobs_of_task(tree, &join(&self.at, &part.key));
-            let trials = trials_by_part(tree, &self.at, kind, &jobs);
+            let jobs = layout::jobs_of_task(tree, &join(&self.place, &part.key));
+            let trials = trials_by_part(tree, &self.place, kind, &jobs);
             read(tree, kind, &jobs, trials.get(&part.key).map_or(&[], Vec::as_slice), report)
         } else {
-            let trials = self.trials.get_or_init(|| trials_by_part(tree, &self.at, kind, &self.jobs));
+            let trials = self.trials.get_or_init(|| trials_by_part(tree, &self.place, kind, &self.jobs));
             read(tree, kind, &self.jobs, trials.get(&part.key).map_or(&[], Vec::as_slice), report)
         }
     }

@@ -36,7 +36,7 @@ use crate::format_trait::{Format, Part, PartReader, Reading, Report, Sniff, Surv
 
 use self::cursors::Cursors;
 use self::episode::EpisodeBuilder;
-use self::files::{Table, TableAt};
+use self::files::{Table, TablePosition};
 use self::row::{EpisodeKey, Row};
 use self::row_values::Place;
 use self::row_warnings::{RowAction, RowWarnings};
@@ -138,7 +138,7 @@ const SHARE_BYTES_CAP: u64 = 96 << 20;
 #[derive(Default)]
 struct Episodes {
     building: Vec<EpisodeBuilder>,
-    at: HashMap<EpisodeKey, usize>,
+    index_by_key: HashMap<EpisodeKey, usize>,
     key: EpisodeKey,
     last: Option<usize>,
     last_key: EpisodeKey,
@@ -151,7 +151,7 @@ impl Episodes {
     fn take(&mut self, row: &Row<'_>, place: &Place<'_>, warnings: &mut RowWarnings) {
         let index = match self.last.filter(|_| self.key == self.last_key) {
             Some(index) => index,
-            None => match self.at.get(&self.key) {
+            None => match self.index_by_key.get(&self.key) {
                 Some(index) => *index,
                 None => {
                     let (Some(run), Some(scenario)) =
@@ -160,7 +160,7 @@ impl Episodes {
                         return;
                     };
                     self.building.push(EpisodeBuilder::new(run, scenario, row, place, warnings));
-                    self.at.insert(self.key.clone(), self.building.len() - 1);
+                    self.index_by_key.insert(self.key.clone(), self.building.len() - 1);
                     self.building.len() - 1
                 }
             },
@@ -294,7 +294,7 @@ impl TableReader {
 
     fn place<'a>(&'a self, tree: &'a Tree, index: usize) -> Place<'a> {
         let Table { path, mapping, .. } = &self.tables[index];
-        let table = TableAt { tables: &self.tables, index };
+        let table = TablePosition { tables: &self.tables, index };
         Place { tree, table, folder: parent(path), path, others: &mapping.others }
     }
 }

@@ -88,7 +88,7 @@ impl Format for TerminalBench {
         let log = join(at, "run.log");
         Box::new(TaskReader {
             run: files.key(tree, at),
-            of_run: trial::OfRun {
+            run_facts: trial::RunFacts {
                 uuid: files.uuid().map(str::to_owned),
                 log: tree.entry(&log).filter(|entry| !entry.is_folder()).map(|_| log),
             },
@@ -134,7 +134,7 @@ fn is_of_a_run(tree: &Tree, at: &str, name: &str) -> bool {
 /// Reads the trials of tasks.
 struct TaskReader {
     run: String,
-    of_run: trial::OfRun,
+    run_facts: trial::RunFacts,
     trials: BTreeMap<String, Vec<Trial>>,
 }
 
@@ -142,7 +142,7 @@ impl PartReader for TaskReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
         let trials = self.trials.get(&part.key).map_or(&[][..], Vec::as_slice);
         let mut left = VALUES;
-        let mut read: Vec<TrialRead> = trials
+        let mut read: Vec<ParsedTrial> = trials
             .iter()
             .map(|trial| {
                 let result = trial.result(tree, report).filter(|result| {
@@ -153,16 +153,16 @@ impl PartReader for TaskReader {
                     }
                     rest.is_some()
                 });
-                let episode = trial::episode(tree, trial, result.as_ref(), &self.of_run, report);
+                let episode = trial::episode(tree, trial, result.as_ref(), &self.run_facts, report);
                 let identity = episode.identity.clone().or_else(|| trial::name_in_result(result.as_ref()));
-                TrialRead { order: trial.order(result.as_ref()), place: trial.place(), identity, episode }
+                ParsedTrial { order: trial.order(result.as_ref()), place: trial.place(), identity, episode }
             })
             .collect();
         read.sort_by(|a, b| a.order.cmp(&b.order));
-        let identity = |read: &TrialRead| Some((String::new(), read.identity.clone()?));
-        let is_snapshot = |read: &TrialRead| trial::is_snapshot(&read.episode);
+        let identity = |read: &ParsedTrial| Some((String::new(), read.identity.clone()?));
+        let is_snapshot = |read: &ParsedTrial| trial::is_snapshot(&read.episode);
         identity::once_each(&mut read, identity, is_snapshot, |read| read.place.clone(), report);
-        let numbered = read.into_iter().zip(1..).map(|(TrialRead { mut episode, .. }, repeat)| {
+        let numbered = read.into_iter().zip(1..).map(|(ParsedTrial { mut episode, .. }, repeat)| {
             episode.repeat = repeat;
             Reading { run: self.run.clone(), episode }
         });
@@ -171,7 +171,7 @@ impl PartReader for TaskReader {
 }
 
 /// A trial that was read.
-struct TrialRead {
+struct ParsedTrial {
     order: layout::Order,
     /// Where it is, for warnings.
     place: String,

@@ -7,7 +7,7 @@ use model::{TestOutcome, TestResult};
 
 use super::case_lines::TEST_CAP;
 use super::json::Node;
-use super::value::{self, Unusable};
+use super::value::{self, UnusableValues};
 
 /// What a report says.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(crate) struct CtrfReport {
 }
 
 /// Reads a report; `None` if it is none.
-pub(crate) fn parse(root: &Node, unusable: &mut Unusable) -> Option<CtrfReport> {
+pub(crate) fn parse(root: &Node, unusable: &mut UnusableValues) -> Option<CtrfReport> {
     let results = root.get("results")?;
     let mut tests: Vec<TestResult> = Vec::new();
     let (mut listed, mut ran, mut passed) = (0, 0, 0);
@@ -85,19 +85,19 @@ mod tests {
                          {"name": "a::d", "status": "skipped"}, {"name": "a::e", "status": "other"}, {"status": "passed"}, 3]}}"#,
         )
         .unwrap();
-        let report = parse(&node, &mut Unusable::default()).unwrap();
+        let report = parse(&node, &mut UnusableValues::default()).unwrap();
         assert_eq!((report.passed, report.total, report.tests.len()), (Some(1), Some(3), 4));
         assert_eq!(report.tests[1].message.as_deref(), Some("boom\nE assert"));
         assert_eq!(report.tests[3].outcome, TestOutcome::Error);
         let none = serde_json::from_str("{\"results\": 3}").unwrap();
-        assert!(parse(&none, &mut Unusable::default()).is_none());
+        assert!(parse(&none, &mut UnusableValues::default()).is_none());
     }
 
     #[test]
     fn counts_that_cannot_be_are_unknown_or_those_of_the_list() {
         let read = |summary: &str, tests: &str| {
             let json = format!(r#"{{"results": {{"summary": {summary}, "tests": {tests}}}}}"#);
-            let mut unusable = Unusable::default();
+            let mut unusable = UnusableValues::default();
             let report = parse(&serde_json::from_str(&json).unwrap(), &mut unusable).unwrap();
             let message = unusable.warning("f").map(|warning| warning.message).unwrap_or_default();
             (report.passed, report.total, message.matches("ctrf.json summary.").count())

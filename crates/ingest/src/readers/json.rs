@@ -174,7 +174,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 #[derive(Clone, Copy)]
 pub(crate) struct NodeSeed<'a> {
     /// Values that may still be kept.
-    pub(crate) left: &'a Cell<u64>,
+    pub(crate) free_values: &'a Cell<u64>,
     /// Bytes of one text that are kept.
     pub(crate) text_cap: usize,
     /// Keys whose values are not kept.
@@ -183,16 +183,16 @@ pub(crate) struct NodeSeed<'a> {
 
 impl<'a> NodeSeed<'a> {
     /// With the caps of every [`Node`].
-    pub(crate) const fn new(left: &'a Cell<u64>) -> Self {
-        Self { left, text_cap: TEXT_CAP, bulk: BULK }
+    pub(crate) const fn new(free_values: &'a Cell<u64>) -> Self {
+        Self { free_values, text_cap: TEXT_CAP, bulk: BULK }
     }
 
     /// Takes values from the budget.
     fn count<E: de::Error>(self, values: u64) -> Result<(), E> {
-        let Some(left) = self.left.get().checked_sub(values) else {
+        let Some(left) = self.free_values.get().checked_sub(values) else {
             return Err(E::custom("more values, or more MB of texts, than are kept of one document"));
         };
-        self.left.set(left);
+        self.free_values.set(left);
         Ok(())
     }
 }

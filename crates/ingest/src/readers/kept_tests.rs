@@ -13,23 +13,23 @@ const ALLOCATION: usize = 16;
 #[derive(Debug)]
 pub(crate) struct KeptTests {
     /// Bytes.
-    left: usize,
+    free_bytes: usize,
 }
 
 impl KeptTests {
     /// Of a part of which nothing is read yet.
     pub(crate) const fn new() -> Self {
-        Self { left: MOST_BYTES }
+        Self { free_bytes: MOST_BYTES }
     }
 
     /// Leaves an attempt no more tests than there is room for: first those that passed go, then all that do not fit. Says
     /// whether some went.
     pub(crate) fn keep(&mut self, attempt: &mut Attempt) -> bool {
         let total = |tests: &[TestResult]| tests.iter().map(bytes).sum::<usize>();
-        let is_cut = total(&attempt.tests) > self.left;
+        let is_cut = total(&attempt.tests) > self.free_bytes;
         if is_cut {
             attempt.tests.retain(TestResult::is_failing);
-            let mut left = self.left;
+            let mut left = self.free_bytes;
             let kept = attempt.tests.iter().take_while(|test| {
                 let fits = bytes(test) <= left;
                 left = left.saturating_sub(bytes(test));
@@ -39,7 +39,7 @@ impl KeptTests {
             attempt.tests.truncate(kept);
             attempt.tests.shrink_to_fit();
         }
-        self.left -= total(&attempt.tests);
+        self.free_bytes -= total(&attempt.tests);
         is_cut
     }
 }
@@ -105,7 +105,7 @@ mod tests {
             let mut attempt = Attempt::new(1, Verdict::Failed);
             attempt.tests = vec![test; 40];
             assert!(tests.keep(&mut attempt));
-            assert_eq!((attempt.tests.len(), tests.left), (10, 0), "text {number}");
+            assert_eq!((attempt.tests.len(), tests.free_bytes), (10, 0), "text {number}");
         }
         // What a part keeps is bounded in bytes, however the texts are called.
         let mut attempt = Attempt::new(1, Verdict::Failed);

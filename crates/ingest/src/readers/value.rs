@@ -69,12 +69,12 @@ pub(crate) fn reward_range(path: &str, about: &str, reward: f64) -> Warning {
 
 /// Values of one file or attempt that cannot be what their names say.
 #[derive(Debug, Default)]
-pub(crate) struct Unusable {
+pub(crate) struct UnusableValues {
     named: Vec<String>,
     count: usize,
 }
 
-impl Unusable {
+impl UnusableValues {
     /// The value under a rule. One that is there and breaks it is remembered.
     pub(crate) fn take<T>(
         &mut self,
@@ -232,7 +232,7 @@ mod tests {
         ] {
             assert_eq!((share(&node(&value)), figure(&node(&value))), (share_of, figure_of), "{value}");
         }
-        let mut unusable = Unusable::default();
+        let mut unusable = UnusableValues::default();
         assert_eq!(unusable.take("n", Some(&node(&json!("12"))), tokens), None);
         assert_eq!(unusable.take("n", Some(&Node::Null), tokens), None);
         assert_eq!(unusable.take("n", None, tokens), None);
@@ -245,7 +245,7 @@ mod tests {
             "It has n \"12\", t \"2026-02-30T00:00:00Z\", s \"2026-01-01T10:00:00Z to 2026-01-01T10:00:05\", which cannot be. \
              What they should say is unknown."
         );
-        assert_eq!(Unusable::default().warning("f"), None);
+        assert_eq!(UnusableValues::default().warning("f"), None);
     }
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
         attempt.timing.started_at = Some("2026-01-01T10:00:00Z".to_owned());
         attempt.timing.finished_at = Some("2026-01-01T09:00:00Z".to_owned());
         attempt.tokens.input = Some(5);
-        let mut unusable = Unusable::default();
+        let mut unusable = UnusableValues::default();
         unusable.settle(&mut attempt);
         assert_eq!((attempt.passed, attempt.total, attempt.cost_usd), (None, None, None));
         assert_eq!((attempt.timing.agent_seconds, attempt.timing.test_seconds), (None, Some(1.0)));

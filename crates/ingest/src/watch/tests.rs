@@ -157,7 +157,7 @@ fn what_never_falls_silent_rings_too() {
 
 #[test]
 fn lost_events_ring_at_once_and_then_ever_more_seldom() {
-    let shared = Shared::default();
+    let shared = SharedState::default();
     let (mut pauses, mut rung) = (Vec::new(), None::<Instant>);
     for _ in 0..6 {
         shared.overflowed();

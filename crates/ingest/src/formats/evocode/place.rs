@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::format_trait::Report;
 use crate::readers::json::Node;
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 use files::{Entry, Stamp, Tree, join, parent};
 
 use super::sweep::Sweep;
@@ -102,8 +102,8 @@ impl Place {
     }
 
     /// Gives what stands in the index and cannot be.
-    fn take_index(&mut self, index: &Node) -> Unusable {
-        let mut unusable = Unusable::default();
+    fn take_index(&mut self, index: &Node) -> UnusableValues {
+        let mut unusable = UnusableValues::default();
         self.indexed = true;
         let mut known = HashSet::new();
         for name in index.get("models").map_or(&[][..], Node::list).iter().filter_map(Node::word) {

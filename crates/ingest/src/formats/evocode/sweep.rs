@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use files::{ReadError, Tree};
 
-use crate::readers::value::Unusable;
+use crate::readers::value::UnusableValues;
 
 const CAP: u64 = 16 << 20;
 
@@ -27,12 +27,12 @@ pub(super) struct Sweep {
     tasks: Vec<String>,
     cells: HashMap<(String, String), Cell>,
     /// What stands in cells and cannot be.
-    pub(super) unusable: Unusable,
+    pub(super) unusable: UnusableValues,
 }
 
 impl Cell {
     /// `name` is what the cell is called where something in it cannot be.
-    fn parse(text: &str, name: &str, unusable: &mut Unusable) -> Option<Self> {
+    fn parse(text: &str, name: &str, unusable: &mut UnusableValues) -> Option<Self> {
         let mut words = text.split_whitespace();
         let first = words.next()?;
         let (passed, total) = first.split_once('/')?;

@@ -17,7 +17,7 @@ use crate::identity;
 use crate::readers::case_lines::message;
 use crate::readers::json::{Node, Object};
 use crate::readers::text::{first_title, plain_title};
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 use files::{Entry, Tree, join};
 
 use super::place::{MODEL_CAP, Place};
@@ -98,7 +98,7 @@ struct Cell {
     counted_failing: u32,
     told_failing: u32,
     sum_differs: bool,
-    unusable: Unusable,
+    unusable: UnusableValues,
 }
 
 impl<'de> Deserialize<'de> for Cell {
@@ -113,7 +113,7 @@ impl Cell {
         if !matches!(node, Node::Map(_)) {
             return Self::default();
         }
-        let mut unusable = Unusable::default();
+        let mut unusable = UnusableValues::default();
         let mut count = |key| unusable.take(key, node.get(key), value::count);
         let mut attempt = Attempt::new(1, Verdict::Error);
         (attempt.passed, attempt.total) = (count("pass"), count("total"));
@@ -273,7 +273,7 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
 
 /// How many rounds the task has: the most that anything says.
 fn rounds(file: &TaskFile, task: &str, place: &Place, path: &str, report: &mut Report) -> u32 {
-    let mut unusable = Unusable::default();
+    let mut unusable = UnusableValues::default();
     let stated = unusable.take("n_rounds", file.n_rounds.as_ref(), value::count);
     unusable.warn(path, report);
     let listed = file.rounds.len() as u32;
@@ -430,7 +430,7 @@ fn check_score(
     model: &str,
     report: &mut Report,
 ) {
-    let mut unusable = Unusable::default();
+    let mut unusable = UnusableValues::default();
     let stated = file.score.as_ref().and_then(|scores| scores.get(site));
     let score = unusable.take("score", stated, value::count).map(f64::from);
     if let Some(mut warning) = unusable.warning(path) {

@@ -11,7 +11,7 @@ use store::JOB_ID;
 use crate::format_trait::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 use files::{Tree, file_name, join};
 
 use super::agent_settings::{AgentSettings, VALUES};
@@ -179,7 +179,7 @@ fn reported<'a>(
     for (job, index) in jobs {
         let Some(stats) = job.result.as_ref().and_then(|r| r.get("stats")) else { continue };
         // What of them cannot be is said once of each job, whatever its runs are.
-        let unusable = &mut Unusable::default();
+        let unusable = &mut UnusableValues::default();
         let evals = stats.get("evals").map_or(&[][..], Node::map);
         let own: Vec<&(String, Node)> =
             evals.iter().filter(|(_, e)| evals.len() == 1 || is_of(e, &trials)).collect();
@@ -245,7 +245,7 @@ fn is_of(eval: &Node, trials: &HashSet<&str>) -> bool {
 }
 
 /// A number of a job's result under the rule of its kind; `place` is where it stands.
-fn stat(node: &Node, place: &str, key: &str, unusable: &mut Unusable) -> Option<f64> {
+fn stat(node: &Node, place: &str, key: &str, unusable: &mut UnusableValues) -> Option<f64> {
     let rule = |value: &Node| match key {
         "cost_usd" => value::dollars(value),
         "n_input_tokens" | "n_cache_tokens" | "n_output_tokens" => value::tokens(value).map(|n| n as f64),
@@ -256,7 +256,7 @@ fn stat(node: &Node, place: &str, key: &str, unusable: &mut Unusable) -> Option<
 
 /// `metrics` and `pass_at_k`. With one reward key the entry is named after the metric (`mean`), with several after the
 /// keys; both become `mean.<reward key>`.
-fn metrics(eval: &Node, unusable: &mut Unusable) -> Vec<(String, f64)> {
+fn metrics(eval: &Node, unusable: &mut UnusableValues) -> Vec<(String, f64)> {
     let mut out = Vec::new();
     let keys: Vec<&str> =
         eval.get("reward_stats").map_or(&[][..], Node::map).iter().map(|(k, _)| k.as_str()).collect();
@@ -321,7 +321,7 @@ fn unknown_fields(result: &Node, extra: &mut Extra) {
 /// Warns of what a job planned and did not do.
 pub(super) fn check(job: &Job, files: &JobFiles, trials: usize, report: &mut Report) {
     let Some(result) = &files.result else { return };
-    let mut unusable = Unusable::default();
+    let mut unusable = UnusableValues::default();
     let [begin, end] = ["started_at", "finished_at"].map(|key| unusable.time(key, result.get(key)));
     unusable.span("started_at to finished_at", begin.as_deref(), end.as_deref());
     let planned = unusable.take("n_total_trials", result.get("n_total_trials"), value::count);
@@ -338,7 +338,7 @@ pub(super) fn check(job: &Job, files: &JobFiles, trials: usize, report: &mut Rep
         }
     }
     unusable.warn(&join(&job.path, "result.json"), report);
-    let mut of_config = Unusable::default();
+    let mut of_config = UnusableValues::default();
     of_config.take("n_attempts", files.config.as_ref().and_then(|c| c.get("n_attempts")), value::count);
     of_config.warn(&join(&job.path, "config.json"), report);
     if let Some(planned) = planned.filter(|planned| *planned as usize > trials) {

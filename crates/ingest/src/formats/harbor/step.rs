@@ -9,7 +9,7 @@ use crate::format_trait::Report;
 use crate::readers::atif::TrajectorySummary;
 use crate::readers::grader::StepMentions;
 use crate::readers::json::{Node, Object};
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 use files::{Entry, Tree, join};
 
 use super::accounting::Agent;
@@ -92,7 +92,7 @@ pub(super) fn read(
     }
     let decision = rewards.map(|rewards| rewards.decide());
 
-    let mut unusable = Unusable::default();
+    let mut unusable = UnusableValues::default();
     times(node, &mut attempt, &mut unusable);
     usage(node, &mut attempt, &mut unusable);
     let test_sources = step_tests::read(tree, folder, &mut attempt, &mut unusable, report);
@@ -151,7 +151,7 @@ fn end_with(attempt: &mut Attempt, cause: Option<Attribution>) -> bool {
     !cause.recognized
 }
 
-fn times(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut Unusable) {
+fn times(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut UnusableValues) {
     let mut phase = |part: &str| {
         let mut time = |key: &str| {
             let value = node.and_then(|n| n.at(&[part, key]));
@@ -166,7 +166,7 @@ fn times(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut Unusable) {
     (attempt.timing.started_at, attempt.timing.finished_at) = (agent.0.or(tests.0), tests.1.or(agent.1));
 }
 
-fn usage(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut Unusable) {
+fn usage(node: Option<&Node>, attempt: &mut Attempt, unusable: &mut UnusableValues) {
     const KNOWN: [&str; 6] =
         ["n_input_tokens", "n_cache_tokens", "n_output_tokens", "cost_usd", "model_usage", "metadata"];
     const KNOWN_STEP: [&str; 6] =
@@ -218,7 +218,7 @@ fn trajectory(
     tree: &Tree,
     folder: &str,
     attempt: &mut Attempt,
-    unusable: &mut Unusable,
+    unusable: &mut UnusableValues,
     report: &mut Report,
 ) -> TrajectoryFacts {
     let mut trajectory_facts = TrajectoryFacts::default();

@@ -4,7 +4,7 @@ use model::{Attempt, Counting, TestResult, Warning};
 
 use crate::format_trait::Report;
 use crate::readers::json::Node;
-use crate::readers::value::Unusable;
+use crate::readers::value::UnusableValues;
 use crate::readers::{case_lines, ctrf, pytest};
 use files::{Tree, join};
 
@@ -27,7 +27,7 @@ pub(super) fn read(
     tree: &Tree,
     folder: &str,
     attempt: &mut Attempt,
-    unusable: &mut Unusable,
+    unusable: &mut UnusableValues,
     report: &mut Report,
 ) -> TestSources {
     let verifier = join(folder, "verifier");
@@ -72,7 +72,7 @@ pub(in crate::formats) fn take_cases(
     attempt: &mut Attempt,
     warn: &mut dyn FnMut(Warning),
 ) {
-    let mut odd = Unusable::default();
+    let mut odd = UnusableValues::default();
     match log.summary {
         Some(summary) if summary.passed > summary.total => {
             let numbers = format!("{} of {}", summary.passed, summary.total);

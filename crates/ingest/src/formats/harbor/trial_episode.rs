@@ -8,7 +8,7 @@ use crate::identity;
 use crate::readers::json::Node;
 use crate::readers::kept_tests::KeptTests;
 use crate::readers::text::first_title;
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 use files::{Tree, file_name, join};
 
 use super::accounting::Agent;
@@ -69,7 +69,7 @@ impl Trial {
         episode.planned_turns = plan.count;
         self.facts(tree, task, &mut episode);
         self.relate(&mut episode);
-        let mut unusable = Unusable::default();
+        let mut unusable = UnusableValues::default();
         unusable.settle_times(&mut episode.timing);
         unusable.warn(&join(&self.path, "result.json"), report);
         let raised = RecordedException::read(self.result.as_ref());

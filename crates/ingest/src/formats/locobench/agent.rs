@@ -49,7 +49,7 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
         by_id.entry(session.id.clone()).or_insert(at);
     }
     let records = list.len();
-    let mut transcribed = Transcribed::new();
+    let mut transcribed = TranscriptsByIdentity::new();
     for path in &agent.conversations {
         of_transcript(tree, path, (&mut sessions, &by_id, &recorded, &mut transcribed), report);
     }
@@ -179,7 +179,7 @@ fn of_finals(
 }
 
 /// The transcripts of sessions without a record, by scenario, id and end. One of which all three are the same is a copy.
-type Transcribed = HashMap<(String, String, String), String>;
+type TranscriptsByIdentity = HashMap<(String, String, String), String>;
 
 fn of_transcript(
     tree: &Tree,
@@ -188,7 +188,7 @@ fn of_transcript(
         &mut Sessions,
         &HashMap<String, usize>,
         &HashSet<String>,
-        &mut Transcribed,
+        &mut TranscriptsByIdentity,
     ),
     report: &mut Report,
 ) {

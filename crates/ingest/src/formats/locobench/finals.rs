@@ -43,7 +43,7 @@ impl<R: BufRead> Offsets<R> {
             let used = found.map_or(buffer.len(), |at| at + 1);
             self.reader.consume(used);
             if found.is_some() {
-                return Some(self.scan.at - 1);
+                return Some(self.scan.position - 1);
             }
         }
     }
@@ -88,7 +88,7 @@ enum Text {
 #[derive(Debug, Default)]
 struct Scan {
     /// Bytes so far.
-    at: u64,
+    position: u64,
     text: Text,
     is_escaped: bool,
     /// Containers that are open.
@@ -105,7 +105,7 @@ struct Scan {
 impl Scan {
     /// Takes a byte; whether a record begins with it.
     fn take(&mut self, byte: u8, agent: &str) -> bool {
-        self.at += 1;
+        self.position += 1;
         if self.text != Text::Outside {
             self.inside(byte, agent);
             return false;

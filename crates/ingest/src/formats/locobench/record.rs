@@ -132,7 +132,7 @@ impl<'de> Visitor<'de> for FieldsVisitor<'_, '_> {
                 continue;
             }
             let bulk = if key == "session_data" { BULK_OF_SESSION } else { BULK };
-            let value = access.next_value_seed(NodeSeed { left: &left, text_cap: TEXT_CAP, bulk })?;
+            let value = access.next_value_seed(NodeSeed { free_values: &left, text_cap: TEXT_CAP, bulk })?;
             // Of a name that stands twice the last one counts, as for Python.
             if let Some(at) = places.get(&key) {
                 fields.kept[*at].1 = value;
@@ -214,7 +214,7 @@ impl<'de> Visitor<'de> for FinalsVisitor<'_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         for number in 0.. {
             let left = Cell::new(MOST);
-            match seq.next_element_seed(NodeSeed { left: &left, text_cap: TEXT_CAP, bulk: BULK })? {
+            match seq.next_element_seed(NodeSeed { free_values: &left, text_cap: TEXT_CAP, bulk: BULK })? {
                 Some(record) if self.level == 2 => (self.take)(number, record),
                 Some(_) => {}
                 None => break,

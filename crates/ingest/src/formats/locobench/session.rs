@@ -13,7 +13,7 @@ use crate::attribution::locobench_table;
 use crate::readers::clock;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 
 use super::transcript::{self, Phase};
 
@@ -64,7 +64,7 @@ fn number(count: usize) -> u32 {
 }
 
 /// What the program wrote of its own figures. A score that is no number (`NaN`) is unknown.
-fn imported(record: &Node, unusable: &mut Unusable) -> ImportedFigures {
+fn imported(record: &Node, unusable: &mut UnusableValues) -> ImportedFigures {
     let mut found = ImportedFigures::default();
     for result in record.get("metric_results").map_or(&[][..], Node::list) {
         let at = result
@@ -173,7 +173,7 @@ pub(super) struct SessionEpisode {
     /// Phases, for what a transcript adds.
     phases: Vec<String>,
     /// Values of it that cannot be.
-    pub(super) unusable: Unusable,
+    pub(super) unusable: UnusableValues,
 }
 
 /// Reads a record, or a transcript of which no record is there.
@@ -190,7 +190,7 @@ pub(super) fn read_session(record: &Node, place: &Place) -> Option<SessionEpisod
     let phases = transcript::phases(context);
     let calls = calls(log, messages);
 
-    let mut unusable = Unusable::default();
+    let mut unusable = UnusableValues::default();
     let imported = imported(record, &mut unusable);
     let mut figures = SessionFigures { imported, ..SessionFigures::default() };
     let (language, category, difficulty) = scenario_parts(scenario);

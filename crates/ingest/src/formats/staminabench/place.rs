@@ -15,7 +15,7 @@ use super::separate_steps;
 use crate::format_trait::Report;
 use crate::identity;
 use crate::readers::json::{Node, cut};
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 use files::{Stamp, Tree, file_name, join};
 
 /// Where the runner keeps its records, and the largest that is read, in bytes.
@@ -177,7 +177,7 @@ impl Place {
     pub(super) fn run(&self, at: &str, warnings: &mut Report) -> Run {
         let config = self.config.clone().unwrap_or_default();
         let report = self.report.as_ref();
-        let mut unusable = Unusable::default();
+        let mut unusable = UnusableValues::default();
         let reported = |key: &str| report.and_then(|r| r.run_text(key)).map(str::to_owned);
         let benchmark =
             config.benchmark().or_else(|| report.and_then(|r| r.text("benchmark")).map(str::to_lowercase));
@@ -213,7 +213,7 @@ impl Place {
         let limit = unusable.take("attempt_limit", limit, value::count);
         run.attempt_limit = limit.or_else(|| config.attempt_limit());
         unusable.take("planned turns", report.and_then(|r| r.entries().planned()), value::count);
-        let mut of_config = Unusable::default();
+        let mut of_config = UnusableValues::default();
         config.odd_counts().for_each(|(key, value)| of_config.add(key, value));
         of_config.warn(&join(at, "config.yaml"), warnings);
         run.tags = report.and_then(|r| r.run("tags")).map_or_else(Vec::new, tags);

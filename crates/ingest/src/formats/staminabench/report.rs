@@ -6,7 +6,7 @@ use super::exact::SCHEMA_FAMILY;
 use super::heuristic::{self, ReportEntries};
 use super::json_fields;
 use crate::readers::json::Node;
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 use files::{ReadError, Tree};
 
 /// Largest file that is read, in bytes.
@@ -75,7 +75,7 @@ impl ReportFile {
     }
 
     /// The figures of the whole run, and what of them cannot be.
-    pub(super) fn reported(&self, unusable: &mut Unusable) -> Reported {
+    pub(super) fn reported(&self, unusable: &mut UnusableValues) -> Reported {
         unusable.take("num_tasks", self.root.get("num_tasks"), value::count);
         let shares = ["success_rate", "average_score"].map(|key| {
             let share = unusable.take(key, self.root.get(key), value::share);

@@ -2,7 +2,7 @@
 
 use model::{Artifact, ArtifactKind, Attempt, Counting, EndReason, Ending, Verdict};
 
-use crate::readers::value::Unusable;
+use crate::readers::value::UnusableValues;
 
 use super::cell::Cell;
 use super::columns::Field;
@@ -35,7 +35,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     let mut attempt = Attempt::new(number, verdict);
     attempt.end_reason = end_reason;
     (attempt.passed, attempt.total) = (taker.count(Field::TestsPassed), taker.count(Field::TestsTotal));
-    let mut unusable = Unusable::default();
+    let mut unusable = UnusableValues::default();
     unusable.settle(&mut attempt);
     if let Some(warning) = unusable.warning("") {
         let what = warning.message.replacen("It has", "has", 1);

@@ -48,7 +48,7 @@ impl Kind {
 /// What a column is about: it says the same in every row of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-pub enum About {
+pub enum RowSubject {
     /// The run.
     Run,
     /// The episode: a scenario that a run plays once.
@@ -61,7 +61,7 @@ pub enum About {
     Task,
 }
 
-impl About {
+impl RowSubject {
     /// As `docs/formats.md` says it.
     pub fn word(self) -> &'static str {
         self.into()
@@ -80,7 +80,7 @@ pub struct Column {
     /// What a cell holds.
     pub kind: Kind,
     /// What it is about.
-    pub about: About,
+    pub about: RowSubject,
     /// Whether a table without it is none.
     pub required: bool,
     /// Whether the export has it. What it has not stays in the source: texts and files.
@@ -104,7 +104,7 @@ macro_rules! columns {
             name: $name,
             also: &[$($also),*],
             kind: Kind::$kind,
-            about: About::$about,
+            about: RowSubject::$about,
             required: $required,
             exported: $exported,
             meaning: $meaning,

@@ -11,7 +11,7 @@ use super::agreement::{episode_tokens, other_values, turn_agrees};
 use super::attempt::{read_attempt, text_bytes};
 use super::cell::Cell;
 use super::columns::Field;
-use super::files::{RowAt, Table};
+use super::files::{RowPosition, Table};
 use super::mapping::ATTEMPT;
 use super::row::{Row, odd_span};
 use super::row_values::{Place, TITLE_CAP, Taker};
@@ -29,8 +29,8 @@ pub(super) struct EpisodeBuilder {
     pub(super) run: String,
     pub(super) episode: Episode,
     /// Its first row, and those of its attempts by turn and attempt.
-    first_row: RowAt,
-    rows: HashMap<(u32, u32), RowAt>,
+    first_row: RowPosition,
+    rows: HashMap<(u32, u32), RowPosition>,
     /// Where a turn stands: until all rows were there, turns and attempts stand in the order of their rows.
     places: HashMap<u32, usize>,
     /// The tokens that were taken for the whole episode, as they stand in their row.
@@ -204,7 +204,7 @@ impl EpisodeBuilder {
         for turn in &mut self.episode.turns {
             turn.attempts.sort_by_key(|attempt| attempt.number);
         }
-        let mut say = |row: RowAt, code: &'static str, done: RowAction, what: String| {
+        let mut say = |row: RowPosition, code: &'static str, done: RowAction, what: String| {
             warnings.of_run(&run, row.path(tables), row.number(), code, done, &what);
         };
         if self.episode.turns.first().is_some_and(|turn| turn.number == 0) {

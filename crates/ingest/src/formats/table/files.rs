@@ -11,14 +11,14 @@ const TABLES_CAP: usize = 10_000;
 /// Files of one folder that are looked into until one is a table.
 const SNIFFED: usize = 100;
 
-/// Bits of a [`RowAt`] that the number of the row has. Those above have the place of its table ([`TABLES_CAP`]).
+/// Bits of a [`RowPosition`] that the number of the row has. Those above have the place of its table ([`TABLES_CAP`]).
 const NUMBER_BITS: u32 = 48;
 
 /// A row of one of the tables of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RowAt(u64);
+pub(super) struct RowPosition(u64);
 
-impl RowAt {
+impl RowPosition {
     /// Its number as a person counts.
     pub(super) fn number(self) -> u64 {
         self.0 & ((1 << NUMBER_BITS) - 1)
@@ -37,25 +37,25 @@ impl RowAt {
 
 /// One of the tables of a folder.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TableAt<'a> {
+pub(super) struct TablePosition<'a> {
     pub(super) tables: &'a [Table],
     /// Its place among them.
     pub(super) index: usize,
 }
 
-impl<'a> TableAt<'a> {
+impl<'a> TablePosition<'a> {
     /// Its path; empty where there is none.
     pub(super) fn path(self) -> &'a str {
         self.tables.get(self.index).map_or("", |table| table.path.as_str())
     }
 
     /// The row of this number.
-    pub(super) fn row(self, number: u64) -> RowAt {
-        RowAt(((self.index as u64) << NUMBER_BITS) | (number & ((1 << NUMBER_BITS) - 1)))
+    pub(super) fn row(self, number: u64) -> RowPosition {
+        RowPosition(((self.index as u64) << NUMBER_BITS) | (number & ((1 << NUMBER_BITS) - 1)))
     }
 
     /// A row in words, for a warning about a row of this table: with its file where that is another one.
-    pub(super) fn name_of(self, row: RowAt) -> String {
+    pub(super) fn name_of(self, row: RowPosition) -> String {
         let number = row.number();
         if row.table() == self.index {
             format!("row {number}")

@@ -60,7 +60,7 @@ impl Source {
         match self {
             Self::File(file) => {
                 let mut bytes = Vec::new();
-                Part { file, at }.take(most as u64).read_to_end(&mut bytes)?;
+                Part { file, position: at }.take(most as u64).read_to_end(&mut bytes)?;
                 Ok(bytes)
             }
             Self::Bytes(bytes) => {
@@ -80,7 +80,7 @@ impl Source {
         }
         let most = most.saturating_add(1);
         match self {
-            Self::File(file) => gives_more(Part { file, at }.take(packed), most),
+            Self::File(file) => gives_more(Part { file, position: at }.take(packed), most),
             Self::Bytes(bytes) => {
                 let begin = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
                 let end =
@@ -94,13 +94,13 @@ impl Source {
 /// A file from a place on; it does not move where others read.
 struct Part<'a> {
     file: &'a File,
-    at: u64,
+    position: u64,
 }
 
 impl io::Read for Part<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.file.read_at(buffer, self.at)?;
-        self.at += read as u64;
+        let read = self.file.read_at(buffer, self.position)?;
+        self.position += read as u64;
         Ok(read)
     }
 }

@@ -37,7 +37,7 @@ enum BatchCell {
 /// A column of the file.
 struct Leaf {
     /// Its place among the columns of the file.
-    at: usize,
+    index: usize,
     /// Whether it may lack values.
     optional: bool,
     /// For times: how many of its units a second has, and whether they are of UTC.
@@ -65,10 +65,10 @@ pub(super) struct ParquetRows {
     /// The row group that is read next.
     group: usize,
     /// Rows of the current one that are not read yet.
-    left: u64,
+    group_rows: u64,
     /// Rows in the batch, and the current one.
     batch: usize,
-    at: usize,
+    batch_row: usize,
     /// Rows that are to be passed over.
     skip: u64,
     /// The number of the current row, from 1.
@@ -135,7 +135,7 @@ impl ParquetRows {
             let optional = column.max_def_level() > 0;
             let duration = durations.get(column.name()).copied();
             leaves.push(Leaf {
-                at,
+                index: at,
                 optional,
                 time,
                 scale,
@@ -155,9 +155,9 @@ impl ParquetRows {
             unread,
             leaves,
             group: 0,
-            left: 0,
+            group_rows: 0,
             batch: 0,
-            at: 0,
+            batch_row: 0,
             skip: 0,
             row: 0,
         })
@@ -172,7 +172,7 @@ impl ParquetRows {
 
     /// Reads the next batch. `false` = there is none.
     fn fill(&mut self) -> Result<bool, ParquetError> {
-        while self.left == 0 {
+        while self.group_rows == 0 {
             if self.group >= self.file.num_row_groups() {
                 return Ok(false);
             }
@@ -183,19 +183,19 @@ impl ParquetRows {
                 self.skip -= rows;
                 continue;
             }
-            let columns = self.leaves.iter().map(|leaf| group.metadata().column(leaf.at));
+            let columns = self.leaves.iter().map(|leaf| group.metadata().column(leaf.index));
             parquet_bounds::check_pages(&self.source, columns).map_err(ParquetError::General)?;
             for leaf in &mut self.leaves {
-                let mut reader = group.get_column_reader(leaf.at)?;
+                let mut reader = group.get_column_reader(leaf.index)?;
                 if self.skip > 0 {
                     pass_over(&mut reader, usize::try_from(self.skip).unwrap_or(usize::MAX))?;
                 }
                 leaf.reader = Some(reader);
             }
-            self.left = rows - self.skip;
+            self.group_rows = rows - self.skip;
             self.skip = 0;
         }
-        let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(BATCH);
+        let wanted = usize::try_from(self.group_rows).unwrap_or(usize::MAX).min(BATCH);
         for leaf in &mut self.leaves {
             leaf.read(wanted)?;
             if leaf.batch.len() != wanted {
@@ -209,8 +209,8 @@ impl ParquetRows {
             };
             self.texts = left;
         }
-        self.left -= wanted as u64;
-        (self.batch, self.at) = (wanted, 0);
+        self.group_rows -= wanted as u64;
+        (self.batch, self.batch_row) = (wanted, 0);
         Ok(true)
     }
 }
@@ -383,8 +383,8 @@ impl Rows for ParquetRows {
     }
 
     fn advance(&mut self) -> Option<Result<(), RowError>> {
-        self.at += 1;
-        if self.at >= self.batch {
+        self.batch_row += 1;
+        if self.batch_row >= self.batch {
             match caught(|| self.fill()) {
                 Ok(true) => {}
                 Ok(false) => return None,
@@ -400,7 +400,7 @@ impl Rows for ParquetRows {
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
-        match self.leaves.get(column).and_then(|leaf| leaf.batch.get(self.at)) {
+        match self.leaves.get(column).and_then(|leaf| leaf.batch.get(self.batch_row)) {
             Some(BatchCell::Text(bytes)) => match std::str::from_utf8(bytes.data()) {
                 Ok(text) if !text.trim().is_empty() => Cell::Text(text),
                 _ => Cell::Empty,
@@ -414,7 +414,7 @@ impl Rows for ParquetRows {
     }
 
     fn bytes(&self) -> u64 {
-        let cells = self.leaves.iter().map(|leaf| match leaf.batch.get(self.at) {
+        let cells = self.leaves.iter().map(|leaf| match leaf.batch.get(self.batch_row) {
             Some(BatchCell::Text(text)) => text.len() as u64,
             _ => 8,
         });

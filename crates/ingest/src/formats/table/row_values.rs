@@ -5,7 +5,7 @@ use model::{CachedInput, Tokens};
 
 use super::cell::Cell;
 use super::columns::{Field, Kind};
-use super::files::TableAt;
+use super::files::TablePosition;
 use super::row::Row;
 use super::row_warnings::{RowAction, RowWarnings};
 
@@ -20,7 +20,7 @@ const MOST_SECONDS: f64 = 1e8;
 /// Where rows come from.
 pub(super) struct Place<'a> {
     pub(super) tree: &'a Tree,
-    pub(super) table: TableAt<'a>,
+    pub(super) table: TablePosition<'a>,
     /// The folder of the table.
     pub(super) folder: &'a str,
     pub(super) path: &'a str,

@@ -102,31 +102,31 @@ pub(super) trait Rows: Send {
 /// does not read a whole file into one cell.
 pub(super) struct BudgetedReader<R> {
     inner: R,
-    left: u64,
+    free_bytes: u64,
 }
 
 impl<R: Read> BudgetedReader<R> {
     pub(super) fn new(inner: R) -> Self {
-        Self { inner, left: ROW_CAP }
+        Self { inner, free_bytes: ROW_CAP }
     }
 
     /// A row begins.
     pub(super) fn renew(&mut self) {
-        self.left = ROW_CAP;
+        self.free_bytes = ROW_CAP;
     }
 }
 
 impl<R: Read> Read for BudgetedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 {
+        if self.free_bytes == 0 {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!("a row has more than {} MB", ROW_CAP >> 20),
             ));
         }
-        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let most = usize::try_from(self.free_bytes).unwrap_or(usize::MAX).min(buffer.len());
         let read = self.inner.read(&mut buffer[..most])?;
-        self.left -= read as u64;
+        self.free_bytes -= read as u64;
         Ok(read)
     }
 }

@@ -8,8 +8,8 @@ use model::{Baseline, Benchmark, Run, TaskTotals};
 use serde_json::Value;
 
 use super::cell::Cell;
-use super::columns::{About, COLUMNS, Field, Kind};
-use super::files::{RowAt, TableAt};
+use super::columns::{COLUMNS, Field, Kind, RowSubject};
+use super::files::{RowPosition, TablePosition};
 use super::row::{Row, odd_span};
 use super::row_warnings::{RowAction, RowWarnings};
 
@@ -27,11 +27,11 @@ const COUNTED_CAP: usize = 50_000;
 pub(super) struct Runs {
     /// In the order of their first rows.
     pub(super) found: Vec<Run>,
-    at: HashMap<String, usize>,
+    index_by_key: HashMap<String, usize>,
     /// What rows said of each, in the same order.
     first_values: Vec<FirstValues>,
     /// Of each scenario (benchmark and name): its turns, and the row that said so.
-    planned: HashMap<u64, (u64, RowAt)>,
+    planned: HashMap<u64, (u64, RowPosition)>,
     /// The tasks that runs only count, each with the place of its run.
     counted: HashSet<(usize, String)>,
     /// Whether there are more than are read.
@@ -40,7 +40,7 @@ pub(super) struct Runs {
 
 impl Runs {
     /// Looks at the first row of some of an episode, or one that names another harness or model than the row before.
-    pub(super) fn see(&mut self, row: &Row<'_>, table: TableAt<'_>, warnings: &mut RowWarnings) {
+    pub(super) fn see(&mut self, row: &Row<'_>, table: TablePosition<'_>, warnings: &mut RowWarnings) {
         let Some(key) = row.text(Field::Run) else {
             return warnings.row(
                 table.path(),
@@ -50,14 +50,14 @@ impl Runs {
                 "names no run. It is left out.",
             );
         };
-        let index = match self.at.get(&key) {
+        let index = match self.index_by_key.get(&key) {
             Some(index) => *index,
             None if self.found.len() >= RUNS_CAP => {
                 self.too_many = true;
                 return;
             }
             None => {
-                self.at.insert(key.clone(), self.found.len());
+                self.index_by_key.insert(key.clone(), self.found.len());
                 self.found.push(new_run(&key, row));
                 self.first_values.push(FirstValues::default());
                 self.found.len() - 1
@@ -113,7 +113,13 @@ impl Runs {
     }
 
     /// A scenario has as many turns in every run.
-    fn see_planned(&mut self, row: &Row<'_>, run: &str, table: TableAt<'_>, warnings: &mut RowWarnings) {
+    fn see_planned(
+        &mut self,
+        row: &Row<'_>,
+        run: &str,
+        table: TablePosition<'_>,
+        warnings: &mut RowWarnings,
+    ) {
         let Some(turns) = row.cell(Field::PlannedTurns).count(row.decimal_comma()) else { return };
         let name = |field| row.cell(field).text().unwrap_or_default();
         let scenario = Stamp::new()
@@ -148,7 +154,7 @@ type FirstValues = BTreeMap<usize, FirstValue>;
 
 /// A value that a row says of a run.
 struct FirstValue {
-    row: RowAt,
+    row: RowPosition,
     /// Hashes of its text, and of the value that the text says.
     text: u64,
     value: u64,
@@ -168,14 +174,14 @@ fn new_run(key: &str, row: &Row<'_>) -> Run {
 /// Takes what a row says of its run: of each column the first value that is known. Another value is reported.
 fn describe(
     (run, first_values): (&mut Run, &mut FirstValues),
-    (key, row, table): (&str, &Row<'_>, TableAt<'_>),
+    (key, row, table): (&str, &Row<'_>, TablePosition<'_>),
     warnings: &mut RowWarnings,
 ) {
     let mut warn = |code, what: &str| {
         warnings.of_run(key, table.path(), row.number(), code, RowAction::Differently, what);
     };
     let times = (run.started_at.is_some(), run.finished_at.is_some());
-    for (at, column) in COLUMNS.iter().enumerate().filter(|(_, column)| column.about == About::Run) {
+    for (at, column) in COLUMNS.iter().enumerate().filter(|(_, column)| column.about == RowSubject::Run) {
         let cell = row.cell(column.field);
         let is_said = if column.kind == Kind::Text { cell.text().is_some() } else { !cell.is_unknown() };
         // What belongs to another column is taken once that is known.

@@ -11,7 +11,7 @@ use model::{Run, Warning};
 use crate::format_trait::{Part, Report};
 
 use super::cell::Cell;
-use super::files::{Table, TableAt};
+use super::files::{Table, TablePosition};
 use super::row::{EpisodeKey, Player, Row, keyed};
 use super::row_warnings::{RowAction, RowWarnings};
 use super::rows::{RowError, RowStart, Rows};
@@ -144,7 +144,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
             // In any case: the next row is compared with this one.
             let is_other_player = row.take_player(&mut player);
             if is_new || is_other_player {
-                runs.see(&row, TableAt { tables, index }, &mut warnings);
+                runs.see(&row, TablePosition { tables, index }, &mut warnings);
             }
             if is_new && has_episode {
                 apart |= match chunk_of.get(&key.hash()) {

@@ -172,7 +172,7 @@ impl Shares {
             file: &self.file,
             blocks: blocks.map_or(&[][..], Vec::as_slice).iter(),
             block: Vec::new(),
-            at: 0,
+            row_start: 0,
             table: 0,
             row: 0,
             comma: false,
@@ -196,7 +196,7 @@ pub(super) struct ShareRows<'a> {
     blocks: std::slice::Iter<'a, (u64, usize)>,
     block: Vec<u8>,
     /// Where the next row begins in the block.
-    at: usize,
+    row_start: usize,
     table: usize,
     row: u64,
     comma: bool,
@@ -212,7 +212,7 @@ impl ShareRows<'_> {
 
     /// Takes the next row apart. `None` = it is not as it was written.
     fn take_row(&mut self) -> Option<()> {
-        let mut rest = self.block.get(self.at..)?;
+        let mut rest = self.block.get(self.row_start..)?;
         let length = self.block.len();
         self.table = usize::try_from(take_number(&mut rest)?).ok()?;
         self.row = take_number(&mut rest)?;
@@ -237,7 +237,7 @@ impl ShareRows<'_> {
             };
             self.cells.push((column, cell));
         }
-        self.at = length - rest.len();
+        self.row_start = length - rest.len();
         Some(())
     }
 }
@@ -248,10 +248,10 @@ impl Rows for ShareRows<'_> {
     }
 
     fn advance(&mut self) -> Option<Result<(), RowError>> {
-        if self.at >= self.block.len() {
+        if self.row_start >= self.block.len() {
             let (offset, size) = *self.blocks.next()?;
             self.block.resize(size, 0);
-            self.at = 0;
+            self.row_start = 0;
             if let Err(error) = self.file.read_exact_at(&mut self.block, offset) {
                 return Some(Err(error.into()));
             }

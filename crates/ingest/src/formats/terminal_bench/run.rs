@@ -6,7 +6,7 @@ use model::{Baseline, Benchmark, Run};
 use crate::format_trait::Report;
 use crate::formats::harbor::settings::{flatten, plain};
 use crate::readers::json::Node;
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 
 use super::files_of_run::{FILE_CAP, LOCK, METADATA, RESULTS, RESULTS_CAP, folder_name, object};
 
@@ -136,7 +136,7 @@ impl RunFiles {
         }
         run.attempt_limit = Some(1);
         run.planned_episodes = self.planned();
-        let mut unusable = Unusable::default();
+        let mut unusable = UnusableValues::default();
         run.started_at = unusable.time("start_time", self.meta("start_time"));
         run.finished_at = unusable.time("end_time", self.meta("end_time"));
         for key in ["n_attempts", "dataset_size"] {
@@ -179,7 +179,7 @@ impl RunFiles {
         let results = self.results.as_ref();
         for (file, of_file) in [(RESULTS, results), (METADATA, self.metadata.as_ref())] {
             let Some(of_file) = of_file else { continue };
-            let mut unusable = Unusable::default();
+            let mut unusable = UnusableValues::default();
             let shares = of_file.get("pass_at_k").map_or(&[][..], Node::map);
             let counts = ["n_resolved", "n_unresolved"].map(|key| {
                 let count = unusable.take(key, of_file.get(key), value::count);

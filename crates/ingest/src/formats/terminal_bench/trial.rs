@@ -15,7 +15,7 @@ use crate::identity;
 use crate::readers::case_lines::TEST_CAP;
 use crate::readers::json::Node;
 use crate::readers::text::first_title;
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 
 use super::files_of_run::RESULTS;
 use super::layout::Trial;
@@ -49,7 +49,7 @@ const KNOWN: [&str; 16] = [
 
 /// What the trials of a run have in common.
 #[derive(Debug)]
-pub(super) struct OfRun {
+pub(super) struct RunFacts {
     /// The id that it has until it is resumed, which is there before it ends.
     pub(super) uuid: Option<String>,
     /// Its log.
@@ -61,7 +61,7 @@ pub(super) fn episode(
     tree: &Tree,
     trial: &Trial,
     result: Option<&Node>,
-    run: &OfRun,
+    run: &RunFacts,
     report: &mut Report,
 ) -> Episode {
     let mut episode = Episode::new(&trial.name, &trial.task);
@@ -96,7 +96,7 @@ pub(super) fn episode(
         return episode;
     };
 
-    let mut unusable = Unusable::default();
+    let mut unusable = UnusableValues::default();
     times(result, &mut episode, &mut attempt, &mut unusable);
     usage(result, &mut attempt, &mut unusable);
     tests(result, &mut attempt, &mut unusable);
@@ -144,7 +144,7 @@ pub(super) fn is_snapshot(episode: &Episode) -> bool {
 }
 
 /// The run and the name of the trial in it, which are there before it ends. A resume gives the run another id.
-fn identity_in_run(trial: &Trial, result: Option<&Node>, run: &OfRun) -> Option<String> {
+fn identity_in_run(trial: &Trial, result: Option<&Node>, run: &RunFacts) -> Option<String> {
     let uuid = run.uuid.as_ref()?;
     // A copied folder has another name than the trial.
     let name = result.and_then(|result| result.get("trial_name")).and_then(Node::word);
@@ -170,7 +170,7 @@ fn verdict(
     trial: &Trial,
     result: &Node,
     attempt: &mut Attempt,
-    unusable: &mut Unusable,
+    unusable: &mut UnusableValues,
 ) -> bool {
     let word = result.get("failure_mode").and_then(Node::word);
     let stated = result.get("is_resolved");
@@ -203,7 +203,7 @@ fn verdict(
     !cause.recognized
 }
 
-fn times(result: &Node, episode: &mut Episode, attempt: &mut Attempt, unusable: &mut Unusable) {
+fn times(result: &Node, episode: &mut Episode, attempt: &mut Attempt, unusable: &mut UnusableValues) {
     let mut phase = |name: &str| {
         let (begin, end) = (format!("{name}_started_at"), format!("{name}_ended_at"));
         let (begin, end) = (unusable.time(&begin, result.get(&begin)), unusable.time(&end, result.get(&end)));
@@ -219,7 +219,7 @@ fn times(result: &Node, episode: &mut Episode, attempt: &mut Attempt, unusable: 
 }
 
 /// Agents that `tb` does not count for have 0 in both: that is unknown.
-fn usage(result: &Node, attempt: &mut Attempt, unusable: &mut Unusable) {
+fn usage(result: &Node, attempt: &mut Attempt, unusable: &mut UnusableValues) {
     let mut count = |key| unusable.take(key, result.get(key), value::tokens);
     let (input, output) = (count("total_input_tokens"), count("total_output_tokens"));
     if input.unwrap_or(0) > 0 || output.unwrap_or(0) > 0 {
@@ -229,7 +229,7 @@ fn usage(result: &Node, attempt: &mut Attempt, unusable: &mut Unusable) {
 }
 
 /// Tests are shown and are no cases of a case score: a task is resolved or not.
-fn tests(result: &Node, attempt: &mut Attempt, unusable: &mut Unusable) {
+fn tests(result: &Node, attempt: &mut Attempt, unusable: &mut UnusableValues) {
     attempt.counting = Counting::Outside;
     let Some(all) = result.get("parser_results") else { return };
     let (mut passed, mut total) = (0_u32, 0_u32);

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::super::clock;
 use super::super::grader::{Calls, StepMentions};
 use super::super::json::{Node, TEXT_CAP, cut};
-use super::super::value::{self, Unusable};
+use super::super::value::{self, UnusableValues};
 use super::parts::{result_text, tokens};
 
 /// What an import needs of a trajectory, without holding its texts.
@@ -32,7 +32,7 @@ const STEPS_CAP: usize = 200_000;
 #[derive(Debug, Default)]
 struct Steps {
     list: Vec<StepSummary>,
-    unusable: Unusable,
+    unusable: UnusableValues,
 }
 
 impl<'de> Deserialize<'de> for Steps {
@@ -321,7 +321,7 @@ impl TrajectorySummary {
     }
 
     /// What of its steps cannot be.
-    pub(crate) fn take_unusable(&mut self) -> Unusable {
+    pub(crate) fn take_unusable(&mut self) -> UnusableValues {
         std::mem::take(&mut self.steps.unusable)
     }
 
@@ -384,7 +384,7 @@ impl TrajectorySummary {
     }
 
     /// The sums that the file itself gives; `None` where it gives none or only zeros. What cannot be one is remembered.
-    pub(crate) fn totals(&self, unusable: &mut Unusable) -> Option<(Tokens, Option<f64>)> {
+    pub(crate) fn totals(&self, unusable: &mut UnusableValues) -> Option<(Tokens, Option<f64>)> {
         let metrics = self.final_metrics.as_ref()?;
         let mut count = |key| unusable.take(key, metrics.get(key), value::tokens);
         let tokens = Tokens {
@@ -444,7 +444,7 @@ mod tests {
         assert_eq!(facts.first_user_step(), Some(0));
         assert_eq!((facts.messages().count(), facts.cost_is_estimated()), (4, false));
         assert_eq!(
-            facts.totals(&mut Unusable::default()),
+            facts.totals(&mut UnusableValues::default()),
             Some((Tokens { input: Some(5), cached: None, output: Some(0) }, None))
         );
     }

@@ -17,7 +17,7 @@ use crate::formats::staminabench::test_logs::{self, Claim, Log};
 use crate::readers::grader::{OwnTranscript, StepMentions};
 use crate::readers::json::Object;
 use crate::readers::text::plain_title;
-use crate::readers::value::Unusable;
+use crate::readers::value::UnusableValues;
 use files::{ReadError, Tree, file_name, join, parent};
 
 /// Where the steps of a transcript stand in its file.
@@ -58,7 +58,7 @@ pub(super) fn episode(
             "There is more in this trajectory than is kept in memory. What came first is read.",
         ));
     }
-    let mut unusable = Unusable::default();
+    let mut unusable = UnusableValues::default();
     unusable.settle_times(&mut episode.timing);
     if let Some(warning) = unusable.warning(&join(folder, "trajectory.json")) {
         warnings.warn(warning);
@@ -303,7 +303,7 @@ impl Reader<'_, '_> {
         );
 
         (attempt.passed, attempt.total) = (recorded.passed, recorded.total);
-        let mut unusable = Unusable::default();
+        let mut unusable = UnusableValues::default();
         unusable.settle(&mut attempt);
         if let Some(mut warning) = unusable.warning(&join(self.folder, "trajectory.json")) {
             warning.message = format!("Turn {turn}, attempt {}: {}", recorded.number, warning.message);

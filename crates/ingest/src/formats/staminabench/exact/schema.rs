@@ -214,7 +214,7 @@ pub(in crate::formats::staminabench) struct Trajectory {
     pub(super) extra: Extra,
     /// Whether there was more than is kept.
     pub(super) is_cut: bool,
-    left: usize,
+    free_bytes: usize,
     unknown: Bounded<KeepAll>,
 }
 
@@ -232,7 +232,7 @@ impl Default for Trajectory {
             turns: Vec::new(),
             extra: Extra::new(),
             is_cut: false,
-            left: BYTES,
+            free_bytes: BYTES,
             unknown: Bounded::default(),
         }
     }
@@ -317,9 +317,9 @@ impl<'de> Visitor<'de> for List<'_> {
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let whole = self.0;
-        while whole.left > 0 {
+        while whole.free_bytes > 0 {
             let Some(turn) =
-                seq.next_element_seed(ElementSeed::<Turn>::new(&mut whole.left, &mut whole.unknown))?
+                seq.next_element_seed(ElementSeed::<Turn>::new(&mut whole.free_bytes, &mut whole.unknown))?
             else {
                 return Ok(());
             };
@@ -334,14 +334,14 @@ impl<'de> Visitor<'de> for List<'_> {
 
 /// Reads one turn or attempt within the bytes that are left.
 struct ElementSeed<'a, T> {
-    left: &'a mut usize,
+    free_bytes: &'a mut usize,
     unknown: &'a mut Bounded<KeepAll>,
     kind: PhantomData<T>,
 }
 
 impl<'a, T> ElementSeed<'a, T> {
-    const fn new(left: &'a mut usize, unknown: &'a mut Bounded<KeepAll>) -> Self {
-        Self { left, unknown, kind: PhantomData }
+    const fn new(free_bytes: &'a mut usize, unknown: &'a mut Bounded<KeepAll>) -> Self {
+        Self { free_bytes, unknown, kind: PhantomData }
     }
 }
 
@@ -370,7 +370,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_, Turn> {
                 "tests" => turn.tests = map.next_value()?,
                 "files" => turn.files = map.next_value()?,
                 "attempts" => map.next_value_seed(Attempts {
-                    left: self.left,
+                    free_bytes: self.free_bytes,
                     unknown: self.unknown,
                     to: &mut turn.attempts,
                 })?,
@@ -379,13 +379,14 @@ impl<'de> Visitor<'de> for ElementSeed<'_, Turn> {
         }
         turn.number = number.ok_or_else(|| de::Error::missing_field("turn"))?;
         let tests: usize = turn.tests.0.iter().map(|t| t.0.len() + 32).sum();
-        *self.left = self.left.saturating_sub(tests + turn.request.as_ref().map_or(0, |r| r.0.len()) + 512);
+        *self.free_bytes =
+            self.free_bytes.saturating_sub(tests + turn.request.as_ref().map_or(0, |r| r.0.len()) + 512);
         Ok(turn)
     }
 }
 
 struct Attempts<'a> {
-    left: &'a mut usize,
+    free_bytes: &'a mut usize,
     unknown: &'a mut Bounded<KeepAll>,
     to: &'a mut Vec<Attempt>,
 }
@@ -406,9 +407,9 @@ impl<'de> Visitor<'de> for Attempts<'_> {
         Ok(())
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while *self.left > 0 {
+        while *self.free_bytes > 0 {
             let Some(attempt) =
-                seq.next_element_seed(ElementSeed::<Attempt>::new(self.left, self.unknown))?
+                seq.next_element_seed(ElementSeed::<Attempt>::new(self.free_bytes, self.unknown))?
             else {
                 return Ok(());
             };
@@ -471,7 +472,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_, Attempt> {
             .sum();
         let logs = to.files.as_ref().map_or(0, |f| f.agent_logs.0.iter().map(|l| l.0.len() + 32).sum());
         let outcomes = to.outcomes.as_ref().map_or(0, |o| o.0.len());
-        *self.left = self.left.saturating_sub(failures + logs + outcomes + 1024);
+        *self.free_bytes = self.free_bytes.saturating_sub(failures + logs + outcomes + 1024);
         Ok(to)
     }
 }

@@ -15,7 +15,7 @@ use super::trajectory;
 use crate::formats::staminabench::folder_names;
 use crate::formats::staminabench::part_warnings::PartWarnings;
 use crate::formats::staminabench::test_logs::{self, Claim, Log};
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 use files::Tree;
 
 /// Highest number of a turn that is believed.
@@ -393,7 +393,7 @@ fn attempt(
         attempt.extra.entry("agent_steps").or_insert_with(|| steps.into());
     }
     attempt.tests = facts.tests;
-    let mut unusable = Unusable::default();
+    let mut unusable = UnusableValues::default();
     unusable.settle(&mut attempt);
     if let Some(mut warning) = unusable.warning(place.path) {
         warning.message = format!("{}: {}", owner.name, warning.message);

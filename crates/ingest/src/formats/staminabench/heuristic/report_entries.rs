@@ -6,7 +6,7 @@ use super::field_names;
 use crate::formats::staminabench::folder_names::scenario_number;
 use crate::formats::staminabench::json_fields::{kept_value, normal};
 use crate::readers::json::Node;
-use crate::readers::value::{self, Unusable};
+use crate::readers::value::{self, UnusableValues};
 
 /// The entries of a report.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ pub(in crate::formats::staminabench) struct OfScenario {
     /// The rest.
     pub(in crate::formats::staminabench) extra: Extra,
     /// Figures that cannot be; they are in the rest, too.
-    pub(in crate::formats::staminabench) unusable: Unusable,
+    pub(in crate::formats::staminabench) unusable: UnusableValues,
 }
 
 impl<'a> ReportEntries<'a> {

@@ -23,7 +23,7 @@ const RECORDS: usize = 100_000;
 pub(super) fn trajectory(mut lean: Lean, path: &str) -> TrajectoryFacts {
     let root = std::mem::replace(&mut lean.root, Node::Null);
     let facts = TrajectoryFacts { is_cut: lean.cut, ..TrajectoryFacts::default() };
-    let mut walk = Walk { lean: &mut lean, path, facts, left: RECORDS };
+    let mut walk = Walk { lean: &mut lean, path, facts, free_records: RECORDS };
     walk.episode(&root, "", 0);
     let rest = walk.transcripts("");
     // What is said of a whole includes what its steps say: only where it says nothing they are added up.
@@ -39,7 +39,7 @@ pub(super) fn attempt(mut lean: Lean, path: &str) -> RecordFacts {
         Node::List(list) => facts.tests = tests(list),
         _ => record(&mut facts, &root, "", 0),
     }
-    let mut walk = Walk { lean: &mut lean, path, facts: TrajectoryFacts::default(), left: RECORDS };
+    let mut walk = Walk { lean: &mut lean, path, facts: TrajectoryFacts::default(), free_records: RECORDS };
     facts.complete(walk.transcripts(""));
     facts
 }
@@ -49,7 +49,7 @@ struct Walk<'a> {
     path: &'a str,
     facts: TrajectoryFacts,
     /// Records that may still be made.
-    left: usize,
+    free_records: usize,
 }
 
 fn child(pointer: &str, key: impl std::fmt::Display) -> String {
@@ -112,10 +112,10 @@ fn says_an_end(node: &Node) -> bool {
 impl Walk<'_> {
     /// Makes room for a record, unless there are too many.
     fn has_room(&mut self) -> bool {
-        let left = self.left.checked_sub(1);
-        self.facts.is_cut |= left.is_none();
-        self.left = left.unwrap_or(0);
-        left.is_some()
+        let free_records = self.free_records.checked_sub(1);
+        self.facts.is_cut |= free_records.is_none();
+        self.free_records = free_records.unwrap_or(0);
+        free_records.is_some()
     }
 
     fn episode(&mut self, node: &Node, pointer: &str, depth: u8) {
