@@ -74,7 +74,7 @@ impl Transcripts for KeepAll {
 
 /// A document without its transcripts; also a budget that several values share.
 #[derive(Debug)]
-pub(super) struct Bounded<T: Transcripts> {
+pub(super) struct BoundedDocument<T: Transcripts> {
     /// The document.
     pub(super) root: Node,
     /// Transcripts by their JSON pointer.
@@ -88,14 +88,14 @@ pub(super) struct Bounded<T: Transcripts> {
     paths: usize,
 }
 
-impl<T: Transcripts> Bounded<T> {
+impl<T: Transcripts> BoundedDocument<T> {
     /// Whether nothing more is kept.
     pub(super) const fn is_used_up(&self) -> bool {
         self.values == 0 || self.texts == 0
     }
 }
 
-impl<T: Transcripts> Default for Bounded<T> {
+impl<T: Transcripts> Default for BoundedDocument<T> {
     fn default() -> Self {
         Self {
             root: Node::Null,
@@ -109,7 +109,7 @@ impl<T: Transcripts> Default for Bounded<T> {
     }
 }
 
-impl<T: Transcripts> JsonSink for Bounded<T> {
+impl<T: Transcripts> JsonSink for BoundedDocument<T> {
     fn restart(&mut self) {
         *self = Self::default();
     }
@@ -130,7 +130,7 @@ pub(super) struct Value<'a, T: Transcripts> {
     /// Where it goes.
     pub(super) to: &'a mut Node,
     /// The budget.
-    pub(super) lean: &'a mut Bounded<T>,
+    pub(super) lean: &'a mut BoundedDocument<T>,
 }
 
 impl<'de, T: Transcripts> DeserializeSeed<'de> for Value<'_, T> {
@@ -142,7 +142,7 @@ impl<'de, T: Transcripts> DeserializeSeed<'de> for Value<'_, T> {
 
 struct Fill<'a, T: Transcripts> {
     to: &'a mut Node,
-    lean: &'a mut Bounded<T>,
+    lean: &'a mut BoundedDocument<T>,
     /// Of the value, where it is a list.
     elements: Elements,
 }

@@ -23,7 +23,7 @@ use model::{Episode, Transcript, Warning};
 
 use self::facts::TrajectoryFacts;
 pub(super) use self::report_entries::ReportEntries;
-use self::step_sums::Lean;
+use self::step_sums::SummaryDocument;
 use super::exact::{TRAJECTORY_CAP, is_own};
 use super::part_warnings::PartWarnings;
 use crate::readers::json::Node;
@@ -57,7 +57,7 @@ impl<'a> ScenarioFolder<'a> {
         let listing = listing::list(self.tree, self.folder);
         let mut reported = TrajectoryFacts::default();
         if let Some((path, _)) = &listing.trajectory {
-            let mut lean = Lean::default();
+            let mut lean = SummaryDocument::default();
             warnings.read_file();
             let done = self.tree.read_json_into(path, TRAJECTORY_CAP, &mut lean);
             // Of one in our own schema was warned already.
@@ -94,7 +94,7 @@ pub(super) fn transcript(tree: &Tree, path: &str, pointer: &str) -> Result<Trans
 ///
 /// Errors: the file cannot be read, is larger, or breaks off.
 pub(super) fn document(tree: &Tree, path: &str, cap: u64) -> Result<Node, ReadError> {
-    let mut lean = Lean::default();
+    let mut lean = SummaryDocument::default();
     tree.read_json_into(path, cap, &mut lean)?;
     Ok(lean.root)
 }

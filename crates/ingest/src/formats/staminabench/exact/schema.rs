@@ -12,7 +12,7 @@ use model::{Extra, Tokens};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use crate::formats::staminabench::bounded_json::{Bounded, KeepAll, Value};
+use crate::formats::staminabench::bounded_json::{BoundedDocument, KeepAll, Value};
 use crate::formats::staminabench::json_fields::{EXTRA_CAP, kept_value};
 use crate::readers::json::{Node, cut};
 
@@ -215,7 +215,7 @@ pub(in crate::formats::staminabench) struct Trajectory {
     /// Whether there was more than is kept.
     pub(super) is_cut: bool,
     free_bytes: usize,
-    unknown: Bounded<KeepAll>,
+    unknown: BoundedDocument<KeepAll>,
 }
 
 impl Default for Trajectory {
@@ -233,7 +233,7 @@ impl Default for Trajectory {
             extra: Extra::new(),
             is_cut: false,
             free_bytes: BYTES,
-            unknown: Bounded::default(),
+            unknown: BoundedDocument::default(),
         }
     }
 }
@@ -252,7 +252,7 @@ fn unknown<'de, A: MapAccess<'de>>(
     map: &mut A,
     key: &str,
     to: &mut Extra,
-    lean: &mut Bounded<KeepAll>,
+    lean: &mut BoundedDocument<KeepAll>,
 ) -> Result<(), A::Error> {
     if to.len() >= EXTRA_CAP || lean.is_used_up() {
         map.next_value::<IgnoredAny>()?;
@@ -335,12 +335,12 @@ impl<'de> Visitor<'de> for List<'_> {
 /// Reads one turn or attempt within the bytes that are left.
 struct ElementSeed<'a, T> {
     free_bytes: &'a mut usize,
-    unknown: &'a mut Bounded<KeepAll>,
+    unknown: &'a mut BoundedDocument<KeepAll>,
     kind: PhantomData<T>,
 }
 
 impl<'a, T> ElementSeed<'a, T> {
-    const fn new(free_bytes: &'a mut usize, unknown: &'a mut Bounded<KeepAll>) -> Self {
+    const fn new(free_bytes: &'a mut usize, unknown: &'a mut BoundedDocument<KeepAll>) -> Self {
         Self { free_bytes, unknown, kind: PhantomData }
     }
 }
@@ -387,7 +387,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_, Turn> {
 
 struct Attempts<'a> {
     free_bytes: &'a mut usize,
-    unknown: &'a mut Bounded<KeepAll>,
+    unknown: &'a mut BoundedDocument<KeepAll>,
     to: &'a mut Vec<Attempt>,
 }
 

@@ -10,7 +10,7 @@ use super::facts::{Number, RecordFacts, TrajectoryFacts, TurnFacts};
 use super::file_names::Base;
 use super::listing::{ListedFile, Listing};
 use super::odd_values::ValueOwner;
-use super::step_sums::Lean;
+use super::step_sums::SummaryDocument;
 use super::trajectory;
 use crate::formats::staminabench::folder_names;
 use crate::formats::staminabench::part_warnings::PartWarnings;
@@ -361,7 +361,7 @@ fn attempt(
 ) -> Attempt {
     // A JSON beside the logs says what a trajectory would.
     for file in files.iter().filter(|f| f.kind == ArtifactKind::TestOutput && is_json(&f.path)) {
-        let mut lean = Lean::default();
+        let mut lean = SummaryDocument::default();
         match tree.read_json_into(&file.path, JSON_CAP, &mut lean) {
             Ok(()) => warnings.read_file(),
             Err(error) => warnings.warn(Warning::skipped(

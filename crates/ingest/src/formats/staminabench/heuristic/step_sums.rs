@@ -5,12 +5,12 @@ use model::StepKind;
 use super::field_names;
 use super::speaker::step_kind;
 use super::usage::{Usage, time, usage_near};
-use crate::formats::staminabench::bounded_json::{Bounded, Elements, Transcripts};
+use crate::formats::staminabench::bounded_json::{BoundedDocument, Elements, Transcripts};
 use crate::formats::staminabench::json_fields::normal;
 use crate::readers::json::Node;
 
 /// Any document: what it says of turns and attempts in full, its transcripts as sums only.
-pub(super) type Lean = Bounded<Sums>;
+pub(super) type SummaryDocument = BoundedDocument<Sums>;
 
 /// Finds the transcripts of a document by the names of lists, and sums them up.
 #[derive(Debug)]
@@ -95,8 +95,8 @@ mod tests {
     use super::*;
     use crate::formats::staminabench::bounded_json::{KEY, PATHS};
 
-    fn read(json: &str) -> Lean {
-        let mut lean = Lean::default();
+    fn read(json: &str) -> SummaryDocument {
+        let mut lean = SummaryDocument::default();
         lean.take(&mut serde_json::Deserializer::from_str(json)).unwrap();
         lean
     }
@@ -110,7 +110,7 @@ mod tests {
             let (begin, end) = (format!("{{\"{}\":", "k".repeat(letters)).repeat(names), "}".repeat(names));
             read(&format!("{begin}{{{}}}{end}", many.join(",")))
         };
-        let bytes = |lean: &Lean| lean.steps.keys().map(String::len).sum::<usize>();
+        let bytes = |lean: &SummaryDocument| lean.steps.keys().map(String::len).sum::<usize>();
         // One name of a megabyte, as a million of letters above each transcript.
         let long = below(1, 1 << 20);
         assert_eq!((long.steps.len(), long.cut), (3_000, false));

@@ -9,7 +9,7 @@ use super::facts::{Number, RecordFacts, TrajectoryFacts, TurnFacts};
 use super::field_names;
 use super::fields::{field, raised_by_name, raised_by_state, record, tests};
 use super::file_names;
-use super::step_sums::{Lean, Steps, sum_step};
+use super::step_sums::{Steps, SummaryDocument, sum_step};
 use super::usage::Usage;
 use crate::attribution::label_table;
 use crate::formats::staminabench::json_fields::normal;
@@ -20,7 +20,7 @@ use crate::readers::text::plain_title;
 const RECORDS: usize = 100_000;
 
 /// Reads a trajectory; `path` is where it lies in the tree.
-pub(super) fn trajectory(mut lean: Lean, path: &str) -> TrajectoryFacts {
+pub(super) fn trajectory(mut lean: SummaryDocument, path: &str) -> TrajectoryFacts {
     let root = std::mem::replace(&mut lean.root, Node::Null);
     let facts = TrajectoryFacts { is_cut: lean.cut, ..TrajectoryFacts::default() };
     let mut walk = Walk { lean: &mut lean, path, facts, free_records: RECORDS };
@@ -32,7 +32,7 @@ pub(super) fn trajectory(mut lean: Lean, path: &str) -> TrajectoryFacts {
 }
 
 /// Reads a file that is about one attempt, such as a JSON of test results.
-pub(super) fn attempt(mut lean: Lean, path: &str) -> RecordFacts {
+pub(super) fn attempt(mut lean: SummaryDocument, path: &str) -> RecordFacts {
     let root = std::mem::replace(&mut lean.root, Node::Null);
     let mut facts = RecordFacts::default();
     match &root {
@@ -45,7 +45,7 @@ pub(super) fn attempt(mut lean: Lean, path: &str) -> RecordFacts {
 }
 
 struct Walk<'a> {
-    lean: &'a mut Lean,
+    lean: &'a mut SummaryDocument,
     path: &'a str,
     facts: TrajectoryFacts,
     /// Records that may still be made.
@@ -474,13 +474,13 @@ mod tests {
             format!("{{\"turns\": [{}]}}", many("1")),
             format!("[{}]", many("{\"turn\": 1, \"attempt\": 1, \"passed\": 1}")),
         ] {
-            let mut lean = Lean::default();
+            let mut lean = SummaryDocument::default();
             lean.take(&mut serde_json::Deserializer::from_str(&json)).unwrap();
             let facts = trajectory(lean, "trajectory.json");
             let kept = records(&facts);
             assert!(facts.is_cut && kept <= RECORDS && kept > RECORDS - 10, "{kept} of {}", &json[..40]);
         }
-        let mut lean = Lean::default();
+        let mut lean = SummaryDocument::default();
         let few = "{\"turns\": [{\"turn\": 1, \"attempts\": [{\"passed\": 1}]}]}";
         lean.take(&mut serde_json::Deserializer::from_str(few)).unwrap();
         assert!(!trajectory(lean, "trajectory.json").is_cut);

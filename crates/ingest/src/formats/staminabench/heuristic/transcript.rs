@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 
 use super::speaker::step_kind;
 use super::usage;
-use crate::formats::staminabench::bounded_json::{Bounded, KeepAll, Value, short};
+use crate::formats::staminabench::bounded_json::{BoundedDocument, KeepAll, Value, short};
 use crate::formats::staminabench::json_fields::normal;
 use crate::readers::json::{Node, cut};
 use files::{JsonSink, ReadError, Tree};
@@ -37,7 +37,7 @@ pub(super) fn read(tree: &Tree, path: &str, pointer: &str) -> Result<Transcript,
         way,
         range,
         transcript: Transcript::default(),
-        lean: Bounded::default(),
+        lean: BoundedDocument::default(),
         found: false,
     };
     let done = tree.read_json_into(path, CAP, &mut sink);
@@ -59,13 +59,13 @@ struct TranscriptSink {
     way: Vec<String>,
     range: Option<std::ops::Range<usize>>,
     transcript: Transcript,
-    lean: Bounded<KeepAll>,
+    lean: BoundedDocument<KeepAll>,
     found: bool,
 }
 
 impl JsonSink for TranscriptSink {
     fn restart(&mut self) {
-        (self.transcript, self.lean, self.found) = (Transcript::default(), Bounded::default(), false);
+        (self.transcript, self.lean, self.found) = (Transcript::default(), BoundedDocument::default(), false);
     }
     fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
         PointerSeed { sink: self, depth: 0 }.deserialize(json)
@@ -340,7 +340,7 @@ fn cut_step_text(text: &str, cut_before: u64) -> (String, u64) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::step_sums::Lean;
+    use super::super::step_sums::SummaryDocument;
     use super::*;
 
     fn transcript_steps(steps: &str) -> Vec<Step> {
@@ -349,7 +349,7 @@ mod tests {
             way: Vec::new(),
             range: None,
             transcript: Transcript::default(),
-            lean: Bounded::default(),
+            lean: BoundedDocument::default(),
             found: true,
         };
         for node in &list {
@@ -366,7 +366,7 @@ mod tests {
         let text = format!(r#"{{"{other}": 1, "{long}": {messages}, "a/b~c": {messages}}}"#);
         std::fs::write(folder.path().join("trajectory.json"), &text).unwrap();
         let tree = Tree::open(folder.path()).unwrap();
-        let mut lean = Lean::default();
+        let mut lean = SummaryDocument::default();
         lean.take(&mut serde_json::Deserializer::from_str(&text)).unwrap();
         assert_eq!(lean.steps.len(), 2);
         for pointer in lean.steps.keys() {
