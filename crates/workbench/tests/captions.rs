@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use model::{CensoringPolicy, EndReason, Ending};
+use workbench::Watch;
 use workbench::api::{
     Annotate, AttemptOf, Bands, CompareRequest, DisagreementMode, DisagreementRequest, DisagreementSort,
     ExportFormat, ExportOf, ExportRequest, FailureCasesRequest, FailuresRequest, FigureOf, GridSort, JobRef,
@@ -246,7 +247,7 @@ fn tables_of_a_report_and_its_bundle_say_it() {
     let request = CompareRequest { members: members(&TWO), ..CompareRequest::default() };
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("report");
-    library.workbench.export_report(&request, "icml:full", &to).unwrap();
+    library.workbench.export_report(&request, "icml:full", &to, &Watch::nobody()).unwrap();
     let mut looked_at = 0;
     for file in std::fs::read_dir(to.join("tables")).unwrap() {
         let path = file.unwrap().path();
@@ -333,7 +334,7 @@ fn a_run_and_its_copy_are_summed_once_and_what_each_counts_is_said() {
     let failed = |runs: &[&str]| {
         let to = tempfile::tempdir().unwrap();
         let report = to.path().join("report");
-        library.workbench.export_report(&request(runs), "icml", &report).unwrap();
+        library.workbench.export_report(&request(runs), "icml", &report, &Watch::nobody()).unwrap();
         let text = std::fs::read_to_string(report.join("report.md")).unwrap();
         text.lines().find(|line| line.contains(" attempts did not pass")).unwrap().to_owned()
     };

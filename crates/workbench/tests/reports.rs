@@ -7,6 +7,7 @@ use std::path::Path;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use test_folders::copy;
+use workbench::Watch;
 use workbench::api::{
     CompareRequest, ExportFormat, ExportOf, ExportRequest, Exported, ListRuns, Member, Nothing, Pairs,
     TableOf,
@@ -52,7 +53,7 @@ fn inputs_of_two_sources_of_one_name_are_all_hashed() {
     assert!(labels.iter().all(|label| table.contains(&format!(",{label},"))), "{table}");
     let to = places.path().join("report");
     let both: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
-    library.workbench.export_report(&compared_runs(&both), "icml", &to).unwrap();
+    library.workbench.export_report(&compared_runs(&both), "icml", &to, &Watch::nobody()).unwrap();
     let settings = std::fs::read_to_string(to.join("settings.json")).unwrap();
     assert!(labels.iter().all(|label| settings.contains(&format!("\"source\": \"{label}\""))), "{settings}");
     let sums = std::fs::read_to_string(to.join("inputs.sha256")).unwrap();
@@ -72,7 +73,8 @@ fn a_report_of_three_has_what_the_pages_have() {
     let library = Library::fixtures(&["staminabench"]);
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("report");
-    let made = library.workbench.export_report(&compared_runs(&THREE), "icml", &to).unwrap();
+    let made =
+        library.workbench.export_report(&compared_runs(&THREE), "icml", &to, &Watch::nobody()).unwrap();
     let has = |name: &str| made.files.iter().any(|file| file == name);
     for figure in [
         "survival",
@@ -137,7 +139,7 @@ fn every_attempt_that_did_not_pass_is_counted_by_why_it_ended() {
     let library = Library::new(&[path]);
     let run = library.workbench.list_runs(ListRuns::default()).unwrap().rows[0].id.clone();
     let to = folder.path().join("report");
-    library.workbench.export_report(&compared_runs(&[&run]), "icml", &to).unwrap();
+    library.workbench.export_report(&compared_runs(&[&run]), "icml", &to, &Watch::nobody()).unwrap();
     let table = std::fs::read_to_string(to.join("tables/end-reasons.csv")).unwrap();
     let rows: Vec<&str> = table.lines().filter_map(|line| line.strip_prefix("m,")).collect();
     let expected = ["tests failed,3", "agent timeout,1", "environment,1", "no verdict,1", "unfinished,1"];
@@ -353,7 +355,7 @@ fn nothing_of_a_report_is_written_through_a_link_in_its_folder() {
     let (outside, to) = (place("outside"), place("report"));
     std::os::unix::fs::symlink(&outside, to.join("specs")).unwrap();
     let asked_of = compared_runs(&THREE[..1]);
-    let refused = library.workbench.export_report(&asked_of, "icml", &to).unwrap_err();
+    let refused = library.workbench.export_report(&asked_of, "icml", &to, &Watch::nobody()).unwrap_err();
     assert_eq!(refused.code, "export.link");
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 1, "nothing is half-written");
     // The same of what lies beside a single file.
@@ -370,7 +372,7 @@ fn nothing_of_a_report_is_written_through_a_link_in_its_folder() {
     // Whoever names a link as the folder itself chose where it leads.
     let chosen = places.path().join("chosen");
     std::os::unix::fs::symlink(&outside, &chosen).unwrap();
-    library.workbench.export_report(&asked_of, "icml", &chosen).unwrap();
+    library.workbench.export_report(&asked_of, "icml", &chosen, &Watch::nobody()).unwrap();
     assert!(outside.join("report.html").exists());
 }
 
@@ -402,7 +404,8 @@ fn a_table_that_is_too_long_to_be_drawn_is_named_once_and_written_in_every_other
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("report");
     let runs = ["jobs.oracle-k2-oracle", "jobs.nop-k1-nop", "jobs.failures-k1-oracle"];
-    let saved = library.workbench.export_report(&compared_runs(&runs), "icml", &to).unwrap();
+    let saved =
+        library.workbench.export_report(&compared_runs(&runs), "icml", &to, &Watch::nobody()).unwrap();
     let long: Vec<&String> =
         saved.warnings.iter().filter(|warning| warning.contains("is not drawn")).collect();
     assert!(!long.is_empty(), "{:?}", saved.warnings);

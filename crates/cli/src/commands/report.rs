@@ -49,7 +49,7 @@ pub(crate) fn report(workbench: &Workbench, args: &ReportArgs, as_json: bool) ->
         return Ok(written(&workbench.export_watched(&request, &watch)?, as_json));
     }
     let to = absolute(&args.out)?;
-    let folder = workbench.export_report_watched(&comparison, &args.preset, Path::new(&to), &watch)?;
+    let folder = workbench.export_report(&comparison, &args.preset, Path::new(&to), &watch)?;
     for warning in &folder.warnings {
         note(&format!("warning: {warning}"));
     }

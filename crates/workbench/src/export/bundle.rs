@@ -159,17 +159,8 @@ impl Workbench {
     }
 
     /// Writes a bundle into a folder, which is made if it is not there. Files of the same names are replaced, others stay.
+    /// `watch` observes and stops it.
     pub fn export_report(
-        &self,
-        request: &CompareRequest,
-        preset: &str,
-        to: &Path,
-    ) -> Result<ReportFolder, ApiError> {
-        self.export_report_watched(request, preset, to, &Watch::nobody())
-    }
-
-    /// The same for whoever wants to see how it goes on, or to stop it.
-    pub fn export_report_watched(
         &self,
         request: &CompareRequest,
         preset: &str,

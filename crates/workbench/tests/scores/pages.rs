@@ -1,6 +1,7 @@
 //! Scores on pages, in tables and in reports.
 
 use figures::table::Value;
+use workbench::Watch;
 use workbench::api::{MatrixRequest, TableOf};
 
 use crate::library::Library;
@@ -40,7 +41,8 @@ fn pages_tables_and_reports_have_the_same_scores() {
     }
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("report");
-    let made = library.workbench.export_report(&compared_runs(&[&run.id]), "icml", &to).unwrap();
+    let made =
+        library.workbench.export_report(&compared_runs(&[&run.id]), "icml", &to, &Watch::nobody()).unwrap();
     for file in ["tables/scores.csv", "tables/published.csv"] {
         assert!(made.files.iter().any(|name| name == file), "{file}: {:?}", made.files);
     }
