@@ -64,6 +64,7 @@ pub fn mt_at_k(tasks: &[TaskRewards], k: usize) -> Option<f64> {
 /// MT@k over independent attempts as the mean over all subsets of k attempts, which does not depend on their order.
 ///
 /// For each round, with the n rewards sorted, the expected maximum of k of them is `Σ_j r_(j) · C(j−1, k−1) / C(n, k)`.
+/// No page shows it: the worked example of the benchmark has it beside [`mt_at_k`], and tests compare the two.
 pub fn mt_over_subsets(tasks: &[TaskRewards], k: usize) -> Option<f64> {
     if k == 0 {
         return None;
