@@ -67,7 +67,7 @@ pub(crate) struct AgentCall {
     /// `None` in direct mode.
     pub(crate) seen: Option<AttemptSummary>,
     /// The budget or the fault that ended it.
-    pub(crate) over: Option<StopReason>,
+    pub(crate) stop_reason: Option<StopReason>,
     /// Why its end is attributed to the endpoint, although the gateway has not ended it.
     pub(crate) blamed: Option<gateway::EndpointFault>,
 }
@@ -88,7 +88,7 @@ impl AgentCall {
     /// the gateway itself, the container, or a command that could not be started.
     pub(crate) fn ended_by(&self) -> Option<EndedBy> {
         let exit = self.end.exit;
-        match &self.over {
+        match &self.stop_reason {
             Some(StopReason::Budget { .. }) if self.spent_its_time() => return Some(EndedBy::TimeLimit),
             Some(StopReason::Budget { scope: Scope::Attempt, .. }) => return Some(EndedBy::Agent),
             Some(StopReason::Budget { .. } | StopReason::Endpoint { .. }) => return None,
@@ -111,7 +111,7 @@ impl AgentCall {
 
     /// Whether the attempt has used its time budget.
     fn spent_its_time(&self) -> bool {
-        matches!(&self.over, Some(StopReason::Budget { scope: Scope::Attempt, limit }) if limit == "seconds")
+        matches!(&self.stop_reason, Some(StopReason::Budget { scope: Scope::Attempt, limit }) if limit == "seconds")
     }
 }
 
@@ -245,7 +245,7 @@ pub(crate) async fn call(
         // Includes the last answers. Shown while the tests run.
         write_spending(status, plus(known.spent, seen.spent)).await;
     }
-    let over = seen.as_ref().map_or(late, |seen| seen.stop_reason.clone());
+    let stop_reason = seen.as_ref().map_or(late, |seen| seen.stop_reason.clone());
     // An attempt that a budget of the run cuts off is recorded, not dropped.
     let is_dropped = || stop.is_cancelled() && context.spent_budget().is_none();
     if seen.is_none() && (end.is_err() || is_dropped()) {
@@ -285,7 +285,7 @@ pub(crate) async fn call(
         Ok((end, outcome))
     });
     let (end, outcome) = read.await.map_err(AgentCallError::Files)?;
-    let mut called = AgentCall { end, outcome, seen, over, blamed: None };
+    let mut called = AgentCall { end, outcome, seen, stop_reason, blamed: None };
     let budget = context.settings.budgets.attempt.seconds.filter(|_| called.spent_its_time());
     let limit = Duration::from_secs(budget.unwrap_or(seconds));
     if let (Some(attempt), Some(ended_by)) = (&attempt, called.ended_by()) {
@@ -370,7 +370,7 @@ async fn run(
             }
         }
     });
-    let mut over = std::pin::pin!(async {
+    let mut stop_reason = std::pin::pin!(async {
         match (attempt, time) {
             (Some(attempt), _) => attempt.stopped().await,
             (None, Some((left, scope))) => {
@@ -386,7 +386,7 @@ async fn run(
     let end = loop {
         tokio::select! {
             end = &mut running => break end,
-            why = &mut over, if cut_off.is_none() => {
+            why = &mut stop_reason, if cut_off.is_none() => {
                 cut_off = Some(why);
                 grace.as_mut().reset(tokio::time::Instant::now() + GRACE);
             }

@@ -244,9 +244,9 @@ mod tests {
     #[test]
     fn the_gateway_judges_every_end_that_the_endpoint_may_have_caused() {
         use gateway::EndedBy;
-        let end_of = |end: Option<EndReason>, over: Option<StopReason>| {
+        let end_of = |end: Option<EndReason>, stop_reason: Option<StopReason>| {
             let mut ended = called(EndReason::AgentError, false, None, false);
-            (ended.outcome.end, ended.over) = (end, over);
+            (ended.outcome.end, ended.stop_reason) = (end, stop_reason);
             ended.ended_by()
         };
         let failed = Some(EndReason::AgentError);
@@ -281,7 +281,7 @@ mod tests {
             end: sandbox::ContainerEnd::default(),
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
             seen: (!direct).then_some(seen),
-            over: None,
+            stop_reason: None,
             blamed: blamed.map(|why| fault(why, Excuse::ForGood)),
         };
         called.end.exit.code = Some(if timed_out { 124 } else { 1 });

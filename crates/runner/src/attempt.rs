@@ -58,7 +58,7 @@ pub(crate) struct FinishedAttempt {
     /// The state of the session once it is recorded.
     pub(crate) after: SessionState,
     /// A budget of the attempt or of the episode that is spent.
-    pub(crate) over: Option<StopReason>,
+    pub(crate) spent_budget: Option<StopReason>,
     /// Time of everything but the agent, its server and the tests.
     pub(crate) own_seconds: f64,
 }
@@ -67,12 +67,12 @@ pub(crate) struct FinishedAttempt {
 pub(crate) struct DroppedAttempt {
     pub(crate) fault: Unrecorded,
     /// The results of its agent, if the call finished: shown if the attempt is given up.
-    pub(crate) left: Option<Box<UntestedAttempt>>,
+    pub(crate) untested: Option<Box<UntestedAttempt>>,
 }
 
 impl From<Unrecorded> for DroppedAttempt {
     fn from(fault: Unrecorded) -> Self {
-        Self { fault, left: None }
+        Self { fault, untested: None }
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct UntestedAttempt {
     prompt: Prompt,
     bill: Bill,
     /// A budget of the attempt or the episode that ended it.
-    over: Option<StopReason>,
+    spent_budget: Option<StopReason>,
     code: Option<KeptCode>,
 }
 
@@ -143,29 +143,32 @@ impl Attempt<'_> {
         let may_retry = self.repeats < REPEATS;
         let seconds = self.context.settings.limits.seconds;
         let judged = judge(self.context, self.known.worked, seconds, &called, may_retry);
-        let mut left = UntestedAttempt { started, started_at, called, prompt, bill, over: None, code: None };
+        let mut untested =
+            UntestedAttempt { started, started_at, called, prompt, bill, spent_budget: None, code: None };
         let (end, is_cut_off) = match judged {
-            Ok((over, end, is_cut_off)) => {
-                left.over = over;
+            Ok((spent_budget, end, is_cut_off)) => {
+                untested.spent_budget = spent_budget;
                 (end, is_cut_off)
             }
-            Err(fault) => return Err(DroppedAttempt { fault, left: Some(Box::new(left)) }),
+            Err(fault) => return Err(DroppedAttempt { fault, untested: Some(Box::new(untested)) }),
         };
-        left.code = self.keep_code().await?;
+        untested.code = self.keep_code().await?;
         if is_cut_off {
-            return Ok(self.record(left, TestResult::default(), end, true).await?);
+            return Ok(self.record(untested, TestResult::default(), end, true).await?);
         }
-        let disk_full = left.called.end.exit.disk_full;
+        let disk_full = untested.called.end.exit.disk_full;
         let tested = if disk_full {
             let why = "The workspace is larger than the container allows.".to_owned();
             TestResult { why: Some(why), ..TestResult::default() }
         } else {
             match (self.test().await, self.context.spent_budget()) {
                 (Err(Unrecorded::Stopped), Some(over)) => {
-                    return Ok(self.record(left, TestResult::default(), budget_spent(&over), true).await?);
+                    return Ok(self
+                        .record(untested, TestResult::default(), budget_spent(&over), true)
+                        .await?);
                 }
                 (Ok(tested), _) => tested,
-                (Err(fault), _) => return Err(DroppedAttempt { fault, left: Some(Box::new(left)) }),
+                (Err(fault), _) => return Err(DroppedAttempt { fault, untested: Some(Box::new(untested)) }),
             }
         };
         if disk_full {
@@ -174,19 +177,20 @@ impl Attempt<'_> {
             blocking(move || folders.restore()).await?;
         }
         kill_points::point("tests ended");
-        Ok(self.record(left, tested, end, false).await?)
+        Ok(self.record(untested, tested, end, false).await?)
     }
 
     /// Records an attempt that is given up, with what its agent left before something outside ended it.
     pub(crate) async fn given_up(
         &self,
-        left: UntestedAttempt,
+        untested: UntestedAttempt,
         end: AgentEnd,
     ) -> Result<FinishedAttempt, RunError> {
         let code = self.keep_code().await?;
-        let played = self.record(UntestedAttempt { code, ..left }, TestResult::default(), end, true).await?;
+        let played =
+            self.record(UntestedAttempt { code, ..untested }, TestResult::default(), end, true).await?;
         // The session of the agent is that of before the attempt, and no budget ended it.
-        Ok(FinishedAttempt { after: self.known.clone(), over: None, ..played })
+        Ok(FinishedAttempt { after: self.known.clone(), spent_budget: None, ..played })
     }
 
     /// Whether it begins from the snapshot of the turn's first attempt.
@@ -351,16 +355,16 @@ pub(crate) fn judge(
     called: &AgentCall,
     may_retry: bool,
 ) -> Result<(Option<StopReason>, AgentEnd, bool), Unrecorded> {
-    let over = budget(context, called)?;
+    let spent_budget = budget(context, called)?;
     match context.spent_budget() {
-        Some(of_run) => Ok((over, budget_spent(&of_run), true)),
+        Some(of_run) => Ok((spent_budget, budget_spent(&of_run), true)),
         None => {
             // Otherwise a relay has proven the connection to the gateway.
             if context.settings.reach == sandbox::Reach::Open && !worked {
                 reached(called)?;
             }
-            let end = agent_end(called, over.as_ref(), seconds, may_retry)?;
-            Ok((over, end, false))
+            let end = agent_end(called, spent_budget.as_ref(), seconds, may_retry)?;
+            Ok((spent_budget, end, false))
         }
     }
 }
@@ -368,7 +372,7 @@ pub(crate) fn judge(
 /// The budget of the attempt or the episode that ended it. A budget of the run ends the run; a fault is attributed to the
 /// endpoint.
 fn budget(context: &RunContext, called: &AgentCall) -> Result<Option<StopReason>, Unrecorded> {
-    match called.over.clone() {
+    match called.stop_reason.clone() {
         Some(over @ StopReason::Budget { scope: Scope::Run, .. }) => {
             context.end(Ending::Budget(over));
             // If something else has ended the run before, that reason counts.

@@ -323,7 +323,7 @@ impl Episode<'_> {
         data: &TurnData,
         played: FinishedAttempt,
     ) -> Result<Next, RunError> {
-        let FinishedAttempt { record, after, over, own_seconds } = played;
+        let FinishedAttempt { record, after, spent_budget, own_seconds } = played;
         let turn = data.turn;
         self.write(record.clone(), after).await?;
         let (cells, spent) = (self.cells(), self.known.spent);
@@ -333,11 +333,11 @@ impl Episode<'_> {
         });
         keep_score(self.context, self.planned, &self.trajectory);
         self.context.tell_attempt(&self.planned.name, turn, &record, own_seconds);
-        self.context.tell_spent(over.clone()).await;
+        self.context.tell_spent(spent_budget.clone()).await;
         let next = self.after_last().unwrap_or(Next::Retry);
         // After the last turn has passed, no budget can cut anything off.
         let is_done = matches!(next, Next::Over(EndReason::PassedAll));
-        if !is_done && matches!(over, Some(StopReason::Budget { scope: Scope::Episode, .. })) {
+        if !is_done && matches!(spent_budget, Some(StopReason::Budget { scope: Scope::Episode, .. })) {
             return Ok(Next::Over(EndReason::Budget));
         }
         Ok(next)

@@ -123,7 +123,7 @@ impl Episode<'_> {
                 // This only stops the attempt; the other branch returns when it has ended.
                 never = retry_on_request(self.context, self.planned, &self.status, &stop) => match never {},
             };
-            let DroppedAttempt { fault, left } = match played {
+            let DroppedAttempt { fault, untested } = match played {
                 Ok(played) => {
                     let cut_off = played.record.verdict == Verdict::Unfinished;
                     let next = self.commit(data, played).await?;
@@ -181,10 +181,10 @@ impl Episode<'_> {
                     self.context.count_endpoint(true);
                 }
                 let end = agent_end::given_up(reason, &why);
-                let played = match left {
-                    Some(left) => {
+                let played = match untested {
+                    Some(untested) => {
                         self.attempt_of(data, attempt, &connections, &stop, repeats)
-                            .given_up(*left, end)
+                            .given_up(*untested, end)
                             .await?
                     }
                     None => self.unplayed(attempt, end, repeats),
@@ -248,7 +248,7 @@ impl Episode<'_> {
             repeats,
             ..AttemptRecord::default()
         };
-        FinishedAttempt { record, after: self.known.clone(), over: None, own_seconds: 0.0 }
+        FinishedAttempt { record, after: self.known.clone(), spent_budget: None, own_seconds: 0.0 }
     }
 }
 

@@ -21,12 +21,12 @@ impl Attempt<'_> {
     /// is shown with its cost and files, and a resume retries it.
     pub(super) async fn record(
         &self,
-        left: UntestedAttempt,
+        untested: UntestedAttempt,
         tested: TestResult,
         end: AgentEnd,
         cut_off: bool,
     ) -> Result<FinishedAttempt, RunError> {
-        let UntestedAttempt { started, started_at, called, prompt, bill, over, code } = left;
+        let UntestedAttempt { started, started_at, called, prompt, bill, spent_budget, code } = untested;
         let passed = tested.verdicts.as_ref().is_some_and(|v| v.total > 0 && v.passed == v.total);
         let verdict = match &tested.verdicts {
             Some(_) if passed => Verdict::Passed,
@@ -107,7 +107,7 @@ impl Attempt<'_> {
             ..AttemptRecord::default()
         };
         tracing::debug!(turn, attempt = self.number, ?verdict, own_seconds, "an attempt ended");
-        Ok(FinishedAttempt { record, after, over, own_seconds })
+        Ok(FinishedAttempt { record, after, spent_budget, own_seconds })
     }
 
     fn feedback(&self, tested: &TestResult, reason: Option<EndReason>) -> String {

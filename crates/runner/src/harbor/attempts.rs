@@ -147,7 +147,7 @@ impl Trial<'_> {
         let has_no_reward = played.raised.is_some() && played.rewards.is_none();
         let is_below = reward::below(&step.min_reward, played.rewards.as_ref()).is_some();
         let verifier_output = self.verifier_output(&played);
-        let over = played.call.as_ref().and_then(|call| call.over.clone());
+        let spent_budget = played.call.as_ref().and_then(|call| call.spent_budget.clone());
         let mut record = self.record(step, number, played, started, started_at).await?;
         (self.is_resumed, self.repeats) = (false, 0);
         let has_passed = record.verdict == Verdict::Passed;
@@ -172,7 +172,7 @@ impl Trial<'_> {
             }
             _ => Ok(None),
         };
-        self.commit(number, record, over).await?;
+        self.commit(number, record, spent_budget).await?;
         let kept = match kept {
             Ok(kept) => kept,
             Err(error) => return Ok(AttemptEnd::Ended(self.broken(&error))),

@@ -73,7 +73,7 @@ impl Trial<'_> {
             prompt,
             restarts,
             end: None,
-            over: None,
+            spent_budget: None,
         });
         played.agent = called.end;
         let is_unanswered = matches!(judged, Err(Unrecorded::Unanswered { .. }));
@@ -85,12 +85,12 @@ impl Trial<'_> {
             let message = "the container of the task ended while the agent worked in it".to_owned();
             return Err(StepFailure::Ended(EndReason::KilledItself, "ContainerLost", message));
         }
-        let (over, end, _) = judged.map_err(|fault| self.fault(fault, is_first))?;
+        let (spent_budget, end, _) = judged.map_err(|fault| self.fault(fault, is_first))?;
         if let (Some(reason), Some(Exception { kind, message })) = (end.reason, &end.exception) {
             played.raise(reason, kind, message);
         }
         if let Some(call) = &mut played.call {
-            (call.end, call.over) = (end.reason, over);
+            (call.end, call.spent_budget) = (end.reason, spent_budget);
         }
         Ok(())
     }

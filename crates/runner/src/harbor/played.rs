@@ -69,5 +69,5 @@ pub(super) struct CallResult {
     /// Why the agent's call did not end well; empty if it did.
     pub(super) end: Option<EndReason>,
     /// A budget of the attempt or the episode that is spent.
-    pub(super) over: Option<StopReason>,
+    pub(super) spent_budget: Option<StopReason>,
 }
