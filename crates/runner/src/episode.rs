@@ -115,7 +115,7 @@ impl Episode<'_> {
         }
         let first = match self.after_last() {
             // The episode was left between its last attempt and its end.
-            Some(Next::Over(reason)) => return self.over(reason, None).await,
+            Some(Next::Over(reason)) => return self.end_episode(reason, None).await,
             Some(Next::Turn) => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn + 1),
             Some(Next::Retry) | None => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn),
         };
@@ -140,13 +140,13 @@ impl Episode<'_> {
                 match next {
                     Next::Retry => {}
                     Next::Turn => break,
-                    Next::Over(reason) => return self.over(reason, None).await,
+                    Next::Over(reason) => return self.end_episode(reason, None).await,
                 }
             }
         }
         let all = self.trajectory.stamina() == self.planned.turns;
         let reason = if all { EndReason::PassedAll } else { self.last_reason() };
-        self.over(reason, None).await
+        self.end_episode(reason, None).await
     }
 
     /// Ends the episode if its budget is spent. Otherwise the run ends.
@@ -154,7 +154,7 @@ impl Episode<'_> {
         match blocked {
             CannotStart::Budget(over) => {
                 self.context.tell_spent(Some(over.clone())).await;
-                self.over(EndReason::Budget, budget_spent(&over).exception).await
+                self.end_episode(EndReason::Budget, budget_spent(&over).exception).await
             }
             CannotStart::RunEnds => Ok(EpisodeEnd::Unfinished),
         }
@@ -385,11 +385,11 @@ impl Episode<'_> {
     async fn unreadable(&mut self, turn: u32, error: &PackError) -> Result<EpisodeEnd, RunError> {
         let message = self.context.scrub.text(&format!("Turn {turn} cannot be read. {error}"));
         tracing::warn!("{}: {message}", self.planned.name);
-        self.over(EndReason::Environment, Some(exception("PackError", &message))).await
+        self.end_episode(EndReason::Environment, Some(exception("PackError", &message))).await
     }
 
     /// Ends the episode.
-    async fn over(
+    async fn end_episode(
         &mut self,
         reason: EndReason,
         exception: Option<Exception>,

@@ -68,7 +68,7 @@ impl Trial<'_> {
         self.status.rest();
         let is_over = self.trajectory.end.finished_at.is_some();
         match ended {
-            StepsEnd::Over(reason, exception) if !is_over => self.over(reason, exception).await,
+            StepsEnd::Over(reason, exception) if !is_over => self.end_trial(reason, exception).await,
             StepsEnd::Over(..) => {
                 keep_score(self.context, self.planned, &self.trajectory);
                 reopen::show_over(&self.status, self.planned, &self.trajectory);
@@ -92,7 +92,7 @@ impl Trial<'_> {
     }
 
     /// Ends the trial.
-    pub(super) async fn over(
+    pub(super) async fn end_trial(
         &mut self,
         reason: EndReason,
         exception: Option<Exception>,

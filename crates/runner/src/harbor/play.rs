@@ -109,7 +109,7 @@ pub(crate) async fn play(
     trial.release().await;
     match ended? {
         StepsEnd::Over(reason, exception) => {
-            let end = trial.over(reason, exception).await?;
+            let end = trial.end_trial(reason, exception).await?;
             // Once its end is written: a trial without either would be retried from its first step.
             if !is_resumable(reason) {
                 forget_snapshots(&context, &trial.owner).await;
