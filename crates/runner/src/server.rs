@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use sandbox::{Containers, SandboxError, ServerAt, ServerContainer, ServerEnd};
+use sandbox::{Containers, SandboxError, ServerAddress, ServerContainer, ServerEnd};
 use scenario::suite::Suite;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -67,7 +67,7 @@ pub(crate) async fn test(
 
 async fn listen_and_test(
     containers: &Containers,
-    at: &ServerAt,
+    at: &ServerAddress,
     suite: Arc<Suite>,
     stop: &CancellationToken,
     on_ready: impl FnOnce(),
@@ -127,7 +127,11 @@ enum Ready {
 }
 
 /// Waits until the server answers, or has accepted a connection for long enough.
-async fn ready(containers: &Containers, at: &ServerAt, address: SocketAddr) -> Result<Ready, SandboxError> {
+async fn ready(
+    containers: &Containers,
+    at: &ServerAddress,
+    address: SocketAddr,
+) -> Result<Ready, SandboxError> {
     let until = Instant::now() + READY;
     let mut wait = Duration::from_millis(10);
     let mut taken = false;

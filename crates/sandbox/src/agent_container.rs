@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::container::{GRACE, Network, Output, Plan};
-use crate::disk::{self, Full};
+use crate::disk::{self, FullDisk};
 use crate::output::KeptOutput;
 use crate::owner::unique_name;
 use crate::snapshot::give_to;
@@ -168,8 +168,8 @@ impl Engine {
                 why = &mut full, if watching => {
                     watching = false;
                     match why {
-                        Full::Limit => exit.disk_full = true,
-                        Full::Host { path, free } => host_full = Some((path, free)),
+                        FullDisk::Limit => exit.disk_full = true,
+                        FullDisk::Host { path, free } => host_full = Some((path, free)),
                     }
                     self.stop(name, Duration::ZERO).await?;
                 }

@@ -28,7 +28,7 @@ pub(crate) const RESERVE: u64 = 256 << 20;
 
 /// Why a container has to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Full {
+pub(crate) enum FullDisk {
     /// It went over its own limit.
     Limit,
     /// The disk of the host has next to nothing left, whoever used it.
@@ -41,12 +41,12 @@ pub(crate) enum Full {
 }
 
 /// Comes back when a container uses more than `limit` bytes; else never.
-pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit: u64) -> Full {
+pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit: u64) -> FullDisk {
     loop {
         let began = Instant::now();
         let (size, free) = folders(volumes.clone()).await;
         if size.too_deep {
-            return Full::Limit;
+            return FullDisk::Limit;
         }
         let used = size.bytes.saturating_add(
             beside(engine, name, &[volumes.workspace.clone(), volumes.home.clone()], limit).await,
@@ -61,7 +61,7 @@ pub(crate) async fn watch(engine: &Engine, name: &str, volumes: &Volumes, limit:
 
 /// Comes back when a container without volumes uses more than `limit` bytes, or the disk of a local engine is nearly full;
 /// else never.
-pub(crate) async fn watch_layer(engine: &Engine, name: &str, limit: u64) -> Full {
+pub(crate) async fn watch_layer(engine: &Engine, name: &str, limit: u64) -> FullDisk {
     let root = engine.info.root.clone().filter(|root| root.is_dir());
     loop {
         let began = Instant::now();
@@ -77,12 +77,12 @@ pub(crate) async fn watch_layer(engine: &Engine, name: &str, limit: u64) -> Full
 
 /// Why a container has to end that uses so much on a disk with so much left. Its own limit comes first: one that is over it is not
 /// excused by having filled the host as well.
-fn full(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<Full> {
+fn full(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<FullDisk> {
     if used > limit {
-        return Some(Full::Limit);
+        return Some(FullDisk::Limit);
     }
     let free = free.filter(|free| *free < RESERVE)?;
-    Some(Full::Host { path: folder.display().to_string(), free })
+    Some(FullDisk::Host { path: folder.display().to_string(), free })
 }
 
 /// That the disk of the host has next to nothing left, as a fault of the machine.
@@ -190,9 +190,9 @@ mod tests {
     #[test]
     fn a_container_over_its_own_limit_is_not_excused_by_a_full_host() {
         let state = |used, free| full(used, 100, free, Path::new("/w"));
-        let host = |free| Some(Full::Host { path: "/w".to_owned(), free });
-        assert_eq!(state(101, Some(0)), Some(Full::Limit));
-        assert_eq!(state(101, Some(RESERVE)), Some(Full::Limit));
+        let host = |free| Some(FullDisk::Host { path: "/w".to_owned(), free });
+        assert_eq!(state(101, Some(0)), Some(FullDisk::Limit));
+        assert_eq!(state(101, Some(RESERVE)), Some(FullDisk::Limit));
         assert_eq!(state(100, Some(RESERVE - 1)), host(RESERVE - 1));
         assert_eq!(state(100, Some(RESERVE)), None);
         assert_eq!(state(100, None), None, "nobody knows what is free");

@@ -22,7 +22,7 @@ pub use task::HARNESS_PROGRAMS;
 
 /// An image that the caller knows something of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct WantedImage {
     /// Its name: `stamina/qwen-code:0.24.4`.
     pub image: String,
     /// A command that prints the version of what it is there for.

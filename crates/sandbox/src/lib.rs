@@ -40,13 +40,14 @@ use ts_rs::TS;
 
 pub use engine::{Engine, EngineInfo};
 pub use images::{
-    BuildNews, BuildSettings, Check, ImageState, RECIPES, Recipe, Stacks, Trial, Wanted, default_ca, recipe,
+    BuildNews, BuildSettings, Check, ImageState, RECIPES, Recipe, Stacks, Trial, WantedImage, default_ca,
+    recipe,
 };
 pub use leftovers::snapshot_name;
 pub use local::Local;
 pub use owner::{Process, run_of_folder};
 pub use task_container::{
-    ContainerFile, ContainerFiles, OpenTask, Packed, Shares, TaskCommand, TaskContainer,
+    ContainerFile, ContainerFiles, OpenTask, PackedFiles, Shares, TaskCommand, TaskContainer,
 };
 pub use volumes::container_user;
 
@@ -211,7 +212,7 @@ pub struct ContainerEnd {
 
 /// A running server container.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ServerAt {
+pub struct ServerAddress {
     /// Where tests reach it; `None` = it has ended already.
     pub address: Option<SocketAddr>,
     /// Id of the container or process, to end it.
@@ -397,7 +398,7 @@ impl Containers {
     }
 
     /// Starts a server. It may not listen yet when this returns.
-    pub async fn serve(&self, what: &ServerContainer) -> Result<ServerAt, SandboxError> {
+    pub async fn serve(&self, what: &ServerContainer) -> Result<ServerAddress, SandboxError> {
         match self {
             Self::Engine(engine) => engine.serve(what).await,
             Self::Local(local) => local.serve(what),
@@ -405,7 +406,7 @@ impl Containers {
     }
 
     /// Whether the server's container still runs.
-    pub async fn runs(&self, server: &ServerAt) -> Result<bool, SandboxError> {
+    pub async fn runs(&self, server: &ServerAddress) -> Result<bool, SandboxError> {
         match self {
             Self::Engine(engine) => engine.runs(server).await,
             Self::Local(local) => Ok(local.runs(server)),
@@ -413,7 +414,7 @@ impl Containers {
     }
 
     /// Ends a server and removes its container.
-    pub async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
+    pub async fn end(&self, server: ServerAddress) -> Result<ServerEnd, SandboxError> {
         match self {
             Self::Engine(engine) => engine.end(server).await,
             Self::Local(local) => local.end(server).await,

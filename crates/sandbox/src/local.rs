@@ -23,7 +23,8 @@ use crate::agent_container::ContainerOutput;
 use crate::container::GRACE;
 use crate::output::KeptOutput;
 use crate::{
-    AgentContainer, ContainerEnd, ContainerExit, SandboxError, ServerAt, ServerContainer, ServerEnd, Volumes,
+    AgentContainer, ContainerEnd, ContainerExit, SandboxError, ServerAddress, ServerContainer, ServerEnd,
+    Volumes,
 };
 
 /// Ports that servers get: below those that systems hand out by themselves (from 32768), so that a client that asks for a server
@@ -120,7 +121,7 @@ impl Local {
 
     /// Serves the schema that lies in the workspace by this program itself. `run.sh` is not run: the workspace may have come
     /// with a results folder from somebody else, and here is no container around it.
-    pub(crate) fn serve(&self, what: &ServerContainer) -> Result<ServerAt, SandboxError> {
+    pub(crate) fn serve(&self, what: &ServerContainer) -> Result<ServerAddress, SandboxError> {
         let schema = what.volumes.workspace.join(SCHEMA);
         if std::fs::symlink_metadata(&schema).is_ok_and(|found| !found.is_file()) {
             return Err(SandboxError::Files {
@@ -146,15 +147,15 @@ impl Local {
         });
         let id = format!("process {}", group.id);
         model::lock(&self.served).insert(id.clone(), LocalServer { group, log, reader });
-        Ok(ServerAt { address: Some(address), id })
+        Ok(ServerAddress { address: Some(address), id })
     }
 
-    pub(crate) fn runs(&self, server: &ServerAt) -> bool {
+    pub(crate) fn runs(&self, server: &ServerAddress) -> bool {
         let mut served = model::lock(&self.served);
         served.get_mut(&server.id).is_some_and(|served| matches!(served.group.child.try_wait(), Ok(None)))
     }
 
-    pub(crate) async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
+    pub(crate) async fn end(&self, server: ServerAddress) -> Result<ServerEnd, SandboxError> {
         let served = model::lock(&self.served).remove(&server.id);
         let Some(mut served) = served else {
             return Ok(ServerEnd::default());

@@ -15,11 +15,11 @@ use tokio::task::JoinHandle;
 
 use crate::agent_container::{NEWS_LAG, News, give_volumes};
 use crate::container::{Network, Plan, State};
-use crate::disk::Full;
+use crate::disk::FullDisk;
 use crate::output::KeptOutput;
 use crate::owner::unique_name;
 use crate::{
-    ContainerExit, Engine, ExtraArgs, Limits, SandboxError, ServerAt, ServerContainer, ServerEnd, disk,
+    ContainerExit, Engine, ExtraArgs, Limits, SandboxError, ServerAddress, ServerContainer, ServerEnd, disk,
     network,
 };
 
@@ -38,17 +38,17 @@ pub(crate) struct RunningServer {
     log: Arc<Mutex<KeptOutput>>,
     reader: JoinHandle<()>,
     watchman: JoinHandle<()>,
-    news: watch::Receiver<Heard>,
+    news: watch::Receiver<ServerNews>,
     listener: JoinHandle<()>,
     /// Set once a full disk has ended it: its own limit, or the host's.
-    full: Arc<OnceLock<Full>>,
+    full: Arc<OnceLock<FullDisk>>,
     began: Instant,
     limits: Limits,
 }
 
 /// What is heard of a server while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Heard {
+enum ServerNews {
     Nothing,
     /// Somebody has sent it a signal.
     Signal,
@@ -65,7 +65,7 @@ impl Drop for RunningServer {
 }
 
 impl Engine {
-    pub(crate) async fn serve(&self, what: &ServerContainer) -> Result<ServerAt, SandboxError> {
+    pub(crate) async fn serve(&self, what: &ServerContainer) -> Result<ServerAddress, SandboxError> {
         let run = &what.owner.run;
         let network = network::servers(run);
         self.network(run, &network, true).await?;
@@ -109,7 +109,7 @@ impl Engine {
         what: &ServerContainer,
         name: &str,
         network: &str,
-    ) -> Result<ServerAt, SandboxError> {
+    ) -> Result<ServerAddress, SandboxError> {
         let argv = ["sh", "/workspace/run.sh"].map(ToOwned::to_owned);
         let port = next_port();
         let env = [("PORT".to_owned(), port.to_string())];
@@ -125,7 +125,7 @@ impl Engine {
             network: Network::Inside(network.to_owned()),
             extra: &ExtraArgs::default(),
         };
-        let (tell, news) = watch::channel(Heard::Nothing);
+        let (tell, news) = watch::channel(ServerNews::Nothing);
         // Before it is started, so that nothing is missed.
         let listener = tokio::spawn(listen(self.clone(), name.to_owned(), tell));
         let mut output = self.start(&plan).await.inspect_err(|_| listener.abort())?;
@@ -153,14 +153,17 @@ impl Engine {
                 is_gone: false,
             });
         }
-        Ok(ServerAt { address: address.map(|address| SocketAddr::new(address, port)), id: name.to_owned() })
+        Ok(ServerAddress {
+            address: address.map(|address| SocketAddr::new(address, port)),
+            id: name.to_owned(),
+        })
     }
 
-    pub(crate) async fn runs(&self, server: &ServerAt) -> Result<bool, SandboxError> {
+    pub(crate) async fn runs(&self, server: &ServerAddress) -> Result<bool, SandboxError> {
         Ok(self.state(&server.id).await?.is_some_and(|state| state.running))
     }
 
-    pub(crate) async fn end(&self, server: ServerAt) -> Result<ServerEnd, SandboxError> {
+    pub(crate) async fn end(&self, server: ServerAddress) -> Result<ServerEnd, SandboxError> {
         let served = model::lock(&self.served).remove(&server.id);
         let state = self.state(&server.id).await;
         let is_lost = match (&state, &served) {
@@ -187,7 +190,7 @@ impl Engine {
             None => Some(ContainerExit::default()),
         };
         removed?;
-        if let Some(Full::Host { path, free }) = served.as_ref().and_then(|served| served.full.get()) {
+        if let Some(FullDisk::Host { path, free }) = served.as_ref().and_then(|served| served.full.get()) {
             // Not its own: nobody can say whether it would have passed.
             return Err(disk::no_room(path.clone(), *free));
         }
@@ -211,19 +214,20 @@ async fn was_lost(state: &State, served: &RunningServer) -> bool {
     }
     // Told to end, it may choose any code. With an engine it goes without being asked, and of one that dockerd lost there is none.
     let by_signal = matches!(state.code, None | Some(137 | 143 | 255));
-    let lost = |heard: &Heard| *heard == Heard::Signal || (by_signal && *heard == Heard::Silence);
+    let lost =
+        |heard: &ServerNews| *heard == ServerNews::Signal || (by_signal && *heard == ServerNews::Silence);
     // News of it may come a moment after the end.
     let mut news = served.news.clone();
     tokio::time::timeout(NEWS_LAG, news.wait_for(lost)).await.is_ok_and(|told| told.is_ok())
 }
 
 /// Listens to what the engine tells of a server.
-async fn listen(engine: Engine, name: String, tell: watch::Sender<Heard>) {
+async fn listen(engine: Engine, name: String, tell: watch::Sender<ServerNews>) {
     let mut news = std::pin::pin!(engine.news(&name));
-    let mut heard = Heard::Silence;
+    let mut heard = ServerNews::Silence;
     while let Some(told) = news.next().await {
         if matches!(told, News::Killed) {
-            heard = Heard::Signal;
+            heard = ServerNews::Signal;
             break;
         }
     }
@@ -233,7 +237,7 @@ async fn listen(engine: Engine, name: String, tell: watch::Sender<Heard>) {
 }
 
 /// A server may fill the disk just as an agent may.
-async fn watch_disk(engine: Engine, name: String, what: ServerContainer, full: Arc<OnceLock<Full>>) {
+async fn watch_disk(engine: Engine, name: String, what: ServerContainer, full: Arc<OnceLock<FullDisk>>) {
     let why = disk::watch(&engine, &name, &what.volumes, what.limits.disk).await;
     tracing::warn!(?why, name, "a server container has used up its disk");
     let _ = full.set(why);

@@ -26,11 +26,11 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use self::archive::{ContainerFile, ContainerFiles, Packed};
+pub use self::archive::{ContainerFile, ContainerFiles, PackedFiles};
 pub use self::beside::Shares;
 pub use self::exec::TaskCommand;
 use crate::container::signed;
-use crate::disk::{self, Full};
+use crate::disk::{self, FullDisk};
 use crate::engine_error::{failed, status};
 use crate::leftovers::{KEPT_BY, KEPT_ON, kept_by_label, kept_on_label};
 use crate::owner::{key, labels, unique_name};
@@ -81,7 +81,7 @@ pub struct OpenTask {
     /// The container by which it reaches the gateway.
     relay: Option<String>,
     /// Set once the container was ended from outside.
-    ended: Arc<Mutex<Option<Full>>>,
+    ended: Arc<Mutex<Option<FullDisk>>>,
     watching: tokio::task::JoinHandle<()>,
     closed: bool,
 }
@@ -186,7 +186,7 @@ impl Engine {
         &self,
         name: &str,
         limit: u64,
-        ended: Arc<Mutex<Option<Full>>>,
+        ended: Arc<Mutex<Option<FullDisk>>>,
     ) -> tokio::task::JoinHandle<()> {
         let (engine, name) = (self.clone(), name.to_owned());
         tokio::spawn(async move {
@@ -234,7 +234,7 @@ impl OpenTask {
 
     /// Lays files into a folder, which has to be there. A folder that a name leads through is entered inside the container
     /// only.
-    pub async fn put(&self, folder: &str, files: Packed) -> Result<(), SandboxError> {
+    pub async fn put(&self, folder: &str, files: PackedFiles) -> Result<(), SandboxError> {
         let options = UploadToContainerOptions { path: folder.to_owned(), ..Default::default() };
         let sent =
             self.engine.docker.upload_to_container(&self.name, Some(options), body_full(files.into_bytes()));
@@ -327,7 +327,7 @@ impl OpenTask {
     }
 
     /// Why the container was ended from outside, if it was.
-    fn full(&self) -> Option<Full> {
+    fn full(&self) -> Option<FullDisk> {
         model::lock(&self.ended).clone()
     }
 

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails here says where")]
 
 use sandbox::Engine;
-use sandbox::images::{BuildNews, BuildSettings, RECIPES, Recipe, Wanted, default_ca};
+use sandbox::images::{BuildNews, BuildSettings, RECIPES, Recipe, WantedImage, default_ca};
 use tokio_util::sync::CancellationToken;
 
 /// How each image is asked for its version. The program has its own list, in crate `harness`.
@@ -67,7 +67,7 @@ async fn images_are_built_and_work() {
         assert!(state.there && state.ours && state.current == Some(true), "{state:?}");
         let version = recipe.image.rsplit(':').next().unwrap();
         let trial = engine
-            .try_image(&Wanted {
+            .try_image(&WantedImage {
                 image: recipe.image.to_owned(),
                 probe: probe(recipe.name),
                 version: Some(version.to_owned()),
@@ -86,7 +86,7 @@ async fn an_image_that_is_not_there_or_does_not_work_says_so() {
     assert!(!missing.there && !missing.ours && missing.current.is_none());
     // Debian alone has no Flask.
     let trial = engine
-        .try_image(&Wanted {
+        .try_image(&WantedImage {
             image: std::env::var("STAMINA_TEST_IMAGE").unwrap_or_else(|_| "debian:trixie-slim".to_owned()),
             probe: vec!["no-such-program".to_owned()],
             version: Some("1".to_owned()),

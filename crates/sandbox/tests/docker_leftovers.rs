@@ -156,7 +156,7 @@ async fn a_relay_that_is_ended_under_a_container_is_told_and_made_anew() {
 async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself() {
     let place = Place::new().await;
     let docker = docker();
-    let over = async |at: &sandbox::ServerAt| {
+    let over = async |at: &sandbox::ServerAddress| {
         let began = std::time::Instant::now();
         while place.containers.runs(at).await.unwrap() {
             assert!(began.elapsed() < Duration::from_mins(2));

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use bytes::Bytes;
 use harness::HomeFile;
 use sandbox::images::HARNESS_PROGRAMS;
-use sandbox::{AgentContainer, ContainerEnd, ContainerFiles, OpenTask, Packed, SandboxError, TaskCommand};
+use sandbox::{
+    AgentContainer, ContainerEnd, ContainerFiles, OpenTask, PackedFiles, SandboxError, TaskCommand,
+};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -37,9 +39,9 @@ pub(crate) fn variables(container: &OpenTask) -> [(String, String); 3] {
 }
 
 /// The archive of files in HOME, with the folders that lead to them, which everybody may write to.
-fn packed(files: &[HomeFile]) -> Packed {
+fn packed(files: &[HomeFile]) -> PackedFiles {
     let home = harness::HOME.trim_start_matches('/');
-    let mut packed = Packed::changed_now();
+    let mut packed = PackedFiles::changed_now();
     // Writing to memory does not fail.
     let _ = packed.folder(home, true);
     let mut made = BTreeSet::new();

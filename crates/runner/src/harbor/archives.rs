@@ -1,7 +1,7 @@
 //! Folders of a task as archives for its container.
 
 use files::{Tree, join};
-use sandbox::Packed;
+use sandbox::PackedFiles;
 
 /// Most bytes and entries of one archive: it is held in memory.
 const MOST_BYTES: u64 = 256 << 20;
@@ -11,7 +11,7 @@ pub(super) const LARGEST_SOLUTION: u64 = 4 << 20;
 pub(super) const MOST_FILES: u32 = 1_000;
 
 /// Adds what lies in a folder to an archive, below `to`. The error is a sentence that names the file. Blocks.
-pub(super) fn folder(tree: &Tree, from: &str, to: &str, packed: &mut Packed) -> Result<(), String> {
+pub(super) fn folder(tree: &Tree, from: &str, to: &str, packed: &mut PackedFiles) -> Result<(), String> {
     add(tree, from, to, packed, &mut RoomLeft::of_archive())
 }
 
@@ -99,7 +99,13 @@ impl RoomLeft {
     }
 }
 
-fn add(tree: &Tree, from: &str, to: &str, packed: &mut Packed, left: &mut RoomLeft) -> Result<(), String> {
+fn add(
+    tree: &Tree,
+    from: &str,
+    to: &str,
+    packed: &mut PackedFiles,
+    left: &mut RoomLeft,
+) -> Result<(), String> {
     for entry in tree.list(from) {
         let (path, name) = (join(from, &entry.name), join(to, &entry.name));
         if entry.is_folder() {

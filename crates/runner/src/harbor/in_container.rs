@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use model::{EndReason, one_line};
-use sandbox::{ContainerEnd, Packed, SandboxError, TaskCommand};
+use sandbox::{ContainerEnd, PackedFiles, SandboxError, TaskCommand};
 
 use super::archives;
 use super::file::Health;
@@ -52,7 +52,7 @@ impl Trial<'_> {
     pub(super) async fn lay(&self, folder: &str, to: &str, at: &str) -> Result<(), StepFailure> {
         let (tasks, folder, to) = (self.tasks.clone(), folder.to_owned(), to.to_owned());
         let packed = tokio::task::spawn_blocking(move || {
-            let mut packed = Packed::changed_now();
+            let mut packed = PackedFiles::changed_now();
             let whole = if to.is_empty() { Ok(()) } else { packed.folder(&to, false) };
             whole.map_err(|error| error.to_string())?;
             archives::folder(&tasks.tree, &folder, &to, &mut packed).map(|()| packed)

@@ -2,7 +2,7 @@
 
 use gateway::simulated_model;
 use model::EndReason;
-use sandbox::{Containers, Engine, Packed, SandboxError, TaskCommand, TaskContainer};
+use sandbox::{Containers, Engine, PackedFiles, SandboxError, TaskCommand, TaskContainer};
 use sha2::Digest as _;
 
 use super::archives;
@@ -74,7 +74,7 @@ impl Trial<'_> {
         let image = what.image.clone();
         let container = engine.open_task(&what).await?;
         (self.is_as_kept, self.own_processes) = (true, None);
-        let mut logs = Packed::changed_now();
+        let mut logs = PackedFiles::changed_now();
         for folder in LOGS {
             // Writing to memory does not fail.
             let _ = logs.folder(folder, true);
@@ -109,7 +109,7 @@ impl Trial<'_> {
         self.status.phase(Phase::Preparing, "its image is built");
         let (tasks, folder) = (self.tasks.clone(), files::join(&self.task.folder, "environment"));
         let packed = tokio::task::spawn_blocking(move || {
-            let mut packed = Packed::default();
+            let mut packed = PackedFiles::default();
             archives::folder(&tasks.tree, &folder, "", &mut packed)?;
             let hash = crate::origin::hex(&sha2::Sha256::digest(packed.bytes()));
             Ok::<_, String>((packed, hash))

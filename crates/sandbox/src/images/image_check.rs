@@ -8,7 +8,7 @@ use bollard::query_parameters::{AttachContainerOptions, CreateContainerOptions};
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};
 
-use super::{Wanted, recipe};
+use super::{WantedImage, recipe};
 use crate::engine_error::{failed, status};
 use crate::output::KeptOutput;
 use crate::owner::{labels, unique_name};
@@ -88,7 +88,7 @@ impl Engine {
     }
 
     /// Tries an image. Not working is a result; an error is an engine that cannot say.
-    pub async fn try_image(&self, wanted: &Wanted) -> Result<Trial, SandboxError> {
+    pub async fn try_image(&self, wanted: &WantedImage) -> Result<Trial, SandboxError> {
         let (code, said) = self.try_command(&wanted.image, &wanted.probe).await?;
         let (what, is_it) = match &wanted.version {
             Some(version) => (format!("version {version}"), said.contains(version)),

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::build::{Lines, proxies};
 use crate::engine_error::{failed, status};
 use crate::owner::key;
-use crate::{Engine, Limits, Packed, SandboxError};
+use crate::{Engine, Limits, PackedFiles, SandboxError};
 
 /// Microseconds of which a build gets its part of the CPUs, and the least part that engines take.
 const PERIOD: i32 = 100_000;
@@ -129,7 +129,7 @@ impl Engine {
         if self.images(&[&name]).await?.iter().any(|state| state.there) {
             return Ok(name);
         }
-        let mut context = Packed::default();
+        let mut context = PackedFiles::default();
         // Writing to memory does not fail.
         let _ = context.file("Dockerfile", recipe.as_bytes());
         let _ = context.file("tree.sh", TREE.as_bytes());
@@ -154,7 +154,7 @@ impl Engine {
     pub async fn build_task(
         &self,
         image: &str,
-        context: Packed,
+        context: PackedFiles,
         limits: &Limits,
         seconds: u64,
         stop: &CancellationToken,

@@ -10,7 +10,7 @@ use bytes::Bytes;
 const MOST_FILES: usize = 20_000;
 
 /// Files to lay into a container, or the context of an image.
-pub struct Packed {
+pub struct PackedFiles {
     builder: tar::Builder<Vec<u8>>,
     /// When everything in it was changed, in seconds since 1970.
     changed: u64,
@@ -18,13 +18,13 @@ pub struct Packed {
 
 /// All files changed at the same moment of 2001: the same files give the same bytes whenever they are packed, and archives that
 /// know no time before 1980 take them.
-impl Default for Packed {
+impl Default for PackedFiles {
     fn default() -> Self {
         Self { builder: tar::Builder::new(Vec::new()), changed: 1_000_000_000 }
     }
 }
 
-impl Packed {
+impl PackedFiles {
     /// Files that change now, as those that somebody lays into a folder.
     pub fn changed_now() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn what_was_packed_is_found_and_what_leads_out_is_not() {
-        let mut packed = Packed::default();
+        let mut packed = PackedFiles::default();
         packed.folder("verifier", true).unwrap();
-        assert!(!is_one_folder(&Packed::default().into_bytes()));
+        assert!(!is_one_folder(&PackedFiles::default().into_bytes()));
         packed.file("verifier/reward.txt", b"1").unwrap();
         packed.file("verifier/deep/test.sh", b"#!/bin/sh\n").unwrap();
         let bytes = packed.into_bytes();
@@ -179,7 +179,7 @@ mod tests {
         let broken = files(&bytes[..600]);
         assert!(broken.files.is_empty() && !broken.is_whole && broken.bytes == 600);
 
-        let mut folder = Packed::default();
+        let mut folder = PackedFiles::default();
         folder.folder("tests", false).unwrap();
         assert!(is_one_folder(&folder.into_bytes()));
         assert_eq!(plain(Path::new("../x/y")), None);
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_cut_is_not_taken_for_a_whole_one() {
-        let mut packed = Packed::default();
+        let mut packed = PackedFiles::default();
         packed.file("out/a", b"whole").unwrap();
         packed.file("out/b", &[b'x'; 4096]).unwrap();
         let bytes = packed.into_bytes();
@@ -222,11 +222,11 @@ mod tests {
 
     #[test]
     fn a_single_file_is_that_file_and_neither_a_folder_nor_a_link() {
-        let mut packed = Packed::default();
+        let mut packed = PackedFiles::default();
         packed.file("reward.txt", b"1\n").unwrap();
         assert_eq!(file(&packed.into_bytes()).as_deref(), Some(b"1\n".as_slice()));
         // A folder of that name, with a file of that name in it.
-        let mut folder = Packed::default();
+        let mut folder = PackedFiles::default();
         folder.folder("reward.txt", false).unwrap();
         folder.file("reward.txt/reward.txt", b"1\n").unwrap();
         assert_eq!(file(&folder.into_bytes()), None);
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(file(&link.into_inner().unwrap()), None);
         assert_eq!(file(b""), None);
         // One that breaks off.
-        let mut long = Packed::default();
+        let mut long = PackedFiles::default();
         long.file("reward.txt", &[b'1'; 4096]).unwrap();
         let bytes = long.into_bytes();
         assert_eq!(file(&bytes[..1024]).map(|content| content.len()), Some(512));
@@ -246,16 +246,16 @@ mod tests {
 
     #[test]
     fn files_are_of_a_fixed_time_or_of_now() {
-        let times = |mut packed: Packed| -> Vec<u64> {
+        let times = |mut packed: PackedFiles| -> Vec<u64> {
             packed.folder("a", false).unwrap();
             packed.file("a/b", b"").unwrap();
             let bytes = packed.into_bytes();
             let mut archive = tar::Archive::new(&bytes[..]);
             archive.entries().unwrap().map(|entry| entry.unwrap().header().mtime().unwrap()).collect()
         };
-        assert_eq!(times(Packed::default()), [1_000_000_000; 2]);
+        assert_eq!(times(PackedFiles::default()), [1_000_000_000; 2]);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
-        assert!(times(Packed::changed_now()).iter().all(|time| *time >= now && *time < now + 600));
+        assert!(times(PackedFiles::changed_now()).iter().all(|time| *time >= now && *time < now + 600));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::OpenTask;
 use crate::agent_container::ContainerOutput;
 use crate::container::{GRACE, WALL};
-use crate::disk::{self, Full};
+use crate::disk::{self, FullDisk};
 use crate::engine_error::{failed, status};
 use crate::{ContainerEnd, ContainerExit, SandboxError};
 
@@ -128,8 +128,8 @@ pub(super) async fn run(
     // `timeout` says 124 where SIGTERM was enough and is killed along (137) where it was not.
     exit.timed_out |= matches!(exit.code, Some(124 | 137 | 143)) && whole >= seconds;
     match task.full() {
-        Some(Full::Limit) => exit.disk_full = true,
-        Some(Full::Host { path, free }) => return Err(disk::no_room(path, free)),
+        Some(FullDisk::Limit) => exit.disk_full = true,
+        Some(FullDisk::Host { path, free }) => return Err(disk::no_room(path, free)),
         None => {}
     }
     Ok(printed.into_end(exit, elapsed))
@@ -138,11 +138,11 @@ pub(super) async fn run(
 /// The end of a command whose container is gone before it.
 fn ended_with_container(task: &OpenTask) -> Result<ContainerEnd, SandboxError> {
     match task.full() {
-        Some(Full::Limit) => {
+        Some(FullDisk::Limit) => {
             let exit = ContainerExit { disk_full: true, ..ContainerExit::default() };
             Ok(ContainerEnd { exit, ..ContainerEnd::default() })
         }
-        Some(Full::Host { path, free }) => Err(disk::no_room(path, free)),
+        Some(FullDisk::Host { path, free }) => Err(disk::no_room(path, free)),
         None => Ok(ContainerEnd::default()),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sandbox::{BuildNews, BuildSettings, Engine, RECIPES, Recipe, SandboxError, Wanted};
+use sandbox::{BuildNews, BuildSettings, Engine, RECIPES, Recipe, SandboxError, WantedImage};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -228,7 +228,7 @@ fn heed(news: &BuildNews, done: u32, total: u32, on_news: OnImage<'_>) {
 
 /// Images that are to be tried, by their names.
 struct ImagesToTest {
-    images: Vec<(String, Wanted)>,
+    images: Vec<(String, WantedImage)>,
     /// All built images of Stamina Lab.
     all: bool,
 }
@@ -237,11 +237,11 @@ fn tried(names: &[String], of: Option<&str>) -> Result<ImagesToTest, ApiError> {
     if let Some(of) = of {
         return Ok(ImagesToTest { images: own(names, of)?, all: false });
     }
-    let mut wanted: Vec<(String, Wanted)> = harness::all()
+    let mut wanted: Vec<(String, WantedImage)> = harness::all()
         .iter()
         .map(|harness| {
             let name = sandbox::recipe(harness.image()).map_or(harness.image(), |recipe| recipe.name);
-            let wanted = Wanted {
+            let wanted = WantedImage {
                 image: harness.image().to_owned(),
                 probe: harness.probe(),
                 version: Some(harness.version().to_owned()),
@@ -261,7 +261,7 @@ fn tried(names: &[String], of: Option<&str>) -> Result<ImagesToTest, ApiError> {
 }
 
 /// Images of somebody's own, and a harness or the path of a file that describes one. None named = the one of the harness.
-fn own(names: &[String], of: &str) -> Result<Vec<(String, Wanted)>, ApiError> {
+fn own(names: &[String], of: &str) -> Result<Vec<(String, WantedImage)>, ApiError> {
     let unknown = |error: harness::HarnessError| {
         ApiError::new("image.harness", error.to_string())
             .hint("`stamina harnesses` lists them; a harness file is named by its path")
@@ -275,7 +275,7 @@ fn own(names: &[String], of: &str) -> Result<Vec<(String, Wanted)>, ApiError> {
         }
     };
     let images = if names.is_empty() { vec![image] } else { names.to_vec() };
-    let wanted = |image: String| (image.clone(), Wanted { image, probe: probe.clone(), version: None });
+    let wanted = |image: String| (image.clone(), WantedImage { image, probe: probe.clone(), version: None });
     Ok(images.into_iter().map(wanted).collect())
 }
 

@@ -108,7 +108,7 @@ fn links_of_a_task_are_told_and_not_followed() {
     let tasks = Tasks::open(&at).unwrap();
     let seen = tasks.seen(&settings(&[]));
     assert!(seen[0].notes.iter().any(|note| note.contains("passwd")), "{seen:?}");
-    let mut packed = sandbox::Packed::default();
+    let mut packed = sandbox::PackedFiles::default();
     archives::folder(&tasks.tree, "one/steps/a/tests", "tests", &mut packed).unwrap();
     assert!(!String::from_utf8_lossy(packed.bytes()).contains("passwd"));
 }
