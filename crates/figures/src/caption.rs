@@ -164,7 +164,7 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
     match figure {
         Figure::Survival(data) => {
             let turns = crate::curve::last_turn(&data.points);
-            let band = crate::curve::Curve::from_points(&data.points, turns).band().is_some();
+            let band = crate::curve::Curve::from_points(&data.points, turns).has_interval();
             let mut parts = if band {
                 with("Kaplan–Meier", "log-log 95 % CI")
             } else {

@@ -89,6 +89,22 @@ impl<'a> Curve<'a> {
         (limits[0].len() > 1).then_some(limits)
     }
 
+    /// The limits of the last turn, upper and lower, where the band has no turn to fill: of a curve of one turn they are all that
+    /// is known of it.
+    pub(crate) fn whisker(&self) -> Option<[(f64, f64); 2]> {
+        if self.band().is_some() {
+            return None;
+        }
+        let point = self.points.iter().find(|p| p.ci_low.is_some() && p.ci_high.is_some())?;
+        let at = |limit: f64| (f64::from(point.turn), limit.clamp(0.0, 1.0));
+        Some([at(point.ci_high?), at(point.ci_low?)])
+    }
+
+    /// Whether an interval is drawn, as a band or as a whisker.
+    pub(crate) fn has_interval(&self) -> bool {
+        self.band().is_some() || self.whisker().is_some()
+    }
+
     /// S at a turn of the known part; 1 before the first.
     pub(crate) fn at(&self, turn: u32) -> f64 {
         self.points.iter().take_while(|p| p.turn <= turn).last().map_or(1.0, |p| p.survival.clamp(0.0, 1.0))

@@ -74,6 +74,14 @@ impl<'a> Canvas<'a> {
         self.root.draw(&PathElement::new(points, pen.style())).expect(INFALLIBLE);
     }
 
+    /// An upright whisker between two places, with a cap at each end.
+    pub(crate) fn whisker(&self, ends: [(f64, f64); 2], cap: f64, pen: Pen) {
+        self.line(&ends, pen);
+        for (x, y) in ends {
+            self.line(&[(x - cap, y), (x + cap, y)], pen);
+        }
+    }
+
     /// A line with dashes as SVG writes them: `6 2`.
     pub(crate) fn dashed(&self, points: &[(f64, f64)], pen: Pen, dashes: &str) {
         let points: Vec<BackendCoord> = points.iter().map(|p| point(p.0, p.1)).collect();

@@ -136,6 +136,7 @@ fn draw_rules(
 fn free_base_line(frame: &Frame, curve: &Curve<'_>, left: f64, right: f64, size: f64) -> Option<f64> {
     let mut lines = vec![curve.steps(|p| p.survival)];
     lines.extend(curve.band().into_iter().flatten());
+    lines.extend(curve.whisker().map(|ends| ends.to_vec()));
     let is_free = |base: f64| {
         let (above, below) = (base - 0.9 * size, base + 0.3 * size);
         lines.iter().flat_map(|line| line.windows(2)).all(|ends| {
@@ -160,6 +161,12 @@ fn draw_curve(frame: &Frame, canvas: &Canvas<'_>, plot: &Plot<'_>, curve: &Curve
         // The left end of the band is drawn with its lower edge, unless the step of the curve covers it.
         let left: Vec<(f64, f64)> = upper.first().copied().into_iter().chain(lower).collect();
         plot.line(&left, thin);
+    } else if let Some(ends) = curve.whisker() {
+        canvas.part("band");
+        // Beside the step of the curve, which would cover it.
+        let (beside, cap) = if frame.print { (4.0, 1.5) } else { (7.0, 3.0) };
+        let ends = ends.map(|(turn, share)| (frame.axis.x(turn) - beside, y_of(frame, share)));
+        canvas.whisker(ends, cap, Pen::new(tokens.series[0], censor));
     }
     canvas.part("curve");
     plot.line(&curve.steps(|p| p.survival), Pen::new(tokens.series[0], line_width));

@@ -93,9 +93,7 @@ pub(crate) fn with_bands(data: &SurvivalComparison) -> Vec<&SeriesLabel> {
     let of_data = last_turn_shown(data.series.iter().map(|s| s.points.as_slice()));
     let turns = of_data.max(data.tau.unwrap_or(1));
     (0..data.series.len())
-        .filter(|i| {
-            wants_band(data, *i) && Curve::from_points(&data.series[*i].points, turns).band().is_some()
-        })
+        .filter(|i| wants_band(data, *i) && Curve::from_points(&data.series[*i].points, turns).has_interval())
         .map(|i| &data.series[i].label)
         .collect()
 }
@@ -162,8 +160,16 @@ fn draw_bands(
     }
 }
 
-/// Draws the band of a curve, if it has one. `place` maps turn and share to a place.
+/// Draws the band of a curve, if it has one, or the whisker that stands for it. `place` maps turn and share to a place.
 fn draw_band(sheet: &Sheet, canvas: &Canvas<'_>, line: &Line<'_>, place: impl Fn(&(f64, f64)) -> (f64, f64)) {
+    if let Some(ends) = line.curve.whisker() {
+        canvas.part(&format!("band-{}", line.index));
+        // Beside the step of the curve, which would cover it, and beside that of another run.
+        let mark = sheet.sizes.mark;
+        let beside = (2.5 + 2.0 * (line.index % 3) as f64) * mark;
+        let ends = ends.map(|end| place(&end)).map(|(x, y)| (x - beside, y));
+        canvas.whisker(ends, 0.7 * mark, Pen::new(line.style.color, sheet.sizes.censor));
+    }
     let Some([upper, lower]) = line.curve.band() else { return };
     canvas.part(&format!("band-{}", line.index));
     let (upper, lower): (Vec<_>, Vec<_>) =

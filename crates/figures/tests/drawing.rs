@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use analysis::survival::SurvivalPoint;
+use analysis::survival::{Observation, SurvivalPoint};
 use figures::{Drawing, Figure, FigureSpec, Layout, RunData, Theme, TurnAxis, draw};
 use proptest::prelude::*;
 use resvg::usvg::roxmltree::{Document, Node};
@@ -35,6 +35,38 @@ fn inside(svg: &str, part: &str, tag: &str, attribute: &str) -> Vec<String> {
         .filter(|n| n.has_tag_name(tag))
         .map(|n| n.attribute(attribute).unwrap_or_default().to_owned())
         .collect()
+}
+
+/// A band has no width after the only turn.
+#[test]
+fn the_interval_of_a_run_of_one_turn_is_visible() {
+    let failed = [Observation::failed_at(1); 5];
+    let passed = [Observation::censored_after(1); 7];
+    let data = cases::run("one turn", &[&failed[..], &passed[..]].concat(), 1);
+    let point = data.points[0];
+    let drawn = survival(data.clone(), screen(TurnAxis { turns: 1, ..AXIS }, 164.0));
+    // The whisker, and a cap at each end.
+    let lines = inside(&drawn.svg, "-band", "path", "d");
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    let of_caption =
+        |figure: Figure| figures::caption(&FigureSpec::new(figure, Layout::print(234.0), Theme::Print));
+    assert!(point.ci_low.is_some());
+    assert!(of_caption(Figure::Survival(data.clone())).starts_with("Kaplan–Meier, log-log 95 % CI."));
+
+    let Figure::SurvivalComparison(mut compared) = cases::many::survival(cases::many::runs(2, 20, 1), 1)
+    else {
+        unreachable!()
+    };
+    for series in &mut compared.series {
+        series.points.clone_from(&data.points);
+    }
+    let spec =
+        FigureSpec::new(Figure::SurvivalComparison(compared.clone()), Layout::print(234.0), Theme::Print);
+    let svg = draw(&spec).svg;
+    // Beside each other.
+    let [one, other] = ["-band-0", "-band-1"].map(|part| inside(&svg, part, "path", "d"));
+    assert!(one.len() == 3 && other.len() == 3 && one[0] != other[0], "{one:?}, {other:?}");
+    assert!(of_caption(Figure::SurvivalComparison(compared)).starts_with("Kaplan–Meier, log-log 95 % CI."));
 }
 
 #[test]
