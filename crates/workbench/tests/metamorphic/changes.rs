@@ -290,6 +290,10 @@ pub(crate) fn changed(folder: PathBuf, harbor: bool, change: Change) -> PathBuf 
             fs::write(folder.join(".DS_Store"), [0, 0, 0, 1, 0x42]).unwrap();
             fs::create_dir(folder.join("plots")).unwrap();
             fs::write(folder.join("plots/figure.svg"), "<svg/>").unwrap();
+            // With the endings of files that are read.
+            fs::write(folder.join("plots/package.json"), r#"{"name":"plots","version":"1.0.0"}"#).unwrap();
+            fs::write(folder.join("plots/notes.csv"), "a,b\n1,2\n").unwrap();
+            fs::write(folder.join("plots/log.jsonl"), "{\"level\":\"info\"}\n").unwrap();
             for trial in trials(&folder) {
                 fs::write(trial.join("notes.txt"), "looked at by hand").unwrap();
                 add_strange_folders(&trial);
