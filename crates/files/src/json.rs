@@ -176,7 +176,7 @@ fn stream<'a>(
     beyond: OverLimit,
 ) -> impl Read + 'a {
     let rest: Box<dyn Read> = match beyond {
-        OverLimit::Refused => Box::new(CappedFile { inner: rest, left, cap }),
+        OverLimit::Refused => Box::new(CappedFile { inner: rest, free_bytes: left, cap }),
         OverLimit::CutOff => Box::new(rest.take(left)),
     };
     BufReader::with_capacity(64 << 10, ShortTexts::new(head.chain(rest)))
@@ -217,13 +217,13 @@ pub fn json_error(error: serde_json::Error, text: Option<&[u8]>) -> ReadError {
 /// Ends with an error, not silently, where a growing file passes the cap.
 struct CappedFile<R> {
     inner: R,
-    left: u64,
+    free_bytes: u64,
     cap: u64,
 }
 
 impl<R: Read> Read for CappedFile<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let most = usize::try_from(self.free_bytes).unwrap_or(usize::MAX).min(buffer.len());
         if most == 0 && !buffer.is_empty() {
             let over = self.inner.read(&mut [0])? > 0;
             return if over {
@@ -236,7 +236,7 @@ impl<R: Read> Read for CappedFile<R> {
             };
         }
         let got = self.inner.read(&mut buffer[..most])?;
-        self.left -= got as u64;
+        self.free_bytes -= got as u64;
         Ok(got)
     }
 }

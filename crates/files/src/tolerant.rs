@@ -49,7 +49,7 @@ impl Findings {
 pub(super) struct MendedJson<'a, R> {
     inner: R,
     /// Bytes of `inner` that were read.
-    at: u64,
+    position: u64,
     /// What is still to be left out.
     superseded: &'a [Range<u64>],
     mender: Mender,
@@ -65,7 +65,7 @@ impl<'a, R: Read> MendedJson<'a, R> {
     pub(super) fn new(inner: R, findings: &'a Findings) -> Self {
         Self {
             inner,
-            at: 0,
+            position: 0,
             superseded: &findings.superseded,
             mender: Mender::default(),
             piece: vec![0; PIECE],
@@ -76,10 +76,10 @@ impl<'a, R: Read> MendedJson<'a, R> {
     }
 
     fn is_left_out(&mut self) -> bool {
-        while self.superseded.first().is_some_and(|range| range.end <= self.at) {
+        while self.superseded.first().is_some_and(|range| range.end <= self.position) {
             self.superseded = &self.superseded[1..];
         }
-        self.superseded.first().is_some_and(|range| range.contains(&self.at))
+        self.superseded.first().is_some_and(|range| range.contains(&self.position))
     }
 }
 
@@ -94,7 +94,7 @@ impl<R: Read> Read for MendedJson<'_, R> {
                 if !self.is_left_out() {
                     self.mender.take(byte, &mut self.out);
                 }
-                self.at += 1;
+                self.position += 1;
             }
             if got == 0 {
                 self.mender.end(&mut self.out);

@@ -434,7 +434,7 @@ impl ReaderAt for SharedFile {
 /// Passes on what comes out and holds it against what the zip states.
 struct CheckedEntry<R> {
     inner: R,
-    left: u64,
+    remaining_bytes: u64,
     stated: u64,
     crc: u32,
     sum: Crc,
@@ -442,11 +442,15 @@ struct CheckedEntry<R> {
 
 impl<R: Read> CheckedEntry<R> {
     fn new(inner: R, stated: u64, crc: u32) -> Self {
-        Self { inner, left: stated, stated, crc, sum: Crc::new() }
+        Self { inner, remaining_bytes: stated, stated, crc, sum: Crc::new() }
     }
 
     fn damage(&self, error: &io::Error) -> io::Error {
-        Damage::error(format!("after {} of {} bytes: {error}", self.stated - self.left, self.stated))
+        Damage::error(format!(
+            "after {} of {} bytes: {error}",
+            self.stated - self.remaining_bytes,
+            self.stated
+        ))
     }
 }
 
@@ -455,7 +459,7 @@ impl<R: Read> Read for CheckedEntry<R> {
         if buffer.is_empty() {
             return Ok(0);
         }
-        if self.left == 0 {
+        if self.remaining_bytes == 0 {
             // One byte more, so that an entry that goes on is found out and the end of the stream is looked at.
             let more = self.inner.read(&mut [0]).map_err(|e| self.damage(&e))?;
             if more > 0 {
@@ -470,17 +474,17 @@ impl<R: Read> Read for CheckedEntry<R> {
             }
             return Ok(0);
         }
-        let most = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        let most = usize::try_from(self.remaining_bytes).unwrap_or(usize::MAX).min(buffer.len());
         let got = self.inner.read(&mut buffer[..most]).map_err(|e| self.damage(&e))?;
         if got == 0 {
             return Err(Damage::error(format!(
                 "it ends after {} of the stated {} bytes",
-                self.stated - self.left,
+                self.stated - self.remaining_bytes,
                 self.stated
             )));
         }
         self.sum.update(&buffer[..got]);
-        self.left -= got as u64;
+        self.remaining_bytes -= got as u64;
         Ok(got)
     }
 }

@@ -14,7 +14,7 @@ const NAME_CAP: usize = 64 << 10;
 /// Follows a document byte by byte.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    at: u64,
+    position: u64,
     open: Vec<Open>,
     /// Members of all open objects.
     held: usize,
@@ -56,7 +56,7 @@ impl Members {
                 State::Text { is_name, escaped } => self.text(byte, is_name, escaped),
             }
         }
-        self.at += 1;
+        self.position += 1;
     }
 
     /// How many members a later one replaces, and where they lie: sorted, apart from each other.
@@ -95,7 +95,7 @@ impl Members {
                     self.name.push(byte);
                     self.held += 1;
                     if let Some(open) = self.open.last_mut() {
-                        open.begins.push(self.at);
+                        open.begins.push(self.position);
                     }
                     self.given_up = self.held > MEMBERS || self.found.len() > MEMBERS;
                 }
