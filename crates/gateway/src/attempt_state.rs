@@ -62,7 +62,7 @@ pub(crate) struct AttemptLog {
 #[derive(Debug)]
 pub(crate) struct Overflow {
     /// When it came.
-    pub(crate) at: Instant,
+    pub(crate) received_at: Instant,
     /// One line.
     pub(crate) message: String,
 }

@@ -12,7 +12,7 @@ pub(crate) struct EndpointClock {
     /// Seconds that a request in flight since the beginning would have by now.
     share: f64,
     /// Until when `share` is counted.
-    at: Option<Instant>,
+    counted_until: Option<Instant>,
 }
 
 impl EndpointClock {
@@ -32,14 +32,14 @@ impl EndpointClock {
 
     /// Seconds that a request in flight since the beginning has at a time: of one that was sent at `entered`, those less `entered`.
     pub(crate) fn share_at(&self, now: Instant) -> f64 {
-        let counted_until = self.at.filter(|_| self.in_flight > 0);
+        let counted_until = self.counted_until.filter(|_| self.in_flight > 0);
         let seconds = counted_until.map_or(0.0, |at| now.saturating_duration_since(at).as_secs_f64());
         self.share + seconds / f64::from(self.in_flight.max(1))
     }
 
     fn advance(&mut self, now: Instant) {
         self.share = self.share_at(now);
-        self.at = Some(now);
+        self.counted_until = Some(now);
     }
 }
 

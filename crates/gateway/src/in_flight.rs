@@ -333,9 +333,9 @@ impl InFlightRequest {
         });
         let is_full = progress.meter.as_ref().is_some_and(Meter::reports_full_context);
         match progress.overflow.take().or_else(|| is_full.then(|| FULL_CONTEXT.to_owned())) {
-            Some(message) => log.overflow = Some(Overflow { at: now, message }),
+            Some(message) => log.overflow = Some(Overflow { received_at: now, message }),
             // Whatever came of a later request, a full context is no longer the last that happened.
-            None => drop(log.overflow.take_if(|last| is_complete || self.started >= last.at)),
+            None => drop(log.overflow.take_if(|last| is_complete || self.started >= last.received_at)),
         }
         if is_success && termination.is_none() {
             log.broken_answers = 0;

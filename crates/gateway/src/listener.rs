@@ -67,7 +67,7 @@ impl axum::serve::Listener for Listener {
 /// A connection that is counted while it is open.
 pub(crate) struct Connection {
     stream: TcpStream,
-    from: IpAddr,
+    peer: IpAddr,
     counts: ConnectionCounts,
 }
 
@@ -83,17 +83,17 @@ impl Connection {
         }
         // Pieces of a stream are small, and the agent waits for each of them.
         let _ = stream.set_nodelay(true);
-        Some(Self { stream, from, counts: Arc::clone(counts) })
+        Some(Self { stream, peer: from, counts: Arc::clone(counts) })
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         let mut counts = lock(&self.counts);
-        if let Some(count) = counts.get_mut(&self.from) {
+        if let Some(count) = counts.get_mut(&self.peer) {
             *count -= 1;
             if *count == 0 {
-                counts.remove(&self.from);
+                counts.remove(&self.peer);
             }
         }
     }
