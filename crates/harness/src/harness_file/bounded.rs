@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 
 /// How many more values may be kept.
 pub(super) struct Budget {
-    left: Cell<usize>,
+    free_values: Cell<usize>,
     spent: Cell<bool>,
 }
 
 impl Budget {
     pub(super) fn new(values: usize) -> Self {
-        Self { left: Cell::new(values), spent: Cell::new(false) }
+        Self { free_values: Cell::new(values), spent: Cell::new(false) }
     }
 
     /// Whether a value was skipped.
@@ -29,11 +29,11 @@ pub(super) struct Bounded<'a>(pub(super) &'a Budget);
 impl<'de> DeserializeSeed<'de> for Bounded<'_> {
     type Value = Value;
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        let Some(left) = self.0.left.get().checked_sub(1) else {
+        let Some(left) = self.0.free_values.get().checked_sub(1) else {
             self.0.spent.set(true);
             return deserializer.deserialize_ignored_any(IgnoredAny).map(|_| Value::Null);
         };
-        self.0.left.set(left);
+        self.0.free_values.set(left);
         deserializer.deserialize_any(self)
     }
 }
