@@ -121,7 +121,7 @@ fn position(has: impl Fn(Sign) -> bool) -> Option<usize> {
 
 /// Where a kind was seen.
 struct Occurrence {
-    at: String,
+    path: String,
     count: usize,
 }
 
@@ -132,7 +132,7 @@ impl Kind {
         } else {
             (format!("{} {}", seen.count, self.many), plural(self.not_read))
         };
-        UnreadResults { kind: self.id, name, not_read, at: seen.at, count: seen.count, instead: self.open }
+        UnreadResults { kind: self.id, name, not_read, at: seen.path, count: seen.count, instead: self.open }
     }
 }
 
@@ -206,7 +206,7 @@ impl ResultSearch<'_> {
     fn take(&mut self, kind: usize, at: &str) {
         match self.found.iter_mut().find(|(known, _)| *known == kind) {
             Some((_, seen)) => seen.count += 1,
-            None => self.found.push((kind, Occurrence { at: at.to_owned(), count: 1 })),
+            None => self.found.push((kind, Occurrence { path: at.to_owned(), count: 1 })),
         }
     }
 }

@@ -144,7 +144,7 @@ impl Format for StaminaBench {
         // What is wrong with these files was said by the survey.
         let place = Place::open(tree, at, &mut Report::default());
         let positions = place.positions();
-        Box::new(ScenarioReader { at: at.to_owned(), place, positions })
+        Box::new(ScenarioReader { folder: at.to_owned(), place, positions })
     }
 
     fn planned(&self, tree: &Tree, at: &str, _: &str) -> Option<Vec<PlannedScenario>> {
@@ -182,7 +182,7 @@ fn name_of_source(tree: &Tree) -> String {
 
 /// Reads the scenarios of a run.
 struct ScenarioReader {
-    at: String,
+    folder: String,
     place: Place,
     /// [`Place::positions`].
     positions: HashMap<String, usize>,
@@ -190,7 +190,7 @@ struct ScenarioReader {
 
 impl PartReader for ScenarioReader {
     fn read(&self, tree: &Tree, part: &Part, report: &mut Report) -> Vec<Reading> {
-        let (at, place) = (self.at.as_str(), &self.place);
+        let (at, place) = (self.folder.as_str(), &self.place);
         let key = if part.key.is_empty() {
             if at.is_empty() { name_of_source(tree) } else { file_name(at).to_owned() }
         } else {
