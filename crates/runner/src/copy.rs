@@ -103,7 +103,7 @@ pub(crate) fn copy(from: &Path, to: &Path, bounds: Bounds<'_>) -> io::Result<Cop
     let source = open_unlocked(from)?;
     let target = beneath::open_folder(to)?;
     let is_root = rustix::process::geteuid().is_root();
-    let mut work = Work { bounds, copied: CopyReport::default(), at: Vec::new(), is_root };
+    let mut work = Work { bounds, copied: CopyReport::default(), folder: Vec::new(), is_root };
     work.folder(source.as_fd(), target.as_fd(), 0)?;
     let stat = rustix::fs::fstat(&source)?;
     work.dress(target.as_fd(), &stat);
@@ -138,7 +138,7 @@ struct Work<'a> {
     bounds: Bounds<'a>,
     copied: CopyReport,
     /// The path of the folder that is copied now, with a slash at its end; empty at the top.
-    at: Vec<u8>,
+    folder: Vec<u8>,
     is_root: bool,
 }
 
@@ -184,7 +184,7 @@ impl Work<'_> {
                 self.copied.entries += 1;
             } else {
                 let end: &[u8] = if kind == FileType::Directory { b"/" } else { b"" };
-                self.copied.leave_out(|| [self.at.as_slice(), name.to_bytes(), end].concat());
+                self.copied.leave_out(|| [self.folder.as_slice(), name.to_bytes(), end].concat());
             }
         }
         Ok(())
@@ -205,11 +205,11 @@ impl Work<'_> {
         let source = open_folder(from, name)?;
         mkdirat(to, name, Mode::RWXU)?;
         let target = open_folder(to, name)?;
-        let length = self.at.len();
-        self.at.extend_from_slice(name.to_bytes());
-        self.at.push(b'/');
+        let length = self.folder.len();
+        self.folder.extend_from_slice(name.to_bytes());
+        self.folder.push(b'/');
         self.folder(source.as_fd(), target.as_fd(), depth + 1)?;
-        self.at.truncate(length);
+        self.folder.truncate(length);
         self.dress(target.as_fd(), stat);
         Ok(true)
     }

@@ -94,7 +94,8 @@ impl Trial<'_> {
             container.close().await?;
         }
         let connections = self.context.connections().await;
-        let (Containers::Engine(engine), Some(what)) = (&connections.containers, &self.what) else {
+        let (Containers::Engine(engine), Some(what)) = (&connections.containers, &self.container_settings)
+        else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         match engine.open_task(what).await {

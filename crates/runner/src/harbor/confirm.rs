@@ -173,7 +173,7 @@ impl Trial<'_> {
         shares: Shares,
     ) -> Result<Second, StepFailure> {
         self.status.phase(Phase::Testing, "the verifier runs out of reach of processes of the agent");
-        let what = self.what.clone().ok_or_else(not_open)?;
+        let what = self.container_settings.clone().ok_or_else(not_open)?;
         let container = self.container.take().ok_or_else(not_open)?;
         let mut second = Second::default();
         let verified = match container.beside(&what, image, shares).await {
@@ -231,7 +231,7 @@ impl Trial<'_> {
         if !has_way {
             return Ok(false);
         }
-        let what = self.what.clone().ok_or_else(not_open)?;
+        let what = self.container_settings.clone().ok_or_else(not_open)?;
         let container = self.container.take().ok_or_else(not_open)?;
         let restarts = match container.beside(&what, &what.image, Shares::Nothing).await {
             Ok(untouched) => {

@@ -57,7 +57,8 @@ impl Trial<'_> {
             }
         };
         let kept_by = self.context.settings.keeps_snapshots().then(|| self.record_path());
-        self.what = Some(TaskContainer { owner: self.owner.clone(), image, env, limits, reach, kept_by });
+        self.container_settings =
+            Some(TaskContainer { owner: self.owner.clone(), image, env, limits, reach, kept_by });
         Ok(None)
     }
 
@@ -68,7 +69,9 @@ impl Trial<'_> {
         }
         self.status.phase(Phase::Preparing, "its container starts");
         let connections = self.context.connections().await;
-        let (Containers::Engine(engine), Some(what)) = (&connections.containers, self.what.clone()) else {
+        let (Containers::Engine(engine), Some(what)) =
+            (&connections.containers, self.container_settings.clone())
+        else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
         let image = what.image.clone();

@@ -66,7 +66,7 @@ pub(crate) async fn play(
         folders: opened.folders,
         status: opened.status,
         container: None,
-        what: None,
+        container_settings: None,
         number: 1,
         attempt: 1,
         calls: 0,

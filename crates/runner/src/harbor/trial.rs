@@ -32,7 +32,7 @@ pub(super) struct Trial<'a> {
     pub(super) status: Arc<Status>,
     pub(super) container: Option<OpenTask>,
     /// What its container is opened from.
-    pub(super) what: Option<TaskContainer>,
+    pub(super) container_settings: Option<TaskContainer>,
     /// The step that is played, from 1.
     pub(super) number: u32,
     /// The attempt at it, from 1.
