@@ -200,7 +200,7 @@ impl Work<'_> {
         let mut out = TurnWriter {
             scenario,
             sink,
-            at,
+            folder: at,
             schemas: SchemaFiles::default(),
             suites: SuiteFiles::default(),
             tests: code::PytestFiles::default(),
@@ -248,7 +248,7 @@ impl Work<'_> {
 struct TurnWriter<'a> {
     scenario: u32,
     sink: &'a mut dyn Sink,
-    at: &'a Path,
+    folder: &'a Path,
     schemas: SchemaFiles,
     suites: SuiteFiles,
     tests: code::PytestFiles,
@@ -309,6 +309,6 @@ impl TurnWriter<'_> {
     fn file(&mut self, hash: &mut TurnHash, path: &str, content: &[u8]) -> Result<(), PackError> {
         hash.add(path, content);
         self.bytes += content.len() as u64;
-        self.sink.put(path, content).map_err(|error| PackError::Write { path: self.at.join(path), error })
+        self.sink.put(path, content).map_err(|error| PackError::Write { path: self.folder.join(path), error })
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Delta {
     /// Which of them have to be stated in full. Those of what was removed are always among them.
     pub(super) changed: Vec<bool>,
     /// Position by id.
-    pub(super) at: HashMap<String, usize>,
+    pub(super) index_by_id: HashMap<String, usize>,
     /// (old literal, new literal) of the clauses that differ by names only, in order, each once; without what the
     /// prefix and the case of fields say already.
     pub(super) renamed: Vec<(String, String)>,
@@ -71,10 +71,10 @@ impl Delta {
 
         let mut renamed: Vec<(String, String)> = Vec::new();
         let mut changed = Vec::with_capacity(pieces.len());
-        let mut at = HashMap::with_capacity(pieces.len());
+        let mut index_by_id = HashMap::with_capacity(pieces.len());
         for (index, piece) in pieces.iter().enumerate() {
             let (id, text) = (piece.clause.id.as_str(), piece.clause.text.as_str());
-            at.insert(id.to_owned(), index);
+            index_by_id.insert(id.to_owned(), index);
             let same = named_text.get(id).is_some_and(|old| *old == text) && !id.starts_with("gone.");
             let mut full = !same;
             if same
@@ -97,7 +97,8 @@ impl Delta {
         }
         for (index, removed) in after.removed.iter().enumerate() {
             if let Some(lists) = removed::lists_without(before, after, removed)
-                && let Some(piece) = at.get(&format!("gone.{index}")).and_then(|&at| pieces.get_mut(at))
+                && let Some(piece) =
+                    index_by_id.get(&format!("gone.{index}")).and_then(|&at| pieces.get_mut(at))
             {
                 piece.clause.text.push(' ');
                 piece.clause.text.push_str(&lists);
@@ -107,9 +108,9 @@ impl Delta {
         let dropped = named
             .unwrap_or(raw)
             .into_iter()
-            .filter(|piece| !at.contains_key(&piece.clause.id) && fell(old, after, piece))
+            .filter(|piece| !index_by_id.contains_key(&piece.clause.id) && fell(old, after, piece))
             .collect();
-        Self { pieces, changed, at, renamed, dropped }
+        Self { pieces, changed, index_by_id, renamed, dropped }
     }
 }
 

@@ -22,7 +22,7 @@ pub(super) fn clauses_of(after: &Schema, delta: &Delta, change: &Change) -> Vec<
 }
 
 fn with_ids(delta: &Delta, ids: &[impl AsRef<str>]) -> Vec<usize> {
-    ids.iter().filter_map(|id| delta.at.get(id.as_ref())).copied().collect()
+    ids.iter().filter_map(|id| delta.index_by_id.get(id.as_ref())).copied().collect()
 }
 
 fn of_entity(after: &Schema, delta: &Delta, change: &EntityChange) -> Vec<usize> {
@@ -153,7 +153,7 @@ fn of_convention(change: &ConventionChange) -> &'static [&'static str] {
 pub(super) fn removed_with(before: &Schema, after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
     (0..after.removed.len())
         .filter(|&index| after.removed.get(index).is_some_and(|removed| goes(before, change, removed)))
-        .filter_map(|index| delta.at.get(&format!("gone.{index}")).copied())
+        .filter_map(|index| delta.index_by_id.get(&format!("gone.{index}")).copied())
         .collect()
 }
 
