@@ -78,14 +78,14 @@ impl From<io::Error> for ExchangeError {
 /// The deadline of a response.
 #[derive(Clone, Copy)]
 struct Deadline {
-    at: Instant,
-    /// From the start to `at`.
+    instant: Instant,
+    /// From the start to `instant`.
     whole: Duration,
 }
 
 impl Deadline {
     fn left(self) -> io::Result<Duration> {
-        let left = self.at.saturating_duration_since(Instant::now());
+        let left = self.instant.saturating_duration_since(Instant::now());
         // For the system, a timeout of zero means no limit.
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
     }
@@ -130,7 +130,7 @@ impl Connection {
         let whole = left.map_or(self.timeout, |left| left.min(self.timeout));
         let mut out = std::mem::take(&mut self.out);
         writing::request(&mut out, request, &self.authority);
-        let answer = self.exchange(&out, Deadline { at: now + whole, whole });
+        let answer = self.exchange(&out, Deadline { instant: now + whole, whole });
         self.out = out;
         answer.map_err(|trouble| match trouble {
             ExchangeError::Closed(why) | ExchangeError::Other(why) => NoResponse::Because(why),
