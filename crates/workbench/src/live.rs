@@ -62,7 +62,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) source: i64,
     generation: u64,
     /// Its end was noted; from then on the entry may belong to the next reading.
-    over: Cell<bool>,
+    has_ended: Cell<bool>,
 }
 
 impl Live {
@@ -197,7 +197,7 @@ impl Live {
 
 impl<'a> Reading<'a> {
     fn new(live: &'a Live, source: i64, generation: u64) -> Self {
-        Self { live, source, generation, over: Cell::new(false) }
+        Self { live, source, generation, has_ended: Cell::new(false) }
     }
 
     /// Does something with the entry, unless the source was closed meanwhile.
@@ -237,8 +237,8 @@ impl<'a> Reading<'a> {
             entry.reading = entry.again;
             std::mem::take(&mut entry.again)
         });
-        self.over.set(again != Some(true));
-        !self.over.get()
+        self.has_ended.set(again != Some(true));
+        !self.has_ended.get()
     }
 
     /// Whether the source is watched, or closed so that it need not be.
@@ -255,7 +255,7 @@ impl<'a> Reading<'a> {
 impl Drop for Reading<'_> {
     /// After a panic, the source does not seem to be read for ever.
     fn drop(&mut self) {
-        if !self.over.get() {
+        if !self.has_ended.get() {
             self.with_entry(|entry| {
                 entry.reading = false;
                 entry.progress = None;

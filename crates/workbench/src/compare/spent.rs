@@ -12,26 +12,26 @@ use crate::api::{ComparedMember, KnownOver, Spent};
 /// A rate over the turns of which a number is known.
 struct PerTurn {
     sum: f64,
-    over: KnownOver,
+    known_over: KnownOver,
 }
 
 impl PerTurn {
     const fn new() -> Self {
-        Self { sum: 0.0, over: KnownOver { turns: 0, episodes: 0 } }
+        Self { sum: 0.0, known_over: KnownOver { turns: 0, episodes: 0 } }
     }
 
     fn add(&mut self, known: KnownSum) {
         if known.turns > 0 && known.sum.is_finite() {
             self.sum += known.sum;
-            self.over.turns += known.turns;
-            self.over.episodes += 1;
+            self.known_over.turns += known.turns;
+            self.known_over.episodes += 1;
         }
     }
 
     /// The rate of these turns, of so many that were played. That some of them used nothing says nothing of the others.
     fn rate(&self, played: u32) -> Option<f64> {
-        let says_something = self.sum > 0.0 || self.over.turns >= played;
-        (self.over.turns > 0 && says_something).then(|| self.sum / f64::from(self.over.turns))
+        let says_something = self.sum > 0.0 || self.known_over.turns >= played;
+        (self.known_over.turns > 0 && says_something).then(|| self.sum / f64::from(self.known_over.turns))
     }
 }
 
@@ -153,17 +153,17 @@ pub(crate) fn spent(pool: &Pool, plays: &[Vec<EpisodeTurns>], policy: &Censoring
         turns_played,
         turns_after_failure,
         steps_per_turn: steps.rate(turns_played),
-        steps_known: steps.over,
+        steps_known: steps.known_over,
         steps_survived: survived.mean(),
         steps_survived_known: survived.known,
         tool_calls_per_turn: tool_calls.rate(turns_played),
-        tool_calls_known: tool_calls.over,
+        tool_calls_known: tool_calls.known_over,
         seconds_per_turn: seconds.rate(turns_played),
-        seconds_known: seconds.over,
+        seconds_known: seconds.known_over,
         cost_per_turn: dollars.rate(turns_played),
-        cost_per_turn_known: dollars.over,
+        cost_per_turn_known: dollars.known_over,
         tokens_per_turn: tokens.rate(turns_played),
-        tokens_known: tokens.over,
+        tokens_known: tokens.known_over,
         cost_per_survived_turn: per_survived_turn.value(),
         no_turn_survived: per_survived_turn == CostPerTurn::NoTurnSurvived,
         cost_per_episode: all_known.then(|| cost.total / f64::from(cost.all)),

@@ -46,10 +46,13 @@ impl Workbench {
                 };
                 class.as_ref().is_none_or(is_of)
                     && origin.is_none_or(|origin| case.origins[origin] > 0)
-                    && request.episode.as_ref().is_none_or(|episode| *episode == place.of.episode.episode)
+                    && request
+                        .episode
+                        .as_ref()
+                        .is_none_or(|episode| *episode == place.placed_episode.episode.episode)
                     && request.turn.is_none_or(|turn| turn == case.turn)
                     && (request.group.is_empty()
-                        || grouping.named(grouping.place(place.of, case.turn, case.attempt)).0
+                        || grouping.named(grouping.place(place.placed_episode, case.turn, case.attempt)).0
                             == request.group)
             })
             .collect();
@@ -63,7 +66,7 @@ impl Workbench {
 }
 
 fn row(place: &Place<'_>, most_tests: usize) -> FailureCase {
-    let (of, case) = (place.of, place.case);
+    let (of, case) = (place.placed_episode, place.case);
     let mut tests: Vec<(String, u32)> =
         case.tests.iter().map(|(class, n)| (class.as_str().to_owned(), *n)).collect();
     tests.sort_by_key(|(_, n)| std::cmp::Reverse(*n));

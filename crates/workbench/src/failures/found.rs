@@ -52,7 +52,7 @@ pub(super) struct PlacedEpisode<'a> {
 
 /// A failed attempt with where it stands.
 pub(super) struct Place<'a> {
-    pub(super) of: PlacedEpisode<'a>,
+    pub(super) placed_episode: PlacedEpisode<'a>,
     pub(super) case: &'a Case,
 }
 
@@ -69,7 +69,8 @@ impl FoundFailures {
 
     /// The failed attempts in scope, by member, run, scenario, turn and attempt.
     pub(super) fn cases(&self, scope: FailureScope) -> impl Iterator<Item = Place<'_>> {
-        self.episodes().flat_map(move |of| of.cases(scope).map(move |case| Place { of, case }))
+        self.episodes()
+            .flat_map(move |of| of.cases(scope).map(move |case| Place { placed_episode: of, case }))
     }
 }
 

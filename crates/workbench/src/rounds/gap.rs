@@ -36,7 +36,7 @@ impl HarnessAndModel {
 #[derive(Debug, Clone)]
 pub(crate) struct Chain {
     run: RunId,
-    of: HarnessAndModel,
+    harness_and_model: HarnessAndModel,
     mt_at_4: f64,
 }
 
@@ -63,7 +63,7 @@ impl Chains for &Store {
         let chain = |(_, run): (u32, RunEntry)| {
             let rounds = run.summary.as_ref()?.rounds.as_ref().filter(|rounds| rounds.round_by_round)?;
             let mt_at_4 = *rounds.mt_at_k.get(PAPER_K - 1)?;
-            Some(Chain { run: run.id, of: HarnessAndModel::from_run(&run), mt_at_4 })
+            Some(Chain { run: run.id, harness_and_model: HarnessAndModel::from_run(&run), mt_at_4 })
         };
         Ok(self.list_runs(&filter)?.rows.into_iter().filter_map(chain).collect())
     }
@@ -123,7 +123,8 @@ impl<C: Chains> Gaps<C> {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => place.insert(self.library.chains(data_set)?),
         };
-        let alike: Vec<Chain> = chains.iter().filter(|chain| chain.of == *settings).cloned().collect();
+        let alike: Vec<Chain> =
+            chains.iter().filter(|chain| chain.harness_and_model == *settings).cloned().collect();
         let (mut known, mut of_other_tasks) = (Vec::new(), 0_u64);
         if !alike.is_empty() {
             let own = self.scenarios(run)?.keys().map(|scenario| task_of(scenario).to_owned());
@@ -223,7 +224,7 @@ mod tests {
     }
 
     fn library() -> Noted {
-        let chain = |run, model, mt_at_4| Chain { run, of: alike(model), mt_at_4 };
+        let chain = |run, model, mt_at_4| Chain { run, harness_and_model: alike(model), mt_at_4 };
         Noted {
             chains: vec![
                 chain(1, "m", 50.0),

@@ -40,7 +40,7 @@ impl Workbench {
 struct LogFile {
     path: String,
     number: u32,
-    of: Option<(u32, u32)>,
+    attempt: Option<(u32, u32)>,
     size: u64,
 }
 
@@ -51,7 +51,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
         LiveLogKind::Gateway => tree.entry(".stamina/gateway.jsonl").map(|entry| LogFile {
             path: ".stamina/gateway.jsonl".to_owned(),
             number: 0,
-            of: None,
+            attempt: None,
             size: entry.size,
         }),
         LiveLogKind::Agent => {
@@ -59,7 +59,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
             let log = runner::live::agent_log(folder, episode);
             let attempt_of = (log.number > 0).then_some((log.turn, log.attempt));
             tree.entry(&now)
-                .map(|entry| LogFile { path: now, number: log.number, of: attempt_of, size: entry.size })
+                .map(|entry| LogFile { path: now, number: log.number, attempt: attempt_of, size: entry.size })
                 .filter(|found| found.size > 0)
                 .or_else(|| newest(&tree, &format!("{episode}/agent_logs")))
         }
@@ -79,7 +79,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
         let searched = search(&tree, &found, goes_on.unwrap_or(0), episode)
             .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
         let LogMatches { lines, next, cut } = searched;
-        return Ok(LiveLog { lines, next: format!("{name}@{next}"), fresh, of: found.of, cut });
+        return Ok(LiveLog { lines, next: format!("{name}@{next}"), fresh, of: found.attempt, cut });
     }
     let tail = found.size.saturating_sub(PIECE);
     let from = goes_on.map_or(tail, |at| at.max(tail));
@@ -101,7 +101,7 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
         .lines()
         .map(|line| plain(if request.which == LiveLogKind::Agent { "agent" } else { "server" }, line))
         .collect();
-    Ok(LiveLog { lines, next: format!("{name}@{}", from + whole as u64), fresh, of: found.of, cut })
+    Ok(LiveLog { lines, next: format!("{name}@{}", from + whole as u64), fresh, of: found.attempt, cut })
 }
 
 /// What was found of an episode in a log that all episodes share.
@@ -169,7 +169,7 @@ fn newest(tree: &Tree, folder: &str) -> Option<LogFile> {
         .map(|(numbers, entry)| LogFile {
             path: files::join(folder, &entry.name),
             number: 0,
-            of: match numbers[..] {
+            attempt: match numbers[..] {
                 [turn, attempt] => Some((turn, attempt)),
                 _ => None,
             },
