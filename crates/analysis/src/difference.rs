@@ -38,7 +38,7 @@ pub fn common_tau(runs: &[(&[Observation], Option<u32>)]) -> u32 {
 
 /// The runs that limit a common τ, and τ without them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shortest {
+pub struct ShortestRuns {
     /// Their indexes: the runs that are known to the fewest turns.
     pub runs: Vec<usize>,
     /// The common τ of the other runs, in turns. It is greater than that of all.
@@ -50,7 +50,7 @@ pub struct Shortest {
 }
 
 /// The runs that limit [`common_tau`]. `None` = there are no other runs, or τ would be the same.
-pub fn shortest(runs: &[(&[Observation], Option<u32>)]) -> Option<Shortest> {
+pub fn shortest(runs: &[(&[Observation], Option<u32>)]) -> Option<ShortestRuns> {
     let known: Vec<Option<u32>> = runs.iter().map(|(observations, _)| known_to(observations)).collect();
     let least = known.iter().flatten().min()?;
     let (holding, others): (Vec<usize>, Vec<usize>) =
@@ -59,7 +59,7 @@ pub fn shortest(runs: &[(&[Observation], Option<u32>)]) -> Option<Shortest> {
     let otherwise = common_tau(&others);
     let furthest = others.iter().map(|(observations, _)| last_at_risk(observations)).max();
     let furthest = furthest.map_or(otherwise, |last| last.max(otherwise));
-    (otherwise > common_tau(runs)).then_some(Shortest {
+    (otherwise > common_tau(runs)).then_some(ShortestRuns {
         runs: holding,
         otherwise,
         others: others.len() as u32,

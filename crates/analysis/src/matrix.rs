@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bootstrap::{BootstrapEstimate, Resampling, bootstrap_ratio};
 use crate::clusters::{InScenario, observations};
-use crate::difference::{Shortest, common_tau, shortest};
+use crate::difference::{ShortestRuns, common_tau, shortest};
 use crate::survival::{MAX_TURNS, Observation, StaminaSummary, anyone_at_risk, summarize_over};
 
 /// A run of the matrix.
@@ -61,7 +61,7 @@ pub struct Matrix {
     /// The horizon of all cells: the greatest one to which the curve of every cell is known.
     pub tau: u32,
     /// The cells that limit τ, with all their runs; `None` = τ of the other cells is not greater.
-    pub shortest: Option<Shortest>,
+    pub shortest: Option<ShortestRuns>,
     /// Rows, by name: each harness with its margin over models.
     pub harnesses: Vec<Margin>,
     /// Columns, by name: each model with its margin over harnesses.
@@ -96,7 +96,7 @@ pub fn matrix(runs: &[MatrixRun<'_>], tau: Option<u32>, resampling: Resampling) 
     let known: Vec<&Pool> = pooled.values().filter(|p| anyone_at_risk(&p.observations)).collect();
     let curves: Vec<(&[Observation], Option<u32>)> =
         known.iter().map(|p| (p.observations.as_slice(), p.planned)).collect();
-    let shortest = shortest(&curves).map(|cells| Shortest {
+    let shortest = shortest(&curves).map(|cells| ShortestRuns {
         runs: cells.runs.iter().flat_map(|cell| known[*cell].runs.iter().copied()).collect(),
         ..cells
     });

@@ -37,7 +37,7 @@ pub(super) fn first<E>(rules: &'static [Rule<E>], evidence: &E) -> Option<&'stat
 /// The input of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum LooksAt {
+pub enum RuleSubject {
     /// The end of an attempt.
     Attempt,
     /// One failing test.
@@ -52,18 +52,18 @@ pub struct RuleText {
     /// Its class.
     pub class: FailureClass,
     /// Its input.
-    pub looks_at: LooksAt,
+    pub looks_at: RuleSubject,
     /// When it applies, as a sentence.
     pub about: &'static str,
 }
 
 /// Every rule in words, in their order.
 pub fn rules() -> impl Iterator<Item = RuleText> {
-    fn text<E>(rule: &Rule<E>, looks_at: LooksAt) -> RuleText {
+    fn text<E>(rule: &Rule<E>, looks_at: RuleSubject) -> RuleText {
         RuleText { id: rule.id, class: rule.class, looks_at, about: rule.about }
     }
-    let attempts = ATTEMPT_RULES.iter().map(|rule| text(rule, LooksAt::Attempt));
-    attempts.chain(TEST_RULES.iter().map(|rule| text(rule, LooksAt::Test)))
+    let attempts = ATTEMPT_RULES.iter().map(|rule| text(rule, RuleSubject::Attempt));
+    attempts.chain(TEST_RULES.iter().map(|rule| text(rule, RuleSubject::Test)))
 }
 
 /// The sentence of a rule.

@@ -1,7 +1,7 @@
 //! How far all curves of a comparison are known, and who is the reason that it is no further.
 
 use analysis::clusters::{InScenario, observations};
-use analysis::difference::{Shortest, common_tau, shortest};
+use analysis::difference::{ShortestRuns, common_tau, shortest};
 use analysis::survival::{Observation, anyone_at_risk};
 
 /// The common τ of members.
@@ -9,7 +9,7 @@ pub(crate) struct Horizon {
     /// The last turn to which the curves of all members are known. Members of which nobody was ever at risk do not count.
     pub(crate) tau: u32,
     /// The members that hold it down.
-    shortest: Option<Shortest>,
+    shortest: Option<ShortestRuns>,
 }
 
 impl Horizon {
@@ -18,7 +18,7 @@ impl Horizon {
         let played: Vec<usize> = (0..plain.len()).filter(|at| anyone_at_risk(&plain[*at])).collect();
         let curves: Vec<(&[Observation], Option<u32>)> =
             played.iter().map(|at| (plain[*at].as_slice(), planned[*at])).collect();
-        let shortest = shortest(&curves).map(|shortest| Shortest {
+        let shortest = shortest(&curves).map(|shortest| ShortestRuns {
             runs: shortest.runs.iter().map(|curve| played[*curve]).collect(),
             ..shortest
         });
