@@ -113,7 +113,7 @@ pub(super) fn read(text: &str) -> Result<ParsedTask, String> {
         let line = before.matches('\n').count() + 1;
         format!("It cannot be read: line {line}: this is no TOML, or a value of another type than a task has there")
     })?;
-    let mut met = Met::default();
+    let mut met = ReadingNotes::default();
     met.keys("", &raw.other);
     met.keys("solution.", &raw.solution.other);
     met.keys("environment.", &raw.environment.other);
@@ -186,7 +186,7 @@ pub(super) fn read(text: &str) -> Result<ParsedTask, String> {
 
 /// What is met on the way and does not stop the reading.
 #[derive(Default)]
-struct Met {
+struct ReadingNotes {
     refused: Vec<String>,
     unknown: Vec<String>,
     unknown_more: usize,
@@ -200,7 +200,7 @@ fn cut(text: &str, letters: usize) -> String {
     }
 }
 
-impl Met {
+impl ReadingNotes {
     fn keys(&mut self, section: &str, other: &Table) {
         for key in other.keys() {
             self.key(section, key);
@@ -305,7 +305,7 @@ impl Common<'_> {
         user(self.agent) + user(self.verifier) + env.chain(artifacts).sum::<usize>()
     }
 
-    fn step(&self, mut raw: RawStep, met: &mut Met) -> Result<StepFile, String> {
+    fn step(&self, mut raw: RawStep, met: &mut ReadingNotes) -> Result<StepFile, String> {
         let at = format!("steps.{}.", raw.name);
         let continues_session = raw.other.get(ONE_SESSION).and_then(Value::as_bool);
         if continues_session.is_some() {
@@ -350,7 +350,7 @@ impl Common<'_> {
     }
 }
 
-fn kept(raw: &RawArtifact, met: &mut Met) -> Result<Option<Artifact>, String> {
+fn kept(raw: &RawArtifact, met: &mut ReadingNotes) -> Result<Option<Artifact>, String> {
     let (source, destination) = match raw {
         RawArtifact::Path(source) => (source, None),
         RawArtifact::Entry { source, destination, exclude, service } => {
@@ -387,7 +387,7 @@ fn raw_destination(raw: &RawArtifact) -> Option<&str> {
     }
 }
 
-fn health(at: &str, raw: RawHealth, met: &mut Met) -> Result<Health, String> {
+fn health(at: &str, raw: RawHealth, met: &mut ReadingNotes) -> Result<Health, String> {
     met.keys(&format!("{at}healthcheck."), &raw.other);
     let seconds_of = |name: &str, value: Option<f64>, default: f64| {
         seconds(&format!("{at}healthcheck.{name}"), value.unwrap_or(default))
