@@ -4,14 +4,16 @@
 //! ([`of_contents`]): what was tried, what came of it, what it used and when. Only episodes that were measured closely have such
 //! an identity: two that passed the same turns, even in the same minute, need not be the same.
 
+use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 
 use files::Stamp;
-use model::{Attempt, Episode, Timing, Tokens, Verdict, Warning};
+use model::{Attempt, Episode, Timing, Tokens, Verdict, Warning, moment};
 use store::REGRADED;
 
 use crate::format_trait::Report;
+use crate::readers::clock;
 
 /// The identity of an episode that its source gives an id, made of the parts that name it.
 pub fn of_id(parts: &[&str]) -> String {
@@ -22,6 +24,18 @@ pub fn of_id(parts: &[&str]) -> String {
 /// The identity of a trial by the id of its result, for gradings of it in other jobs, which know it by that.
 pub fn of_result(id: &str) -> String {
     format!("{REGRADED}{:016x}", Stamp::new().text("harbor").text(id).finish())
+}
+
+/// A time as it is written in UTC, where its text has an offset; any other text as it stands. A copy may have been written again in
+/// another zone.
+pub(crate) fn in_utc(time: &str) -> Cow<'_, str> {
+    let with_z = || {
+        let clock_end = 19 + time.get(19..)?.find(['+', '-'])?;
+        let fraction = time.get(19..clock_end)?;
+        let seconds = moment::from_seconds(clock::micros(time)?.div_euclid(1_000_000))?;
+        Some(format!("{}{fraction}Z", seconds.trim_end_matches('Z')))
+    };
+    with_z().map_or(Cow::Borrowed(time), Cow::Owned)
 }
 
 /// Whether a text has the form of the identities that are made here.
@@ -80,7 +94,7 @@ pub fn of_beginning(scenario: &str, episode: &Episode) -> Option<String> {
         return None;
     }
     let stamp = Stamp::new().text("begins").text(scenario).number(episode.repeat.into());
-    let stamp = stamp.text(whole.map_or("", String::as_str)).number(turn.number.into());
+    let stamp = stamp.text(&in_utc(whole.map_or("", String::as_str))).number(turn.number.into());
     Some(format!("of-{:016x}", self::attempt(stamp, attempt).finish()))
 }
 
@@ -224,7 +238,7 @@ fn attempt(mut stamp: Stamp, attempt: &Attempt) -> Stamp {
 }
 
 fn timing(stamp: Stamp, timing: &Timing) -> Stamp {
-    let text = |stamp: Stamp, text: &Option<String>| stamp.text(text.as_deref().unwrap_or_default());
+    let text = |stamp: Stamp, text: &Option<String>| stamp.text(&in_utc(text.as_deref().unwrap_or_default()));
     let stamp = text(text(stamp, &timing.started_at), &timing.finished_at);
     real(real(stamp, timing.agent_seconds), timing.test_seconds)
 }
@@ -273,6 +287,18 @@ mod tests {
         assert!(of_contents(&one).is_some());
         assert_eq!(of_contents(&one), of_contents(&at("b", "2026-01-01T10:00:00.250Z")));
         assert_ne!(of_contents(&one), of_contents(&at("a", "2026-01-01T10:00:00.251Z")));
+        assert_eq!(of_contents(&one), of_contents(&at("a", "2026-01-01T12:00:00.250+02:00")));
+        for (time, utc) in [
+            ("2026-01-01T00:30:00.1234567+02:00", "2025-12-31T22:30:00.1234567Z"),
+            ("2026-01-01T10:00:00-0330", "2026-01-01T13:30:00Z"),
+            ("2026-01-01T10:00:00+00:00", "2026-01-01T10:00:00Z"),
+            ("2026-01-01T10:00:00Z", "2026-01-01T10:00:00Z"),
+            ("2026-01-01T10:00:00", "2026-01-01T10:00:00"),
+            ("2026-02-30T10:00:00+02:00", "2026-02-30T10:00:00+02:00"),
+            ("a time, such as 10:00 + 2", "a time, such as 10:00 + 2"),
+        ] {
+            assert_eq!(in_utc(time), utc);
+        }
         let mut again = one.clone();
         again.repeat = 2;
         assert_eq!(of_contents(&one), of_contents(&again), "a copy is another repeat");

@@ -56,6 +56,22 @@ fn a_copied_trial_counts_once_in_its_run() {
     assert!(store.copies_among(&runs(&store)).unwrap().is_empty());
 }
 
+/// A program that writes results again may write their times in another zone.
+#[test]
+fn a_copy_with_times_of_another_zone_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = folder.path().join("job-a");
+    copy(&fixtures().join("world/same-trial/job-a"), &job);
+    let file = job.join("y__EEEEEE2 copy/result.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let elsewhere = text.replace("T10:00:00Z\"", "T12:00:00+02:00\"");
+    assert_ne!(text, elsewhere);
+    fs::write(&file, elsewhere).unwrap();
+    let store = Store::in_memory().unwrap();
+    let source = open(&store, &job);
+    assert_eq!(duplicates(&store, source), ["y__EEEEEE2 copy"]);
+}
+
 /// A copy stands in when what it is a copy of goes.
 #[test]
 fn the_copy_counts_once_the_original_is_gone() {

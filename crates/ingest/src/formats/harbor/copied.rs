@@ -37,7 +37,8 @@ pub(super) fn in_job(trial: &Trial) -> (String, String) {
     let identity = trial.identity.clone().unwrap_or_else(|| format!("{} {}", trial.job, begun(trial)));
     match &trial.graded_source {
         Some(_) => {
-            (trial.run.clone(), format!("{identity} {}", trial.text("started_at").unwrap_or_default()))
+            let began = trial.text("started_at").unwrap_or_default();
+            (trial.run.clone(), format!("{identity} {}", identity::in_utc(began)))
         }
         None => (trial.run.clone(), identity),
     }
@@ -47,7 +48,7 @@ pub(super) fn in_job(trial: &Trial) -> (String, String) {
 /// their names are.
 fn begun(trial: &Trial) -> String {
     let at = trial.result.as_ref().and_then(|result| result.get("started_at")?.text());
-    at.map_or_else(|| name(trial).to_owned(), |at| format!("{} {at}", name(trial)))
+    at.map_or_else(|| name(trial).to_owned(), |at| format!("{} {}", name(trial), identity::in_utc(at)))
 }
 
 /// The name of a trial in its job, of which no two begin alike: `task__AbCdEf1`, also of `task__AbCdEf1 copy`.

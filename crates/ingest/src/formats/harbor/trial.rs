@@ -268,7 +268,7 @@ impl Trial {
 fn own_id(result: &Node) -> Option<String> {
     let id = result.get("id")?.word()?;
     let began = result.get("started_at").and_then(Node::word).unwrap_or_default();
-    Some(identity::of_id(&["harbor", id, began]))
+    Some(identity::of_id(&["harbor", id, &identity::in_utc(began)]))
 }
 
 /// The name of a trial in its job, which is there before it ends.

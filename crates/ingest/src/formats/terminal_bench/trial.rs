@@ -154,14 +154,16 @@ fn identity_in_run(trial: &Trial, result: Option<&Node>, run: &RunFacts) -> Opti
 /// The id of a result, with when its trial began: every copy of it has them, also one in the results of a resumed run.
 fn identity_of_result(result: Option<&Node>) -> Option<String> {
     let text = |key: &str| result?.get(key).and_then(Node::word);
-    text("id").map(|id| identity::of_id(&["tb", id, text("trial_started_at").unwrap_or_default()]))
+    let began = identity::in_utc(text("trial_started_at").unwrap_or_default());
+    text("id").map(|id| identity::of_id(&["tb", id, &began]))
 }
 
 /// The name of the trial in its own result, with when it began: no two trials of a run have both, whatever their folders are
 /// called now. By this copies within a run are known where no id tells them.
 pub(super) fn name_in_result(result: Option<&Node>) -> Option<String> {
     let text = |key: &str| result?.get(key).and_then(Node::word);
-    text("trial_name").map(|name| format!("{name} {}", text("trial_started_at").unwrap_or_default()))
+    let began = identity::in_utc(text("trial_started_at").unwrap_or_default());
+    text("trial_name").map(|name| format!("{name} {began}"))
 }
 
 /// Decides by `is_resolved`. Says whether the cause of a failure is not recognized.
