@@ -251,9 +251,10 @@ fn every_json(folder: &Path, change: impl Fn(String) -> String) {
     }
 }
 
-/// Two hours farther east, where that is the same day: `T10:00:00Z` is `T12:00:00+02:00`.
+/// Two hours farther east, where that is the same day: `T10:00:00Z` is `T12:00:00+02:00`. Every other time stays, so that a reader
+/// that leaves zones out finds other durations and another order.
 fn in_other_zone(text: &str) -> String {
-    let mut out = String::new();
+    let (mut out, mut times) = (String::new(), 0_usize);
     for (number, piece) in text.split('"').enumerate() {
         if number > 0 {
             out.push('"');
@@ -261,10 +262,14 @@ fn in_other_zone(text: &str) -> String {
         let local = piece.strip_suffix('Z').or_else(|| piece.strip_suffix("+00:00"));
         let hour = || piece.get(11..13)?.parse::<u32>().ok().filter(|hour| *hour < 22);
         match local.filter(|_| piece.is_ascii() && piece.get(10..11) == Some("T")).zip(hour()) {
-            Some((local, hour)) => {
+            Some((local, hour)) if times.is_multiple_of(2) => {
+                times += 1;
                 out.push_str(&format!("{}{:02}{}+02:00", &local[..11], hour + 2, &local[13..]));
             }
-            None => out.push_str(piece),
+            found => {
+                times += usize::from(found.is_some());
+                out.push_str(piece);
+            }
         }
     }
     out
