@@ -125,6 +125,11 @@ fn what_was_stopped_from_outside_is_counted_apart() {
     library.text(&["report", &id, "--out", folder.to_str().expect("UTF-8")]);
     let report = std::fs::read_to_string(folder.join("report.md")).expect("the report");
     assert!(report.contains("2 of 3 attempts did not pass; 1 of them is unfinished"), "{report}");
+    // A run alone is tested against none.
+    assert!(
+        report.contains("Intervals are wide.") && !report.contains("p-values of the log-rank"),
+        "{report}"
+    );
     let csv = std::fs::read_to_string(folder.join("tables/attempts.csv")).expect("attempts by their number");
     let (head, row) = csv.split_once("\r\n").expect("a heading line");
     let cell = |name: &str| {
@@ -137,6 +142,16 @@ fn what_was_stopped_from_outside_is_counted_apart() {
 }
 
 /// EvoCode-Bench publishes the failing tests and no others.
+#[test]
+fn one_trial_is_not_counted_as_several() {
+    let library = library_of("copied");
+    let id = library.run_ids().remove(0);
+    let text = library.text(&["failures", &id]);
+    assert!(text.contains("0 of 1 trial that began"), "{text}");
+    let table = library.text(&["table", "failures", &id]);
+    assert!(table.contains("of 1 trial begun in 1 trial."), "{table}");
+}
+
 #[test]
 fn how_many_tests_passed_again_is_unknown_where_no_source_names_those_that_pass() {
     let library = TestHome::new();

@@ -170,11 +170,11 @@ fn origins_head(scope: FailureScope, tried_again: u32) -> &'static str {
 
 fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     let one = failures.of_one_turn;
-    let what = match scope {
-        FailureScope::Attempts => "attempts failed",
-        FailureScope::Turns | FailureScope::First if one => "trials that began ended in a failed attempt",
-        FailureScope::Turns => "turns reached failed",
-        FailureScope::First => "turns reached without a failed one before failed",
+    let (of, what) = match scope {
+        FailureScope::Attempts => ("attempt", "failed"),
+        FailureScope::Turns | FailureScope::First if one => ("trial", "that began ended in a failed attempt"),
+        FailureScope::Turns => ("turn", "reached failed"),
+        FailureScope::First => ("turn", "reached without a failed one before failed"),
     };
     let mut text = String::new();
     if let Some((_, name)) = &failures.benchmark {
@@ -182,7 +182,10 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     }
     text.push_str(&format!(
         "{} of {} {what}; {} failing tests are described, {} only counted\n",
-        failures.attempts, failures.total.made, failures.tests, failures.not_described
+        failures.attempts,
+        counted(failures.total.made.into(), of),
+        failures.tests,
+        failures.not_described
     ));
     for difference in &failures.not_comparable {
         text.push_str(&format!("not comparable: {difference}\n"));

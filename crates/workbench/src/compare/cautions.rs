@@ -46,9 +46,10 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
     }));
     cautions.extend(say(who(&|m| m.stamina.n > 0 && m.stamina.n < FEW), &|names| {
         let episodes = if one { "trials" } else { "episodes" };
-        format!(
-            "{names}: fewer than {FEW} {episodes}. Intervals are wide, and p-values of the log-rank test rough."
-        )
+        // One run alone is tested against none.
+        let tests =
+            if comparison.members.len() > 1 { ", and p-values of the log-rank test rough" } else { "" };
+        format!("{names}: fewer than {FEW} {episodes}. Intervals are wide{tests}.")
     }));
     // Only repeats that were at risk depend on each other, and make intervals and tests clustered.
     cautions.extend(say(who(&|m| m.stamina.clustered), &|names| {

@@ -380,35 +380,32 @@ pub(super) fn failures(
     episodes: Vec<EpisodeCounts>,
 ) -> Method {
     let one = !episodes.is_empty() && episodes.iter().all(|counts| counts.passed.is_some());
-    let (about, of) = match scope {
+    let (about, (failed, of, begun)) = match scope {
         FailureScope::First if one => {
-            ("Attempts that ended a trial as failed, by their primary class", "failures, of {} trials begun")
+            ("Attempts that ended a trial as failed, by their primary class", ("failures", "trial", " begun"))
         }
         FailureScope::Turns if one => (
             "Final attempts of trials not passed, by their primary class",
-            "trials not passed, of {} trials begun",
+            ("trials not passed", "trial", " begun"),
         ),
         FailureScope::Attempts => {
-            ("Every failed attempt counts, by its primary class", "failed attempts, of {} attempts")
+            ("Every failed attempt counts, by its primary class", ("failed attempts", "attempt", ""))
         }
         FailureScope::Turns => (
             "Final attempts of turns not passed, by their primary class",
-            "turns not passed, of {} turns reached",
+            ("turns not passed", "turn", " reached"),
         ),
         FailureScope::First => (
             "Attempts that ended an episode's stamina, by their primary class",
-            "first failures, of {} turns reached without one before",
+            ("first failures", "turn", " reached without one before"),
         ),
     };
+    let made = model::counted(data.total.made.into(), of);
+    let within = model::counted(data.episodes.into(), if one { "trial" } else { "episode" });
     let notes = vec![
         about.to_owned(),
         "Classes are given by rules over what the source records".to_owned(),
-        format!(
-            "n of classes: {} in {} {}",
-            of.replace("{}", &data.total.made.to_string()),
-            data.episodes,
-            if one { "trials" } else { "episodes" }
-        ),
+        format!("n of classes: {failed}, of {made}{begun} in {within}"),
     ];
     Method { notes, counts: episodes, ..method }
 }
