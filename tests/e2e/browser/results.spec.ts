@@ -104,6 +104,8 @@ test("a failed attempt behind the two hundredth is listed, opened and found agai
   const opened = cases.getByRole("link", { name: "s217", exact: true });
   await opened.click();
   await expect(page).toHaveURL(/#\/run\/attempts\.csv\.cases\/s217[^/]*\/1\?attempt=1/);
+  // The list has the name, too: the page is there once the list has gone.
+  await expect(listed).toHaveCount(0);
   await expect(page.getByRole("main")).toContainText("s217");
   await page.keyboard.press("Escape");
   await expect(page).toHaveURL(left);
