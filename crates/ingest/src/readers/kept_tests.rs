@@ -73,7 +73,7 @@ mod tests {
     // docs/security.md: An opened folder or zip
     fn tests_of_a_part_are_kept_up_to_a_bound() {
         let of_one = bytes(&attempt(1, 10).tests[0]);
-        let mut tests = KeptTests { left: 100 * of_one };
+        let mut tests = KeptTests { free_bytes: 100 * of_one };
         let (mut first, mut second, mut third) = (attempt(80, 10), attempt(80, 10), attempt(4, 10));
         assert!(!tests.keep(&mut first));
         assert_eq!(first.tests.len(), 80);
@@ -101,7 +101,7 @@ mod tests {
             set(&mut test, long());
             assert!(bytes(&test) >= bytes(&plain) + 255, "text {number}");
             // As many as fit, of more than there is room for.
-            let mut tests = KeptTests { left: 10 * bytes(&test) };
+            let mut tests = KeptTests { free_bytes: 10 * bytes(&test) };
             let mut attempt = Attempt::new(1, Verdict::Failed);
             attempt.tests = vec![test; 40];
             assert!(tests.keep(&mut attempt));

@@ -135,7 +135,7 @@ impl Workbench {
     fn row(&self, folder: &Path, run: Option<String>) -> LiveRunRow {
         let here = self.runs.get(folder);
         let stamp = stamp(folder);
-        if let Some((seen, row)) = model::lock(&self.runs.ended_runs).get(folder)
+        if let Some((seen, row)) = model::lock(&self.runs.ended).get(folder)
             && *seen == stamp
             && here.as_ref().is_none_or(|here| !here.playing)
         {
@@ -151,7 +151,7 @@ impl Workbench {
         };
         // What a living process plays changes without a trace in the folder: it may die.
         if !is_live(row.state) && !is_playing {
-            let mut over = model::lock(&self.runs.ended_runs);
+            let mut over = model::lock(&self.runs.ended);
             over.insert(folder.to_path_buf(), (stamp, row.clone()));
         }
         row

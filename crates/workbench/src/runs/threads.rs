@@ -51,7 +51,7 @@ pub(crate) struct Runs {
     /// What preflight knows of packs.
     pub(super) packs: super::planned::VerifiedPack,
     /// Rows of runs that are over, with a stamp of their folders.
-    pub(super) ended_runs: Mutex<BTreeMap<PathBuf, (u64, crate::api::LiveRunRow)>>,
+    pub(super) ended: Mutex<BTreeMap<PathBuf, (u64, crate::api::LiveRunRow)>>,
 }
 
 impl Runs {
