@@ -11,7 +11,8 @@ import { kept } from "./tools.mjs";
 
 /** Debian 12. */
 export const SUITE = "bookworm";
-const MIRROR = process.env.DEBIAN_MIRROR ?? "http://deb.debian.org/debian";
+/** Where to download from; by itself debootstrap asks Debian's own mirror. */
+const MIRROR = process.env.DEBIAN_MIRROR;
 
 /** How the names of roots begin that are made or used. */
 const BEGIN = "stamina-debian-";
@@ -48,7 +49,7 @@ function makeTar(file, things, files) {
   const made = mkdtempSync(path.join(tmpdir(), BEGIN));
   atEnd(() => rmSync(made, { recursive: true, force: true }));
   // Each try begins with an empty folder, and ends by itself: a signal to `unshare` ends nothing.
-  const strap = `find "$1" -mindepth 1 -delete && exec timeout --kill-after=10 1000 debootstrap --variant=minbase ${SUITE} "$1" '${MIRROR}'`;
+  const strap = `find "$1" -mindepth 1 -delete && exec timeout --kill-after=10 1000 debootstrap --variant=minbase ${SUITE} "$1"${MIRROR ? ` '${MIRROR}'` : ""}`;
   runOrStop(...apart([], strap, made), { tries: 3, hint: "DEBIAN_MIRROR names another mirror." });
   putFiles(made, files);
   writeFileSync(path.join(made, "download.sh"), download(things));
