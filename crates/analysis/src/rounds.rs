@@ -2,7 +2,7 @@
 //!
 //! A *round* is a turn. There are two designs, and the design decides which scores are defined:
 //!
-//! - **Independent attempts**: each of k attempts at a task starts from its first round ([`mt_at_k`], [`mt_over_subsets`]).
+//! - **Independent attempts**: each of k attempts at a task starts from its first round ([`mt_at_k`]).
 //! - **Round by round**: a round has up to k attempts, all from the same snapshot, and the next round starts from the result
 //!   of the first success ([`mt_round_by_round`]). These are not independent attempts at the task, so the formula of the first
 //!   design does not apply.
@@ -58,24 +58,6 @@ pub fn mt_at_k(tasks: &[TaskRewards], k: usize) -> Option<f64> {
     mean_over_tasks(tasks, |task| {
         let first = task.attempts.get(..k.min(task.attempts.len())).unwrap_or_default();
         rounds(task).map(|round| best(first.iter().map(|attempt| reward(attempt, round)))).sum()
-    })
-}
-
-/// MT@k over independent attempts as the mean over all subsets of k attempts, which does not depend on their order.
-///
-/// For each round, with the n rewards sorted, the expected maximum of k of them is `Σ_j r_(j) · C(j−1, k−1) / C(n, k)`.
-/// No page shows it: the worked example of the benchmark has it beside [`mt_at_k`], and tests compare the two.
-pub fn mt_over_subsets(tasks: &[TaskRewards], k: usize) -> Option<f64> {
-    if k == 0 {
-        return None;
-    }
-    mean_over_tasks(tasks, |task| {
-        rounds(task)
-            .map(|round| {
-                let rewards = task.attempts.iter().map(|attempt| reward(attempt, round)).collect();
-                expected_maximum(rewards, k)
-            })
-            .sum()
     })
 }
 
@@ -136,27 +118,6 @@ fn best(rewards: impl Iterator<Item = f64>) -> f64 {
     rewards.fold(0.0, f64::max)
 }
 
-fn expected_maximum(mut rewards: Vec<f64>, k: usize) -> f64 {
-    let n = rewards.len();
-    let k = k.min(n);
-    if k == 0 {
-        return 0.0;
-    }
-    rewards.sort_by(f64::total_cmp);
-    // The share of subsets whose largest element is the j-th, from the largest down. Each is a multiple of the one before.
-    let mut share = k as f64 / n as f64;
-    let mut sum = 0.0;
-    for (below, reward) in rewards.iter().enumerate().rev() {
-        sum += share * reward;
-        if below < k {
-            break;
-        }
-        // C(below − 1, k − 1) / C(below, k − 1)
-        share *= (below - k + 1) as f64 / below as f64;
-    }
-    sum
-}
-
 fn share(sum: f64, rounds: u32) -> f64 {
     100.0 * sum / f64::from(rounds)
 }
@@ -198,6 +159,45 @@ mod tests {
     fn tries(rounds: u32, list: &[&str]) -> TaskTries {
         let passes = |text: &&str| text.chars().map(|letter| letter == '1').collect();
         TaskTries { rounds, tries: list.iter().map(passes).collect(), is_cut_off: false }
+    }
+
+    /// MT@k over independent attempts as the mean over all subsets of k attempts, which does not depend on their order.
+    ///
+    /// For each round, with the n rewards sorted, the expected maximum of k of them is `Σ_j r_(j) · C(j−1, k−1) / C(n, k)`.
+    /// No page shows it: the worked example of the benchmark has it beside [`mt_at_k`].
+    fn mt_over_subsets(tasks: &[TaskRewards], k: usize) -> Option<f64> {
+        if k == 0 {
+            return None;
+        }
+        mean_over_tasks(tasks, |task| {
+            rounds(task)
+                .map(|round| {
+                    let rewards = task.attempts.iter().map(|attempt| reward(attempt, round)).collect();
+                    expected_maximum(rewards, k)
+                })
+                .sum()
+        })
+    }
+
+    fn expected_maximum(mut rewards: Vec<f64>, k: usize) -> f64 {
+        let n = rewards.len();
+        let k = k.min(n);
+        if k == 0 {
+            return 0.0;
+        }
+        rewards.sort_by(f64::total_cmp);
+        // The share of subsets whose largest element is the j-th, from the largest down. Each is a multiple of the one before.
+        let mut share = k as f64 / n as f64;
+        let mut sum = 0.0;
+        for (below, reward) in rewards.iter().enumerate().rev() {
+            sum += share * reward;
+            if below < k {
+                break;
+            }
+            // C(below − 1, k − 1) / C(below, k − 1)
+            share *= (below - k + 1) as f64 / below as f64;
+        }
+        sum
     }
 
     /// Computed by hand, and by the script of EvoCode-Bench if it has the number (MT@4 and Comp).
