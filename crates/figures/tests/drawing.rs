@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use analysis::survival::{Observation, SurvivalPoint};
-use figures::{Drawing, Figure, FigureSpec, Layout, RunData, Theme, TurnAxis, draw};
+use figures::{Drawing, Figure, FigureSpec, Fonts, Layout, RunData, Theme, TurnAxis, draw};
 use proptest::prelude::*;
 use resvg::usvg::roxmltree::{Document, Node};
 
@@ -15,6 +15,10 @@ const AXIS: TurnAxis = TurnAxis { plot_left: 64.0, px_per_turn: 36.0, turns: 15 
 fn screen(axis: TurnAxis, height: f64) -> Layout {
     let TurnAxis { plot_left, px_per_turn, turns } = axis;
     Layout::Screen { width: axis.right(), height, plot_left, px_per_turn, turns }
+}
+
+fn print(width: f64, height: f64, turns: u32) -> Layout {
+    Layout::Print { width, height: Some(height), turns: Some(turns), fonts: Fonts::USUAL }
 }
 
 fn survival(data: RunData, layout: Layout) -> Drawing {
@@ -132,7 +136,7 @@ fn the_summary_says_what_the_picture_shows() {
 
 #[test]
 fn a_spec_draws_the_same_bytes_after_a_round_trip() {
-    let print = Layout::print(234.0).with_height(145.0).with_turns(40);
+    let print = print(234.0, 145.0, 40);
     for (layout, theme) in [(screen(AXIS, 164.0), Theme::Dark), (print, Theme::Print)] {
         for figure in [Figure::Survival(cases::thousand()), Figure::FirstFailures(cases::thousand())] {
             let spec = FigureSpec::new(figure, layout, theme);
@@ -202,7 +206,7 @@ fn names_are_text_and_ids_are_not_shared() {
     let mut data = cases::normal();
     data.name = evil.to_owned();
     data.policy = evil.to_owned();
-    let print = Layout::print(234.0).with_height(145.0).with_turns(15);
+    let print = print(234.0, 145.0, 15);
     let drawings = [
         survival(data.clone(), screen(AXIS, 164.0)),
         first_failures(data.clone(), screen(AXIS, 72.0)),
@@ -296,11 +300,13 @@ fn layout() -> impl Strategy<Value = Layout> {
                 turns
             }
         ),
-        (anything(), anything(), turns())
-            .prop_map(|(width, height, turns)| Layout::print(width).with_height(height).with_turns(turns)),
+        (anything(), anything(), turns()).prop_map(|(width, height, turns)| print(width, height, turns)),
         anything().prop_map(Layout::print),
-        (anything(), anything(), turns())
-            .prop_map(|(width, height, turns)| Layout::panel(width).with_height(height).with_turns(turns)),
+        (anything(), anything(), turns()).prop_map(|(width, height, turns)| Layout::Panel {
+            width,
+            height: Some(height),
+            turns: Some(turns)
+        }),
         anything().prop_map(Layout::panel),
     ]
 }

@@ -4,7 +4,7 @@
 //! differs, the new one is in the target folder, and the message has its path.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use figures::{Figure, Layout, RunData, Theme};
+use figures::{Figure, Fonts, Layout, RunData, Theme};
 
 use crate::cases;
 use crate::painted::check;
@@ -20,7 +20,7 @@ fn screen(name: &str, data: &RunData, px_per_turn: f64, turns: u32, theme: Theme
 
 /// ICML's column, 3.25 in wide.
 fn print(name: &str, data: &RunData, turns: u32) {
-    let layout = Layout::print(234.0).with_height(145.0).with_turns(turns);
+    let layout = Layout::Print { width: 234.0, height: Some(145.0), turns: Some(turns), fonts: Fonts::USUAL };
     check(&format!("{name}-survival"), Figure::Survival(data.clone()), layout, Theme::Print);
     check(&format!("{name}-first-failures"), Figure::FirstFailures(data.clone()), layout, Theme::Print);
 }

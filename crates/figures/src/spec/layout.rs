@@ -72,16 +72,6 @@ impl Layout {
         self
     }
 
-    /// The same layout with this number of turns on the axis.
-    #[must_use]
-    pub const fn with_turns(mut self, to: u32) -> Self {
-        match &mut self {
-            Self::Screen { turns, .. } => *turns = to,
-            Self::Panel { turns, .. } | Self::Print { turns, .. } => *turns = Some(to),
-        }
-        self
-    }
-
     /// Whether it is a figure on paper.
     pub const fn is_print(&self) -> bool {
         matches!(self, Self::Print { .. })
