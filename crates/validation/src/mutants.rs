@@ -69,11 +69,6 @@ impl fmt::Debug for Site<'_> {
 }
 
 impl Site<'_> {
-    /// Whether the mutant is a changed schema, which any server can be made of. Otherwise it is a flaw of the reference.
-    pub fn is_in_schema(&self) -> bool {
-        !matches!(self.mutation, Mutation::Flaw(_))
-    }
-
     /// The mutant of this place; nothing if it turns out to be no other server.
     pub fn make(&self, schema: &Arc<Schema>) -> Option<Mutant> {
         let (schema, flaws) = match &self.mutation {

@@ -256,9 +256,13 @@ pub(crate) fn mutants(turn: &Turn, count: usize, used: &mut BTreeMap<&'static st
             break;
         }
         let times = used.entry(name).or_default();
-        let mut of_this: Vec<_> = sites.iter().filter(|site| site.operator.name() == name).collect();
-        of_this.sort_by_key(|site| site.is_in_schema() != times.is_multiple_of(2));
-        if let Some(mutant) = of_this.into_iter().find_map(|site| site.make(&turn.schema)) {
+        let in_schema = times.is_multiple_of(2);
+        let of_operator = || {
+            let of_operator = sites.iter().filter(move |site| site.operator.name() == name);
+            of_operator.filter_map(move |site| site.make(&turn.schema))
+        };
+        let wanted = of_operator().find(|mutant| mutant.flaws.is_empty() == in_schema);
+        if let Some(mutant) = wanted.or_else(|| of_operator().next()) {
             *times += 1;
             made.push(mutant);
         }
