@@ -60,6 +60,9 @@ pub fn bootstrap_mean(
 }
 
 /// The difference of mean stamina, `a` − `b`. `None` = one of the means is not defined.
+///
+/// A comparison resamples all runs at once and takes each difference from those resamples. This is the definition of one
+/// pair, with which tests and the measured coverage compare it; it is public because they are outside the crate.
 pub fn bootstrap_difference(
     a: &[InScenario],
     b: &[InScenario],

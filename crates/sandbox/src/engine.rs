@@ -94,7 +94,8 @@ impl Engine {
         }
     }
 
-    /// The engine at one address, such as `unix:///var/run/docker.sock`.
+    /// The engine at one address, such as `unix:///var/run/docker.sock`. Tests name theirs; nothing else has a choice of address
+    /// but `DOCKER_HOST`, which [`Engine::connect`] reads.
     pub async fn connect_to(address: &str) -> Result<Self, SandboxError> {
         Self::at(address)
             .await

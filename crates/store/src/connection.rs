@@ -81,7 +81,7 @@ impl Store {
         self.writer.is_none()
     }
 
-    /// A library that lives as long as this value, for tests and one-off commands.
+    /// A library that lives as long as this value. It is for tests, which several crates have, and so it is public.
     pub fn in_memory() -> Result<Self> {
         let mut conn = Connection::open_in_memory()?;
         set_up_writer(&conn)?;

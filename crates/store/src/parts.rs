@@ -291,6 +291,8 @@ impl Store {
     /// Episodes keep their slugs. An episode of a run that [`Store::put_runs`] did not write is left out, with the warning
     /// `episode.run_unknown`, and the part counts as not read. Of two episodes with one key in one run, the later one stays,
     /// with the warning `episode.duplicate`.
+    ///
+    /// An import calls [`Store::put_part_with`]. This is for parts that are kept whole, which those of tests are.
     pub fn put_part(&self, source: SourceId, part: &ParsedPart<'_>) -> Result<()> {
         self.put_part_with(source, part, &NotKept::default())
     }
