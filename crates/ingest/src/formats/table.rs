@@ -34,6 +34,7 @@ use model::{Artifact, Transcript, Warning};
 
 use crate::format_trait::{Format, Part, PartReader, Reading, Report, Sniff, Survey};
 
+use self::cell::Cell;
 use self::cursors::Cursors;
 use self::episode::EpisodeBuilder;
 use self::files::{Table, TablePosition};
@@ -155,7 +156,7 @@ impl Episodes {
                 Some(index) => *index,
                 None => {
                     let (Some(run), Some(scenario)) =
-                        (row.text(columns::Field::Run), row.text(columns::Field::Scenario))
+                        (row.name(columns::Field::Run), row.name(columns::Field::Scenario))
                     else {
                         return;
                     };
@@ -304,7 +305,9 @@ fn no_scenario(row: &Row<'_>, table: &Table, warnings: &mut RowWarnings) {
     let says_more = [columns::Field::Turn, columns::Field::Attempt, columns::Field::Passed]
         .iter()
         .any(|field| !row.cell(*field).is_unknown());
-    if says_more && row.cell(columns::Field::Run).text().is_some() {
+    // Of a list or an object in place of a scenario the survey has said it.
+    let is_nested = matches!(row.cell(columns::Field::Scenario), Cell::Nested(_));
+    if says_more && !is_nested && row.cell(columns::Field::Run).name().is_some() {
         warnings.row(
             &table.path,
             row.number(),

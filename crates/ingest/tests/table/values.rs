@@ -1,9 +1,11 @@
 //! Values that do not fit their columns.
 
+use files::Tree;
+use ingest::formats::table::incomplete_tables;
 use model::Verdict::{Failed, Passed, Unfinished};
 use model::{EndReason, Verdict};
 
-use crate::table::{HEADER, table};
+use crate::table::{HEADER, folder, read, table};
 
 #[test]
 fn what_does_not_fit_is_said_with_its_row() {
@@ -98,6 +100,69 @@ fn a_list_or_an_object_is_no_flag_and_no_number() {
     let [(passed, what), (total, _)] = read.warnings()[..] else { panic!("{:?}", read.warnings()) };
     assert_eq!((passed, total), ("value.not_usable", "value.not_usable"));
     assert_eq!(what, "Row 1 says passed “[true]”, which is no flag. It is unknown.");
+}
+
+#[test]
+fn a_list_or_an_object_is_no_name() {
+    let row = |names: &str| format!("{{{names},\"turn\":1,\"attempt\":1,\"passed\":true}}\n");
+    let rows = [
+        r#""run":"a","harness":"h","model":"m","scenario":"s1""#,
+        r#""run":["a"],"harness":"h","model":"m","scenario":"s2""#,
+        r#""run":"a","harness":"h","model":"m","scenario":["s3"]"#,
+        r#""run":"b","harness":["h","i"],"model":{"name":"gpt-5"},"scenario":"s4""#,
+        r#""run":"a","harness":"h","model":"m","scenario":{"id":5}"#,
+    ];
+    let read = table("t.jsonl", rows.map(row).concat());
+    let named: Vec<(&str, bool, bool)> =
+        read.runs.iter().map(|run| (run.key.as_str(), run.harness.is_some(), run.model.is_some())).collect();
+    assert_eq!(named, [("a", true, true), ("b", false, false)]);
+    let scenarios: Vec<&str> = read.episodes.iter().map(|(_, episode)| episode.scenario.as_str()).collect();
+    assert_eq!(scenarios, ["s1", "s4"]);
+    assert_eq!(read.episode("b", "s4").turns[0].attempts[0].extra["model.name"], "gpt-5");
+    let warnings = read.warnings();
+    for (code, begin, what) in [
+        ("table.no_name", "Row 2 says run ", "which is a list and no name. The row is left out."),
+        ("table.no_name", "Row 3 says scenario ", "which is a list and no name. The row is left out."),
+        ("value.not_usable", "Row 4 says harness ", "which is a list and no name. It is unknown."),
+        (
+            "value.not_usable",
+            "Row 4 says model ",
+            "It is unknown. “--map model=model.name” takes a part of it.",
+        ),
+        ("table.no_name", "Row 5 says scenario ", "“--map scenario=scenario.id” takes a part of it."),
+    ] {
+        let is_said = |(known, message): &(&str, &str)| {
+            *known == code && message.starts_with(begin) && message.ends_with(what)
+        };
+        assert!(warnings.iter().any(is_said), "{begin}: {warnings:?}");
+    }
+    assert_eq!(warnings.len(), 5, "{warnings:?}");
+}
+
+#[test]
+fn a_part_of_an_object_is_mapped_to_a_name() {
+    let row = |name: &str, scenario: u32| {
+        format!(
+            "{{\"run\":\"a\",\"agent\":{{\"name\":\"codex\",\"version\":\"2\"}},\"model\":{{\"provider\":\"openai\",\"name\":\"{name}\"}},\
+             \"task\":{{\"id\":\"s{scenario}\"}},\"turn\":1,\"attempt\":1,\"passed\":true}}\n"
+        )
+    };
+    let text: String = (1..=2).map(|scenario| row("gpt-5", scenario)).collect();
+    let folder = folder("t.jsonl", text);
+    let tree = Tree::open(folder.path()).unwrap();
+    let tables = incomplete_tables(&tree);
+    let [incomplete] = &tables[..] else { panic!("one table lacks columns") };
+    assert_eq!(incomplete.suggestion(), "--map harness=agent.name --map model=model.name");
+    let renames = [("harness", "agent.name"), ("model", "model.name")];
+    let renames = renames.map(|(ours, theirs)| (ours.to_owned(), theirs.to_owned())).into();
+    let tree = tree.with_column_names([(incomplete.header.clone(), renames)].into());
+    let read = read(&tree, "");
+    assert_eq!(read.warnings(), []);
+    let run = &read.runs[0];
+    assert_eq!((run.harness.as_deref(), run.model.as_deref()), (Some("codex"), Some("gpt-5")));
+    assert_eq!(read.verdicts("a", "s2"), [(1, 1, Passed)]);
+    let extra = &read.episode("a", "s2").turns[0].attempts[0].extra;
+    assert_eq!((&extra["model.provider"], &extra["agent.version"]), (&"openai".into(), &"2".into()));
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub(super) enum Cell<'a> {
     Empty,
     /// Words; in CSV everything.
     Text(&'a str),
+    /// A list or an object, as its JSON text: words where they are wanted, and neither a name nor a number.
+    Nested(&'a str),
     /// A whole number.
     Integer(i64),
     /// A number.
@@ -37,7 +39,7 @@ impl<'a> Cell<'a> {
             Self::Empty => true,
             Self::Text(text) => is_unknown(text),
             Self::Number(number) => number.is_nan(),
-            Self::Integer(_) | Self::Flag(_) => false,
+            Self::Nested(_) | Self::Integer(_) | Self::Flag(_) => false,
         }
     }
 
@@ -46,13 +48,20 @@ impl<'a> Cell<'a> {
         use std::borrow::Cow;
         match self {
             Self::Empty => None,
-            Self::Text(text) => Some(text.trim()).filter(|text| !text.is_empty()).map(Cow::Borrowed),
+            Self::Text(text) | Self::Nested(text) => {
+                Some(text.trim()).filter(|text| !text.is_empty()).map(Cow::Borrowed)
+            }
             Self::Integer(number) => Some(Cow::Owned(number.to_string())),
             Self::Number(number) if number.is_nan() => None,
             // A column of whole numbers with a gap is one of floats in pandas.
             Self::Number(number) => Some(Cow::Owned(number.to_string())),
             Self::Flag(flag) => Some(Cow::Borrowed(if flag { "true" } else { "false" })),
         }
+    }
+
+    /// As a name.
+    pub(super) fn name(self) -> Option<std::borrow::Cow<'a, str>> {
+        if matches!(self, Self::Nested(_)) { None } else { self.text() }
     }
 
     /// As a number.
@@ -64,7 +73,7 @@ impl<'a> Cell<'a> {
                 text.trim().replace(',', ".").parse().ok()
             }
             Self::Text(text) => text.trim().parse().ok(),
-            Self::Empty | Self::Flag(_) => None,
+            Self::Empty | Self::Nested(_) | Self::Flag(_) => None,
         }
         .filter(|number: &f64| number.is_finite())
     }
@@ -111,7 +120,7 @@ impl<'a> Cell<'a> {
                     None
                 }
             }
-            Self::Empty | Self::Integer(_) | Self::Number(_) => None,
+            Self::Empty | Self::Nested(_) | Self::Integer(_) | Self::Number(_) => None,
         }
     }
 
@@ -136,7 +145,7 @@ impl<'a> Cell<'a> {
     /// As an end reason.
     pub(super) fn end_reason(self) -> Option<EndReason> {
         match self {
-            Self::Text(text) => EndReason::parse(&super::mapping::plain(text)),
+            Self::Text(text) | Self::Nested(text) => EndReason::parse(&super::mapping::plain(text)),
             _ => None,
         }
     }
@@ -145,7 +154,7 @@ impl<'a> Cell<'a> {
     pub(super) fn verdict(self) -> Option<Verdict> {
         match self {
             // A turn without tests is none that a table has an attempt of.
-            Self::Text(text) => {
+            Self::Text(text) | Self::Nested(text) => {
                 Verdict::parse(&super::mapping::plain(text)).filter(|verdict| *verdict != Verdict::NotTested)
             }
             _ => None,

@@ -9,6 +9,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::cell::Cell;
+use super::columns::Field;
 use super::rows::{COLUMNS_CAP, ROW_CAP, RowError, RowStart, Rows, check_encoding, mix};
 
 type Source = Box<dyn Read + Send>;
@@ -23,7 +24,7 @@ pub(super) struct JsonRows {
     places: HashMap<String, usize>,
     source: BufReader<Source>,
     line: Vec<u8>,
-    cells: Vec<Value>,
+    cells: Vec<JsonCell>,
     begin: RowStart,
     /// Where the next line begins.
     next: RowStart,
@@ -33,14 +34,38 @@ fn object(line: &[u8]) -> Option<Map<String, Value>> {
     serde_json::from_slice(line).ok().or_else(|| serde_json::from_slice(&strict_json(line)?).ok())
 }
 
-/// A value as a cell has it: a list or an object as its JSON text, which is no number and no flag; nothing where it is empty.
-fn flat(value: Value) -> Value {
-    match &value {
-        Value::Array(list) if list.is_empty() => Value::Null,
-        Value::Object(object) if object.is_empty() => Value::Null,
-        Value::Array(_) | Value::Object(_) => Value::String(value.to_string()),
-        _ => value,
+/// A value of a row.
+#[derive(Debug, Clone)]
+enum JsonCell {
+    Plain(Value),
+    /// A list or an object that is not empty, as its JSON text.
+    Nested(String),
+}
+
+impl JsonCell {
+    const EMPTY: Self = Self::Plain(Value::Null);
+
+    fn from_value(value: Value) -> Self {
+        match &value {
+            Value::Array(list) if list.is_empty() => Self::EMPTY,
+            Value::Object(object) if object.is_empty() => Self::EMPTY,
+            Value::Array(_) | Value::Object(_) => Self::Nested(value.to_string()),
+            _ => Self::Plain(value),
+        }
     }
+}
+
+/// Whether a key is a column of names. An object under it has a column for each of its keys, such as `model.name`.
+fn is_of_names(key: &str) -> bool {
+    [Field::Run, Field::Harness, Field::Model, Field::Scenario].into_iter().any(|field| {
+        let column = field.column();
+        column.also.iter().chain([&column.name]).any(|name| name.eq_ignore_ascii_case(key.trim()))
+    })
+}
+
+/// The column of a key of an object under a column of names.
+fn nested_column(column: &str, key: &str) -> String {
+    format!("{column}.{key}")
 }
 
 fn begins_as_list(head: &[u8]) -> bool {
@@ -54,7 +79,7 @@ fn begins_a_list_of_lines(head: &[u8]) -> bool {
     begins_as_list(first) && serde_json::from_slice::<IgnoredAny>(first).is_err()
 }
 
-/// The keys of an object; what stands behind them is passed over.
+/// The columns of an object: its keys, and those of objects under keys of names. What stands behind them is passed over.
 struct Keys(Vec<String>);
 
 impl<'de> Deserialize<'de> for Keys {
@@ -69,8 +94,18 @@ impl<'de> Deserialize<'de> for Keys {
 
             fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Keys, M::Error> {
                 let mut keys = Vec::new();
-                while let Some((key, IgnoredAny)) = map.next_entry::<String, IgnoredAny>()? {
-                    keys.push(key);
+                while let Some(key) = map.next_key::<String>()? {
+                    if !is_of_names(&key) {
+                        let IgnoredAny = map.next_value()?;
+                        keys.push(key);
+                        continue;
+                    }
+                    match map.next_value::<Value>()? {
+                        Value::Object(inner) if !inner.is_empty() => {
+                            keys.extend(inner.keys().map(|inner| nested_column(&key, inner)));
+                        }
+                        _ => keys.push(key),
+                    }
                 }
                 Ok(Keys(keys))
             }
@@ -112,7 +147,7 @@ impl JsonRows {
         let mut header: Vec<String> = Vec::new();
         let mut places = HashMap::new();
         for line in head.split(|byte| *byte == b'\n').take(HEADER_LINES) {
-            for name in object(line).unwrap_or_default().into_iter().map(|(name, _)| name) {
+            for name in keys(line) {
                 if header.len() < COLUMNS_CAP && !places.contains_key(&name) {
                     places.insert(name.clone(), header.len());
                     header.push(name);
@@ -129,7 +164,7 @@ impl JsonRows {
         let next = RowStart { row: 1, offset: 0 };
         let source = BufReader::with_capacity(128 << 10, tree.open_file(path)?);
         Ok(Self {
-            cells: vec![Value::Null; header.len()],
+            cells: vec![JsonCell::EMPTY; header.len()],
             header,
             places,
             source,
@@ -142,7 +177,7 @@ impl JsonRows {
     /// The same with the names of all its columns, of which [`columns`] has those that later lines begin.
     pub(super) fn with_columns(mut self, columns: &[String]) -> Self {
         self.places = columns.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
-        self.cells = vec![Value::Null; columns.len()];
+        self.cells = vec![JsonCell::EMPTY; columns.len()];
         self.header = columns.to_vec();
         self
     }
@@ -152,6 +187,12 @@ impl JsonRows {
         self.source = BufReader::with_capacity(128 << 10, tree.open_file_at(path, begin.offset)?);
         self.next = begin;
         Ok(self)
+    }
+
+    fn set(&mut self, column: &str, value: Value) {
+        if let Some(at) = self.places.get(column) {
+            self.cells[*at] = JsonCell::from_value(value);
+        }
     }
 
     fn read_line(&mut self) -> Result<usize, RowError> {
@@ -185,11 +226,16 @@ impl Rows for JsonRows {
             let Some(object) = object(&self.line) else {
                 return Some(Err(RowError::Row("table.not_json", "is no JSON object".to_owned())));
             };
-            self.cells.fill(Value::Null);
+            self.cells.fill(JsonCell::EMPTY);
             for (name, value) in object {
-                if let Some(at) = self.places.get(&name) {
-                    self.cells[*at] = flat(value);
+                if let Value::Object(inner) = &value
+                    && is_of_names(&name)
+                {
+                    for (key, value) in inner {
+                        self.set(&nested_column(&name, key), value.clone());
+                    }
                 }
+                self.set(&name, value);
             }
             return Some(Ok(()));
         }
@@ -201,9 +247,10 @@ impl Rows for JsonRows {
 
     fn cell(&self, column: usize) -> Cell<'_> {
         match self.cells.get(column) {
-            Some(Value::Bool(flag)) => Cell::Flag(*flag),
-            Some(Value::String(text)) if !text.trim().is_empty() => Cell::Text(text),
-            Some(Value::Number(number)) => match number.as_i64() {
+            Some(JsonCell::Nested(text)) => Cell::Nested(text),
+            Some(JsonCell::Plain(Value::Bool(flag))) => Cell::Flag(*flag),
+            Some(JsonCell::Plain(Value::String(text))) if !text.trim().is_empty() => Cell::Text(text),
+            Some(JsonCell::Plain(Value::Number(number))) => match number.as_i64() {
                 Some(whole) => Cell::Integer(whole),
                 None => number.as_f64().map_or(Cell::Empty, Cell::Number),
             },

@@ -425,7 +425,7 @@ impl Rows for ParquetRows {
         for column in 0..self.leaves.len() {
             stamp = match self.cell(column) {
                 Cell::Empty => mix(stamp, b"\0"),
-                Cell::Text(text) => mix(stamp, text.as_bytes()),
+                Cell::Text(text) | Cell::Nested(text) => mix(stamp, text.as_bytes()),
                 Cell::Integer(number) => mix(stamp, &number.to_le_bytes()),
                 Cell::Number(number) => mix(stamp, &number.to_bits().to_le_bytes()),
                 Cell::Flag(flag) => mix(stamp, &[u8::from(flag), 1]),

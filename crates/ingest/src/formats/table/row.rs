@@ -45,6 +45,28 @@ impl<'a> Row<'a> {
         self.cell(field).text().map(|text| text.chars().take(NAME_CAP).collect())
     }
 
+    /// A name, which a list or an object is not.
+    pub(super) fn name(&self, field: Field) -> Option<String> {
+        self.cell(field).name().map(|name| name.chars().take(NAME_CAP).collect())
+    }
+
+    /// Says of a list or an object that a name is wanted, what is done, and how a key of an object is taken. `None` = the cell
+    /// is neither.
+    pub(super) fn nested_name(&self, field: Field, done: &str) -> Option<String> {
+        let cell = self.cell(field);
+        let Cell::Nested(text) = cell else { return None };
+        let shown = cell.shown();
+        let Some(keys) = text.strip_prefix("{\"") else {
+            return Some(format!("“{shown}”, which is a list and no name. {done}"));
+        };
+        let place = self.mapping.place(field);
+        let column = place.and_then(|at| self.rows.header().get(at)).map_or(field.name(), String::as_str);
+        let key = keys.split('"').next().unwrap_or_default();
+        let hint = format!("--map {}={column}.{key}", field.name());
+        let hint = Cell::Text(&hint).shown();
+        Some(format!("“{shown}”, which is an object and no name. {done} “{hint}” takes a part of it."))
+    }
+
     /// Its number.
     pub(super) fn number(&self) -> u64 {
         self.rows.begin().row
@@ -61,7 +83,7 @@ impl<'a> Row<'a> {
         for field in [Field::Run, Field::Scenario] {
             match self.cell(field) {
                 Cell::Text(text) => key.0.push_str(text.trim()),
-                other => match other.text() {
+                other => match other.name() {
                     Some(text) => key.0.push_str(&text),
                     None => return false,
                 },
@@ -84,7 +106,7 @@ impl<'a> Row<'a> {
                 _ => false,
             };
             if !is_same {
-                let text = cell.text().unwrap_or_default();
+                let text = cell.name().unwrap_or_default();
                 is_other |= text != known.as_str();
                 known.clear();
                 known.push_str(&text);

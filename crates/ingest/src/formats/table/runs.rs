@@ -41,15 +41,19 @@ pub(super) struct Runs {
 impl Runs {
     /// Looks at the first row of some of an episode, or one that names another harness or model than the row before.
     pub(super) fn see(&mut self, row: &Row<'_>, table: TablePosition<'_>, warnings: &mut RowWarnings) {
-        let Some(key) = row.text(Field::Run) else {
-            return warnings.row(
-                table.path(),
-                row.number(),
-                "table.no_name",
-                RowAction::Skipped,
-                "names no run. It is left out.",
-            );
+        let mut leave_out = |what: &str| {
+            warnings.row(table.path(), row.number(), "table.no_name", RowAction::Skipped, what);
         };
+        let Some(key) = row.name(Field::Run) else {
+            return match row.nested_name(Field::Run, "The row is left out.") {
+                Some(what) => leave_out(&format!("says run {what}")),
+                None => leave_out("names no run. It is left out."),
+            };
+        };
+        // A row without a scenario describes its run. This one has a scenario that cannot be told from others.
+        if let Some(what) = row.nested_name(Field::Scenario, "The row is left out.") {
+            return leave_out(&format!("says scenario {what}"));
+        }
         let index = match self.index_by_key.get(&key) {
             Some(index) => *index,
             None if self.found.len() >= RUNS_CAP => {
@@ -70,7 +74,7 @@ impl Runs {
 
     /// Takes the task that a row says its run only counts.
     fn see_counted(&mut self, row: &Row<'_>, index: usize, path: &str, warnings: &mut RowWarnings) {
-        let Some(task) = row.text(Field::CountedTask) else { return };
+        let Some(task) = row.name(Field::CountedTask) else { return };
         let run = &mut self.found[index];
         let name = Cell::Text(&task).shown();
         let mut warn = |code, done, what: &str| {
@@ -192,6 +196,14 @@ fn describe(
             _ => false,
         };
         if !is_said || waits {
+            continue;
+        }
+        // A reason is words, whatever they stand in.
+        if column.kind == Kind::Text
+            && column.field != Field::Invalid
+            && let Some(what) = row.nested_name(column.field, "It is unknown.")
+        {
+            warn("value.not_usable", &format!("says {} {what}", column.name));
             continue;
         }
         let text = Stamp::new().text(&cell.text().unwrap_or_default()).finish();

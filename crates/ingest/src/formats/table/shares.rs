@@ -73,6 +73,7 @@ const INTEGER: u8 = 1;
 const NUMBER: u8 = 2;
 const NO: u8 = 3;
 const YES: u8 = 4;
+const NESTED: u8 = 5;
 
 fn put_cell(column: usize, cell: Cell<'_>, out: &mut Vec<u8>) {
     if cell == Cell::Empty {
@@ -81,8 +82,8 @@ fn put_cell(column: usize, cell: Cell<'_>, out: &mut Vec<u8>) {
     put_number(column as u64 + 1, out);
     match cell {
         Cell::Empty => {}
-        Cell::Text(text) => {
-            out.push(TEXT);
+        Cell::Text(text) | Cell::Nested(text) => {
+            out.push(if matches!(cell, Cell::Nested(_)) { NESTED } else { TEXT });
             put_number(text.len() as u64, out);
             out.extend(text.as_bytes());
         }
@@ -185,6 +186,7 @@ impl Shares {
 #[derive(Debug, Clone)]
 enum StoredCell {
     Text(std::ops::Range<usize>),
+    Nested(std::ops::Range<usize>),
     Integer(i64),
     Number(f64),
     Flag(bool),
@@ -220,11 +222,12 @@ impl ShareRows<'_> {
         self.cells.clear();
         while let Some(column) = usize::try_from(take_number(&mut rest)?).ok()?.checked_sub(1) {
             let cell = match take_bytes(&mut rest, 1)?[0] {
-                TEXT => {
+                kind @ (TEXT | NESTED) => {
                     let size = usize::try_from(take_number(&mut rest)?).ok()?;
                     let begin = length - rest.len();
                     take_bytes(&mut rest, size)?;
-                    StoredCell::Text(begin..begin + size)
+                    let text = begin..begin + size;
+                    if kind == NESTED { StoredCell::Nested(text) } else { StoredCell::Text(text) }
                 }
                 INTEGER => {
                     StoredCell::Integer(i64::from_le_bytes(take_bytes(&mut rest, 8)?.try_into().ok()?))
@@ -267,11 +270,12 @@ impl Rows for ShareRows<'_> {
         let Ok(at) = self.cells.binary_search_by_key(&column, |(column, _)| *column) else {
             return Cell::Empty;
         };
+        let text = |at: &std::ops::Range<usize>| {
+            self.block.get(at.clone()).and_then(|text| std::str::from_utf8(text).ok())
+        };
         match &self.cells[at].1 {
-            StoredCell::Text(at) => {
-                let text = self.block.get(at.clone()).and_then(|text| std::str::from_utf8(text).ok());
-                text.map_or(Cell::Empty, Cell::Text)
-            }
+            StoredCell::Text(at) => text(at).map_or(Cell::Empty, Cell::Text),
+            StoredCell::Nested(at) => text(at).map_or(Cell::Empty, Cell::Nested),
             StoredCell::Integer(number) => Cell::Integer(*number),
             StoredCell::Number(number) => Cell::Number(*number),
             StoredCell::Flag(flag) => Cell::Flag(*flag),
@@ -284,7 +288,7 @@ impl Rows for ShareRows<'_> {
 
     fn bytes(&self) -> u64 {
         let sizes = self.cells.iter().map(|(_, cell)| match cell {
-            StoredCell::Text(at) => at.len() as u64,
+            StoredCell::Text(at) | StoredCell::Nested(at) => at.len() as u64,
             _ => 8,
         });
         sizes.sum()
