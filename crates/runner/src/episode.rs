@@ -29,7 +29,7 @@ use crate::{Event, RunError, clock, kill_points};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EpisodeEnd {
     /// The episode is over.
-    Over,
+    Finished,
     /// The run ended before the episode was over.
     Unfinished,
 }
@@ -50,10 +50,10 @@ pub(crate) struct Episode<'a> {
 }
 
 /// What comes after an attempt.
-pub(crate) enum Next {
+pub(crate) enum NextAction {
     Retry,
-    Turn,
-    Over(EndReason),
+    NextTurn,
+    EndEpisode(EndReason),
 }
 
 /// Runs an episode from its recorded state.
@@ -62,7 +62,7 @@ pub(crate) async fn play(context: Arc<RunContext>, planned: PlannedEpisode) -> R
         let (context, planned) = (context.clone(), planned.clone());
         blocking(move || reopen::open(&context, &planned)).await?
     };
-    let Some(mut opened) = opened else { return Ok(EpisodeEnd::Over) };
+    let Some(mut opened) = opened else { return Ok(EpisodeEnd::Finished) };
     if reopen::is_cut_off_by_budget(&opened.trajectory)
         && context.spent_budget_of_episode(&opened.status, &planned.name).await.is_none()
     {
@@ -115,9 +115,9 @@ impl Episode<'_> {
         }
         let first = match self.after_last() {
             // The episode was left between its last attempt and its end.
-            Some(Next::Over(reason)) => return self.end_episode(reason, None).await,
-            Some(Next::Turn) => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn + 1),
-            Some(Next::Retry) | None => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn),
+            Some(NextAction::EndEpisode(reason)) => return self.end_episode(reason, None).await,
+            Some(NextAction::NextTurn) => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn + 1),
+            Some(NextAction::Retry) | None => self.trajectory.current.as_ref().map_or(1, |turn| turn.turn),
         };
         for turn in first..=self.planned.turns {
             if self.context.stop.is_cancelled() {
@@ -138,9 +138,9 @@ impl Episode<'_> {
                     return Ok(EpisodeEnd::Unfinished);
                 };
                 match next {
-                    Next::Retry => {}
-                    Next::Turn => break,
-                    Next::Over(reason) => return self.end_episode(reason, None).await,
+                    NextAction::Retry => {}
+                    NextAction::NextTurn => break,
+                    NextAction::EndEpisode(reason) => return self.end_episode(reason, None).await,
                 }
             }
         }
@@ -165,19 +165,19 @@ impl Episode<'_> {
     }
 
     /// What follows the last recorded attempt; `None` without one.
-    fn after_last(&self) -> Option<Next> {
+    fn after_last(&self) -> Option<NextAction> {
         let turn = self.trajectory.current.as_ref()?;
         let last = turn.attempts.last()?;
         Some(match last.verdict {
-            Verdict::Passed if turn.turn == self.planned.turns => Next::Over(self.whole_reason()),
-            Verdict::Passed => Next::Turn,
-            Verdict::Unfinished => Next::Over(last.end_reason.unwrap_or(EndReason::Unfinished)),
-            _ if last.attempt < self.context.settings.attempt_limit => Next::Retry,
+            Verdict::Passed if turn.turn == self.planned.turns => NextAction::EndEpisode(self.whole_reason()),
+            Verdict::Passed => NextAction::NextTurn,
+            Verdict::Unfinished => NextAction::EndEpisode(last.end_reason.unwrap_or(EndReason::Unfinished)),
+            _ if last.attempt < self.context.settings.attempt_limit => NextAction::Retry,
             _ if self.context.settings.fail_stop => {
-                Next::Over(last.end_reason.unwrap_or(EndReason::TestsFailed))
+                NextAction::EndEpisode(last.end_reason.unwrap_or(EndReason::TestsFailed))
             }
-            _ if turn.turn == self.planned.turns => Next::Over(self.whole_reason()),
-            _ => Next::Turn,
+            _ if turn.turn == self.planned.turns => NextAction::EndEpisode(self.whole_reason()),
+            _ => NextAction::NextTurn,
         })
     }
 
@@ -281,7 +281,7 @@ impl Episode<'_> {
             .and_then(|turn| turn.attempts.last())
             .is_some_and(|last| last.verdict == Verdict::Unfinished);
         // A turn that is retried is not decided.
-        if cut_off || current.is_some() && matches!(self.after_last(), Some(Next::Retry)) {
+        if cut_off || current.is_some() && matches!(self.after_last(), Some(NextAction::Retry)) {
             cells.pop();
         }
         cells
@@ -322,7 +322,7 @@ impl Episode<'_> {
         &mut self,
         data: &TurnData,
         played: FinishedAttempt,
-    ) -> Result<Next, RunError> {
+    ) -> Result<NextAction, RunError> {
         let FinishedAttempt { record, after, spent_budget, own_seconds } = played;
         let turn = data.turn;
         self.write(record.clone(), after).await?;
@@ -334,11 +334,11 @@ impl Episode<'_> {
         keep_score(self.context, self.planned, &self.trajectory);
         self.context.tell_attempt(&self.planned.name, turn, &record, own_seconds);
         self.context.tell_spent(spent_budget.clone()).await;
-        let next = self.after_last().unwrap_or(Next::Retry);
+        let next = self.after_last().unwrap_or(NextAction::Retry);
         // After the last turn has passed, no budget can cut anything off.
-        let is_done = matches!(next, Next::Over(EndReason::PassedAll));
+        let is_done = matches!(next, NextAction::EndEpisode(EndReason::PassedAll));
         if !is_done && matches!(spent_budget, Some(StopReason::Budget { scope: Scope::Episode, .. })) {
-            return Ok(Next::Over(EndReason::Budget));
+            return Ok(NextAction::EndEpisode(EndReason::Budget));
         }
         Ok(next)
     }
@@ -410,7 +410,7 @@ impl Episode<'_> {
         });
         let end = (reason, is_resumable(reason));
         reopen::end(self.context, self.planned, &self.folders, &self.trajectory, end).await?;
-        Ok(EpisodeEnd::Over)
+        Ok(EpisodeEnd::Finished)
     }
 
     /// The run ends before the episode. Its trajectory says why, until a resume.

@@ -10,7 +10,7 @@ use crate::agent_end::{self, AgentEnd};
 use crate::attempt::{Attempt, DroppedAttempt, FinishedAttempt};
 use crate::blocking::blocking;
 use crate::connections;
-use crate::episode::{Episode, Next};
+use crate::episode::{Episode, NextAction};
 use crate::live::Phase;
 use crate::record::AttemptRecord;
 use crate::run_context::{Ending, RunConnections, RunContext};
@@ -107,7 +107,7 @@ impl Episode<'_> {
         &mut self,
         data: &Arc<TurnData>,
         attempt: u32,
-    ) -> Result<Option<Next>, RunError> {
+    ) -> Result<Option<NextAction>, RunError> {
         let (mut repeats, mut away) = (0, 0);
         loop {
             // A paused run begins no retries either.

@@ -44,7 +44,7 @@ pub(crate) async fn episodes(context: &Arc<RunContext>) -> u32 {
                     let read = blocking(move || control::read(&folder)).await;
                     read.unwrap_or_else(|_| control_requests.borrow().clone()).retry
                 }
-                Some(Ok((planned, EpisodeEnd::Over))) => {
+                Some(Ok((planned, EpisodeEnd::Finished))) => {
                     let fulfilled = fulfilled(context, &planned).await;
                     over.insert(planned.name.clone(), (planned, fulfilled));
                     control_requests.borrow().retry.clone()
@@ -116,7 +116,7 @@ async fn run_episode(
             EpisodeEnd::Unfinished
         }
     };
-    if end == EpisodeEnd::Over {
+    if end == EpisodeEnd::Finished {
         if let Some(reason) = end_reason(&context, &planned) {
             context.outage.ended(reason, &context.settings.endpoint);
         }

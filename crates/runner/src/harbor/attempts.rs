@@ -186,7 +186,7 @@ impl Trial<'_> {
                 AttemptEnd::Retry
             }
             Decision::NextInChain | Decision::StepDecided => AttemptEnd::Decided(kept),
-            Decision::End | Decision::EndUntilResume => AttemptEnd::Ended(StepsEnd::Over(reason, None)),
+            Decision::End | Decision::EndUntilResume => AttemptEnd::Ended(StepsEnd::Finished(reason, None)),
         })
     }
 

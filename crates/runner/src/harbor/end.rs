@@ -15,7 +15,7 @@ use crate::{RunError, clock, kill_points};
 /// How the steps ended.
 pub(super) enum StepsEnd {
     /// The trial is over.
-    Over(EndReason, Option<Exception>),
+    Finished(EndReason, Option<Exception>),
     /// The run ended before the trial was over.
     Unfinished,
 }
@@ -26,7 +26,7 @@ impl Trial<'_> {
         let all = self.trajectory.stamina() == self.planned.turns;
         let last = self.trajectory.current.as_ref().and_then(|turn| turn.attempts.last());
         let of_last = last.and_then(|last| last.end_reason).unwrap_or(EndReason::TestsFailed);
-        StepsEnd::Over(if all { EndReason::PassedAll } else { of_last }, None)
+        StepsEnd::Finished(if all { EndReason::PassedAll } else { of_last }, None)
     }
 
     /// How a trial ends whose engine failed: with the run, where the engine or the disk is gone, else by itself.
@@ -42,7 +42,7 @@ impl Trial<'_> {
             error => {
                 let hint = error.hint().map(|hint| format!(". {hint}")).unwrap_or_default();
                 let message = self.context.scrub.text(&format!("{error}{hint}"));
-                StepsEnd::Over(EndReason::Environment, Some(exception("EnvironmentError", &message)))
+                StepsEnd::Finished(EndReason::Environment, Some(exception("EnvironmentError", &message)))
             }
         }
     }
@@ -58,7 +58,7 @@ impl Trial<'_> {
         }
         match prepared {
             Ok(None) => None,
-            Ok(Some((reason, exception))) => Some(StepsEnd::Over(reason, Some(exception))),
+            Ok(Some((reason, exception))) => Some(StepsEnd::Finished(reason, Some(exception))),
             Err(error) => Some(self.broken(&error)),
         }
     }
@@ -68,8 +68,8 @@ impl Trial<'_> {
         self.status.rest();
         let is_over = self.trajectory.end.finished_at.is_some();
         match ended {
-            StepsEnd::Over(reason, exception) if !is_over => self.end_trial(reason, exception).await,
-            StepsEnd::Over(..) => {
+            StepsEnd::Finished(reason, exception) if !is_over => self.end_trial(reason, exception).await,
+            StepsEnd::Finished(..) => {
                 keep_score(self.context, self.planned, &self.trajectory);
                 reopen::show_over(&self.status, self.planned, &self.trajectory);
                 let folders = self.folders.clone();
@@ -78,7 +78,7 @@ impl Trial<'_> {
                     Ok(())
                 })
                 .await?;
-                Ok(EpisodeEnd::Over)
+                Ok(EpisodeEnd::Finished)
             }
             StepsEnd::Unfinished => {
                 keep_score(self.context, self.planned, &self.trajectory);
@@ -110,7 +110,7 @@ impl Trial<'_> {
             shown.now = None;
         });
         reopen::end(self.context, self.planned, &self.folders, &self.trajectory, (reason, false)).await?;
-        Ok(EpisodeEnd::Over)
+        Ok(EpisodeEnd::Finished)
     }
 
     /// The run ends before the trial does: its trajectory says why, until a resume retries it.

@@ -37,7 +37,7 @@ pub(super) struct KeptTrial {
 
 /// The snapshot of the step that follows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Next {
+pub(super) struct NextAttempt {
     /// It holds once the trajectory names this attempt at the current step.
     pub(super) attempt: u32,
     pub(super) kept: KeptTrial,
@@ -48,7 +48,7 @@ pub(super) struct Next {
 pub(super) struct Record {
     /// Of the step that is played.
     pub(super) current: KeptTrial,
-    pub(super) next: Option<Next>,
+    pub(super) next: Option<NextAttempt>,
 }
 
 impl Record {
@@ -125,7 +125,7 @@ pub(super) enum Continuation {
     /// recorded of this attempt and of later ones does not count ([`retry_from`]).
     Snapshot(Box<KeptTrial>, u32),
     /// Nowhere: its chain had ended, and only its end is not recorded.
-    Over,
+    ChainEnded,
     /// From its first step, and why.
     FirstStep(&'static str),
 }
@@ -175,7 +175,7 @@ pub(super) fn continuation(record: Option<Record>, progress: Progress, rules: Ru
     let Progress { step, attempts, is_decided, has_passed, has_ended } = progress;
     let ends = step >= rules.turns || rules.fail_stop && !has_passed && !rules.plays_alone;
     if has_ended || is_decided && ends {
-        return Continuation::Over;
+        return Continuation::ChainEnded;
     }
     let Some(record) = record else { return Continuation::FirstStep(NONE_KEPT) };
     // A folder of somebody else may name any number.
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn record(step: u32, next: Option<u32>) -> Record {
-        let next = next.map(|attempt| Next { attempt, kept: kept(step + 1) });
+        let next = next.map(|attempt| NextAttempt { attempt, kept: kept(step + 1) });
         Record { current: kept(step), next }
     }
 
@@ -253,7 +253,7 @@ mod tests {
                 retry_from(trajectory, kept.step, attempt);
                 Ok(Some((kept.step, attempt)))
             }
-            Continuation::Over => Ok(None),
+            Continuation::ChainEnded => Ok(None),
             Continuation::FirstStep(why) => Err(why),
         }
     }
@@ -366,7 +366,10 @@ mod tests {
             assert_eq!(continuation(far(), last, rules), at(u32::MAX));
             let before = Progress { step: u32::MAX - 1, is_decided: true, ..last };
             assert_eq!(continuation(far(), before, rules), at(1));
-            assert_eq!(continuation(far(), Progress { is_decided: true, ..last }, rules), Continuation::Over);
+            assert_eq!(
+                continuation(far(), Progress { is_decided: true, ..last }, rules),
+                Continuation::ChainEnded
+            );
         }
     }
 

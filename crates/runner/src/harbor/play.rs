@@ -46,7 +46,7 @@ pub(crate) async fn play(
     let Some(opened) = opened else {
         // A kill between the end of the trial and this has left them.
         forget_snapshots(&context, &owner).await;
-        return Ok(EpisodeEnd::Over);
+        return Ok(EpisodeEnd::Finished);
     };
     let shared = tasks.clone();
     let of_run = |why: String| RunError::NotResumable { path: context.paths.results.clone(), why };
@@ -108,7 +108,7 @@ pub(crate) async fn play(
     }
     trial.release().await;
     match ended? {
-        StepsEnd::Over(reason, exception) => {
+        StepsEnd::Finished(reason, exception) => {
             let end = trial.end_trial(reason, exception).await?;
             // Once its end is written: a trial without either would be retried from its first step.
             if !is_resumable(reason) {
@@ -154,7 +154,7 @@ impl Trial<'_> {
             CannotStart::RunEnds => Some(StepsEnd::Unfinished),
             CannotStart::Budget(over) => {
                 self.context.tell_spent(Some(over.clone())).await;
-                Some(StepsEnd::Over(EndReason::Budget, budget_spent(&over).exception))
+                Some(StepsEnd::Finished(EndReason::Budget, budget_spent(&over).exception))
             }
         }
     }

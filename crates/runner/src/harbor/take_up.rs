@@ -44,7 +44,7 @@ impl Trial<'_> {
         kept::take_back(&mut self.trajectory, record.as_ref());
         let progress = kept::progress(&self.trajectory, record.as_ref(), rules);
         let why = match kept::continuation(record, progress, rules) {
-            Continuation::Over => return Ok(Err(self.chain_ended())),
+            Continuation::ChainEnded => return Ok(Err(self.chain_ended())),
             Continuation::FirstStep(why) => why,
             Continuation::Snapshot(kept, attempt) => {
                 let (step, has_session) = (kept.step, kept.known.session.is_some());
@@ -57,7 +57,7 @@ impl Trial<'_> {
                         return self.continue_from(before, (step, attempt), has_session).await.map(Ok);
                     }
                     Ok(Some(ReopenedTrial::Not((reason, exception)))) => {
-                        return Ok(Err(StepsEnd::Over(reason, Some(exception))));
+                        return Ok(Err(StepsEnd::Finished(reason, Some(exception))));
                     }
                     Ok(None) => "its snapshot is not there any more, or was kept for another folder",
                     Err(error) => return Ok(Err(self.broken(&error))),
