@@ -75,8 +75,8 @@ fn first_step(task: &[u8]) -> Vec<u8> {
 
 /// Checks the shown lines of a recipe: they have the limits of the page of a resume, and no line forges another.
 pub fn check_recipe(recipe: &Recipe) {
-    assert!(recipe.from.len() <= 20 && recipe.executes.len() <= 100, "{recipe:?}");
-    for line in recipe.from.iter().chain(&recipe.executes) {
+    assert!(recipe.images.len() <= 20 && recipe.executes.len() <= 100, "{recipe:?}");
+    for line in recipe.images.iter().chain(&recipe.executes) {
         assert!(line.chars().count() <= 250 && !line.contains(['\n', '\r']), "{line:?}");
     }
 }

