@@ -305,7 +305,7 @@ mod tests {
         let mut schema = schema.clone();
         schema.used.clear();
         note_names(&mut schema);
-        check(&schema).first().map_or(Ok(()), |fault| Err(fault.what.clone()))
+        check(&schema).first().map_or(Ok(()), |fault| Err(fault.message.clone()))
     }
 
     /// The text number `n` that matches a pattern.

@@ -323,8 +323,11 @@ fn with_used_names(mut schema: Schema) -> Result<Schema, String> {
     if faults.is_empty() {
         return Ok(schema);
     }
-    let listed: Vec<String> =
-        faults.iter().take(LISTED_FAULTS).map(|fault| format!("{}: {}", fault.at, fault.what)).collect();
+    let listed: Vec<String> = faults
+        .iter()
+        .take(LISTED_FAULTS)
+        .map(|fault| format!("{}: {}", fault.location, fault.message))
+        .collect();
     let more = faults.len().saturating_sub(LISTED_FAULTS);
     let more = if more == 0 { String::new() } else { format!("; and {more} more") };
     Err(format!("{}{more}", listed.join("; ")))

@@ -32,9 +32,9 @@ pub const MOST_ANALYTICS: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// Where: `orders.total`, `conventions.pagination`, `analytics.revenue`.
-    pub at: String,
+    pub location: String,
     /// What is wrong, in words.
-    pub what: String,
+    pub message: String,
 }
 
 /// The faults found so far.
@@ -42,8 +42,8 @@ pub struct Fault {
 struct Faults(Vec<Fault>);
 
 impl Faults {
-    fn add(&mut self, at: impl Into<String>, what: impl Into<String>) {
-        self.0.push(Fault { at: at.into(), what: what.into() });
+    fn add(&mut self, location: impl Into<String>, message: impl Into<String>) {
+        self.0.push(Fault { location: location.into(), message: message.into() });
     }
 }
 

@@ -94,7 +94,7 @@ fn a_case_may_make_more_records_than_a_builder_has_bodies() {
 
 fn unsaid(schema: &Schema, suite: &Suite) -> Vec<String> {
     let clauses = scenario::text::clauses(schema);
-    unstated(suite, &clauses).into_iter().map(|found| format!("{}: {}", found.case, found.what)).collect()
+    unstated(suite, &clauses).into_iter().map(|found| format!("{}: {}", found.case, found.demand)).collect()
 }
 
 /// What is wrong with the suites of some turns of a scenario.

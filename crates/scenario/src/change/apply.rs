@@ -33,7 +33,7 @@ pub fn apply(schema: &Schema, change: &Change) -> Result<Schema, Refusal> {
     // A sound schema first: what was removed is judged against it.
     let removed = std::mem::take(&mut after.removed);
     if let Some(fault) = check(&after).into_iter().next() {
-        return refuse(format!("{}: {}", fault.at, fault.what));
+        return refuse(format!("{}: {}", fault.location, fault.message));
     }
     for (index, entry) in removed.into_iter().enumerate() {
         match standing(&after, &entry) {

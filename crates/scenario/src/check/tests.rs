@@ -136,7 +136,7 @@ fn every_broken_rule_is_found() {
     ];
     for (pointer, value, at) in broken {
         let faults = check(&changed_at(pointer, value.clone()));
-        assert!(faults.iter().any(|fault| fault.at == at), "{pointer} = {value}: {faults:#?}");
+        assert!(faults.iter().any(|fault| fault.location == at), "{pointer} = {value}: {faults:#?}");
     }
 }
 

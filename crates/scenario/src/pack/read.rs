@@ -162,7 +162,7 @@ impl Pack {
         }
         match check(&schema).first() {
             None => Ok(schema),
-            Some(fault) => Err(content(format!("{}: {}", fault.at, fault.what))),
+            Some(fault) => Err(content(format!("{}: {}", fault.location, fault.message))),
         }
     }
 

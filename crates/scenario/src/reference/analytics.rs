@@ -10,7 +10,7 @@ use super::{Flaw, Request, Response, World};
 
 impl World {
     pub(super) fn analytic(&self, analytic: &AnalyticPlan, request: &Request) -> Outcome<Response> {
-        let by = match &analytic.by {
+        let referenced = match &analytic.reference {
             Some((name, field)) if !self.has(Flaw::AnalyticByIgnored) => match param(request, name) {
                 None => None,
                 Some(text) => match integer(text) {
@@ -28,10 +28,10 @@ impl World {
             .into_iter()
             .flat_map(|table| table.records.values())
             .filter(|record| counts_deleted || !record.deleted)
-            .filter(|record| by.is_none_or(|(field, id)| record.refers(field, id)))
+            .filter(|record| referenced.is_none_or(|(field, id)| record.refers(field, id)))
             .filter(|record| {
                 self.has(Flaw::AnalyticOnlyIgnored)
-                    || analytic.only.as_ref().is_none_or(|only| self.is_counted(only, record))
+                    || analytic.restriction.as_ref().is_none_or(|only| self.is_counted(only, record))
             });
         let body = match analytic.group_by.filter(|_| !self.has(Flaw::GroupsMissing)) {
             None => json!({ "value": self.measure(analytic.measure, &records.collect::<Vec<_>>()) }),

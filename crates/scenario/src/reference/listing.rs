@@ -212,7 +212,7 @@ impl World {
                 _ => Err(invalid(format!("{name} cannot be {text:.40}"))),
             }
         };
-        let from = read(&plan.params.from, first, i64::MAX, first)?;
+        let from = read(&plan.params.start, first, i64::MAX, first)?;
         let size =
             read(&plan.params.size, 1, i64::from(pagination.max_size), i64::from(pagination.default_size))?;
         let size = if self.has(Flaw::PageSizeIgnored) { i64::from(pagination.default_size) } else { size };
@@ -222,7 +222,7 @@ impl World {
         };
         let skip = if self.has(Flaw::PageIgnored) { 0 } else { skip };
         // Pages from 0 where they should be from 1, offsets from 1 where they should be from 0.
-        let skip = if self.has(Flaw::PageOffByOne) && param(request, &plan.params.from).is_some() {
+        let skip = if self.has(Flaw::PageOffByOne) && param(request, &plan.params.start).is_some() {
             match pagination.style {
                 PaginationStyle::Page => skip.saturating_add(size),
                 PaginationStyle::Offset => skip.saturating_sub(1),

@@ -30,7 +30,7 @@ pub(super) struct ServerPlan {
 pub(super) struct Params {
     pub(super) sort: String,
     /// `page` or `offset`.
-    pub(super) from: String,
+    pub(super) start: String,
     /// `page_size` or `limit`.
     pub(super) size: String,
     pub(super) include_deleted: String,
@@ -133,9 +133,9 @@ pub(super) struct AnalyticPlan {
     pub(super) entity: usize,
     pub(super) measure: MeasurePlan,
     pub(super) group_by: Option<usize>,
-    pub(super) only: Option<OnlyPlan>,
+    pub(super) restriction: Option<OnlyPlan>,
     /// Query parameter and reference field.
-    pub(super) by: Option<(String, usize)>,
+    pub(super) reference: Option<(String, usize)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -230,7 +230,7 @@ impl ServerPlan {
                 .collect(),
             params: Params {
                 sort: schema.json_name("sort"),
-                from: schema.json_name(from),
+                start: schema.json_name(from),
                 size: schema.json_name(size),
                 include_deleted: schema.json_name("include_deleted"),
             },
@@ -412,7 +412,7 @@ impl AnalyticPlan {
             Measure::Min(field) => MeasurePlan::Min(position(entity, field)?),
             Measure::Max(field) => MeasurePlan::Max(position(entity, field)?),
         };
-        let only = match &analytic.only {
+        let restriction = match &analytic.only {
             None => None,
             Some(only) => Some(match &only.through {
                 None => OnlyPlan {
@@ -434,8 +434,8 @@ impl AnalyticPlan {
                 None => None,
                 Some(key) => Some(position(entity, key)?),
             },
-            only,
-            by: match &analytic.by {
+            restriction,
+            reference: match &analytic.by {
                 None => None,
                 Some(key) => {
                     let field = position(entity, key)?;

@@ -13,7 +13,7 @@ pub struct UnstatedDemand {
     /// The case.
     pub case: String,
     /// What is not stated: a word, or a clause that does not exist.
-    pub what: String,
+    pub demand: String,
 }
 
 /// Everything that cases demand by letter and their clauses do not say: clauses that do not exist, segments of paths,
@@ -68,7 +68,7 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<UnstatedDemand> {
                 Step::Send(send) => look.send(send),
             }
         }
-        found.extend(look.missing.into_iter().map(|what| UnstatedDemand { case: case.id.clone(), what }));
+        found.extend(look.missing.into_iter().map(|demand| UnstatedDemand { case: case.id.clone(), demand }));
     }
     found
 }

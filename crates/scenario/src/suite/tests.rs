@@ -17,7 +17,7 @@ fn ids_are_unique() {
 
 fn unsaid(schema: &Schema, suite: &Suite) -> Vec<String> {
     let clauses = crate::text::clauses(schema);
-    unstated(suite, &clauses).into_iter().map(|found| format!("{}: {}", found.case, found.what)).collect()
+    unstated(suite, &clauses).into_iter().map(|found| format!("{}: {}", found.case, found.demand)).collect()
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn what_is_not_said_is_found() {
     clauses.retain(|clause| clause.id != "lists.body");
     let found = unstated(&suite, &clauses);
     assert!(
-        found.iter().any(|found| found.case == "parts.list.all" && found.what == "the key total"),
+        found.iter().any(|found| found.case == "parts.list.all" && found.demand == "the key total"),
         "{found:?}"
     );
 }
@@ -57,7 +57,7 @@ fn values_that_no_text_gives_are_found() {
             }
         }
     }
-    let found: Vec<String> = unstated(&suite, &clauses).into_iter().map(|found| found.what).collect();
+    let found: Vec<String> = unstated(&suite, &clauses).into_iter().map(|found| found.demand).collect();
     assert_eq!(found, ["the value true", "the number 17"]);
 }
 

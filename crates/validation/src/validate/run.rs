@@ -160,7 +160,7 @@ impl Work<'_> {
     ) -> Result<(), PackError> {
         let turn = schema.turn;
         let clauses = text::clauses(schema);
-        let demands = unstated(suite, &clauses).into_iter().map(|demand| (demand.case, demand.what));
+        let demands = unstated(suite, &clauses).into_iter().map(|demand| (demand.case, demand.demand));
         let specification = damage.unless(turn, self.pack.specification(scenario, turn))?;
         let request = damage.unless(turn, self.pack.request(scenario, turn))?;
         // A pack of an earlier version has other texts for the same demands.
