@@ -45,7 +45,7 @@ pub struct Site<'a> {
     /// The operator.
     pub operator: Operator,
     /// As [`Mutant::site`].
-    pub at: String,
+    pub location: String,
     mutation: Mutation<'a>,
 }
 
@@ -64,7 +64,7 @@ enum Mutation<'a> {
 
 impl fmt::Debug for Site<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} at {}", self.operator.name(), self.at)
+        write!(f, "{} at {}", self.operator.name(), self.location)
     }
 }
 
@@ -83,7 +83,7 @@ impl Site<'_> {
                 (Arc::new(changed), BTreeSet::new())
             }
         };
-        Some(Mutant { operator: self.operator, site: self.at.clone(), schema, flaws })
+        Some(Mutant { operator: self.operator, site: self.location.clone(), schema, flaws })
     }
 }
 
@@ -94,10 +94,10 @@ impl<'a> Sites<'a> {
     fn edit(
         &mut self,
         operator: Operator,
-        at: impl Into<String>,
+        location: impl Into<String>,
         edit: impl Fn(&mut Schema) + Send + Sync + 'a,
     ) {
-        self.0.push(Site { operator, at: at.into(), mutation: Mutation::Edit(Box::new(edit)) });
+        self.0.push(Site { operator, location: location.into(), mutation: Mutation::Edit(Box::new(edit)) });
     }
 }
 

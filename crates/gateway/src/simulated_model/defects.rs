@@ -42,7 +42,7 @@ pub(super) struct Defect {
     /// What is wrong.
     pub operator: Operator,
     /// Where, in keys.
-    pub at: String,
+    pub location: String,
 }
 
 impl Defect {
@@ -51,12 +51,12 @@ impl Defect {
         if self.operator != Operator::ChangeLeftOut {
             return None;
         }
-        self.at.strip_prefix("changes.")?.split('.').next()?.parse().ok()
+        self.location.strip_prefix("changes.")?.split('.').next()?.parse().ok()
     }
 
     /// Its name in random draws.
     fn name(&self) -> String {
-        format!("{} {} {}", self.turn, self.operator.name(), self.at)
+        format!("{} {} {}", self.turn, self.operator.name(), self.location)
     }
 }
 
@@ -83,7 +83,9 @@ pub(super) fn defects(ability: &Ability, task: &Task) -> Vec<Defect> {
         let is_anew = task.feedback == Feedback::Anew;
         let drawn = if is_anew { attempts } else { 1 };
         for defect in added(ability, task, turn, drawn) {
-            let known = |(old, _): &(Defect, bool)| (old.operator, &old.at) == (defect.operator, &defect.at);
+            let known = |(old, _): &(Defect, bool)| {
+                (old.operator, &old.location) == (defect.operator, &defect.location)
+            };
             // An omitted change is identified by its position in its turn.
             if defect.operator == Operator::ChangeLeftOut || !defects.iter().any(known) {
                 defects.push((defect, false));
@@ -133,7 +135,7 @@ fn added(ability: &Ability, task: &Task, turn: u32, attempt: u32) -> Vec<Defect>
         // A schema without one change is detectable. Without two it may be invalid.
         let twice = site.operator == Operator::ChangeLeftOut
             && found.iter().any(|defect| defect.operator == Operator::ChangeLeftOut);
-        let defect = Defect { turn, operator: site.operator, at: site.at.clone() };
+        let defect = Defect { turn, operator: site.operator, location: site.location.clone() };
         if twice || found.contains(&defect) {
             continue;
         }
@@ -171,7 +173,7 @@ fn with_defects(task: &Task, defects: &[Defect]) -> Option<Arc<Schema>> {
             .map(|(before, _)| (before.as_ref(), [].as_slice()));
         let made = sites(before, &schema)
             .iter()
-            .filter(|site| site.operator == defect.operator && site.at == defect.at)
+            .filter(|site| site.operator == defect.operator && site.location == defect.location)
             .find_map(|site| site.make(&schema).filter(|mutant| mutant.flaws.is_empty()));
         if let Some(mutant) = made {
             schema = mutant.schema;

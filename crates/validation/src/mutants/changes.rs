@@ -9,7 +9,7 @@ pub(super) fn find<'a>(before: &'a Schema, changes: &'a [Change], schema: &'a Sc
     for (index, change) in changes.iter().enumerate() {
         sites.0.push(Site {
             operator: Operator::ChangeLeftOut,
-            at: format!("changes.{index}.{}", change.kind().word()),
+            location: format!("changes.{index}.{}", change.kind().word()),
             mutation: Mutation::ChangeLeftOut { before, changes, index },
         });
     }

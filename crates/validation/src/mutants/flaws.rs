@@ -11,7 +11,7 @@ pub(super) fn find(schema: &Schema, sites: &mut Sites<'_>) {
     for &flaw in Flaw::ALL {
         let (operator, seen) = place(flaw, &facts);
         if seen {
-            sites.0.push(Site { operator, at: name(flaw), mutation: Mutation::Flaw(flaw) });
+            sites.0.push(Site { operator, location: name(flaw), mutation: Mutation::Flaw(flaw) });
         }
     }
 }

@@ -67,8 +67,10 @@ fn what_no_request_can_tell_is_no_mutant() {
     assert_eq!(scenario::check::check(&schema), []);
     let dropped: Vec<_> = sites(None, &schema)
         .into_iter()
-        .filter(|site| site.operator == Operator::GuardDropped && site.at.starts_with("repair_orders.finish"))
-        .map(|site| site.at)
+        .filter(|site| {
+            site.operator == Operator::GuardDropped && site.location.starts_with("repair_orders.finish")
+        })
+        .map(|site| site.location)
         .collect();
     assert_eq!(dropped, ["repair_orders.finish.guard.in_work", "repair_orders.finish.guard.active_mechanic"]);
     // Without soft delete nothing is wrong about deleted records.
@@ -81,7 +83,7 @@ fn what_no_request_can_tell_is_no_mutant() {
         let longest = schema.analytics.iter_mut().find(|one| one.key == "longest_repair").unwrap();
         longest.group_by = Some("note".to_owned());
         let found = sites(None, &schema);
-        let at = |place: &str| found.iter().filter(|site| site.at == place).count();
+        let at = |place: &str| found.iter().filter(|site| site.location == place).count();
         (at("analytics.longest_repair"), at("min_max_swapped"))
     };
     let (plain, unique) = (swaps(false), swaps(true));
@@ -100,7 +102,7 @@ fn conditions_that_exclude_each_other_are_a_fault() {
         .unwrap(),
     );
     let faults = scenario::check::check(&schema);
-    assert!(faults.iter().any(|fault| fault.what.contains("never all hold")), "{faults:?}");
+    assert!(faults.iter().any(|fault| fault.message.contains("never all hold")), "{faults:?}");
 }
 
 /// Mutants of one schema: how many there are, and those that no case notices.
@@ -212,7 +214,7 @@ fn nulls_are_noticed_where_the_group_decides_what_is_taken() {
 fn what_a_guard_or_restriction_excludes_is_no_mutant() {
     let flaws = |schema: &Schema, operator: Operator| -> Vec<String> {
         let all = sites(None, schema).into_iter().filter(|site| site.operator == operator);
-        all.map(|site| site.at).filter(|at| !at.contains('.')).collect()
+        all.map(|site| site.location).filter(|at| !at.contains('.')).collect()
     };
     let mut schema = example();
     let orders = schema.entity_mut("repair_orders").unwrap();
