@@ -157,7 +157,7 @@ impl InFlightRequest {
         recorder.request_begun(&RequestStart {
             number: self.number(),
             key: self.attempt.key.clone(),
-            at: self.at.clone(),
+            at: self.arrived_at.clone(),
             guess: recorder.guess(&RequestCost::estimated(self.estimated_input(), 0)),
         });
     }
@@ -262,7 +262,7 @@ impl InFlightRequest {
         let mut log = lock(&self.attempt.log);
         let record = Record {
             key: self.attempt.key.clone(),
-            at: self.at.clone(),
+            at: self.arrived_at.clone(),
             route: self.route.clone(),
             model: progress.model.take(),
             tokens: tally.tokens,

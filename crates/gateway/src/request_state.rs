@@ -19,7 +19,7 @@ pub(crate) struct RequestState {
     /// Method and path, for the record.
     pub(crate) route: String,
     /// When it arrived, RFC 3339.
-    pub(crate) at: String,
+    pub(crate) arrived_at: String,
     pub(crate) started: Instant,
     pub(crate) request_bytes: u64,
     progress: Mutex<Progress>,
@@ -32,7 +32,7 @@ impl RequestState {
             id,
             kind,
             route,
-            at: clock::now(),
+            arrived_at: clock::now(),
             started: now,
             request_bytes: request_bytes as u64,
             progress: Mutex::new(Progress::new(now)),
