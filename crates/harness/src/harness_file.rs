@@ -19,7 +19,7 @@ use model::{EndReason, Tokens};
 use serde_json::Value;
 
 use self::finished_call::FinishedCall;
-use self::format::{Cumulative, Document, From, Reader};
+use self::format::{Cumulative, Document, Reader, SessionSource};
 use self::template::{PlaceholderValues, names};
 use crate::call_end::{Signs, TAIL, decide, fault};
 use crate::growing_lines::GrowingLines;
@@ -135,7 +135,7 @@ impl Harness for HarnessFile {
         let placeholders = PlaceholderValues::new(call, id.as_deref(), self.session_file(call), used.model);
         let is_later = match description.session.source() {
             // An id that cannot be used is a session that cannot be continued.
-            From::Caller => self.known(call).is_some(),
+            SessionSource::Caller => self.known(call).is_some(),
             _ => call.session.is_some(),
         };
         let commands = used.commands;
@@ -167,7 +167,7 @@ impl Harness for HarnessFile {
     fn has_begun(&self, session: &Session) -> bool {
         // With one command for all calls, the program starts a session that it does not know.
         let starts_any = self.description.commands.later.is_none();
-        self.description.session.source() != From::Caller || starts_any || session.id.is_some()
+        self.description.session.source() != SessionSource::Caller || starts_any || session.id.is_some()
     }
 
     fn outcome(&self, call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
@@ -178,15 +178,15 @@ impl Harness for HarnessFile {
         let known = call.session.and_then(|s| s.id.clone());
         let id = match description.session.source() {
             // The code of a program finds its id itself.
-            From::None | From::Outcome | From::File => None,
-            From::Caller => Some(known.unwrap_or_else(|| call.session_id.to_owned())),
-            From::Stdout => objects(ended.stdout)
+            SessionSource::None | SessionSource::Outcome | SessionSource::File => None,
+            SessionSource::Caller => Some(known.unwrap_or_else(|| call.session_id.to_owned())),
+            SessionSource::Stdout => objects(ended.stdout)
                 .filter_map(|line| text_at(&line, &description.session.key_parts()).map(str::to_owned))
                 .rfind(|id| self.is_usable(id))
                 .or(known),
             // With an earlier session there is a file in any case.
-            From::Files if call.earlier.is_some() => known,
-            From::Files => known.or_else(|| self.only_file(ended.home)),
+            SessionSource::Files if call.earlier.is_some() => known,
+            SessionSource::Files => known.or_else(|| self.only_file(ended.home)),
         };
         let mut session = next_session(call.session, id.clone());
         if let (None, Some(earlier)) = (call.session, call.earlier) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::format::{Commands, Document, Failure, File, From, Mode, Reader, Success, Transcript};
+use super::format::{Commands, Document, Failure, File, Mode, Reader, SessionSource, Success, Transcript};
 use super::template::{NAMES, names};
 use crate::outcome_code::Program;
 
@@ -218,18 +218,18 @@ impl Document {
             }
         }
         let source = self.session.source();
-        let placeholder = if source == From::File { "session_file" } else { "session" };
-        if source != From::None && !used.has(&[placeholder]) {
+        let placeholder = if source == SessionSource::File { "session_file" } else { "session" };
+        if source != SessionSource::None && !used.has(&[placeholder]) {
             return Err(format!(
                 "session.from: no command uses {{{placeholder}}}, so no session would be continued"
             ));
         }
         let in_path = self.paths().iter().any(|(_, path)| has(path, &["session_file"]));
-        if source != From::File && (in_path || used.has(&["session_file"])) {
+        if source != SessionSource::File && (in_path || used.has(&["session_file"])) {
             return Err("session.from: {session_file} needs session.from = \"file\"".to_owned());
         }
         let has_session = |argv: &[String]| argv.iter().any(|part| has(part, &["session"]));
-        if source != From::Caller && has_session(&used.commands.first) {
+        if source != SessionSource::Caller && has_session(&used.commands.first) {
             return Err(format!(
                 "{before}.first: {{session}} is not known before the first call, unless session.from = \"caller\""
             ));
@@ -238,7 +238,9 @@ impl Document {
             if has_session(argv) {
                 return Err(format!("{before}.later_without_id: {{session}} is not known in this command"));
             }
-            if matches!(source, From::None | From::Caller | From::File) || used.commands.later.is_none() {
+            if matches!(source, SessionSource::None | SessionSource::Caller | SessionSource::File)
+                || used.commands.later.is_none()
+            {
                 return Err(format!(
                     "{before}.later_without_id: it needs {before}.later, and a session.from that finds the id after a call"
                 ));
@@ -250,35 +252,35 @@ impl Document {
     fn check_session(&self) -> Result<(), String> {
         let session = &self.session;
         if let Some(file) = self.outcome.and_then(Program::session_file)
-            && (session.from, session.file.as_deref()) != (Some(From::File), Some(file))
+            && (session.from, session.file.as_deref()) != (Some(SessionSource::File), Some(file))
         {
             return Err(format!(
                 "session.file: with this outcome session.from is \"file\" and session.file is \"{file}\", where the outcome \
                  is read"
             ));
         }
-        if self.outcome.is_some_and(Program::has_chosen_id) && session.from != Some(From::Caller) {
+        if self.outcome.is_some_and(Program::has_chosen_id) && session.from != Some(SessionSource::Caller) {
             return Err("session.from: with this outcome it is \"caller\"".to_owned());
         }
         match session.from {
-            Some(From::Stdout) if session.key.as_deref().is_none_or(str::is_empty) => {
+            Some(SessionSource::Stdout) if session.key.as_deref().is_none_or(str::is_empty) => {
                 Err("session.key: session.from = \"stdout\" needs the key of the id in its JSON lines"
                     .to_owned())
             }
-            Some(From::Files) if session.pattern().is_none() => {
+            Some(SessionSource::Files) if session.pattern().is_none() => {
                 Err("session.files: session.from = \"files\" needs a path with one *, in its last part"
                     .to_owned())
             }
-            Some(From::File) if session.file.as_deref().is_none_or(|file| !file.ends_with(".json")) => {
+            Some(SessionSource::File) if session.file.as_deref().is_none_or(|file| !file.ends_with(".json")) => {
                 Err("session.file: session.from = \"file\" needs a path below HOME that ends in .json".to_owned())
             }
-            _ if session.file.is_some() && session.from != Some(From::File) => {
+            _ if session.file.is_some() && session.from != Some(SessionSource::File) => {
                 Err("session.file: it needs session.from = \"file\"".to_owned())
             }
-            Some(From::Outcome) if self.outcome.is_none() => {
+            Some(SessionSource::Outcome) if self.outcome.is_none() => {
                 Err("session.from: \"outcome\" needs an outcome, which names the program".to_owned())
             }
-            Some(From::Stdout | From::Files) if self.outcome.is_some() => {
+            Some(SessionSource::Stdout | SessionSource::Files) if self.outcome.is_some() => {
                 Err("session.from: with an outcome it is \"outcome\", \"caller\", \"file\" or \"none\"".to_owned())
             }
             None if self.commands.later.is_none() => Err(

@@ -96,7 +96,7 @@ pub(super) struct File {
 /// Who chooses the id of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum From {
+pub(super) enum SessionSource {
     /// The agent finds its session itself.
     None,
     /// Stamina Lab chooses the id.
@@ -115,7 +115,7 @@ pub(super) enum From {
 #[serde(deny_unknown_fields)]
 pub(super) struct Session {
     #[serde(default)]
-    pub(super) from: Option<From>,
+    pub(super) from: Option<SessionSource>,
     #[serde(default)]
     pub(super) key: Option<String>,
     #[serde(default)]
@@ -130,8 +130,8 @@ pub(super) struct Session {
 
 impl Session {
     /// Who chooses the id. Without a setting, the agent finds its session itself, with other arguments in later calls.
-    pub(super) fn source(&self) -> From {
-        self.from.unwrap_or(From::None)
+    pub(super) fn source(&self) -> SessionSource {
+        self.from.unwrap_or(SessionSource::None)
     }
 
     pub(super) fn key_parts(&self) -> Vec<&str> {

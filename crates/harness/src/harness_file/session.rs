@@ -1,7 +1,7 @@
 //! The id of the session of a call.
 
 use super::HarnessFile;
-use super::format::From;
+use super::format::SessionSource;
 use crate::outcome_code::Program;
 use crate::shell::{is_id, is_uuid};
 use crate::{AMBIGUOUS, Call, Harness, HarnessError, HomeFile, session_file};
@@ -22,20 +22,20 @@ impl HarnessFile {
         let description = &self.description.session;
         let known = self.known(call);
         let Some(session) = call.session else {
-            let is_chosen = description.source() == From::Caller;
+            let is_chosen = description.source() == SessionSource::Caller;
             return Ok(is_chosen.then(|| call.session_id.to_owned()));
         };
         let why = match description.source() {
-            From::Caller => return Ok(Some(known.unwrap_or_else(|| call.session_id.to_owned()))),
-            From::None | From::File => return Ok(None),
+            SessionSource::Caller => return Ok(Some(known.unwrap_or_else(|| call.session_id.to_owned()))),
+            SessionSource::None | SessionSource::File => return Ok(None),
             _ if known.is_some() => return Ok(known),
-            From::Stdout => {
+            SessionSource::Stdout => {
                 format!("no line of its output had {}", description.key.as_deref().unwrap_or("a key"))
             }
-            From::Files => {
+            SessionSource::Files => {
                 format!("not just one file was ~/{}", description.files.as_deref().unwrap_or("…"))
             }
-            From::Outcome => self.description.outcome.map_or("", Program::no_session).to_owned(),
+            SessionSource::Outcome => self.description.outcome.map_or("", Program::no_session).to_owned(),
         };
         let commands = self.description.used(call.endpoint.is_direct()).commands;
         if commands.later_without_id.is_some() && !session.memory.contains_key(AMBIGUOUS) {
