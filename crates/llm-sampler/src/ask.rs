@@ -135,7 +135,7 @@ fn question(asked: &AnswerRequest<'_>, attempt: u32, last: Option<&(String, Stri
 }
 
 fn messages(text: &str, last: Option<&(String, String)>) -> Vec<Message> {
-    let ours = |text: String| Message { from: Speaker::Sampler, text };
+    let ours = |text: String| Message { speaker: Speaker::Sampler, text };
     let mut messages = vec![ours(text.to_owned())];
     // Only the last refusal: a conversation that grows with every failure costs more and helps less. A missing answer has
     // no reason for the model.
@@ -143,7 +143,7 @@ fn messages(text: &str, last: Option<&(String, String)>) -> Vec<Message> {
         && !text.trim().is_empty()
     {
         let shown: String = text.chars().take(SHOWN_AGAIN).collect();
-        messages.push(Message { from: Speaker::Model, text: shown });
+        messages.push(Message { speaker: Speaker::Model, text: shown });
         messages.push(ours(format!(
             "That was refused: {why}\nAnswer again with one JSON object that mends this, and nothing else."
         )));

@@ -94,7 +94,7 @@ impl Bedrock {
             request = request.tool_config(tool(question, dialect.form == Form::Schema)?);
         }
         for message in &conversation.messages {
-            let role = match message.from {
+            let role = match message.speaker {
                 Speaker::Sampler => ConversationRole::User,
                 Speaker::Model => ConversationRole::Assistant,
             };

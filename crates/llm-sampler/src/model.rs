@@ -38,7 +38,7 @@ pub struct Conversation {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The author.
-    pub from: Speaker,
+    pub speaker: Speaker,
     /// The text.
     pub text: String,
 }

@@ -127,7 +127,7 @@ impl OpenAi {
         };
         let mut messages = vec![json!({"role": "system", "content": conversation.system})];
         messages.extend(conversation.messages.iter().map(|message| {
-            let role = match message.from {
+            let role = match message.speaker {
                 Speaker::Sampler => "user",
                 Speaker::Model => "assistant",
             };
