@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!((found[0].scenario.as_str(), found[0].owner), ("task", OWNER));
         assert!(store.find_texts("trace chair", None, 10).unwrap().is_empty());
-        assert!(store.find_texts("trace", Some(found[0].at), 10).unwrap().is_empty());
+        assert!(store.find_texts("trace", Some(found[0].position), 10).unwrap().is_empty());
         assert!(store.find_texts("-- ?", None, 10).unwrap().is_empty());
 
         put(&store, 1, 2);

@@ -185,7 +185,7 @@ impl Workbench {
         'candidates: loop {
             let candidates = self.store.find_texts(text, after, CANDIDATES)?;
             let Some(last) = candidates.last() else { break };
-            after = Some(last.at);
+            after = Some(last.position);
             for candidate in &candidates {
                 if hits.len() >= limit || looking.is_over() {
                     more = true;

@@ -12,7 +12,7 @@ use crate::{Result, Store};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextCandidate {
     /// Its position in the order of candidates, for [`Store::find_texts`].
-    pub at: i64,
+    pub position: i64,
     /// Slug of the run.
     pub run: String,
     /// Slug of the episode.
@@ -27,9 +27,9 @@ pub struct TextCandidate {
     pub simulated: bool,
 }
 
-fn candidate(conn: &Connection, at: i64) -> Result<Option<TextCandidate>> {
+fn candidate(conn: &Connection, position: i64) -> Result<Option<TextCandidate>> {
     const COLUMNS: &str = "run_slug.slug, episode.slug, episode.scenario, episode.title, run.simulated";
-    let (turn, from) = match at.rem_euclid(3) {
+    let (turn, from) = match position.rem_euclid(3) {
         0 => (
             "turn.number, attempt.number",
             "attempt JOIN turn ON turn.id = attempt.turn JOIN episode ON episode.id = turn.episode",
@@ -44,10 +44,10 @@ fn candidate(conn: &Connection, at: i64) -> Result<Option<TextCandidate>> {
     );
     let mut find = conn.prepare_cached(&sql)?;
     Ok(find
-        .query_row([at.div_euclid(3)], |row| {
+        .query_row([position.div_euclid(3)], |row| {
             let scenario: String = row.get(2)?;
             Ok(TextCandidate {
-                at,
+                position,
                 run: row.get(0)?,
                 episode: row.get(1)?,
                 title: episode_name(scenario.clone(), row.get(3)?),
