@@ -24,14 +24,14 @@ const FOLDERS: u64 = 50_000;
 #[derive(Clone)]
 pub struct Place {
     /// The folder (`""` = the root).
-    pub at: String,
+    pub folder: String,
     /// The format.
     pub format: &'static dyn Format,
 }
 
 impl std::fmt::Debug for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} at “{}”", self.format.id(), self.at)
+        write!(f, "{} at “{}”", self.format.id(), self.folder)
     }
 }
 
@@ -58,7 +58,7 @@ impl Discovery {
                     found.push(FoundFormat {
                         id,
                         name: place.format.name(),
-                        at: place.at.clone(),
+                        folder: place.folder.clone(),
                         places: 1,
                     });
                 }
@@ -76,7 +76,7 @@ pub struct FoundFormat {
     /// [`Format::name`].
     pub name: &'static str,
     /// Its first place.
-    pub at: String,
+    pub folder: String,
     /// How many places are of it.
     pub places: u32,
 }
@@ -122,7 +122,7 @@ pub struct ClosestFolder {
     /// In a sentence.
     pub sentence: String,
     /// The folder (`""` = the root).
-    pub at: String,
+    pub folder: String,
 }
 
 /// Looks for all formats.
@@ -210,7 +210,7 @@ impl Search<'_> {
         let recognized = self.ask(&tree, at);
         let search_below = recognized.is_none_or(Format::search_below);
         if let Some(format) = recognized {
-            self.found.places.push(Place { at: at.to_owned(), format });
+            self.found.places.push(Place { folder: at.to_owned(), format });
         }
         let mut below = Vec::new();
         let mut files = 0;
@@ -252,13 +252,13 @@ impl Search<'_> {
     fn look_beside(&mut self) {
         // Below a place where others may lie, results of other programs may lie, too.
         let whole = self.found.places.iter().filter(|place| !place.format.search_below());
-        let folders: HashSet<&str> = whole.map(|place| place.at.as_str()).collect();
+        let folders: HashSet<&str> = whole.map(|place| place.folder.as_str()).collect();
         let formats: Vec<&str> = self.found.by_format().iter().map(|format| format.id).collect();
         let find = AssertUnwindSafe(|| unread::find_beside(self.tree, &folders, &formats));
         let not_read = catch_unwind(find).unwrap_or_default();
         self.found.warnings.extend(not_read.iter().map(|found| {
             let what = format!("Beside what is read: {}, {}. {}.", found.name, found.not_read, found.instead);
-            Warning::skipped(&found.at, "other.not_read", what)
+            Warning::skipped(&found.path, "other.not_read", what)
         }));
         self.found.not_read = not_read;
     }
@@ -296,7 +296,7 @@ impl Search<'_> {
             let which = if at.is_empty() { "It".to_owned() } else { format!("“{at}”") };
             self.seen.closest = Some(Box::new(ClosestFolder {
                 sentence: format!("{which} comes closest to the format “{}”: {found}.", format.name()),
-                at: at.clone(),
+                folder: at.clone(),
             }));
         }
         Err(self.seen)

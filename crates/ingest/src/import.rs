@@ -151,7 +151,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     fn is_known(&self, known: &HashMap<(String, String), u64>) -> bool {
-        known.get(&(self.place.at.clone(), self.part.key.clone())) == Some(&self.stamp)
+        known.get(&(self.place.folder.clone(), self.part.key.clone())) == Some(&self.stamp)
     }
 }
 
@@ -168,7 +168,7 @@ type PlaceRuns<'a> = Vec<(&'a Place, Vec<Run>)>;
 /// Writes the runs of a place. A run began with its first episode, if that was earlier than what it says of itself. Which
 /// episodes it has is known when they are written: so it is written before them, with those of the last time, and after.
 fn put_runs(store: &Store, source: SourceId, place: &Place, runs: &[Run]) -> Result<(), StoreError> {
-    let times = store.episode_times(source, &place.at)?;
+    let times = store.episode_times(source, &place.folder)?;
     let begun = |run: &Run| {
         let mut run = run.clone();
         if let Some(episodes) = times.get(&run.key) {
@@ -180,7 +180,7 @@ fn put_runs(store: &Store, source: SourceId, place: &Place, runs: &[Run]) -> Res
         run
     };
     let runs: Vec<Run> = runs.iter().map(begun).collect();
-    store.put_runs(source, &place.at, place.format.id(), &runs)
+    store.put_runs(source, &place.folder, place.format.id(), &runs)
 }
 
 /// The stamp of a part in the store: [`Part::stamp`] and the version of the program.
@@ -200,32 +200,35 @@ fn survey<'a>(
 ) -> Result<(Vec<Job<'a>>, PlaceRuns<'a>), StoreError> {
     let (mut jobs, mut runs) = (Vec::new(), PlaceRuns::new());
     let mut keep: Vec<(String, String)> = Vec::new();
-    store.drop_places(source, &places.iter().map(|place| place.at.clone()).collect::<Vec<_>>())?;
+    store.drop_places(source, &places.iter().map(|place| place.folder.clone()).collect::<Vec<_>>())?;
     let mut surveys: Vec<(&Place, Option<Survey>)> = Vec::with_capacity(places.len());
     for (place, surveyed) in places.iter().zip(survey_all(tree, places)) {
         let Some((survey, survey_report)) = surveyed else {
-            report.warn(failed(place.format, &place.at, "What was read of it before stays"));
+            report.warn(failed(place.format, &place.folder, "What was read of it before stays"));
             surveys.push((place, None));
             continue;
         };
-        report.add_survey(survey_report, &place.at);
-        surveys.push((place, Some(without_repetition(survey, &place.at, report))));
+        report.add_survey(survey_report, &place.folder);
+        surveys.push((place, Some(without_repetition(survey, &place.folder, report))));
     }
     let left_out = store.left_out(source)?;
-    let by_place = surveys.iter().map(|(place, survey)| (place.at.as_str(), survey.as_ref())).collect();
+    let by_place = surveys.iter().map(|(place, survey)| (place.folder.as_str(), survey.as_ref())).collect();
     let stays_out = left_out::stays_out(&left_out, known, &by_place, stored_stamp);
     store.keep_left_out(source, &stays_out.runs)?;
-    let unsurveyed: HashSet<&str> =
-        surveys.iter().filter(|(_, survey)| survey.is_none()).map(|(place, _)| place.at.as_str()).collect();
+    let unsurveyed: HashSet<&str> = surveys
+        .iter()
+        .filter(|(_, survey)| survey.is_none())
+        .map(|(place, _)| place.folder.as_str())
+        .collect();
     let before = known.keys().chain(left_out.parts.keys());
     keep.extend(before.filter(|(at, _)| unsurveyed.contains(at.as_str())).cloned());
     for (place, survey) in surveys {
         let Some(mut survey) = survey else { continue };
-        survey.runs.retain(|run| !stays_out.runs.contains(&(place.at.clone(), run.key.clone())));
+        survey.runs.retain(|run| !stays_out.runs.contains(&(place.folder.clone(), run.key.clone())));
         put_runs(store, source, place, &survey.runs)?;
         runs.push((place, survey.runs));
         for part in survey.parts {
-            keep.push((place.at.clone(), part.key.clone()));
+            keep.push((place.folder.clone(), part.key.clone()));
             let stamp = stored_stamp(&part);
             jobs.push(Job { place, part, stamp });
         }
@@ -248,7 +251,7 @@ fn survey_all(tree: &Tree, places: &[Place]) -> Vec<Option<(Survey, Report)>> {
                     let Some(place) = places.get(index) else { return };
                     let surveyed = catch_unwind(AssertUnwindSafe(|| {
                         let mut report = Report::default();
-                        let survey = place.format.survey(tree, &place.at, &mut report);
+                        let survey = place.format.survey(tree, &place.folder, &mut report);
                         (survey, report)
                     }));
                     model::lock(&done)[index] = surveyed.ok();
@@ -320,7 +323,7 @@ fn read_all(
         for done in receiver {
             let job = &jobs[done.job];
             let read = ParsedPart {
-                place: &job.place.at,
+                place: &job.place.folder,
                 key: &job.part.key,
                 stamp: job.stamp,
                 episodes: &done.episodes,
@@ -355,11 +358,11 @@ impl PlaceReaders {
     fn of_place(&self, tree: &Tree, place: &Place) -> Arc<dyn PartReader> {
         let mut last = model::lock(&self.0);
         if let Some(kept) = &*last
-            && (&kept.place.at, kept.place.format.id()) == (&place.at, place.format.id())
+            && (&kept.place.folder, kept.place.format.id()) == (&place.folder, place.format.id())
         {
             return Arc::clone(&kept.reader);
         }
-        let reader: Arc<dyn PartReader> = Arc::from(place.format.reader(tree, &place.at));
+        let reader: Arc<dyn PartReader> = Arc::from(place.format.reader(tree, &place.folder));
         *last = Some(PlaceReader { place: place.clone(), reader: Arc::clone(&reader) });
         reader
     }
@@ -386,7 +389,7 @@ fn read_jobs(
         let (readings, mut report) = read.unwrap_or_else(|_| {
             let mut report = Report::default();
             let what = format!("The part “{}” is left out", job.part.key);
-            report.warn(failed(job.place.format, &job.place.at, &what));
+            report.warn(failed(job.place.format, &job.place.folder, &what));
             (Vec::new(), report)
         });
         let (warnings, further) = tree.met_warnings().without(met);
@@ -414,13 +417,13 @@ fn read_jobs(
             (reading.run, episode)
         });
         let mut episodes: Vec<(String, Episode)> = episodes.collect();
-        leave_out_copies(&job.place.at, &mut episodes, &mut report);
+        leave_out_copies(&job.place.folder, &mut episodes, &mut report);
         if let Some((key, planned)) = beyond {
             let what = format!(
                 "The episode “{key}” plans {planned} turns, and at most {GRID_TURNS} are taken. How many it plans is unknown, here and \
                  in any other of this part that plans more."
             );
-            report.warn(Warning::read_differently(&job.place.at, "turns.out_of_range", what));
+            report.warn(Warning::read_differently(&job.place.folder, "turns.out_of_range", what));
         }
         if sender.send(PartReading { job: index, episodes, report }).is_err() {
             return;
@@ -464,7 +467,7 @@ fn say_added(place: &Place, episode: &Episode, report: &mut Report) -> bool {
         input.saturating_sub(cached),
         episode.key
     );
-    report.warn(Warning::repaired(&place.at, CACHE_ADDED, what));
+    report.warn(Warning::repaired(&place.folder, CACHE_ADDED, what));
     true
 }
 

@@ -46,7 +46,7 @@ pub struct UnreadResults {
     /// How a sentence about it goes on: `which is not read`; nothing where the name says all.
     pub not_read: String,
     /// The first file or folder, relative to the tree.
-    pub at: String,
+    pub path: String,
     /// How many files or folders were recognized among those that were looked at.
     pub count: usize,
     /// What to open instead.
@@ -132,7 +132,14 @@ impl Kind {
         } else {
             (format!("{} {}", seen.count, self.many), plural(self.not_read))
         };
-        UnreadResults { kind: self.id, name, not_read, at: seen.path, count: seen.count, instead: self.open }
+        UnreadResults {
+            kind: self.id,
+            name,
+            not_read,
+            path: seen.path,
+            count: seen.count,
+            instead: self.open,
+        }
     }
 }
 

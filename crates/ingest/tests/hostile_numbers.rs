@@ -35,10 +35,10 @@ fn read(folder: &Path) -> (Vec<Episode>, usize, Vec<String>) {
     let mut report = Report::default();
     let (mut episodes, mut runs) = (Vec::new(), 0);
     for place in discover(&tree).unwrap().places {
-        let survey = place.format.survey(&tree, &place.at, &mut report);
+        let survey = place.format.survey(&tree, &place.folder, &mut report);
         runs += survey.runs.len();
         for part in &survey.parts {
-            let readings = place.format.read(&tree, &place.at, part, &mut report);
+            let readings = place.format.read(&tree, &place.folder, part, &mut report);
             episodes.extend(readings.into_iter().map(|reading| reading.episode));
         }
     }

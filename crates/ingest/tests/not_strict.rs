@@ -39,12 +39,12 @@ fn read(root: &Path) -> Read {
     let tree = Tree::open(root).unwrap();
     let (mut report, mut episodes, mut runs) = (Report::default(), BTreeMap::new(), Vec::new());
     for place in discover(&tree).unwrap().places {
-        let survey = place.format.survey(&tree, &place.at, &mut report);
+        let survey = place.format.survey(&tree, &place.folder, &mut report);
         runs.extend(
             survey.runs.iter().map(|r| format!("{} {:?} {:?}", r.key, r.planned_episodes, r.reported)),
         );
         for part in &survey.parts {
-            for reading in place.format.read(&tree, &place.at, part, &mut report) {
+            for reading in place.format.read(&tree, &place.folder, part, &mut report) {
                 let mut episode = reading.episode;
                 // What was added must not matter, but may be kept.
                 episode.extra.remove("zz_note");

@@ -74,7 +74,7 @@ fn a_pack_below_other_folders_is_found() {
         pack(MANIFEST).into_iter().map(|(path, bytes)| (format!("packs/a/{path}"), bytes)).collect();
     let (_kept, tree) = folder(&nested);
     let found = discover(&tree).expect("it is recognized");
-    assert_eq!(found.places.iter().map(|place| place.at.as_str()).collect::<Vec<_>>(), ["packs/a"]);
+    assert_eq!(found.places.iter().map(|place| place.folder.as_str()).collect::<Vec<_>>(), ["packs/a"]);
 }
 
 #[test]

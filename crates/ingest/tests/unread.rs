@@ -16,7 +16,7 @@ fn found(name: &str, entries: &[ZipEntry]) -> Vec<(&'static str, String, usize)>
     fs::write(&path, zip(entries)).unwrap();
     let nothing = discover(&Tree::open(&path).unwrap()).unwrap_err();
     assert_eq!(nothing.closest, None);
-    nothing.found.into_iter().map(|found| (found.kind, found.at, found.count)).collect()
+    nothing.found.into_iter().map(|found| (found.kind, found.path, found.count)).collect()
 }
 
 #[test]

@@ -69,7 +69,7 @@ impl Workbench {
             let mut found: Vec<String> = places
                 .into_iter()
                 .filter(|place| place.format.id() == FORMAT)
-                .map(|place| place.at)
+                .map(|place| place.folder)
                 .collect();
             if found.is_empty() {
                 // It was a pack when it was read; opening it says what is wrong now.

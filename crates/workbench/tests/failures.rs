@@ -196,11 +196,11 @@ fn episodes(path: &Path) -> Vec<(Episode, Suites)> {
     let mut report = Report::default();
     let mut episodes = Vec::new();
     for place in discover(&tree).expect("results").places {
-        let survey = place.format.survey(&tree, &place.at, &mut report);
+        let survey = place.format.survey(&tree, &place.folder, &mut report);
         let own = survey.runs.iter().all(|run| run.benchmark.has_own_suites());
         let suites = if own { Suites::Own } else { Suites::Foreign };
         for part in survey.parts {
-            let read = place.format.read(&tree, &place.at, &part, &mut report);
+            let read = place.format.read(&tree, &place.folder, &part, &mut report);
             episodes.extend(read.into_iter().map(|r| (r.episode, suites)));
         }
     }

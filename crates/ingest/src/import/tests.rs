@@ -398,7 +398,7 @@ fn a_folder_of_no_format_says_what_was_looked_for_and_leaves_the_store_alone() {
     assert_eq!(seen.formats.len(), 1);
     assert_eq!(seen.formats[0].found, "1 .ep but no toy.txt, in batch_2/");
     let closest = seen.closest.unwrap();
-    assert_eq!(closest.at, "batch_2");
+    assert_eq!(closest.folder, "batch_2");
     assert!(closest.sentence.contains("“Toy”"), "{}", closest.sentence);
     assert_eq!(bench.store.source_counts(bench.source).unwrap(), before);
 }
@@ -413,7 +413,8 @@ fn single_folders_on_the_way_do_not_count_as_levels() {
             fs::write(path, "r").unwrap();
         }
         let tree = Tree::open(temp.path()).unwrap();
-        discover_among(&tree, &[Toy::new()]).map(|d| d.places.into_iter().map(|p| p.at).collect::<Vec<_>>())
+        discover_among(&tree, &[Toy::new()])
+            .map(|d| d.places.into_iter().map(|p| p.folder).collect::<Vec<_>>())
     };
     assert_eq!(find("a/b/c/d/toy.txt", Some("a2/b/c/d/x")).unwrap(), ["a/b/c/d"]);
     assert_eq!(find("w1/w2/a/b/c/d/toy.txt", Some("w1/w2/x")).unwrap(), ["w1/w2/a/b/c/d"]);

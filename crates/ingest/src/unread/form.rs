@@ -24,7 +24,7 @@ pub fn by_form(tree: &Tree, path: &str) -> Result<UnreadResults, ReadError> {
         kind,
         name,
         not_read,
-        at: path.to_owned(),
+        path: path.to_owned(),
         count: 1,
         instead: OPEN_WHAT_IS_READ,
     };

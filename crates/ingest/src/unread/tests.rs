@@ -20,7 +20,7 @@ fn tree_with(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Tree) {
 /// Kind, place and count of all that is found.
 fn found(files: &[(&str, &[u8])]) -> Vec<(&'static str, String, usize)> {
     let (_folder, tree) = tree_with(files);
-    find(&tree).into_iter().map(|found| (found.kind, found.at, found.count)).collect()
+    find(&tree).into_iter().map(|found| (found.kind, found.path, found.count)).collect()
 }
 
 fn file(name: &str, value: &Value) -> Vec<(&'static str, String, usize)> {
@@ -195,7 +195,7 @@ fn how_much_is_looked_at_is_bounded() {
     }
     let tree = Tree::open(folder.path()).unwrap();
     let all = find(&tree);
-    assert_eq!((all.len(), all[0].count, all[0].at.as_str()), (1, FILES, "f00/00.json"));
+    assert_eq!((all.len(), all[0].count, all[0].path.as_str()), (1, FILES, "f00/00.json"));
     assert_eq!(all[0].name, "400 trajectories of mini-swe-agent");
     assert_eq!(all[0].not_read, "which have no verdict of tests and are not read");
 }
@@ -216,7 +216,7 @@ fn what_no_kind_takes_is_named_by_its_form() {
         let (_folder, tree) = tree_with(&[("x.json", bytes)]);
         let found = by_form(&tree, "x.json").unwrap();
         assert_eq!(
-            (found.at.as_str(), found.count, found.not_read.as_str()),
+            (found.path.as_str(), found.count, found.not_read.as_str()),
             ("x.json", 1, "of no format that is read")
         );
         (found.kind, found.name)

@@ -28,10 +28,10 @@ fn read_all(tree: &Tree) -> (BTreeMap<Key, Episode>, Vec<Warning>) {
     if let Ok(found) = discover(tree) {
         report.warnings.extend(found.warnings);
         for place in found.places {
-            let survey = place.format.survey(tree, &place.at, &mut report);
+            let survey = place.format.survey(tree, &place.folder, &mut report);
             for part in &survey.parts {
-                for reading in place.format.read(tree, &place.at, part, &mut report) {
-                    let key = (place.at.clone(), reading.run, reading.episode.key.clone());
+                for reading in place.format.read(tree, &place.folder, part, &mut report) {
+                    let key = (place.folder.clone(), reading.run, reading.episode.key.clone());
                     assert!(survey.runs.iter().any(|run| run.key == key.1), "{key:?} has no run");
                     episodes.insert(key, reading.episode);
                 }

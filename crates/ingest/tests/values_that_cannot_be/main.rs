@@ -27,10 +27,10 @@ impl Read {
         let tree = Tree::open(root).unwrap();
         let (mut report, mut runs, mut episodes) = (Report::default(), Vec::new(), Vec::new());
         for place in discover(&tree).unwrap().places {
-            let survey = place.format.survey(&tree, &place.at, &mut report);
+            let survey = place.format.survey(&tree, &place.folder, &mut report);
             runs.extend(survey.runs);
             for part in &survey.parts {
-                let readings = place.format.read(&tree, &place.at, part, &mut report);
+                let readings = place.format.read(&tree, &place.folder, part, &mut report);
                 episodes.extend(readings.into_iter().map(|reading| reading.episode));
             }
         }

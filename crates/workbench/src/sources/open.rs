@@ -121,7 +121,7 @@ pub(super) fn found_formats(formats: Vec<FoundFormat>) -> Vec<FoundThing> {
     let thing = |format: FoundFormat| FoundThing {
         kind: format.id.to_owned(),
         name: format.name.to_owned(),
-        at: format.at,
+        at: format.folder,
         count: format.places,
         read: true,
         instead: None,
@@ -134,7 +134,7 @@ pub(super) fn not_read(found: unread::UnreadResults) -> FoundThing {
     FoundThing {
         kind: found.kind.to_owned(),
         name: found.name,
-        at: found.at,
+        at: found.path,
         count: u32::try_from(found.count).unwrap_or(u32::MAX),
         read: false,
         instead: Some(found.instead.to_owned()),
@@ -157,7 +157,7 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
             )
         }
         (Some(found), _) => {
-            let verb = if found.at.is_empty() || nothing.folders == 0 { "is" } else { "holds" };
+            let verb = if found.path.is_empty() || nothing.folders == 0 { "is" } else { "holds" };
             let rest = if found.not_read.is_empty() { "" } else { ", " };
             (format!("\"{name}\" {verb} {}{rest}{}", found.name, found.not_read), found.instead.to_owned())
         }
@@ -182,7 +182,7 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
             })
             .collect(),
         found: nothing.found.into_iter().map(not_read).collect(),
-        closest: nothing.closest.map(|c| (c.sentence, c.at)),
+        closest: nothing.closest.map(|c| (c.sentence, c.folder)),
         tables: nothing.tables.into_iter().map(table_columns).collect(),
     }));
     error

@@ -115,7 +115,7 @@ impl<T: Transcripts> JsonSink for BoundedDocument<T> {
     }
     fn take<'de, D: Deserializer<'de>>(&mut self, json: D) -> Result<(), D::Error> {
         let mut root = Node::Null;
-        let done = Fill { to: &mut root, lean: self, elements: Elements::Values }.deserialize(json);
+        let done = Fill { node: &mut root, lean: self, elements: Elements::Values }.deserialize(json);
         self.root = root;
         // Every document that is read here has parts; a lone text or number would say nothing and not be missed.
         if done.is_ok() && !matches!(self.root, Node::Map(_) | Node::List(_)) {
@@ -128,7 +128,7 @@ impl<T: Transcripts> JsonSink for BoundedDocument<T> {
 /// Fills one value out of a budget that several share.
 pub(super) struct Value<'a, T: Transcripts> {
     /// Where it goes.
-    pub(super) to: &'a mut Node,
+    pub(super) node: &'a mut Node,
     /// The budget.
     pub(super) lean: &'a mut BoundedDocument<T>,
 }
@@ -136,12 +136,12 @@ pub(super) struct Value<'a, T: Transcripts> {
 impl<'de, T: Transcripts> DeserializeSeed<'de> for Value<'_, T> {
     type Value = ();
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        Fill { to: self.to, lean: self.lean, elements: Elements::Values }.deserialize(deserializer)
+        Fill { node: self.node, lean: self.lean, elements: Elements::Values }.deserialize(deserializer)
     }
 }
 
 struct Fill<'a, T: Transcripts> {
-    to: &'a mut Node,
+    node: &'a mut Node,
     lean: &'a mut BoundedDocument<T>,
     /// Of the value, where it is a list.
     elements: Elements,
@@ -180,19 +180,19 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
         Ok(())
     }
     fn visit_bool<E>(self, v: bool) -> Result<(), E> {
-        *self.to = Node::Bool(v);
+        *self.node = Node::Bool(v);
         Ok(())
     }
     fn visit_u64<E>(self, v: u64) -> Result<(), E> {
-        *self.to = Node::Number(v.into());
+        *self.node = Node::Number(v.into());
         Ok(())
     }
     fn visit_i64<E>(self, v: i64) -> Result<(), E> {
-        *self.to = Node::Number(v.into());
+        *self.node = Node::Number(v.into());
         Ok(())
     }
     fn visit_f64<E: de::Error>(self, v: f64) -> Result<(), E> {
-        *self.to = Node::Number(within_64_bits(v)?);
+        *self.node = Node::Number(within_64_bits(v)?);
         Ok(())
     }
     fn visit_str<E>(self, v: &str) -> Result<(), E> {
@@ -200,13 +200,13 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
         let (kept, cut) = crate::readers::json::cut(v, cap);
         self.lean.texts -= kept.len();
         self.lean.cut |= self.lean.texts == 0;
-        *self.to = Node::Text(kept.to_owned(), cut);
+        *self.node = Node::Text(kept.to_owned(), cut);
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        *self.to = Node::List(Vec::new());
-        let Node::List(list) = self.to else { return Ok(()) };
+        *self.node = Node::List(Vec::new());
+        let Node::List(list) = self.node else { return Ok(()) };
         let before = self.lean.pointer.len();
         let (mut steps, mut has_steps) = (T::Steps::default(), false);
         let mut index = 0usize;
@@ -223,7 +223,7 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
             let left = self.lean.values;
             let texts = self.lean.texts;
             let more =
-                seq.next_element_seed(Fill { to: &mut node, lean: self.lean, elements: Elements::Values });
+                seq.next_element_seed(Fill { node: &mut node, lean: self.lean, elements: Elements::Values });
             let used = left - self.lean.values;
             let more = match more {
                 Ok(more) => more.is_some(),
@@ -268,8 +268,8 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        *self.to = Node::Map(Vec::new());
-        let Node::Map(map) = self.to else { return Ok(()) };
+        *self.node = Node::Map(Vec::new());
+        let Node::Map(map) = self.node else { return Ok(()) };
         let before = self.lean.pointer.len();
         let mut names = Names::default();
         while let Some(key) = access.next_key::<String>()? {
@@ -286,7 +286,7 @@ impl<'de, T: Transcripts> Visitor<'de> for Fill<'_, T> {
             self.lean.pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
             let elements = T::elements(key);
             let mut node = Node::Null;
-            let done = access.next_value_seed(Fill { to: &mut node, lean: self.lean, elements });
+            let done = access.next_value_seed(Fill { node: &mut node, lean: self.lean, elements });
             map.push((key.to_owned(), node));
             if let Err(error) = done {
                 self.lean.pointer.truncate(before);

@@ -259,7 +259,7 @@ fn unknown<'de, A: MapAccess<'de>>(
         return Ok(());
     }
     let mut node = Node::Null;
-    map.next_value_seed(Value { to: &mut node, lean })?;
+    map.next_value_seed(Value { node: &mut node, lean })?;
     if node != Node::Null {
         to.insert(cut(key, 256).0.to_owned(), kept_value(&node));
     }
@@ -372,7 +372,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_, Turn> {
                 "attempts" => map.next_value_seed(Attempts {
                     free_bytes: self.free_bytes,
                     unknown: self.unknown,
-                    to: &mut turn.attempts,
+                    attempts: &mut turn.attempts,
                 })?,
                 _ => unknown(&mut map, &key, &mut turn.extra, self.unknown)?,
             }
@@ -388,7 +388,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_, Turn> {
 struct Attempts<'a> {
     free_bytes: &'a mut usize,
     unknown: &'a mut BoundedDocument<KeepAll>,
-    to: &'a mut Vec<Attempt>,
+    attempts: &'a mut Vec<Attempt>,
 }
 
 impl<'de> DeserializeSeed<'de> for Attempts<'_> {
@@ -413,7 +413,7 @@ impl<'de> Visitor<'de> for Attempts<'_> {
             else {
                 return Ok(());
             };
-            self.to.push(attempt);
+            self.attempts.push(attempt);
         }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())

@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for PointerSeed<'_> {
                     self.sink.transcript.steps_cut += 1;
                 } else {
                     let mut node = Node::Null;
-                    let more = seq.next_element_seed(Value { to: &mut node, lean: &mut self.sink.lean })?;
+                    let more = seq.next_element_seed(Value { node: &mut node, lean: &mut self.sink.lean })?;
                     if more.is_none() {
                         return Ok(());
                     }
@@ -164,7 +164,7 @@ impl<'de> Visitor<'de> for PointerSeed<'_> {
             let mut fields = Vec::new();
             while let Some(key) = map.next_key::<String>()? {
                 let mut node = Node::Null;
-                map.next_value_seed(Value { to: &mut node, lean: &mut self.sink.lean })?;
+                map.next_value_seed(Value { node: &mut node, lean: &mut self.sink.lean })?;
                 fields.push((key, node));
             }
             self.sink.push(&Node::Map(fields));
