@@ -61,7 +61,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::Show { run } => show::show(&*open()?, &run, json),
         Command::Locobench { run } => locobench::locobench(&*open()?, &run, json),
         Command::Withdraw { runs, trial, reason, undo, from } => {
-            let options = withdraw::WithdrawOptions { runs, trials: trial, reason, undo, from };
+            let options = withdraw::WithdrawOptions { runs, trials: trial, reason, undo, table: from };
             withdraw::withdraw(&*open()?, &options, json)
         }
         Command::Copies { run, count_here } => copies::copies(&*open()?, &run, count_here, json),
@@ -77,7 +77,9 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             matrix::matrix(&*open()?, options, json)
         }
         Command::Failures { runs, benchmark, by, scope, cases, class, by_tests } => {
-            let options = failures::FailuresOptions { runs, benchmark, by, scope, cases, class, by_tests };
+            let grouping = by;
+            let options =
+                failures::FailuresOptions { runs, benchmark, grouping, scope, cases, class, by_tests };
             failures::failures(&*open()?, &options, json)
         }
         Command::Search { words, limit } => search::search(&*open()?, &words.join(" "), limit, json),

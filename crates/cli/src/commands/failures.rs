@@ -20,7 +20,7 @@ use crate::text_table;
 pub(crate) struct FailuresOptions {
     pub(crate) runs: Vec<String>,
     pub(crate) benchmark: Option<String>,
-    pub(crate) by: FailuresBy,
+    pub(crate) grouping: FailuresBy,
     pub(crate) scope: FailuresScope,
     pub(crate) cases: bool,
     pub(crate) class: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) fn failures(
 ) -> Result<ExitCode, ApiError> {
     let request = FailuresRequest {
         members: find_members(workbench, &options.runs)?,
-        group: options.by.into(),
+        group: options.grouping.into(),
         scope: options.scope.into(),
         benchmark: options.benchmark.clone(),
     };

@@ -21,7 +21,7 @@ pub(crate) struct WithdrawOptions {
     pub(crate) trials: Vec<String>,
     pub(crate) reason: Option<String>,
     pub(crate) undo: bool,
-    pub(crate) from: Option<PathBuf>,
+    pub(crate) table: Option<PathBuf>,
 }
 
 /// A run or an episode, and why it is withdrawn. Without a reason it counts.
@@ -46,7 +46,7 @@ pub(crate) fn withdraw(
     options: &WithdrawOptions,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
-    let marks = match &options.from {
+    let marks = match &options.table {
         Some(table) => marks_in_library(workbench, read_marks(table)?)?,
         None => marks_of_options(workbench, options)?,
     };

@@ -103,24 +103,24 @@ impl<'a> PlacedEpisode<'a> {
 
 /// By what is grouped. A group is a number, by which groups are sorted.
 pub(super) struct Grouping<'a> {
-    pub(super) by: FailureGrouping,
+    pub(super) kind: FailureGrouping,
     pub(super) pools: &'a [Pool],
     /// By name, the unknown one last.
     pub(super) harnesses: Vec<Option<&'a str>>,
 }
 
 impl<'a> Grouping<'a> {
-    pub(super) fn new(found: &'a FoundFailures, by: FailureGrouping) -> Self {
+    pub(super) fn new(found: &'a FoundFailures, kind: FailureGrouping) -> Self {
         let runs = || found.pools.iter().flat_map(|pool| &pool.runs);
         let mut harnesses: Vec<Option<&str>> =
             runs().map(|run| run.record.entry.harness.as_deref()).collect();
         harnesses.sort_unstable_by_key(|harness| (harness.is_none(), *harness));
         harnesses.dedup();
-        Self { by, pools: &found.pools, harnesses }
+        Self { kind, pools: &found.pools, harnesses }
     }
 
     pub(super) fn place(&self, played: PlacedEpisode<'_>, turn: u32, attempt: u32) -> u32 {
-        match self.by {
+        match self.kind {
             FailureGrouping::Member => played.member as u32,
             FailureGrouping::Harness => {
                 self.harnesses.iter().position(|harness| *harness == played.harness()).unwrap_or(0) as u32
@@ -133,7 +133,7 @@ impl<'a> Grouping<'a> {
     /// Its key and its words.
     pub(super) fn named(&self, place: u32) -> (String, String) {
         let at = place as usize;
-        match self.by {
+        match self.kind {
             FailureGrouping::Member => {
                 self.pools.get(at).map_or_else(Default::default, |pool| (pool.id.clone(), pool.name.clone()))
             }

@@ -56,7 +56,7 @@ impl<'a> FailureStarts<'a> {
 pub(super) fn by_group(found: &FoundFailures, grouping: &Grouping<'_>) -> (Repair, Vec<RepairGroup>) {
     let mut total = FailureStarts::default();
     let mut groups: BTreeMap<u32, FailureStarts<'_>> = BTreeMap::new();
-    if grouping.by == FailureGrouping::Member {
+    if grouping.kind == FailureGrouping::Member {
         for (i, pool) in (0..).zip(&found.pools) {
             groups.insert(i, FailureStarts { simulated: pool.simulated(), ..FailureStarts::default() });
         }
