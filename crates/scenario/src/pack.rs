@@ -18,8 +18,6 @@ mod write;
 pub(crate) mod yaml;
 
 #[cfg(test)]
-mod taken_over;
-#[cfg(test)]
 mod tests;
 
 pub use self::error::{Mismatch, PackError};

@@ -133,8 +133,4 @@ pub fn summary(before: &Schema, change: &Change) -> String {
 }
 
 #[cfg(test)]
-mod examples;
-#[cfg(test)]
-mod reading;
-#[cfg(test)]
 mod tests;

@@ -1,3 +1,5 @@
+mod taken_over;
+
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 

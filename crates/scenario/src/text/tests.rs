@@ -1,5 +1,8 @@
 //! Texts of the example, of every kind of change, and of long random histories.
 
+mod examples;
+mod reading;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::delta::{literals, normal};

@@ -19,14 +19,14 @@ use serde_json::Value;
 use self::expected::expected;
 use self::known::KnownEntities;
 use self::reader::read;
-use super::change_request::phrasing;
-use super::delta::is_rename;
-use super::{change_request, specification, wording};
 use crate::Seed;
 use crate::change::tests::{change, good, second_turn};
 use crate::change::{Change, ChangeKind, apply, next_turn};
 use crate::ir::Schema;
 use crate::sample::{Programmatic, Sampler as _, TouchedParts, propose};
+use crate::text::change_request::phrasing;
+use crate::text::delta::is_rename;
+use crate::text::{change_request, specification, wording};
 
 /// The paragraph of the only change of a request, with the list below it.
 fn body(request: &str) -> &str {

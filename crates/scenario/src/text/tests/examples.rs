@@ -1,10 +1,11 @@
 //! Exact sentences of the example: what changes here changes what agents read.
 
-use super::{Clause, clauses, specification, summary};
+use serde_json::json;
+
 use crate::change::tests::{change, second_turn};
 use crate::change::{Change, FieldChange, apply};
 use crate::ir::{Case, Removed, Schema, example};
-use serde_json::json;
+use crate::text::{Clause, clauses, specification, summary};
 
 fn clause(schema: &Schema, id: &str) -> String {
     clauses(schema)
