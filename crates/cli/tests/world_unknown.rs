@@ -1,5 +1,8 @@
 //! Results of which something is not known, through the program: what is unknown is so in every command.
 
+use serde_json::{Value, json};
+use test_folders::copy;
+
 use crate::app::TestHome;
 use crate::folders;
 
@@ -141,7 +144,6 @@ fn what_was_stopped_from_outside_is_counted_apart() {
     assert_eq!(counts, ["3", "1", "1", "0", "1"], "{csv}");
 }
 
-/// EvoCode-Bench publishes the failing tests and no others.
 #[test]
 fn one_trial_is_not_counted_as_several() {
     let library = library_of("copied");
@@ -152,6 +154,7 @@ fn one_trial_is_not_counted_as_several() {
     assert!(table.contains("of 1 trial begun in 1 trial."), "{table}");
 }
 
+/// EvoCode-Bench publishes the failing tests and no others.
 #[test]
 fn how_many_tests_passed_again_is_unknown_where_no_source_names_those_that_pass() {
     let library = TestHome::new();
@@ -169,6 +172,13 @@ fn how_many_tests_passed_again_is_unknown_where_no_source_names_those_that_pass(
     let times = library.json(&["table", "repair-times"]);
     let rows = times["rows"].as_array().expect("rows");
     assert!(!rows.is_empty() && rows.iter().all(|row| row["share"].is_null()), "{times}");
+    assert!(shown.contains(", none of which was tried again") && !shown.contains("0 passed"), "{shown}");
+    assert!(table.contains("; none was tried again."), "{table}");
+    let folder = library.path("report");
+    let id = library.run_ids().remove(0);
+    library.text(&["report", &id, "--out", folder.to_str().expect("UTF-8")]);
+    let report = std::fs::read_to_string(folder.join("report.md")).expect("the report");
+    assert!(report.contains("; none was tried again.") && !report.contains("0 of them passed"), "{report}");
 }
 
 #[test]
@@ -201,4 +211,31 @@ fn stretches_whose_end_is_unknown_are_not_taken_for_never_repaired() {
         assert!(!known["stretches_repaired"].is_null() && all[same] == known[same], "{same}: {all}, {known}");
     }
     assert!(shown.contains("how the other 3 ended is unknown: passed tests are not described"), "{shown}");
+}
+
+/// Where every test fails at every turn, each attempt names all its tests: such episodes are chosen by their outcome.
+#[test]
+fn episodes_in_which_all_fail_do_not_tell_how_often_tests_pass_again_where_passes_are_not_named() {
+    let library = TestHome::new();
+    let source = library.path("evocode");
+    copy(&folders::fixtures().join("evocode"), &source);
+    let file = source.join("tasks/task_two.json");
+    let mut task: Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).expect("the task")).expect("JSON");
+    let all_fail = |of: &Value| {
+        let fails = of["fails"].clone();
+        json!({ "pass": 0, "total": 1, "fail": 1, "reward": 0, "fails": fails })
+    };
+    let rounds = &mut task["models"]["Big-2-high"];
+    let failed = all_fail(&rounds["2"]);
+    rounds["1"] = failed.clone();
+    rounds["2"] = failed;
+    std::fs::write(&file, task.to_string()).expect("the task");
+    library.ingest(&source);
+    let repair = library.json(&["failures"])["repair"].clone();
+    assert!(repair["stretches"].as_u64() > Some(0), "{repair}");
+    assert_eq!(repair["stretches_unknown"], repair["stretches"], "{repair}");
+    for unknown in ["stretches_repaired", "repaired_in_same_turn", "median_turns"] {
+        assert!(repair[unknown].is_null(), "{unknown}: {repair}");
+    }
 }

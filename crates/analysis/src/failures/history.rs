@@ -93,10 +93,22 @@ pub struct History {
     pub repairs: Vec<Repair>,
     /// Tests with more than one change, the most changes first, then by id.
     pub flips: Vec<Flip>,
-    /// Whether a pass of a test could be seen: an attempt lists passed tests, or all failing ones of a turn that was tried before, or
-    /// every attempt names all tests. Where it could not, no end of a period of failing is seen.
+    /// Whether a pass of a test could be seen. Where it could not, no end of a period of failing is seen.
     #[serde(skip)]
-    pub shows_passes: bool,
+    pub passes: PassVisibility,
+}
+
+/// Whether an episode would show that a test passes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PassVisibility {
+    /// It would not: attempts have tests that they do not name, and none lists one that passed.
+    #[default]
+    Hidden,
+    /// Every attempt names all its tests, and none passed. A source that names failing tests only looks the same where
+    /// everything fails: only other episodes of the run tell the two apart.
+    NonePassed,
+    /// It does: an attempt lists passed tests, or all failing ones of a turn that was tried before.
+    Shown,
 }
 
 /// The state of a test so far.
@@ -138,7 +150,9 @@ pub fn history(episode: &Episode) -> History {
                 continue;
             }
             let lists_passes = attempt.tests.iter().any(|test| test.outcome == TestOutcome::Passed);
-            history.shows_passes |= lists_passes || (ran_now && tells_all_failures(attempt));
+            if lists_passes || (ran_now && tells_all_failures(attempt)) {
+                history.passes = PassVisibility::Shown;
+            }
             ran_now = true;
             let mut standings = Vec::new();
             let mut take =
@@ -184,7 +198,9 @@ pub fn history(episode: &Episode) -> History {
         }
         ran_before |= ran_now;
     }
-    history.shows_passes |= !hidden;
+    if history.passes == PassVisibility::Hidden && !hidden {
+        history.passes = PassVisibility::NonePassed;
+    }
     history.flips = flips(tests.into_iter());
     history
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use analysis::failures::history::{Flip, Repair, Standing, history, turn_repairs};
+use analysis::failures::history::{Flip, PassVisibility, Repair, Standing, history, turn_repairs};
 use analysis::failures::{FailureClass, Suites, classify_attempt};
 use files::Tree;
 use model::{Attempt, Episode};
@@ -52,6 +52,15 @@ pub(crate) struct RunFailures {
     pub(crate) episodes: Vec<EpisodeFailures>,
 }
 
+impl RunFailures {
+    /// Whether its source names failing tests only, as far as its episodes tell: some have tests that they do not name, and
+    /// none lists one that passed.
+    pub(crate) fn hides_passes(&self) -> bool {
+        let has = |passes: PassVisibility| self.episodes.iter().any(|episode| episode.passes == passes);
+        has(PassVisibility::Hidden) && !has(PassVisibility::Shown)
+    }
+}
+
 /// What is kept of an episode.
 #[derive(Debug)]
 pub(crate) struct EpisodeFailures {
@@ -72,7 +81,7 @@ pub(crate) struct EpisodeFailures {
     /// Tests that failed, and how long until they passed; without their ids.
     pub(crate) test_repairs: Vec<Repair>,
     /// Whether a pass of a test could be seen.
-    pub(crate) shows_passes: bool,
+    pub(crate) passes: PassVisibility,
     /// Tests that went back and forth, the most changes first.
     pub(crate) flips: Vec<Flip>,
     /// Turns that the episode has.
@@ -195,7 +204,7 @@ impl EpisodeFailures {
             cases,
             turn_repairs: turn_repairs(episode),
             test_repairs: history.repairs.into_iter().map(without_id).collect(),
-            shows_passes: history.shows_passes,
+            passes: history.passes,
             flips,
             turns: entry.known_turns,
             logs_unread,

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use analysis::failures::history::{Repair as Stretch, repair_times};
+use analysis::failures::history::{PassVisibility, Repair as Stretch, repair_times};
 use model::Median;
 
-use super::found::{FoundFailures, Grouping};
+use super::found::{FoundFailures, Grouping, PlacedEpisode};
 use crate::api::{FailureGrouping, Repair, RepairGroup};
 
 /// What began to fail in a group.
@@ -61,6 +61,15 @@ pub(super) fn by_group(found: &FoundFailures, grouping: &Grouping<'_>) -> (Repai
             groups.insert(i, FailureStarts { simulated: pool.simulated(), ..FailureStarts::default() });
         }
     }
+    let hiding: Vec<Vec<bool>> =
+        found.runs.iter().map(|runs| runs.iter().map(|run| run.hides_passes()).collect()).collect();
+    // Where the source names failing tests only, the episodes in which all fail are chosen by their outcome: that no test of
+    // theirs passed again says nothing.
+    let is_seen = |of: &PlacedEpisode<'_>| match of.episode.passes {
+        PassVisibility::Shown => true,
+        PassVisibility::NonePassed => !hiding[of.member][of.run],
+        PassVisibility::Hidden => false,
+    };
     for of in found.episodes() {
         let place = |stretch: &Stretch| grouping.place(of, stretch.turn, stretch.attempt);
         for stretch in of.episode.turn_repairs.iter().filter(|s| s.attempt == 1) {
@@ -70,10 +79,10 @@ pub(super) fn by_group(found: &FoundFailures, grouping: &Grouping<'_>) -> (Repai
             group.turns.push(stretch);
         }
         for stretch in &of.episode.test_repairs {
-            total.take_test(stretch, of.episode.shows_passes);
+            total.take_test(stretch, is_seen(&of));
             let group = groups.entry(place(stretch)).or_default();
             group.simulated |= of.simulated();
-            group.take_test(stretch, of.episode.shows_passes);
+            group.take_test(stretch, is_seen(&of));
         }
     }
     let named = |(place, began): (&u32, &FailureStarts<'_>)| {

@@ -167,13 +167,20 @@ pub(super) fn failures(data: &Failures, not_passed: String, of_one_turn: bool) -
     let mut text = not_passed;
     if data.attempts > 0 && (!of_one_turn || repair.tried_again > 0) {
         text.push_str(&format!(
-            " {} failed at the first attempt; {} of them passed at a later one",
-            counted(repair.failed_first.into(), if of_one_turn { "trial" } else { "turn" }),
-            repair.repaired
+            " {} failed at the first attempt; ",
+            counted(repair.failed_first.into(), if of_one_turn { "trial" } else { "turn" })
         ));
-        text.push_str(&match repair.median_attempts {
-            Median::Reached(median) => format!(", the median after {}.", counted(median.into(), "attempt")),
-            median => format!("; a median number of attempts is {median}."),
+        text.push_str(&match (repair.tried_again, repair.median_attempts) {
+            (0, _) => "none was tried again.".to_owned(),
+            (_, Median::Reached(median)) => format!(
+                "{} of them passed at a later one, the median after {}.",
+                repair.repaired,
+                counted(median.into(), "attempt")
+            ),
+            (_, median) => format!(
+                "{} of them passed at a later one; a median number of attempts is {median}.",
+                repair.repaired
+            ),
         });
     }
     if data.attempts > 0 {

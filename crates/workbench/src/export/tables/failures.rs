@@ -180,12 +180,15 @@ pub(super) fn repairs(data: &Failures) -> Table {
         let simulated = data.repairs.iter().any(|group| group.simulated);
         table.push(vec![known(*attempt), known(*turns), maybe(share), known(simulated)]);
     }
-    table.notes.push(format!(
-        "{} failed at the first attempt; {} of them passed at a later one, the median number of further attempts is {}.",
-        counted(repair.failed_first.into(), noun),
-        repair.repaired,
-        repair.median_attempts
-    ));
+    let failed_first = format!("{} failed at the first attempt", counted(repair.failed_first.into(), noun));
+    table.notes.push(if repair.tried_again == 0 {
+        format!("{failed_first}; none was tried again.")
+    } else {
+        format!(
+            "{failed_first}; {} of them passed at a later one, the median number of further attempts is {}.",
+            repair.repaired, repair.median_attempts
+        )
+    });
     let unknown = repair.stretches_unknown;
     let ends = match (repair.stretches_repaired, repair.repaired_in_same_turn) {
         // Where there is one turn, each pass is in the same turn, after 0 turns.
