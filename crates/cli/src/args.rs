@@ -8,11 +8,13 @@ mod run;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use workbench::api::RunSort;
 
 pub(crate) use self::failures::{FailuresBy, FailuresScope};
 pub(crate) use self::images::ImagesCommand;
 pub(crate) use self::numbers::Numbers;
 pub(crate) use self::run::{Keep, RunArgs, TrustArgs};
+use crate::api_words::api_word;
 use crate::commands::{FigureArgs, ReportArgs, TableArgs};
 
 /// See how long coding agents last.
@@ -64,8 +66,8 @@ pub(crate) enum Command {
         #[arg(long, default_value = "")]
         text: String,
         /// Column to sort by
-        #[arg(long, value_enum, default_value_t = Sort::Stamina)]
-        sort: Sort,
+        #[arg(long, value_parser = api_word::<RunSort>(RUN_SORTS), default_value = "stamina")]
+        sort: RunSort,
         /// Sort from low to high
         #[arg(long)]
         ascending: bool,
@@ -464,20 +466,8 @@ pub(crate) enum Command {
     },
 }
 
-#[derive(Debug, Clone, Copy, clap::ValueEnum)]
-pub(crate) enum Sort {
-    Stamina,
-    Model,
-    Harness,
-    Benchmark,
-    Source,
-    Episodes,
-    Turns,
-    Score,
-    Tokens,
-    Cost,
-    Date,
-}
+/// Columns by which `stamina runs` sorts.
+const RUN_SORTS: &str = "stamina model harness benchmark source episodes turns score tokens cost date";
 
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,7 @@ mod withdraw;
 
 use std::process::ExitCode;
 
-use workbench::api::{ApiError, RerunRequest, RunAction};
+use workbench::api::{ApiError, MatrixRequest, RerunRequest, RunAction};
 use workbench::runs::EndpointCall;
 use workbench::{Options, Workbench};
 
@@ -73,8 +73,8 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             compare::compare(&*open()?, &runs, reference.as_deref(), all_pairs, tau, json)
         }
         Command::Matrix { runs, benchmark, with_baselines, without, tau } => {
-            let options = matrix::MatrixOptions { runs, benchmark, with_baselines, without, tau };
-            matrix::matrix(&*open()?, options, json)
+            let request = MatrixRequest { runs, benchmark, with_baselines, without, tau };
+            matrix::matrix(&*open()?, request, json)
         }
         Command::Failures { runs, benchmark, by, scope, cases, class, by_tests } => {
             let grouping = by;

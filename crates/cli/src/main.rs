@@ -4,6 +4,7 @@
 //! documents. The exit code is 0 on success, 1 when a command failed, 2 when nothing was recognized or the command
 //! line is wrong. A run also exits with 130 when it was stopped and with 3 when a budget ended it.
 
+mod api_words;
 mod args;
 mod commands;
 mod connections;

@@ -13,6 +13,7 @@ use workbench::api::{
 
 use super::exports::{absolute, format_of, words, written};
 use super::selection::{SelectionArgs, compared, failures, matrix, other};
+use crate::api_words::api_word;
 use crate::library_runs::find_run;
 use crate::print::{note, print_data, print_json};
 
@@ -44,19 +45,8 @@ pub(crate) enum FigureWord {
 }
 
 /// What `--measure` takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum MeasureWord {
-    Stamina,
-    PassRate,
-    Score,
-    Tokens,
-    Cost,
-    Time,
-    Steps,
-    StepsSurvived,
-    ToolCalls,
-    CostPerSurvivedTurn,
-}
+const MEASURES: &str =
+    "stamina pass-rate score tokens cost time steps steps-survived tool-calls cost-per-survived-turn";
 
 /// What `--bands` takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -97,8 +87,8 @@ pub(crate) struct FigureArgs {
     #[arg(long, conflicts_with_all = ["out", "preset", "height", "grey"])]
     dark: bool,
     /// What `bars` show; by default mean stamina, of runs of one turn their pass rate
-    #[arg(long, value_enum)]
-    measure: Option<MeasureWord>,
+    #[arg(long, value_parser = api_word::<Measure>(MEASURES))]
+    measure: Option<Measure>,
     /// Whose confidence bands `survival` has
     #[arg(long, value_enum, default_value_t = BandsWord::Auto)]
     bands: BandsWord,
@@ -150,17 +140,9 @@ fn figure_of(workbench: &Workbench, kind: FigureWord, args: &FigureArgs) -> Resu
         FigureWord::Bars => {
             let requested = request()?;
             let measure = match args.measure {
-                Some(MeasureWord::PassRate) => Measure::PassRate,
-                Some(MeasureWord::Score) => Measure::Score,
-                Some(MeasureWord::Tokens) => Measure::Tokens,
-                Some(MeasureWord::Cost) => Measure::Cost,
-                Some(MeasureWord::Time) => Measure::Time,
-                Some(MeasureWord::Steps) => Measure::Steps,
-                Some(MeasureWord::StepsSurvived) => Measure::StepsSurvived,
-                Some(MeasureWord::ToolCalls) => Measure::ToolCalls,
-                Some(MeasureWord::CostPerSurvivedTurn) => Measure::CostPerSurvivedTurn,
+                Some(measure) => measure,
                 None if workbench.compare_runs(requested.clone())?.of_one_turn => Measure::PassRate,
-                Some(MeasureWord::Stamina) | None => Measure::Stamina,
+                None => Measure::Stamina,
             };
             FigureOf::Bars { of: requested, measure, published }
         }

@@ -20,27 +20,17 @@ use crate::{json, text_table};
 /// More models have rows, where harnesses are fewer: a line with a column for each is wider than a terminal.
 const MOST_IN_COLUMNS: usize = 6;
 
-/// The arguments of `stamina matrix`.
-pub(crate) struct MatrixOptions {
-    pub(crate) runs: Vec<String>,
-    pub(crate) benchmark: Option<String>,
-    pub(crate) with_baselines: bool,
-    pub(crate) without: Vec<String>,
-    pub(crate) tau: Option<u32>,
-}
-
-/// `stamina matrix`.
+/// `stamina matrix`. Its request names runs as a user does.
 pub(crate) fn matrix(
     workbench: &Workbench,
-    options: MatrixOptions,
+    request: MatrixRequest,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
     let find = |runs: &[String]| -> Result<Vec<String>, ApiError> {
         runs.iter().map(|run| find_run(workbench, run).map(|row| row.id)).collect()
     };
-    let (runs, without) = (find(&options.runs)?, find(&options.without)?);
-    let MatrixOptions { benchmark, with_baselines, tau, .. } = options;
-    let matrix = workbench.get_matrix(MatrixRequest { benchmark, runs, without, with_baselines, tau })?;
+    let (runs, without) = (find(&request.runs)?, find(&request.without)?);
+    let matrix = workbench.get_matrix(MatrixRequest { runs, without, ..request })?;
     let retries = match retries_of(&matrix) {
         request if request.members.is_empty() => None,
         request => Some(workbench.get_retries(request)?),

@@ -7,7 +7,6 @@ use serde_json::Value;
 use workbench::Workbench;
 use workbench::api::{ApiError, ListRuns, RunGrouping, RunRef, RunRow, RunSort};
 
-use crate::args::Sort;
 use crate::library_runs::all_runs;
 use crate::numbers::{interval, number, percent, percent_interval, score_text, unknown};
 use crate::print::{print, print_json};
@@ -17,23 +16,10 @@ use crate::{json, text_table};
 pub(crate) fn runs(
     workbench: &Workbench,
     text: String,
-    sort: Sort,
+    sort: RunSort,
     ascending: bool,
     as_json: bool,
 ) -> Result<ExitCode, ApiError> {
-    let sort = match sort {
-        Sort::Stamina => RunSort::Stamina,
-        Sort::Model => RunSort::Model,
-        Sort::Harness => RunSort::Harness,
-        Sort::Benchmark => RunSort::Benchmark,
-        Sort::Source => RunSort::Source,
-        Sort::Episodes => RunSort::Episodes,
-        Sort::Turns => RunSort::Turns,
-        Sort::Score => RunSort::Score,
-        Sort::Tokens => RunSort::Tokens,
-        Sort::Cost => RunSort::Cost,
-        Sort::Date => RunSort::Date,
-    };
     let request = ListRuns { text, sort, ascending, group: RunGrouping::None, ..ListRuns::default() };
     let rows = all_runs(workbench, &request)?;
     if !as_json {
