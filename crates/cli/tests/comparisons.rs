@@ -451,6 +451,24 @@ fn a_caveat_of_several_members_is_said_once() {
     }
 }
 
+/// Thirteen models made a caption that LaTeX could not set ("Dimension too large").
+#[test]
+fn why_a_number_of_several_members_is_missing_is_said_once() {
+    let library = Library::with_fixtures(&["evocode"]);
+    let runs = library.json(&["runs"]);
+    let ids: Vec<&str> =
+        runs.as_array().expect("runs").iter().take(2).filter_map(|run| run["id"].as_str()).collect();
+    for (table, sentence) in [
+        ("scores", "SR and Gap are unknown"),
+        ("retries", "one attempt a turn, so there is nothing to truncate"),
+        ("gains", "one attempt a turn, so there is nothing to truncate"),
+    ] {
+        let text = library.text(&["table", table, ids[0], ids[1]]);
+        assert_eq!(text.matches(sentence).count(), 1, "{table}: {text}");
+        assert!(text.contains(&format!("Each of them: {sentence}")), "{table}: {text}");
+    }
+}
+
 /// The option drew nothing, and nothing said so.
 #[test]
 fn a_published_number_that_no_figure_draws_is_said_on_stderr() {

@@ -202,11 +202,16 @@ where
         // A doubt may be a caveat, too.
         places.dedup();
         let names: Vec<String> = places.iter().map(|at| members[*at].marked()).collect();
-        if names.len() == members.len() && names.len() > 1 {
-            format!("Each of them: {sentence}")
-        } else {
-            format!("{}: {sentence}", runs_in_words(&names))
-        }
+        said_of(&names, members.len(), sentence)
     };
     by_sentence(each).into_iter().map(named).collect()
+}
+
+/// A sentence with the members that it is of; `all` is how many there are.
+pub(crate) fn said_of<T: AsRef<str>>(names: &[T], all: usize, sentence: &str) -> String {
+    if names.len() == all && all > 1 {
+        format!("Each of them: {sentence}")
+    } else {
+        format!("{}: {sentence}", runs_in_words(names))
+    }
 }

@@ -66,14 +66,14 @@ impl Workbench {
         benchmarks.sort_unstable();
         benchmarks.dedup();
         let mut cautions: Vec<String> = SAYS.map(str::to_owned).to_vec();
-        for (pool, curve) in pools.iter().zip(&curves) {
-            if curve.limit.is_none() {
-                cautions.push(format!(
-                    "{}: the attempt limit is not stated; the most attempts that were made stand in for it.",
-                    pool.name
-                ));
-            } else if curve.limit == Some(1) {
-                cautions.push(format!("{}: one attempt a turn, so there is nothing to truncate.", pool.name));
+        for (limit, sentence) in [
+            (None, "the attempt limit is not stated; the most attempts that were made stand in for it."),
+            (Some(1), "one attempt a turn, so there is nothing to truncate."),
+        ] {
+            let with_it = pools.iter().zip(&curves).filter(|(_, curve)| curve.limit == limit);
+            let names: Vec<&str> = with_it.map(|(pool, _)| pool.name.as_str()).collect();
+            if !names.is_empty() {
+                cautions.push(doubts::said_of(&names, pools.len(), sentence));
             }
         }
         cautions.extend(doubts::withdrawn_runs(&pools).into_iter().map(|mark| format!("{mark}.")));

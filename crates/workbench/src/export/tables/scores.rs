@@ -5,6 +5,7 @@ use figures::table::{Column, Table, Value, known, maybe};
 
 use super::{mean_columns, push_of, stamina};
 use crate::api::{Comparison, PublishedNumber, TurnScores};
+use crate::compare::doubts::grouped;
 use crate::rounds::PAPER;
 
 /// The scores of the members of a comparison.
@@ -45,14 +46,15 @@ pub(super) fn scores(data: &Comparison) -> Table {
             table.push_absent(row, "n/a");
         }
     }
-    table.notes.push("Scores are 0 to 100. Dataset: turns passed of those declared, mean over tasks. Case: test cases passed, mean over turns, then tasks. Perfect: tasks of which an episode passed every turn. MT@k: the best reward of each round over the first k attempts, mean over rounds, then tasks. Comp: tasks of which an attempt passed the last round. Round by round, where each try began from one snapshot, MT@k is the share of rounds before the first that its first k tries did not pass. Members of several runs have the means over their runs.".to_owned());
+    table.notes.push("Scores are 0 to 100. Dataset: turns passed of those declared, mean over tasks. Case: test cases passed, mean over turns, then tasks. Perfect tasks: the number of tasks of which an episode passed every turn. MT@k: the best reward of each round over the first k attempts, mean over rounds, then tasks. Comp: tasks of which an attempt passed the last round. Round by round, where each try began from one snapshot, MT@k is the share of rounds before the first that its first k tries did not pass. Members of several runs have the means over their runs.".to_owned());
     for (member, scores) in of_turns() {
         if scores.rounds.round_by_round {
             table.notes.push(format!("{}: MT@k and Comp are of round by round.", member.marked()));
         }
-        let missing = scores.rounds.missing.iter();
-        table.notes.extend(missing.map(|sentence| format!("{}: {sentence}", member.marked())));
     }
+    let missing =
+        grouped(&data.members, |member| member.scores.iter().flat_map(|scores| scores.rounds.missing.iter()));
+    table.notes.extend(missing.into_iter().map(|sentence| format!("{sentence}.")));
     for member in data.members.iter().filter(|member| member.scores.is_none()) {
         table.notes.push(format!(
             "{}: these scores do not apply, since turns are not graded by themselves or a task has one turn.",
@@ -71,7 +73,7 @@ pub(super) fn score_columns(most: usize) -> Vec<Column> {
         Column::score("dataset_score", "Dataset"),
         Column::score("case_score", "Case"),
         // A number of tasks, over several runs their mean.
-        Column::number("perfect", "Perfect", 1),
+        Column::number("perfect", "Perfect tasks", 1),
     ];
     columns.extend((1..=most).map(|k| Column::score(&format!("mt_at_{k}"), &format!("MT@{k}"))));
     columns.extend([
@@ -135,6 +137,10 @@ mod tests {
         let columns = score_columns(1);
         let top = |name: &str| columns.iter().find(|column| column.name == name).expect(name).top;
         assert_eq!([top("perfect"), top("gap")], [None; 2]);
+        // "9.0" beside scores reads as 9 of 100.
+        let heading =
+            columns.iter().find(|column| column.name == "perfect").map(|column| column.heading.as_str());
+        assert_eq!(heading, Some("Perfect tasks"));
         assert_eq!([top("dataset_score"), top("mt_at_1")], [Some(100.0); 2]);
     }
 }
