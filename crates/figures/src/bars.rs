@@ -50,7 +50,7 @@ pub(crate) fn draw(data: &Bars, layout: &Layout, theme: Theme) -> Drawing {
             sheet.name_below(canvas, f64::midpoint(left, right), plan.bottom, &name);
         }
         let top = plan.bottom + sheet.below(true);
-        footnotes::draw(canvas, &plan.notes, (PAD, top), sheet.sizes.tick_font, sheet.tokens.muted);
+        footnotes::draw(&sheet, canvas, &plan.notes, top);
     });
     drawing.marks = data
         .rows

@@ -2,12 +2,11 @@
 
 use std::collections::HashSet;
 
-use plotters::style::RGBColor;
-
 use crate::display_names::fit;
 use crate::font::text_width;
 use crate::line_breaks::broken;
 use crate::marks::{Anchor, Canvas};
+use crate::sheet::{PAD, Sheet};
 
 /// Most lines of one note.
 const MOST_LINES: usize = 6;
@@ -77,20 +76,15 @@ fn line_height(size: f64) -> f64 {
 }
 
 /// Writes lines from `top` downwards.
-pub(crate) fn draw(
-    canvas: &Canvas<'_>,
-    lines: &[String],
-    (left, top): (f64, f64),
-    size: f64,
-    color: RGBColor,
-) {
+pub(crate) fn draw(sheet: &Sheet, canvas: &Canvas<'_>, lines: &[String], top: f64) {
     if lines.is_empty() {
         return;
     }
     canvas.part("notes");
+    let size = sheet.sizes.tick_font;
     for (i, line) in lines.iter().enumerate() {
         let base = top + 0.6 * size + (i as f64 + 0.8) * line_height(size);
-        canvas.text(line, (left, base), Anchor::Start, size, color);
+        canvas.text(line, (PAD, base), Anchor::Start, size, sheet.tokens.muted);
     }
 }
 

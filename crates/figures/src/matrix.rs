@@ -126,13 +126,7 @@ pub(crate) fn draw(data: &Matrix, layout: &Layout, theme: Theme) -> Drawing {
             let at = (sheet.width / 2.0, plan.top + plan.size);
             sheet.centered(canvas, "No run", at, sheet.sizes.name_font, sheet.tokens.muted);
         }
-        footnotes::draw(
-            canvas,
-            &plan.notes,
-            (PAD, plan.notes_top),
-            sheet.sizes.tick_font,
-            sheet.tokens.muted,
-        );
+        footnotes::draw(&sheet, canvas, &plan.notes, plan.notes_top);
     });
     drawing.marks = cells
         .iter()

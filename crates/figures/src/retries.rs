@@ -74,13 +74,7 @@ pub(crate) fn draw(data: &Retries, layout: &Layout, theme: Theme) -> Drawing {
                 legend::draw(&sheet, canvas, plan.legend_top, &entries);
             }
         }
-        footnotes::draw(
-            canvas,
-            &plan.notes,
-            (PAD, plan.notes_top),
-            sheet.sizes.tick_font,
-            sheet.tokens.muted,
-        );
+        footnotes::draw(&sheet, canvas, &plan.notes, plan.notes_top);
         marks = all_marks(data, &sheet, &plan, &y);
     });
     drawing.marks = marks;

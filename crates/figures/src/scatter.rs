@@ -104,13 +104,7 @@ pub(crate) fn draw(data: &Scatter<'_>, layout: &Layout, theme: Theme) -> Drawing
         if !entries.is_empty() {
             legend::draw(&sheet, canvas, plan.legend_top, &entries);
         }
-        footnotes::draw(
-            canvas,
-            &plan.notes,
-            (PAD, plan.notes_top),
-            sheet.sizes.tick_font,
-            sheet.tokens.muted,
-        );
+        footnotes::draw(&sheet, canvas, &plan.notes, plan.notes_top);
     });
     drawing.marks = dots
         .iter()
