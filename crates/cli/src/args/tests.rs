@@ -44,6 +44,23 @@ fn every_command_line_of_the_documentation_is_parsed() {
     assert!(read > 15, "{read} lines");
 }
 
+#[test]
+fn every_word_of_an_order_or_a_measure_is_read() {
+    use clap::CommandFactory as _;
+
+    for (line, name) in [(&["runs"][..], "sort"), (&["figure", "bars"], "measure")] {
+        let program = Args::command();
+        let mut arguments = program.find_subcommand(line[0]).unwrap().get_arguments();
+        let words = arguments.find(|argument| argument.get_id() == name).unwrap().get_possible_values();
+        assert!(words.len() >= 10, "{name}: {words:?}");
+        for word in words {
+            let option = format!("--{name}={}", word.get_name());
+            let words = ["stamina"].iter().chain(line).copied().chain([option.as_str()]);
+            Args::try_parse_from(words).unwrap_or_else(|error| panic!("{option}: {error}"));
+        }
+    }
+}
+
 /// `crates/cli/tests/docker_readme.rs` runs it.
 #[test]
 fn the_first_run_of_the_readme_needs_no_endpoint() {
