@@ -53,6 +53,7 @@ test("a cell says its tests, or its state where they are not counted", () => {
     cellText(cell("not_reached")),
   ]).toEqual(["9 / 10", "error", "passed", "not reached"]);
   expect(cellInWords("x", null)).toBe("x did not play this scenario");
+  expect(cellInWords("x", cell("failed", 0, 1))).toBe("x: failed, 0 of 1 test");
   expect(cellInWords("x", { ...cell("failed", 9), after_failure: true, episodes: [3, 2] })).toBe(
     "x: failed, 9 of 10 tests, after an earlier failure, does not count for stamina, 2 of 3 episodes passed; the worst is shown",
   );

@@ -1,6 +1,7 @@
 // One turn in several members: which two are looked at side by side. Pure.
 import type { DisagreementCell } from "../host/bindings/DisagreementCell";
 import type { DisagreementRow } from "../host/bindings/DisagreementRow";
+import { count, counted } from "../parts/format";
 import type { Look } from "../parts/look";
 import { lookOfState } from "../parts/look";
 import type { Query, Route } from "../shell/routes";
@@ -66,7 +67,7 @@ export function cellInWords(name: string, cell: DisagreementCell | null): string
   const [episodes, passed] = cell.episodes;
   return [
     `${name}: ${cell.state.replaceAll("_", " ")}`,
-    ...(cell.passed !== null && cell.total !== null ? [`${String(cell.passed)} of ${String(cell.total)} tests`] : []),
+    ...(cell.passed !== null && cell.total !== null ? [`${count(cell.passed)} of ${counted(cell.total, "test")}`] : []),
     ...(cell.after_failure ? ["after an earlier failure, does not count for stamina"] : []),
     ...(episodes > 1 ? [`${String(passed)} of ${String(episodes)} episodes passed; the worst is shown`] : []),
   ].join(", ");

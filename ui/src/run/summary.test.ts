@@ -202,6 +202,8 @@ describe("strip of numbers", () => {
     expect(find(one, "Failed")).toMatchObject({ value: "4", small: "tests failed" });
     expect(find(one, "Not scored")).toMatchObject({ value: "1", small: "endpoint" });
     expect(find(one, "pass@3")?.value).toBe("66.7\u202f%");
+    // "One of 3" is also read as exactly one.
+    expect(find(one, "pass@3")?.title).toContain("at least one of 3 trials");
     expect(find(one, "pass^3")?.value).toBe("33.3\u202f%");
     const keys = stats(one, undefined, "wide").map((s) => s.key);
     expect(

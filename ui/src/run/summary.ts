@@ -186,7 +186,7 @@ function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
       };
     };
     list.push(
-      at("pass@", rate.pass_at_k, rate.pass_at_k_ci, `the probability that one of ${count(k)} trials of a task passes`),
+      at("pass@", rate.pass_at_k, rate.pass_at_k_ci, `the probability that at least one of ${count(k)} trials of a task passes`),
       at("pass^", rate.pass_hat_k, rate.pass_hat_k_ci, `the probability that all of ${count(k)} trials of a task pass`),
     );
   }

@@ -223,7 +223,7 @@ pub(super) fn pass_at_k(workbench: &Workbench, request: &TasksRequest) -> Result
             table.push(row);
         }
     }
-    table.notes.push("Of k trials of a task, pass@k is the probability that one passes, pass^k that all do: unbiased estimators, means over tasks, up to the fewest scored trials of a task, with 95 % intervals by tasks.".to_owned());
+    table.notes.push("Of k trials of a task, pass@k is the probability that at least one passes, pass^k that all do: unbiased estimators, means over tasks, up to the fewest scored trials of a task, with 95 % intervals by tasks.".to_owned());
     Ok(table)
 }
 
