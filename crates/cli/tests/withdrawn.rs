@@ -147,6 +147,10 @@ fn the_mark_travels_with_an_exported_table() {
     fs::write(&strange, format!("run_id,invalid\n{},gone\n", &run[..run.len() - 1])).expect("a file");
     library.0.json(&["withdraw", "--from", strange.to_str().expect("UTF-8")]);
     assert!(library.marks().iter().all(|(_, mark)| mark.is_none()));
+    // R writes NA where there is no reason.
+    fs::write(&strange, format!("run_id,invalid\n{run},NA\n")).expect("a file");
+    library.0.json(&["withdraw", "--from", strange.to_str().expect("UTF-8")]);
+    assert!(library.marks().iter().all(|(_, mark)| mark.is_none()));
     fs::write(&strange, "a,b\n1,2\n").expect("a file");
     let output = other.0.stamina(&["withdraw", "--from", strange.to_str().expect("UTF-8")]);
     assert_eq!(output.status.code(), Some(1));

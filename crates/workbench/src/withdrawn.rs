@@ -1,6 +1,6 @@
 //! Runs and episodes whose numbers must not count, with the reason that a user gives.
 
-use model::counted;
+use model::{counted, is_missing_value};
 use store::{EpisodeEntry, RunRecord};
 
 use crate::Workbench;
@@ -16,7 +16,8 @@ impl Workbench {
     /// Errors: `withdraw.no_reason`, `withdraw.one_run`, `run.not_found`, `episode.not_found`.
     pub fn withdraw(&self, request: Withdraw) -> Result<Nothing, ApiError> {
         let reason = request.reason.as_deref().map(str::trim);
-        if reason == Some("") {
+        // In a table such a word says that there is no reason.
+        if reason.is_some_and(|reason| reason.is_empty() || is_missing_value(reason)) {
             return Err(ApiError::new(
                 "withdraw.no_reason",
                 "A run is withdrawn for a reason, and none is given",

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use model::without_guard;
+use model::{is_missing_value, without_guard};
 use serde_json::json;
 use workbench::Workbench;
 use workbench::api::{ApiError, ListRuns, Withdraw};
@@ -143,7 +143,8 @@ fn read_marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
             Some("") => continue,
             episode => episode.map(str::to_owned),
         };
-        if !run.is_empty() && !reason.trim().is_empty() {
+        // R and pandas write a word where there is no reason.
+        if !run.is_empty() && !reason.trim().is_empty() && !is_missing_value(reason) {
             marks.insert((run.to_owned(), episode), without_guard(reason).to_owned());
         }
     }

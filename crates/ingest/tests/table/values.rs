@@ -166,6 +166,29 @@ fn a_part_of_an_object_is_mapped_to_a_name() {
 }
 
 #[test]
+fn what_r_writes_where_there_is_no_value_is_no_text() {
+    // R reads a table that Stamina Lab wrote, and writes NA in each cell that was empty.
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER},invalid,episode_invalid,exception,benchmark,runner,scenario_title,turn_title,request,log,counted_task\n\
+             NA,NA,NaN,NA,1,1,TRUE,NA,NA,NA,NA,NA,NA,NA,NA,NA,NA\n\
+             NA,NA,<NA>,NA,2,1,FALSE,None,null,NULL,NaN,NA,NA,NA,NA,NA,NA\n"
+        ),
+    );
+    assert_eq!(read.warnings(), []);
+    let run = &read.runs[0];
+    assert_eq!((run.key.as_str(), run.benchmark.key.as_str()), ("NA", "table"));
+    assert_eq!((&run.harness, &run.model, &run.invalid, &run.runner), (&None, &None, &None, &None));
+    let episode = read.episode("NA", "NA");
+    assert_eq!((&episode.invalid, &episode.title), (&None, &None));
+    assert_eq!(read.verdicts("NA", "NA"), [(1, 1, Passed), (2, 1, Failed)]);
+    for turn in &episode.turns {
+        assert!(turn.title.is_none() && turn.request.is_none() && turn.attempts[0].exception.is_none());
+    }
+}
+
+#[test]
 fn turns_and_attempts_that_count_from_zero_are_shown_from_one() {
     let read = table("t.csv", format!("{HEADER}\na,h,m,s,0,0,0\na,h,m,s,0,1,1\na,h,m,s,1,0,1\n"));
     assert_eq!(read.verdicts("a", "s"), [(1, 1, Failed), (1, 2, Passed), (2, 1, Passed)]);

@@ -1,6 +1,6 @@
 //! What a cell can be: one rule for each kind.
 
-use model::{EndReason, Verdict, without_guard};
+use model::{EndReason, Verdict, is_missing_value, without_guard};
 
 use crate::readers::clock;
 use crate::readers::value::MOST_TOKENS;
@@ -22,9 +22,9 @@ pub(super) enum Cell<'a> {
     Flag(bool),
 }
 
-/// Words for what is not known, as pandas, R and spreadsheets write them. Names of runs, models and scenarios are taken as
-/// they stand, unless they are empty.
-const UNKNOWN: [&str; 9] = ["", "nan", "na", "n/a", "null", "none", "-", "?", "unknown"];
+/// Words for what is not known, as pandas, R and spreadsheets write them. In columns of text only those of
+/// [`is_missing_value`] are, and names of runs and scenarios are taken as they stand, unless they are empty.
+const UNKNOWN: [&str; 11] = ["", "nan", "na", "n/a", "null", "none", "-", "?", "unknown", "<na>", "nat"];
 
 impl<'a> Cell<'a> {
     /// A text cell of a CSV, where a text in front of which the export put an apostrophe against spreadsheets.
@@ -43,8 +43,12 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// As a name or words.
+    /// As words, unless they are those of a program for a value that is missing.
     pub(super) fn text(self) -> Option<std::borrow::Cow<'a, str>> {
+        self.words().filter(|words| !is_missing_value(words))
+    }
+
+    fn words(self) -> Option<std::borrow::Cow<'a, str>> {
         use std::borrow::Cow;
         match self {
             Self::Empty => None,
@@ -59,9 +63,9 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// As a name.
+    /// As the name of a run or a scenario.
     pub(super) fn name(self) -> Option<std::borrow::Cow<'a, str>> {
-        if matches!(self, Self::Nested(_)) { None } else { self.text() }
+        if matches!(self, Self::Nested(_)) { None } else { self.words() }
     }
 
     /// As a number.
@@ -163,7 +167,7 @@ impl<'a> Cell<'a> {
 
     /// As a person reads it, cut.
     pub(super) fn shown(self) -> String {
-        self.text().unwrap_or_default().chars().take(40).collect::<String>().escape_debug().to_string()
+        self.words().unwrap_or_default().chars().take(40).collect::<String>().escape_debug().to_string()
     }
 }
 
@@ -205,9 +209,11 @@ mod tests {
         assert_eq!(text("0,25").amount(false), None);
         assert_eq!(text("-0.1").amount(false), None);
         assert_eq!(text("1e13").tokens(false), None);
-        for word in ["", "NaN", "NA", "null", "None", "-"] {
+        for word in ["", "NaN", "NA", "null", "None", "-", "<NA>", "NaT"] {
             assert!(text(word).is_unknown(), "{word}");
         }
+        assert_eq!((text("NA").text(), text("NA").name().as_deref()), (None, Some("NA")));
+        assert_eq!(text("none").text().as_deref(), Some("none"));
         assert!(Cell::Number(f64::NAN).is_unknown() && !text("0").is_unknown());
         assert_eq!(text("Tests failed").end_reason(), Some(EndReason::TestsFailed));
         assert_eq!(text("ran away").end_reason(), None);

@@ -40,12 +40,12 @@ impl<'a> Row<'a> {
         self.rows.cell(at)
     }
 
-    /// A name or words.
+    /// Words.
     pub(super) fn text(&self, field: Field) -> Option<String> {
         self.cell(field).text().map(|text| text.chars().take(NAME_CAP).collect())
     }
 
-    /// A name, which a list or an object is not.
+    /// The name of a run or a scenario, which a list or an object is not.
     pub(super) fn name(&self, field: Field) -> Option<String> {
         self.cell(field).name().map(|name| name.chars().take(NAME_CAP).collect())
     }

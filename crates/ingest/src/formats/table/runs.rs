@@ -74,13 +74,13 @@ impl Runs {
 
     /// Takes the task that a row says its run only counts.
     fn see_counted(&mut self, row: &Row<'_>, index: usize, path: &str, warnings: &mut RowWarnings) {
-        let Some(task) = row.name(Field::CountedTask) else { return };
+        let Some(task) = row.text(Field::CountedTask) else { return };
         let run = &mut self.found[index];
         let name = Cell::Text(&task).shown();
         let mut warn = |code, done, what: &str| {
             warnings.of_run(&run.key, path, row.number(), code, done, what);
         };
-        if row.text(Field::Scenario).is_some() {
+        if row.name(Field::Scenario).is_some() {
             let what =
                 format!("names a scenario and the counted_task “{name}”. It is a row of the scenario.");
             return warn("table.contradiction", RowAction::Differently, &what);
