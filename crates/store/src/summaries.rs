@@ -115,7 +115,7 @@ ALTER TABLE run_summary ADD COLUMN doubts TEXT NOT NULL DEFAULT '[]';
 ];
 
 /// The version of the formulas: the version of the program and a number, which rises if a formula changes between versions.
-const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+14");
+const MADE_BY: &str = concat!(env!("CARGO_PKG_VERSION"), "+15");
 
 /// The columns that [`read_totals`] and [`read_summary`] read.
 pub(crate) const COLUMNS: &str = "run_totals.episodes, run_totals.planned_min, run_totals.planned_max,

@@ -94,9 +94,11 @@ pub(crate) fn scores_of_parts(
         .map(|mut trials| {
             sort_by_start(&mut trials);
             let rounds = trials.iter().filter_map(|trial| trial.planned_turns).max().unwrap_or(0);
-            let of_trial = |trial: &&EpisodeEntry| {
-                (1..=rounds).map(|turn| rewards.get(&(trial.id, turn)).copied()).collect()
+            // A reward that is not in 0 to 1 was reported, and cannot make a round more than passed.
+            let reward = |trial: &EpisodeEntry, turn: u32| {
+                rewards.get(&(trial.id, turn)).map(|reward| reward.clamp(0.0, 1.0))
             };
+            let of_trial = |trial: &&EpisodeEntry| (1..=rounds).map(|turn| reward(trial, turn)).collect();
             TaskRewards { rounds, attempts: trials.iter().map(of_trial).collect() }
         })
         .collect();

@@ -125,3 +125,15 @@ fn independent_attempts_of_a_table_have_the_scores_of_the_worked_example() {
     }
     assert!((scores.rounds.comp.unwrap() - 33.333).abs() < 5e-4, "{scores:?}");
 }
+
+/// As `world/null-reward`, over several turns: what was reported is shown, and no score leaves 0 to 100.
+#[test]
+fn a_reward_that_is_not_in_0_to_1_counts_as_the_nearer_of_the_two() {
+    let head = "run,harness,model,scenario,turn,attempt,passed,reward,planned_turns\n";
+    let rows =
+        "r,h,m,a,1,1,true,37.5,2\nr,h,m,a,2,1,false,-1,2\nr,h,m,b,1,1,true,,2\nr,h,m,b,2,1,false,0.5,2\n";
+    let (library, _folder) = table(&format!("{head}{rows}"));
+    let scores = compared(&library, &runs(&library)[0].id).unwrap();
+    // Means of 1 and 0, and of 1 and 0.5.
+    assert_eq!((scores.rounds.mt_at_k, scores.rounds.comp), (vec![62.5], Some(0.0)));
+}
