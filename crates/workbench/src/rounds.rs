@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use analysis::rounds::{TaskRewards, TaskTries, comp, comp_round_by_round, gap, mt_at_k, mt_round_by_round};
+use analysis::survival::anyone_at_risk;
 use ingest::formats::table::{FORKED, RESTORE_BEFORE_TRY};
 use ingest::readers::clock;
 use model::{EndReason, Ending, RoundScores, Run, TaskTotals, counted};
@@ -11,7 +12,7 @@ use serde_json::Value;
 use store::{EpisodeEntry, EpisodeId, RunEntry, RunId, RunRecord, Store, Summary};
 
 use crate::api::{ApiError, TurnScores};
-use crate::episodes::{grades_turns, of_one_turn};
+use crate::episodes::{grades_turns, observations, of_one_turn};
 
 mod gap;
 mod single;
@@ -26,6 +27,9 @@ const PAPER_K: usize = 4;
 
 /// Why SR and Gap of a run are unknown.
 const NO_SR: &str = "SR and Gap are unknown: they need a run whose rounds are played by themselves, after the reference solutions of the rounds before (harbor.protocol=sr).";
+
+/// Why there are no scores over rounds of a run in which every episode was censored before it passed a turn.
+const NOBODY_AT_RISK: &str = "MT@k and Comp are unknown: every episode was stopped from outside before it passed a turn, so that nobody was at risk.";
 
 /// What a reader must know of the paper's table beside one's own numbers.
 pub(crate) const PAPER: &str = "The table of EvoCode-Bench's paper is of round by round: each round is tried up to four times from one snapshot, without feedback, and the first round that no try passes ends the task. Its MT@4 is for reference; MT@k over independent attempts at whole tasks is another number.";
@@ -44,7 +48,8 @@ const TRIES: &str = "harbor.attempt_limit";
 /// - where trials begin from what another trial left (Harbor's fork names them `…__mr-…`);
 /// - where a task does not say how many turns it has.
 ///
-/// Round by round they are unknown where trials were cut off from outside before their tries decided them.
+/// Round by round they are unknown where trials were cut off from outside before their tries decided them. Over independent
+/// trials they are unknown where nobody was ever at risk.
 ///
 /// A task that the source only counts enters with its totals: MT@1 needs no more, Comp does unless all or none passed.
 pub(crate) fn scores(
@@ -82,6 +87,11 @@ pub(crate) fn scores_of_parts(
     }
     if round_by_round {
         return Ok(Some(of_tries(&tries(store, runs, by_task)?, allowed_tries(&record.run))));
+    }
+    // As the other scores: of what nobody was at risk in they are unknown, not 0.
+    if totals.is_empty() && !anyone_at_risk(&observations(episodes, &store.get_policy()?)) {
+        let missing = vec![NOBODY_AT_RISK.to_owned(), NO_SR.to_owned()];
+        return Ok(Some(RoundScores { missing, ..RoundScores::default() }));
     }
     let mut rewards: HashMap<(EpisodeId, u32), f64> = HashMap::new();
     for run in runs {

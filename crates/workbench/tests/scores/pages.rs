@@ -137,3 +137,22 @@ fn a_reward_that_is_not_in_0_to_1_counts_as_the_nearer_of_the_two() {
     // Means of 1 and 0, and of 1 and 0.5.
     assert_eq!((scores.rounds.mt_at_k, scores.rounds.comp), (vec![62.5], Some(0.0)));
 }
+
+/// As `world/never-at-risk`, in a run whose tasks say how many turns they have.
+#[test]
+fn where_nobody_was_at_risk_scores_over_rounds_are_unknown() {
+    let head = "run,harness,model,scenario,turn,attempt,passed,end_reason,planned_turns\n";
+    let rows = "r,h,m,a,1,1,,environment,3\nr,h,m,b,1,1,,endpoint,3\n";
+    let (library, _folder) = table(&format!("{head}{rows}"));
+    let run = runs(&library).remove(0);
+    let scores = compared(&library, &run.id).unwrap();
+    assert_eq!((scores.dataset_score, scores.perfect), (None, None));
+    assert_eq!((scores.rounds.mt_at_k.len(), scores.rounds.comp), (0, None));
+    let first = scores.rounds.missing.first().unwrap();
+    assert!(first.starts_with("MT@k and Comp are unknown: every episode was stopped"), "{first}");
+    // One that passed a turn is enough.
+    let (library, _folder) =
+        table(&format!("{head}{rows}r,h,m,a,1,1,true,,3\n").replace("r,h,m,a,1,1,,environment,3\n", ""));
+    let scores = compared(&library, &runs(&library)[0].id).unwrap();
+    assert_eq!(scores.rounds.mt_at_k.len(), 1);
+}
