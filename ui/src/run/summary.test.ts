@@ -161,6 +161,8 @@ describe("strip of numbers", () => {
     expect(find({ ...row, rounds: alone }, "Gap", true)).toMatchObject({ value: "-9.4", unknown: false });
     expect(find({ ...row, rounds: { ...alone, gap: null } }, "Gap", true)).toMatchObject({ unknown: true, title: refused.missing[0] });
     expect(find({ ...row, rounds: alone }, "MT", true)).toBeUndefined();
+    const nobody = { ...row, stamina: { ...row.stamina, mean: null }, rounds: refused };
+    expect(find(nobody, "MT", true)).toMatchObject({ value: "unknown", unknown: true });
     expect(find({ ...row, rounds: refused }, "MT", true)).toMatchObject({
       key: "MT@1",
       value: "refused",

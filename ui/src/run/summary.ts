@@ -308,7 +308,8 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     list.push({
       explain: "mt_at_k",
       key: `MT@${String(k)}`,
-      value: mt === null ? (rounds.round_by_round ? UNKNOWN : "refused") : scoreText(mt),
+      // Where nobody was at risk nothing is refused: all scores are unknown.
+      value: mt === null ? (rounds.round_by_round || row.stamina.mean === null ? UNKNOWN : "refused") : scoreText(mt),
       unknown: mt === null,
       title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k`,
     });
