@@ -7,6 +7,8 @@ use model::{Artifact, Episode, Run, Transcript, Warning, WarningCounts};
 use files::{ReadError, Tree};
 use store::NotKept;
 
+use crate::readers::json::Node;
+
 /// Most warnings that are kept of one part, or of the survey of a source. A hostile file has as many as it likes.
 const MOST_WARNINGS: usize = 5_000;
 
@@ -65,6 +67,28 @@ impl Report {
     /// Keeps a warning about a file that could not be read, and says what that means for the rest.
     pub fn unreadable(&mut self, path: &str, error: &ReadError, consequence: &str) {
         self.warn(Warning::skipped(path, error.code(), format!("{error}. {consequence}")));
+    }
+
+    /// Reads a file that is a JSON object. Of anything else it keeps a warning, which says what that means for the rest.
+    pub(crate) fn read_object(
+        &mut self,
+        tree: &Tree,
+        path: &str,
+        cap: u64,
+        consequence: &str,
+    ) -> Option<Node> {
+        match tree.read_json::<Node>(path, cap) {
+            Ok(node @ Node::Map(_)) => {
+                self.files_read += 1;
+                return Some(node);
+            }
+            Ok(_) => {
+                let what = format!("It is JSON, but no object. {consequence}");
+                self.warn(Warning::skipped(path, "json.wrong_type", what));
+            }
+            Err(error) => self.unreadable(path, &error, consequence),
+        }
+        None
     }
 }
 

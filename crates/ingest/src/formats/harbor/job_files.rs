@@ -43,21 +43,7 @@ impl JobFiles {
             if name == "lock.json" && !is_file(tree, &path) {
                 return None;
             }
-            match tree.read_json::<Node>(&path, cap) {
-                Ok(node @ Node::Map(_)) => {
-                    report.files_read += 1;
-                    Some(node)
-                }
-                Ok(_) => {
-                    let what = format!("It is JSON, but no object. {consequence}");
-                    report.warn(Warning::skipped(&path, "json.wrong_type", what));
-                    None
-                }
-                Err(error) => {
-                    report.unreadable(&path, &error, consequence);
-                    None
-                }
-            }
+            report.read_object(tree, &path, cap, consequence)
         };
         let config = read("config.json", CONFIG_CAP, "The job's settings are taken from its trials.");
         let result = read("result.json", RESULT_CAP, "Harbor's own figures of this job are unknown.");

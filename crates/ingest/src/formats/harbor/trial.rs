@@ -86,23 +86,12 @@ impl Trial {
         }
         let (mut in_job, mut verifier_off, mut graded_source) = (None, false, None);
         if has("config.json") {
-            match tree.read_json::<Node>(&join(path, "config.json"), CONFIG_CAP) {
-                Ok(config @ Node::Map(_)) => {
-                    report.files_read += 1;
-                    in_job = name_in_job(&config);
-                    verifier_off = no_verifier::is_off(&config);
-                    graded_source = head::graded_source(tree, path, &config);
-                }
-                Ok(_) => report.warn(Warning::skipped(
-                    join(path, "config.json"),
-                    "json.wrong_type",
-                    "It is JSON, but no object. Agent, model and task are told from the other files.",
-                )),
-                Err(error) => report.unreadable(
-                    &join(path, "config.json"),
-                    &error,
-                    "Agent, model and task are told from the other files.",
-                ),
+            let consequence = "Agent, model and task are told from the other files.";
+            let config = report.read_object(tree, &join(path, "config.json"), CONFIG_CAP, consequence);
+            if let Some(config) = config {
+                in_job = name_in_job(&config);
+                verifier_off = no_verifier::is_off(&config);
+                graded_source = head::graded_source(tree, path, &config);
             }
         }
         let head = Head::read(tree, path, job_config);

@@ -8,7 +8,7 @@ use crate::format_trait::Report;
 use crate::readers::clock;
 use crate::readers::json::Node;
 
-use super::files_of_run::{FILE_CAP, RESULTS, object};
+use super::files_of_run::{FILE_CAP, RESULTS};
 use super::run::RunFiles;
 
 /// A trial, as far as names and the run's own results tell it.
@@ -119,7 +119,7 @@ impl Trial {
             } else {
                 "The trial has ended, and no verdict can be read."
             };
-            object(tree, &join(folder, RESULTS), FILE_CAP, consequence, report)
+            report.read_object(tree, &join(folder, RESULTS), FILE_CAP, consequence)
         });
         own.or_else(|| self.entry.clone())
     }

@@ -8,7 +8,7 @@ use crate::formats::harbor::settings::{flatten, plain};
 use crate::readers::json::Node;
 use crate::readers::value::{self, UnusableValues};
 
-use super::files_of_run::{FILE_CAP, LOCK, METADATA, RESULTS, RESULTS_CAP, folder_name, object};
+use super::files_of_run::{FILE_CAP, LOCK, METADATA, RESULTS, RESULTS_CAP, folder_name};
 
 /// The files of a run, as far as they can be read.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ impl RunFiles {
         let mut read = |name: &str, cap, consequence: &str| {
             let path = join(at, name);
             tree.entry(&path).filter(|entry| !entry.is_folder())?;
-            object(tree, &path, cap, consequence, report)
+            report.read_object(tree, &path, cap, consequence)
         };
         Self {
             results: read(
