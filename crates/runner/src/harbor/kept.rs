@@ -37,7 +37,7 @@ pub(super) struct KeptTrial {
 
 /// The snapshot of the step that follows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct NextAttempt {
+pub(super) struct NextSnapshot {
     /// It holds once the trajectory names this attempt at the current step.
     pub(super) attempt: u32,
     pub(super) kept: KeptTrial,
@@ -48,7 +48,7 @@ pub(super) struct NextAttempt {
 pub(super) struct Record {
     /// Of the step that is played.
     pub(super) current: KeptTrial,
-    pub(super) next: Option<NextAttempt>,
+    pub(super) next: Option<NextSnapshot>,
 }
 
 impl Record {
@@ -216,7 +216,7 @@ mod tests {
     }
 
     fn record(step: u32, next: Option<u32>) -> Record {
-        let next = next.map(|attempt| NextAttempt { attempt, kept: kept(step + 1) });
+        let next = next.map(|attempt| NextSnapshot { attempt, kept: kept(step + 1) });
         Record { current: kept(step), next }
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use model::EndReason;
 use sandbox::{Containers, Owner, SandboxError, TaskContainer};
 
-use super::kept::{KeptTrial, NextAttempt, Record, Rules};
+use super::kept::{KeptTrial, NextSnapshot, Record, Rules};
 use super::trial::Trial;
 use crate::blocking::blocking;
 use crate::live::Phase;
@@ -79,7 +79,7 @@ impl Trial<'_> {
         current: &StateBeforeStep,
         next: Option<(u32, &StateBeforeStep)>,
     ) -> Result<(), RunError> {
-        let next = next.map(|(attempt, before)| NextAttempt { attempt, kept: (*before.kept).clone() });
+        let next = next.map(|(attempt, before)| NextSnapshot { attempt, kept: (*before.kept).clone() });
         let (record, path) = (Record { current: (*current.kept).clone(), next }, self.record_path());
         blocking(move || record.write(&path)).await?;
         kill_points::point("snapshot recorded");
