@@ -256,7 +256,8 @@ fn results_in_objects_of_their_own_are_found() {
 #[test]
 fn entries_of_scenarios_without_a_folder_are_kept() {
     let report = r#"{"agent": "mini_swe", "benchmark": "restful_server_gen_iterative", "num_tasks": 2,
-        "results": [{"scenario": "scenario_0", "score": 0.5}, {"scenario": "scenario_7", "score": 0.25}]}"#;
+        "results": [{"scenario": "scenario_0", "score": 0.5}, {"scenario": "scenario_7", "score": 0.25}],
+        "trajectory_summaries": [{"scenario": "scenario_0", "attempts": 1}, {"scenario": "scenario_7", "attempts": 2}]}"#;
     let log = std::fs::read_to_string(fixture("own/scenario_0/test_results/turn_1_attempt_1.txt")).unwrap();
     let read = written(&[
         ("config.yaml", PLAN),
@@ -265,6 +266,7 @@ fn entries_of_scenarios_without_a_folder_are_kept() {
     ]);
     assert!(read.warning("report.scenario_missing").message.contains("of 1 scenario without a folder"));
     assert_eq!(read.run.extra["report.results.scenario_7"]["score"], 0.25);
+    assert_eq!(read.run.extra["report.trajectory_summaries.scenario_7"]["attempts"], 2);
     assert_eq!(read.episodes[0].reported, [("staminabench.score".to_owned(), 0.5)]);
     let none = written(&[("config.yaml", PLAN), ("report.json", report)]);
     assert_eq!(none.run.extra["planned_turns"], 4);

@@ -245,12 +245,15 @@ impl Place {
         if missing.is_empty() {
             return;
         }
+        // Each of its lists may have an entry of the same scenario.
+        let scenario_of = |entry: &str| entry.split_once('.').map_or(entry, |(_, name)| name).to_owned();
+        let scenarios: HashSet<String> = missing.iter().map(|(entry, _)| scenario_of(entry)).collect();
         report.warn(Warning::read_differently(
             join(at, "report.json"),
             "report.scenario_missing",
             format!(
                 "It has entries of {} without a folder. They are kept as extra fields of the run, and are no episodes.",
-                model::counted(missing.len() as u64, "scenario")
+                model::counted(scenarios.len() as u64, "scenario")
             ),
         ));
         for (name, entry) in missing.into_iter().take(64) {
