@@ -4,20 +4,20 @@
 #[derive(Debug, thiserror::Error)]
 pub enum GatewayError {
     /// The address is in use or belongs to another host, or the socket cannot be created.
-    #[error("the gateway cannot listen on {at}: {why}")]
+    #[error("the gateway cannot listen on {address}: {reason}")]
     Listen {
         /// The address, or the path of the socket.
-        at: String,
+        address: String,
         /// Why.
-        why: String,
+        reason: String,
     },
     /// A setting is invalid: the address of the endpoint, the price table, or the log.
-    #[error("{what}: {why}")]
+    #[error("{setting}: {reason}")]
     Settings {
         /// Which setting.
-        what: String,
+        setting: String,
         /// What is wrong with it.
-        why: String,
+        reason: String,
     },
 }
 

@@ -320,7 +320,7 @@ impl InFlightRequest {
             log.stalls.add_unanswered(UnansweredRequest {
                 route,
                 silent_since,
-                until: now,
+                given_up_at: now,
                 fault,
                 is_broken,
             });

@@ -45,8 +45,8 @@ impl RequestLog {
     /// Opens a file for appending. It is created if it does not exist.
     pub(crate) fn open(path: &Path) -> Result<Self, GatewayError> {
         let failed = |error: std::io::Error| GatewayError::Settings {
-            what: format!("the gateway's log {}", path.display()),
-            why: error.to_string(),
+            setting: format!("the gateway's log {}", path.display()),
+            reason: error.to_string(),
         };
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE;
         let mut file = beneath::open_file(path, flags).map_err(failed)?;

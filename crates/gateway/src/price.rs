@@ -41,7 +41,8 @@ struct File {
 impl PriceTable {
     /// Parses a table. Errors name `place`.
     pub fn parse(text: &str, place: &str) -> Result<Self, GatewayError> {
-        let invalid = |why: String| GatewayError::Settings { what: format!("price table {place}"), why };
+        let invalid =
+            |reason: String| GatewayError::Settings { setting: format!("price table {place}"), reason };
         let File { models } = toml::from_str(text).map_err(|error| invalid(error.to_string()))?;
         for (model, price) in &models {
             if price.per_hour.is_some() {
@@ -66,7 +67,8 @@ impl PriceTable {
     /// The table of the user, or the shipped one if there is none. It is a regular file of at most 1 MiB.
     pub fn load(file: &Path) -> Result<Self, GatewayError> {
         let place = file.display().to_string();
-        let wrong = |why: String| GatewayError::Settings { what: format!("price table {place}"), why };
+        let wrong =
+            |reason: String| GatewayError::Settings { setting: format!("price table {place}"), reason };
         match files::beneath::read_named_file(file, FILE_CAP) {
             Ok(bytes) => {
                 let text =
@@ -92,8 +94,8 @@ impl PriceTable {
             std::fs::rename(&draft, file)
         };
         write().map_err(|error| GatewayError::Settings {
-            what: format!("price table {}", file.display()),
-            why: error.to_string(),
+            setting: format!("price table {}", file.display()),
+            reason: error.to_string(),
         })
     }
 

@@ -69,8 +69,10 @@ impl Gateway {
         let mut gateway = Self { state, addresses: Vec::with_capacity(listen.len()), stop };
         let mut listeners = Vec::with_capacity(listen.len());
         for address in listen {
-            let failed =
-                |error: io::Error| GatewayError::Listen { at: address.to_string(), why: error.to_string() };
+            let failed = |error: io::Error| GatewayError::Listen {
+                address: address.to_string(),
+                reason: error.to_string(),
+            };
             let listener = TcpListener::bind(address).await.map_err(failed)?;
             gateway.addresses.push(listener.local_addr().map_err(failed)?);
             listeners.push(Listener::new(listener));
@@ -85,8 +87,8 @@ impl Gateway {
     /// they see it at `seen_at`. The relay is trusted to bound their connections.
     pub fn listen_at(&mut self, socket: &Path, seen_at: SocketAddr) -> Result<(), GatewayError> {
         let listener = socket::bind(socket).map_err(|error| GatewayError::Listen {
-            at: socket.display().to_string(),
-            why: error.to_string(),
+            address: socket.display().to_string(),
+            reason: error.to_string(),
         })?;
         self.serve(listener);
         self.addresses.push(seen_at);
@@ -171,8 +173,8 @@ fn open_log(settings: &Settings) -> Result<Option<RequestLog>, GatewayError> {
     let has_costs = matches!(settings.upstream, Upstream::Http { .. });
     if has_costs && settings.price.is_none() && budgets.iter().any(|budget| budget.usd.is_some()) {
         return Err(GatewayError::Settings {
-            what: "budget in US dollars".to_owned(),
-            why: "the price of the model is unknown, so the gateway cannot watch this budget; set the price, or a budget in \
+            setting: "budget in US dollars".to_owned(),
+            reason: "the price of the model is unknown, so the gateway cannot watch this budget; set the price, or a budget in \
                   tokens"
                 .to_owned(),
         });

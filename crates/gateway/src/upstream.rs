@@ -193,7 +193,8 @@ impl Endpoint {
         key: Option<Secret>,
         model: Option<String>,
     ) -> Result<Self, GatewayError> {
-        let invalid = |what: &str, why: String| GatewayError::Settings { what: what.to_owned(), why };
+        let invalid =
+            |setting: &str, reason: String| GatewayError::Settings { setting: setting.to_owned(), reason };
         let base = BaseUrl::parse(base_url).map_err(|why| invalid("the endpoint's address", why))?;
         let header = |text: String| {
             let mut value = HeaderValue::from_str(&text).map_err(|_| {

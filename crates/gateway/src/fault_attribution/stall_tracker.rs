@@ -82,7 +82,7 @@ pub(crate) struct UnansweredRequest {
     /// When the endpoint last sent something, or the first try was sent.
     pub(crate) silent_since: Instant,
     /// When the request was given up.
-    pub(crate) until: Instant,
+    pub(crate) given_up_at: Instant,
     /// The last sign of the endpoint, if that was a fault.
     pub(crate) fault: Option<String>,
     /// The endpoint broke the answer off.
@@ -144,8 +144,8 @@ impl StallTracker {
 
     /// A request ended without an answer.
     pub(crate) fn add_unanswered(&mut self, request: UnansweredRequest) {
-        let until = request.until;
-        self.unanswered.retain(|other| other.until + LAG >= until);
+        let given_up_at = request.given_up_at;
+        self.unanswered.retain(|other| other.given_up_at + LAG >= given_up_at);
         if self.unanswered.len() < MOST_UNANSWERED {
             self.unanswered.push(request);
         }
@@ -188,7 +188,7 @@ impl StallTracker {
             was_asked: self.was_sent || self.elsewhere.is_some(),
         };
         if let Some(last) = last {
-            let silence = last.until.saturating_duration_since(last.silent_since);
+            let silence = last.given_up_at.saturating_duration_since(last.silent_since);
             facts.last = match &last.fault {
                 Some(_) if last.is_broken => LastRequest::Broken,
                 Some(_) => LastRequest::Faulted,
@@ -235,13 +235,13 @@ impl StallTracker {
         self.unanswered
             .iter()
             .filter(|request| {
-                ended_by != EndedBy::TimeLimit || closed.saturating_duration_since(request.until) <= LAG
+                ended_by != EndedBy::TimeLimit || closed.saturating_duration_since(request.given_up_at) <= LAG
             })
             // Another request was answered while it waited, or after it.
             .filter(|request| answered.is_none_or(|answered| answered <= request.silent_since))
             // A request that began after it was answered, with an error.
-            .filter(|request| self.last_error.as_ref().is_none_or(|error| error.began < request.until))
-            .max_by_key(|request| (request.fault.is_some(), request.until - request.silent_since))
+            .filter(|request| self.last_error.as_ref().is_none_or(|error| error.began < request.given_up_at))
+            .max_by_key(|request| (request.fault.is_some(), request.given_up_at - request.silent_since))
     }
 }
 
@@ -284,7 +284,7 @@ mod tests {
         UnansweredRequest {
             route: Route::Messages,
             silent_since: at(start, begin),
-            until: at(start, until),
+            given_up_at: at(start, until),
             fault: fault.map(str::to_owned),
             is_broken: false,
         }
