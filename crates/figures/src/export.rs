@@ -82,7 +82,8 @@ pub struct File {
 }
 
 /// A figure could not be written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the figure could not be written as {}: {why}", .format.extension())]
 pub struct ExportError {
     format: Format,
     why: String,
@@ -99,14 +100,6 @@ impl ExportError {
         self.advice
     }
 }
-
-impl fmt::Display for ExportError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the figure could not be written as {}: {}", self.format.extension(), self.why)
-    }
-}
-
-impl std::error::Error for ExportError {}
 
 /// A drawing for its own file, with its font.
 pub fn standalone(svg: &str) -> String {

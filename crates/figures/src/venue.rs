@@ -194,19 +194,11 @@ impl FromStr for Preset {
 }
 
 /// No preset has this name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no preset \"{name}\"; there are {}", Preset::all().iter().map(Preset::name).collect::<Vec<_>>().join(", "))]
 pub struct UnknownPreset {
     name: String,
 }
-
-impl fmt::Display for UnknownPreset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = Preset::all().iter().map(Preset::name).collect();
-        write!(f, "no preset \"{}\"; there are {}", self.name, names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownPreset {}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,5 @@
 //! Why a file could not be read, and how damage inside a stream becomes that.
 
-use std::fmt;
 use std::io;
 
 /// Why a file could not be read.
@@ -59,16 +58,9 @@ impl ReadError {
 }
 
 /// What is wrong with a zip entry, carried through `io::Error` because it turns up in the middle of reading.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(super) struct Damage(pub(super) String);
-
-impl fmt::Display for Damage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Damage {}
 
 impl Damage {
     pub(super) fn error(what: impl Into<String>) -> io::Error {

@@ -311,16 +311,9 @@ struct BoundedClient {
 }
 
 /// A failure, as an error of the client library.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?}")]
 struct RequestFailure(Failure);
-
-impl std::fmt::Display for RequestFailure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:?}", self.0)
-    }
-}
-
-impl std::error::Error for RequestFailure {}
 
 impl From<Failure> for RequestFailure {
     fn from(failure: Failure) -> Self {

@@ -1,6 +1,6 @@
 //! A spec as TOML, and its place in files.
 
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 
 use model::is_display_control;
 use toml::Value;
@@ -28,16 +28,9 @@ const ENTRY: usize = 170;
 const PLACE: usize = 100;
 
 /// A spec could not be read or written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct SpecError(String);
-
-impl fmt::Display for SpecError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for SpecError {}
 
 /// A spec as TOML. Numbers have the shortest form that is parsed as the same number.
 pub fn spec_to_toml(spec: &FigureSpec) -> Result<String, SpecError> {

@@ -1,6 +1,5 @@
 //! Parquet.
 
-use std::fmt;
 use std::sync::Arc;
 
 use model::thrift::{BYTES, LIST, STOP, STRUCT, Thrift};
@@ -19,16 +18,9 @@ use crate::SOFTWARE;
 pub const PARQUET_SPEC_KEY: &str = "stamina.figure";
 
 /// A table could not be written.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the table could not be written as Parquet: {0}")]
 pub struct TableError(String);
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the table could not be written as Parquet: {}", self.0)
-    }
-}
-
-impl std::error::Error for TableError {}
 
 impl From<ParquetError> for TableError {
     fn from(error: ParquetError) -> Self {
