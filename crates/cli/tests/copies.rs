@@ -1,5 +1,6 @@
 //! The same trials in two sources count once wherever runs are combined, and the output says where they count.
 
+mod parts;
 mod while_played;
 
 use std::fmt::Write as _;

@@ -62,7 +62,8 @@ ALTER TABLE run ADD COLUMN unsummed INTEGER NOT NULL DEFAULT 0;
     },
 ];
 
-/// A field of a run of Harbor's: the id of its job, which all parts and copies of the job have. The reader writes it.
+/// A field of a run: the id of its job (of Harbor's, of a run of `tb`, of a run of Stamina Lab), which all parts and copies of the job
+/// have. The readers of these formats write it.
 pub const JOB_ID: &str = "job_id";
 
 /// A run as lists show it.
@@ -142,8 +143,11 @@ pub struct RunRecord {
 }
 
 /// SQL: the id of a run's job, as [`RunEntry::job`] has it.
-static JOB: LazyLock<String> =
-    LazyLock::new(|| format!("iif(run.format = 'harbor', CAST(run.extra ->> '$.{JOB_ID}' AS TEXT), NULL)"));
+static JOB: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "iif(run.format IN ('harbor', 'terminal-bench', 'staminabench'), CAST(run.extra ->> '$.{JOB_ID}' AS TEXT), NULL)"
+    )
+});
 
 /// SQL: the planned episodes of a run. LoCoBench-Agent plans scenarios: a session that repeats one takes no place of another.
 const PLANNED: &str = "min(4294967295, run.planned_episodes + iif(run.format = 'locobench',

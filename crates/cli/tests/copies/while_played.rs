@@ -136,7 +136,7 @@ fn a_scenario_that_was_copied_while_it_was_played_is_the_finished_one() {
 }
 
 /// A run of Stamina Lab as today's version writes it: it has an id.
-fn own_run(at: &Path) {
+pub(super) fn own_run(at: &Path) {
     folders::copy(&folders::fixtures().join("staminabench/own"), at);
     let path = at.join("report.json");
     let mut report: Value =

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use model::{Baseline, Benchmark, Episode, Run, Warning};
+use store::JOB_ID;
 
 use super::config::{self, Config};
 use super::exact;
@@ -21,6 +22,8 @@ use files::{Stamp, Tree, file_name, join};
 /// Where the runner keeps its records, and the largest that is read, in bytes.
 const RECORDS: &str = ".stamina";
 const RECORD_CAP: u64 = 32 << 20;
+/// The longest id of a run that is kept.
+const RUN_ID_BYTES: usize = 200;
 /// Most scenarios of one run.
 pub(super) const SCENARIOS: usize = 10_000;
 /// Most tags of one run, and the longest, in bytes.
@@ -223,6 +226,12 @@ impl Place {
         if let Some(report) = report {
             run.reported = report.reported(&mut unusable);
             run.extra = report.extra();
+            if let Some(stated) = run.extra.remove(JOB_ID) {
+                run.extra.insert(format!("report.{JOB_ID}"), stated);
+            }
+            if let Some(id) = self.run_id().filter(|id| id.len() <= RUN_ID_BYTES) {
+                run.extra.insert(JOB_ID.to_owned(), id.into());
+            }
             if let Some(tasks) = report.tasks().filter(|_| of_steps) {
                 run.extra.insert("planned_tasks".to_owned(), tasks.into());
             }

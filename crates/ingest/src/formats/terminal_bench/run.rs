@@ -2,6 +2,7 @@
 
 use files::{Tree, file_name, join};
 use model::{Baseline, Benchmark, Run};
+use store::JOB_ID;
 
 use crate::format_trait::Report;
 use crate::formats::harbor::settings::{flatten, plain};
@@ -9,6 +10,9 @@ use crate::readers::json::Node;
 use crate::readers::value::{self, UnusableValues};
 
 use super::files_of_run::{FILE_CAP, LOCK, METADATA, RESULTS, RESULTS_CAP, folder_name};
+
+/// The longest id of a run that is kept.
+const UUID_BYTES: usize = 200;
 
 /// The files of a run, as far as they can be read.
 #[derive(Debug, Default)]
@@ -161,6 +165,12 @@ impl RunFiles {
             run.extra.insert("commit_hash".to_owned(), commit.into());
         }
         self.reported(&mut run, at, report);
+        if let Some(stated) = run.extra.remove(JOB_ID) {
+            run.extra.insert(format!("results.{JOB_ID}"), stated);
+        }
+        if let Some(uuid) = self.uuid().filter(|uuid| uuid.len() <= UUID_BYTES) {
+            run.extra.insert(JOB_ID.to_owned(), uuid.into());
+        }
         run
     }
 
