@@ -121,7 +121,12 @@ impl<'a> Cell<'a> {
                 ]) {
                     Some(false)
                 } else {
-                    None
+                    // A column of flags with a gap is one of numbers in pandas, written with decimals.
+                    match text.trim().replace(',', ".").parse() {
+                        Ok(0.0) => Some(false),
+                        Ok(1.0) => Some(true),
+                        _ => None,
+                    }
                 }
             }
             Self::Empty | Self::Nested(_) | Self::Integer(_) | Self::Number(_) => None,
@@ -130,6 +135,9 @@ impl<'a> Cell<'a> {
 
     /// As a count of tokens.
     pub(super) fn tokens(self, decimal_comma: bool) -> Option<u64> {
+        if decimal_comma && matches!(self, Self::Text(text) if may_be_thousands(text)) {
+            return None;
+        }
         self.count(decimal_comma).filter(|n| *n <= MOST_TOKENS)
     }
 
@@ -171,6 +179,14 @@ impl<'a> Cell<'a> {
     }
 }
 
+/// Whether a number may be one of thousands (`120.000`) as well as one with decimals: tables with decimal commas have both.
+fn may_be_thousands(text: &str) -> bool {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    text.trim().split_once([',', '.']).is_some_and(|(whole, rest)| {
+        (1..=3).contains(&whole.len()) && rest.len() == 3 && is_digits(whole) && is_digits(rest)
+    })
+}
+
 fn is_unknown(text: &str) -> bool {
     let text = text.trim();
     text.len() <= 7 && UNKNOWN.iter().any(|word| text.eq_ignore_ascii_case(word))
@@ -183,16 +199,26 @@ mod tests {
     #[test]
     fn each_kind_has_one_rule() {
         let text = Cell::Text;
-        for word in ["true", "TRUE", "1", "yes", "Pass", "passed", "1.0"] {
+        for word in ["true", "TRUE", "1", "yes", "Pass", "passed", "1.0", "1.00", "1,0"] {
             assert_eq!(text(word).flag(), Some(true), "{word}");
         }
-        for word in ["false", "0", "No", "fail", "FAILED"] {
+        for word in ["false", "0", "No", "fail", "FAILED", "0,0", "0.000"] {
             assert_eq!(text(word).flag(), Some(false), "{word}");
         }
         assert_eq!(
             (text("maybe").flag(), Cell::Integer(2).flag(), Cell::Number(1.0).flag()),
             (None, None, Some(true))
         );
+        assert_eq!((text("0.5").flag(), text("10").flag(), text("nan").flag()), (None, None, None));
+        for (word, comma, tokens) in [
+            ("120.000", true, None),
+            ("120,000", true, None),
+            ("1.000", false, Some(1)),
+            ("1234,000", true, Some(1234)),
+            ("12,0", true, Some(12)),
+        ] {
+            assert_eq!(text(word).tokens(comma), tokens, "{word}");
+        }
         for (cell, count) in [
             (text("12"), Some(12)),
             (text("12.0"), Some(12)),
