@@ -5,7 +5,7 @@ use std::path::Path;
 
 use files::Tree;
 use ingest::formats::table::columns::COLUMNS;
-use ingest::formats::table::{ColumnRenames, table_headers};
+use ingest::formats::table::{ColumnRenames, TableHeader, table_headers};
 
 use crate::Workbench;
 use crate::api::{ApiError, MapColumns, Nothing};
@@ -54,8 +54,7 @@ impl Workbench {
         let known = self.store.column_names()?;
         let mut found = false;
         for table in &tables {
-            let has = |name: &String| table.columns.iter().any(|column| column.trim() == name.trim());
-            if columns.values().all(has) {
+            if columns.values().all(|name| has_column(table, name)) {
                 let mut names = known.get(&table.header).cloned().unwrap_or_default();
                 names.extend(columns.clone());
                 if columns.is_empty() {
@@ -68,14 +67,24 @@ impl Workbench {
         if found {
             return Ok(());
         }
-        let names: Vec<&str> = columns.values().map(String::as_str).collect();
-        let what = format!("No table there has the columns {}", names.join(", "));
+        // Of one table what it lacks is named; of several none may lack all of them.
+        let is_lacked = |name: &&String| match &tables[..] {
+            [table] => !has_column(table, name),
+            _ => true,
+        };
+        let names: Vec<&str> = columns.values().filter(is_lacked).map(String::as_str).collect();
+        let all = if tables.len() > 1 && names.len() > 1 { "all of " } else { "" };
+        let what = format!("No table there has {all}the columns {}", names.join(", "));
         let hint = match tables.first() {
             Some(table) => format!("The first one has {}", table.columns.join(", ")),
             None => "Tables are files that end in .csv, .tsv, .jsonl or .parquet".to_owned(),
         };
         Err(ApiError::new("table.no_column", what).at(path.to_owned()).hint(hint))
     }
+}
+
+fn has_column(table: &TableHeader, name: &str) -> bool {
+    table.columns.iter().any(|column| column.trim() == name.trim())
 }
 
 /// `turn=round` as `--map` takes it.
