@@ -449,6 +449,12 @@ fn a_caveat_of_several_members_is_said_once() {
         assert!(table.contains(&format!("Each of them: {sentence}.")), "{sentence} is not in: {table}");
         assert_eq!(table.matches(sentence).count(), 1, "{table}");
     }
+    let folder = library.folder.path().join("report");
+    library.text(&["report", ids[0], ids[1], "--out", folder.to_str().expect("UTF-8")]);
+    let report = std::fs::read_to_string(folder.join("report.md")).expect("the report");
+    assert!(report.contains("- Each of them: 2 of 3 tasks."), "{report}");
+    let times = library.text(&["table", "repair-times", ids[0], ids[1]]);
+    assert_eq!(times.matches("Over every attempt").count(), 1, "{times}");
 }
 
 /// Thirteen models made a caption that LaTeX could not set ("Dimension too large").

@@ -7,6 +7,7 @@ use super::super::method::moved_rows;
 use super::super::tables::interval_of_means;
 use super::Block;
 use crate::api::{Comparability, ComparedMember, Comparison, Failures, PolicyTable, Retries, Stamina};
+use crate::compare::doubts::grouped;
 
 /// The title of a report.
 pub(super) fn title(data: &Comparison) -> String {
@@ -196,9 +197,8 @@ pub(super) fn failures(data: &Failures, not_passed: String, of_one_turn: bool) -
 /// Everything that a reader must know.
 pub(super) fn cautions(data: &Comparison, retries: &Retries) -> Vec<String> {
     let mut out = data.cautions.clone();
-    for member in &data.members {
-        out.extend(member.caveats.iter().map(|caveat| format!("{}: {caveat}", member.name)));
-    }
+    let caveats = grouped(&data.members, |member| member.caveats.iter());
+    out.extend(caveats.into_iter().map(|sentence| format!("{sentence}.")));
     if retries.series.iter().any(|s| s.points.len() > 1) {
         out.extend(retries.cautions.iter().cloned());
     }

@@ -280,7 +280,7 @@ pub(super) fn repair_times(data: &Failures) -> Table {
         }
     }
     table.notes.push(format!(
-        "Over every attempt. {heading} count by their first attempt, stretches in which a test failed by where they began; medians are Kaplan–Meier's, what was never repaired is censored."
+        "{heading} count by their first attempt, stretches in which a test failed by where they began; medians are Kaplan–Meier's, what was never repaired is censored."
     ));
     noted(table, data)
 }
