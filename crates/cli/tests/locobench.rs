@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::app::{TestHome, text};
-use crate::folders::fixtures;
+use crate::folders::{copy, fixtures};
 use crate::kinds;
 
 const METRICS: [&str; 9] = model::LOCOBENCH_METRICS;
@@ -173,4 +173,35 @@ fn such_runs_enter_no_statistic_of_stamina() {
     // The other way round: a run with tests has no such figures.
     let output = library.stamina(&["locobench", own]);
     assert!(!output.status.success() && text(&output.stderr).contains("no such sessions"));
+}
+
+/// As of any other benchmark.
+#[test]
+fn a_plane_refuses_withdrawn_runs_beside_others_and_names_copies() {
+    let library = library();
+    let (first, second) = (run_of(&library, "gpt-4o"), run_of(&library, "gpt-4.1"));
+    let copied = library.path("copied");
+    copy(&fixtures().join("locobench/recorded"), &copied);
+    library.ingest(&copied);
+    let ids = library.run_ids();
+    let is_copy = |id: &&String| **id != first && id.ends_with("openai-gpt-4o");
+    let copy_of_first = ids.iter().find(is_copy).expect("the copy");
+    let to = library.path("plane.csv");
+    let to = to.to_str().expect("UTF-8");
+    let caption = library.text(&["figure", "plane", &first, copy_of_first, "--out", to]);
+    let said = format!("sessions are in both {first} and {copy_of_first}, and counted in each");
+    assert!(caption.contains(&said), "{caption}");
+    let caption = library.text(&["figure", "plane", &first, &second, "--out", to]);
+    assert!(caption.contains(&format!("{second}: 2 of 2 sessions never started")), "{caption}");
+    assert!(!caption.contains("in both"), "{caption}");
+
+    library.json(&["withdraw", &second, "--reason", "wrong key"]);
+    let mark = "The run is withdrawn: wrong key.";
+    assert!(library.text(&["locobench", &second]).contains(mark));
+    let alone = library.text(&["figure", "plane", &second, "--out", to]);
+    assert!(alone.contains(mark), "{alone}");
+    let refused = library.stamina(&["figure", "plane", &first, &second, "--out", to]);
+    assert_eq!(refused.status.code(), Some(1));
+    let message = text(&refused.stderr);
+    assert!(message.contains("cannot be taken together with other runs: wrong key"), "{message}");
 }

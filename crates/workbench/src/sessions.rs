@@ -96,7 +96,9 @@ impl Workbench {
             nothing: (nothing().comprehension, nothing().efficiency),
             nothing_says: nothing_says(),
             running: running(&counted),
-            cautions: missing(&record.entry, &all, &rows).into_iter().chain(cautions(&all, &rows)).collect(),
+            cautions: (withdrawn_mark(&record.entry).into_iter().chain(missing(&record.entry, &all, &rows)))
+                .chain(cautions(&all, &rows))
+                .collect(),
             published,
             all,
             differs: marked(&counted),
@@ -308,6 +310,12 @@ fn running(rows: &[&SessionRow]) -> Vec<StillRunning> {
         .into_iter()
         .map(|point| StillRunning { step: point.turn, share: point.survival, at_risk: point.at_risk })
         .collect()
+}
+
+/// Says that a user has withdrawn the run.
+fn withdrawn_mark(run: &RunEntry) -> Option<String> {
+    let reason = run.invalid.as_deref()?.trim_end_matches('.');
+    Some(format!("The run is withdrawn: {reason}."))
 }
 
 /// Says that the means are over a part of the scenarios.

@@ -52,6 +52,15 @@ pub(crate) fn published_scores(pools: &[Pool]) -> Vec<PublishedNumber> {
     found
 }
 
+/// Refuses a run that a user has withdrawn beside other runs.
+pub(crate) fn withdrawn_beside_others(run: &str, reason: &str) -> ApiError {
+    ApiError::new(
+        "run.withdrawn",
+        format!("\"{run}\" is withdrawn and cannot be taken together with other runs: {reason}"),
+    )
+    .hint("Leave it out, or let it count again: `stamina withdraw RUN --undo`, or its page")
+}
+
 /// Reads the members of a request with their runs and episodes.
 pub(crate) fn resolve(store: &Store, members: &[Member]) -> Result<Vec<Pool>, ApiError> {
     resolve_only(store, members, &[])
@@ -77,11 +86,7 @@ pub(crate) fn resolve_only(
         if let (Member::Run { run }, [record]) = (&member, runs.as_slice())
             && let Some(reason) = record.entry.invalid.as_ref().filter(|_| members.len() > 1)
         {
-            return Err(ApiError::new(
-                "run.withdrawn",
-                format!("\"{run}\" is withdrawn and cannot be taken together with other runs: {reason}"),
-            )
-            .hint("Leave it out, or let it count again: `stamina withdraw RUN --undo`, or its page"));
+            return Err(withdrawn_beside_others(run, reason));
         }
         if let Some(untested) = runs.iter().find(|record| !record.entry.benchmark.has_verdicts()) {
             return Err(no_stamina(&untested.entry));

@@ -90,8 +90,10 @@ impl Workbench {
                     return Err(ApiError::new("export.figure", why).hint("`stamina runs` lists them"));
                 }
                 let sessions = runs.iter().map(|run| self.list_sessions(SessionsRequest::all(run)));
-                let (figure, method) = plane::figure(&sessions.collect::<Result<Vec<_>, _>>()?);
-                (Figure::Plane(figure), method)
+                let sessions = sessions.collect::<Result<Vec<_>, _>>()?;
+                let notes = self.sessions_in_several(runs)?;
+                let (figure, method) = plane::figure(&sessions);
+                (Figure::Plane(figure), method::noted(method, notes))
             }
             FigureOf::Matrix { of, published } => {
                 let data = self.get_matrix(of.clone())?;

@@ -1,8 +1,13 @@
 //! Comprehension against efficiency of LoCoBench-Agent: runs, what others published, and a session that does nothing.
 
 use figures::{Method, Plane, PlanePoint, SeriesLabel};
+use model::counted;
+use store::RunEntry;
 
-use crate::api::{PublishedNumber, SessionMean, Sessions};
+use crate::Workbench;
+use crate::api::{ApiError, PublishedNumber, SessionMean, Sessions};
+use crate::compare::members::withdrawn_beside_others;
+use crate::episodes::run_record;
 
 /// Means that are nearer than this are one point.
 const SAME: f64 = 1e-9;
@@ -12,6 +17,34 @@ const PUBLISHED: [&str; 2] = ["lcba_efficiency", "lcba_comprehension"];
 const OF_NOTHING: (u8, u8) = (1, 1);
 const OF_PUBLISHED: (u8, u8) = (4, 2);
 const OF_COMPAT: u8 = 7;
+
+impl Workbench {
+    /// Which sessions several runs of a plane have: each of them counts all of its own.
+    ///
+    /// Errors: `run.withdrawn` for a run that is withdrawn, beside others.
+    pub(super) fn sessions_in_several(&self, runs: &[String]) -> Result<Vec<String>, ApiError> {
+        let entry = |run: &String| -> Result<RunEntry, ApiError> { Ok(run_record(&self.store, run)?.entry) };
+        let entries = runs.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
+        let mut notes = Vec::new();
+        for (at, entry) in entries.iter().enumerate() {
+            if let Some(reason) = entry.invalid.as_ref().filter(|_| entries.len() > 1) {
+                return Err(withdrawn_beside_others(&entry.slug, reason));
+            }
+            let is_later = |run: &str| entries.iter().skip(at + 1).any(|later| later.slug == run);
+            for other in self.store.shared_episodes(entry.id)? {
+                if is_later(&other.run) {
+                    let are = if other.episodes == 1 { "is" } else { "are" };
+                    let sessions = counted(other.episodes.into(), "session");
+                    notes.push(format!(
+                        "{sessions} {are} in both {} and {}, and counted in each",
+                        entry.slug, other.run
+                    ));
+                }
+            }
+        }
+        Ok(notes)
+    }
+}
 
 /// The plane of runs, each of which has its sessions.
 pub(super) fn figure(runs: &[Sessions]) -> (Plane, Method) {
@@ -52,9 +85,14 @@ fn method(runs: &[Sessions]) -> Method {
     let means = runs.iter().flat_map(|run| run.all.imported.iter().chain(&run.all.compat));
     let has_intervals = means.into_iter().any(|mean| mean.ci_low.is_some());
     let mut cautions: Vec<String> = Vec::new();
-    for caution in runs.iter().flat_map(|run| &run.cautions) {
-        if !cautions.contains(caution) {
-            cautions.push(caution.clone());
+    for run in runs {
+        for caution in &run.cautions {
+            // What holds for all of them stands once, without a name.
+            let is_of_all = runs.iter().all(|other| other.cautions.contains(caution));
+            let caution = if is_of_all { caution.clone() } else { format!("{}: {caution}", run.run) };
+            if !cautions.contains(&caution) {
+                cautions.push(caution);
+            }
         }
     }
     let intervals = has_intervals.then(|| "Student's 95 % CI over scenarios".to_owned());
@@ -161,6 +199,20 @@ mod tests {
         // Marks distinguish them in grayscale.
         let marks: std::collections::BTreeSet<u8> = plane.points.iter().map(|p| p.label.mark).collect();
         assert_eq!(marks.len(), 8);
+    }
+
+    #[test]
+    fn what_is_said_of_one_run_among_several_has_its_name() {
+        let of_run = |run: &str, cautions: &[&str]| Sessions {
+            run: run.to_owned(),
+            cautions: cautions.iter().map(|caution| (*caution).to_owned()).collect(),
+            ..sessions((Some(0.7), Some(0.6)), (None, None))
+        };
+        let first = of_run("a", &["Nothing is run.", "2 of 2 sessions never started."]);
+        let (_, method) = figure(&[first.clone(), of_run("b", &["Nothing is run."])]);
+        assert_eq!(method.notes, ["Nothing is run.", "a: 2 of 2 sessions never started."]);
+        let (_, alone) = figure(&[first]);
+        assert_eq!(alone.notes, ["Nothing is run.", "2 of 2 sessions never started."]);
     }
 
     #[test]
