@@ -174,6 +174,8 @@ fn how_many_tests_passed_again_is_unknown_where_no_source_names_those_that_pass(
     assert!(!rows.is_empty() && rows.iter().all(|row| row["share"].is_null()), "{times}");
     assert!(shown.contains(", none of which was tried again") && !shown.contains("0 passed"), "{shown}");
     assert!(table.contains("; none was tried again."), "{table}");
+    let flips = library.text(&["table", "flips"]);
+    assert!(flips.contains("outcome is unknown: passed tests are not described."), "{flips}");
     let folder = library.path("report");
     let id = library.run_ids().remove(0);
     library.text(&["report", &id, "--out", folder.to_str().expect("UTF-8")]);

@@ -4,6 +4,7 @@ import {
   caseRoute,
   failedInWords,
   madeInWords,
+  noFlips,
   originsAbout,
   originsInWords,
   percent,
@@ -86,6 +87,12 @@ test("what was tried again and failed again was tried again", () => {
     "no trial failed first",
     "of 2 trials",
   ]);
+});
+
+test("that no test flips is said only where a pass can be seen", () => {
+  expect(noFlips({ stretches: 3, stretches_repaired: 0 })).toBe("No test changed its outcome more than once.");
+  expect(noFlips({ stretches: 3, stretches_repaired: null })).toContain("unknown: passed tests are not described");
+  expect(noFlips({ stretches: 0, stretches_repaired: 0 })).toContain("unknown: no failing test is described");
 });
 
 test("what failed of runs of one turn is a trial", () => {

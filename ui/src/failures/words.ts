@@ -110,6 +110,13 @@ export function repairedInWords(
   return { value: percent(repaired / failed_first), small: `of ${counted(failed_first, noun)}`, unknown: false };
 }
 
+/** Why no test that flips is listed: whether one does is unknown where no failing test is described, or no pass can be seen. */
+export function noFlips({ stretches, stretches_repaired }: Pick<Repair, "stretches" | "stretches_repaired">): string {
+  if (stretches === 0) return "Whether a test changed its outcome is unknown: no failing test is described.";
+  if (stretches_repaired === null) return "Whether a test changed its outcome is unknown: passed tests are not described.";
+  return "No test changed its outcome more than once.";
+}
+
 /** What the failed attempts of a scope are counted among. */
 export function madeInWords(scope: FailureScope, made: number, ofOneTurn: boolean): string {
   if (ofOneTurn && scope !== "attempts") return `of ${counted(made, "trial")} begun`;

@@ -309,6 +309,14 @@ pub(super) fn flips(data: &Failures) -> Table {
             known(flip.outcomes.as_str()),
         ]);
     }
+    if data.flips.is_empty() {
+        let sentence = match (data.repair.stretches, data.repair.stretches_repaired) {
+            (0, _) => "Whether a test changed its outcome is unknown: no failing test is described.",
+            (_, None) => "Whether a test changed its outcome is unknown: passed tests are not described.",
+            _ => "No test changed its outcome more than once.",
+        };
+        table.notes.push(sentence.to_owned());
+    }
     table.notes.push("Turn by turn: p passed, f failed, . the turn says nothing of it.".to_owned());
     noted(table, data)
 }
