@@ -102,8 +102,8 @@ fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
     }
     // Only what the table lacks is named.
     let output = home.stamina(&["ingest", path, "--map", "run=experiment", "--map", "turn=rnd"]);
-    let said = text(&output.stderr);
-    assert!(said.contains("No table there has the columns rnd\n"), "{said}");
+    let message = text(&output.stderr);
+    assert!(message.contains("No table there has the columns rnd\n"), "{message}");
     let arguments: Vec<&str> = ["ingest", path].into_iter().chain(map.split(' ')).collect();
     let read = answer(&home, &arguments);
     assert_eq!(

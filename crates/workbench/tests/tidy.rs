@@ -245,7 +245,9 @@ fn attempt() -> impl Strategy<Value = Attempt> {
         .prop_map(
             |(verdict, reason, counts, counting, (input, cached, output), numbers, calls, steps)| {
                 let mut attempt = Attempt::new(1, verdict);
-                attempt.end_reason = reason.filter(|_| verdict != Verdict::Passed);
+                // No attempt that failed ends an episode of which all is passed.
+                attempt.end_reason =
+                    reason.filter(|reason| verdict != Verdict::Passed && *reason != EndReason::PassedAll);
                 (attempt.passed, attempt.total) = counts.unzip();
                 attempt.counting = counting;
                 attempt.tokens = Tokens { input, cached, output }.without_part_of_unknown();
@@ -311,7 +313,7 @@ fn counted() -> impl Strategy<Value = Vec<TaskTotals>> {
 
 fn runs() -> impl Strategy<Value = Vec<Made>> {
     let name = select(vec!["codex", "mini_swe", "=1+1", "a, \"b\"", "'quoted'", "模型", "-0"]);
-    let model = of(select(vec!["gpt", "glm 5", "+x", "NaN"]));
+    let model = of(select(vec!["gpt", "glm 5", "+x", "n/a"]));
     let made = (name, model, of(0..9_u32), vec(episode(), 0..5), counted());
     vec(made, 1..4).prop_map(|all| {
         let run = |(harness, model, planned, episodes, counted): (&str, Option<&str>, _, _, _)| Made {

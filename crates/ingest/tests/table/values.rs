@@ -189,6 +189,25 @@ fn what_r_writes_where_there_is_no_value_is_no_text() {
 }
 
 #[test]
+fn an_end_that_the_verdict_excludes_is_unknown_and_named() {
+    let read = table(
+        "t.csv",
+        format!(
+            "{HEADER},end_reason,planned_turns\na,h,m,s,1,1,1,tests_failed,3\na,h,m,s,2,1,0,passed_all,3\n\
+             a,h,m,s2,1,1,1,passed_all,1\na,h,m,s3,1,1,1,agent_timeout,1\n"
+        ),
+    );
+    // The failure was censored as one that passed all.
+    assert_eq!(read.episode("a", "s").end(), (Some(2), EndReason::TestsFailed));
+    assert_eq!(read.episode("a", "s2").end(), (None, EndReason::PassedAll));
+    let expected = [
+        "Row 2 says end_reason tests_failed of an attempt that counts as passed. The reason is unknown.",
+        "Row 3 says end_reason passed_all of an attempt that counts as failed. The reason is unknown.",
+    ];
+    assert_eq!(read.warnings(), expected.map(|what| ("table.contradiction", what)));
+}
+
+#[test]
 fn turns_and_attempts_that_count_from_zero_are_shown_from_one() {
     let read = table("t.csv", format!("{HEADER}\na,h,m,s,0,0,0\na,h,m,s,0,1,1\na,h,m,s,1,0,1\n"));
     assert_eq!(read.verdicts("a", "s"), [(1, 1, Failed), (1, 2, Passed), (2, 1, Passed)]);

@@ -33,7 +33,17 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
         taker.say("table.contradiction", RowAction::Differently, &what);
     }
     let mut attempt = Attempt::new(number, verdict);
-    attempt.end_reason = end_reason;
+    attempt.end_reason = end_reason.filter(|reason| can_end(*reason, verdict));
+    if let Some(reason) = end_reason
+        && attempt.end_reason.is_none()
+    {
+        let what = format!(
+            "says end_reason {} of an attempt that counts as {}. The reason is unknown.",
+            reason.as_str(),
+            verdict.as_str()
+        );
+        taker.say("table.contradiction", RowAction::Differently, &what);
+    }
     (attempt.passed, attempt.total) = (taker.count(Field::TestsPassed), taker.count(Field::TestsTotal));
     let mut unusable = UnusableValues::default();
     unusable.settle(&mut attempt);
@@ -112,6 +122,15 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     attempt
 }
 
+/// Whether an attempt with this verdict can end so. Only one that passed ends an episode of which all is passed.
+fn can_end(reason: EndReason, verdict: Verdict) -> bool {
+    match reason {
+        EndReason::PassedAll => verdict == Verdict::Passed,
+        EndReason::TestsFailed => verdict != Verdict::Passed,
+        _ => true,
+    }
+}
+
 /// The verdict: by `passed`, unless `verdict` says more of what did not pass.
 fn verdict(passed: Option<bool>, stated: Option<Verdict>, end_reason: Option<EndReason>) -> Verdict {
     let without_tests = |reason: EndReason| {
@@ -123,6 +142,8 @@ fn verdict(passed: Option<bool>, stated: Option<Verdict>, end_reason: Option<End
         (_, Some(stated), _) => stated,
         (Some(false), None, Some(reason)) if without_tests(reason) => Verdict::Error,
         (Some(false), None, _) => Verdict::Failed,
+        (None, None, Some(EndReason::PassedAll)) => Verdict::Passed,
+        (None, None, Some(EndReason::TestsFailed)) => Verdict::Failed,
         (None, None, Some(reason)) if reason.default_ending() == Ending::Event => Verdict::Error,
         (None, None, _) => Verdict::Unfinished,
     }
@@ -167,6 +188,8 @@ mod tests {
             (Some(false), None, Some(EndReason::AgentTimeout), Failed),
             (None, Some(Passed), None, Passed),
             (None, None, Some(EndReason::AgentTimeout), Error),
+            (None, None, Some(EndReason::PassedAll), Passed),
+            (None, None, Some(EndReason::TestsFailed), Failed),
             (None, None, Some(EndReason::Budget), Unfinished),
             (None, None, None, Unfinished),
         ] {
