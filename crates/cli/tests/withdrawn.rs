@@ -410,3 +410,20 @@ fn what_is_withdrawn_is_not_missing_in_json_either() {
     assert_eq!((&run["planned_episodes"], &run["withdrawn_episodes"]), (&3.into(), &1.into()));
     assert!(home.text(&["runs"]).contains("1 of 2"), "{}", home.text(&["runs"]));
 }
+
+/// As a withdrawn episode is none of those that are missing, its task is none of the tasks of which only totals are known.
+#[test]
+fn a_withdrawn_task_beside_one_of_known_totals_is_not_missing() {
+    let library = TestHome::new();
+    library.ingest(&folders::fixtures().join("evocode"));
+    let row = || {
+        let runs = library.json(&["runs"]);
+        let found = runs.as_array().and_then(|runs| runs.iter().find(|run| run["model"] == "Tiny-1"));
+        found.expect("the run").clone()
+    };
+    let run = row()["id"].as_str().expect("an id").to_owned();
+    assert_eq!(row()["partial"], "2 of 3 tasks");
+    library.json(&["withdraw", &run, "--trial", "task_one", "--reason", "wrong image"]);
+    assert_eq!(row()["partial"], "1 of 2 tasks", "{}", row());
+    assert_eq!((&row()["coverage"]["present"], &row()["coverage"]["planned"]), (&1.into(), &2.into()));
+}

@@ -131,10 +131,12 @@ fn partial(record: &RunRecord, episodes: &[EpisodeEntry], withdrawn: &BTreeSet<S
     let known = known.len() as u64;
     let planned_tasks = record.run.extra.get(table::PLANNED_TASKS).and_then(Value::as_u64);
     let all = planned_tasks.unwrap_or(0).max(known);
-    let of_tasks = (known > described).then(|| format!("{} of {}", tasks.len(), counted(all, "task")));
+    // What is withdrawn is not missing.
+    let counted_tasks = all - (described - tasks.len() as u64);
+    let of_tasks =
+        (known > described).then(|| format!("{} of {}", tasks.len(), counted(counted_tasks, "task")));
     // A source may plan an episode of each task that it does not describe: that is said with the tasks.
     let missing_tasks = if of_tasks.is_some() { all - described } else { 0 };
-    // What is withdrawn is not missing.
     let planned = record.run.planned_episodes.unwrap_or(0).saturating_sub(record.entry.withdrawn_episodes);
     let noun = if record.entry.benchmark.has_verdicts() {
         episode_noun(is_of_one_turn(record, episodes))
