@@ -193,6 +193,11 @@ fn cases_of_a_class_are_those_of_attempts_or_with_by_tests_those_of_tests() {
         .filter_map(|with_fixtures| with_fixtures["tests"].as_u64())
         .sum();
     assert_eq!(Some(tests), share["tests"].as_u64());
+    // A class is asked for by the name under which it is printed, too: "not classified" is `other` in JSON.
+    let by_word = library.text(&["failures", RUN, "--cases", "--class", "agent_timeout"]);
+    assert_eq!(library.text(&["failures", RUN, "--cases", "--class", "agent timeout"]), by_word);
+    let row = by_word.lines().find(|line| line.contains("AgentTimeoutError")).expect("its case");
+    assert!(row.contains("  agent timeout  "), "{row}");
 }
 
 #[test]

@@ -176,9 +176,9 @@ impl FailureClass {
         )
     }
 
-    /// The inverse of [`FailureClass::as_str`].
+    /// The class of a word of [`FailureClass::as_str`], or of a label of [`FailureClass::label`].
     pub fn parse(word: &str) -> Option<Self> {
-        word.parse().ok()
+        word.parse().ok().or_else(|| Self::ALL.iter().copied().find(|class| class.label() == word))
     }
 
     /// Whether only tests of requests and responses can have this class.
@@ -222,6 +222,7 @@ mod tests {
     fn stored_words_round_trip_and_are_the_serde_names() {
         for class in FailureClass::ALL {
             assert_eq!(FailureClass::parse(class.as_str()), Some(*class));
+            assert_eq!(FailureClass::parse(class.label()), Some(*class));
             assert_eq!(serde_json::to_string(class).unwrap(), format!("\"{}\"", class.as_str()));
         }
         for side in Side::ALL {

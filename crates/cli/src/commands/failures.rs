@@ -50,7 +50,7 @@ pub(crate) fn failures(
     } else {
         print(&failures_text(&failures, request.scope));
         if options.cases {
-            print(&cases_text(&cases, failures.of_one_turn));
+            print(&cases_text(&cases, &failures));
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -298,7 +298,11 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     text
 }
 
-fn cases_text(cases: &[FailureCase], of_one_turn: bool) -> String {
+fn cases_text(cases: &[FailureCase], failures: &Failures) -> String {
+    let label = |case: &FailureCase| {
+        let class = failures.classes.iter().find(|class| class.class == case.class);
+        class.map_or_else(|| case.class.clone(), |class| class.label.clone())
+    };
     let rows: Vec<Vec<String>> = cases
         .iter()
         .map(|case| {
@@ -307,7 +311,7 @@ fn cases_text(cases: &[FailureCase], of_one_turn: bool) -> String {
                 case.episode.clone(),
                 case.turn.to_string(),
                 case.attempt.to_string(),
-                case.class.clone(),
+                label(case),
                 match case.passed.zip(case.total) {
                     Some((passed, total)) => format!("{passed}/{total}"),
                     None => unknown(),
@@ -317,7 +321,7 @@ fn cases_text(cases: &[FailureCase], of_one_turn: bool) -> String {
             ]
         })
         .collect();
-    let episode = if of_one_turn { "trial" } else { "episode" };
+    let episode = if failures.of_one_turn { "trial" } else { "episode" };
     let head = ["run", episode, "turn", "attempt", "class", "passed", "test", "message"];
     let right = [false, false, true, true, false, true, false, false];
     format!("\n{}", text_table::table(&head, &right, &rows))
