@@ -171,6 +171,8 @@ fn without_json_a_comparison_is_tables() {
     for wanted in ["6 of 12 attempts failed", "passed at a later one", "scenario_0"] {
         assert!(text.contains(wanted), "no \"{wanted}\" in {text}");
     }
+    let text = library.text(&["failures", "staminabench.own", "--by", "turn", "--scope", "attempts"]);
+    assert!(text.contains("turn 1, n = 1  "), "a share without its number: {text}");
 }
 
 #[test]

@@ -196,7 +196,8 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     text.push('\n');
     let mut head = vec!["class", "side", "attempts", "share", "95 % CI", "tests"];
     let several = failures.groups.len() > 1;
-    let names: Vec<String> = failures.groups.iter().map(FailureGroup::marked).collect();
+    let named = |group: &FailureGroup| format!("{}, n = {}", group.marked(), group.attempts);
+    let names: Vec<String> = failures.groups.iter().map(named).collect();
     if several {
         head.extend(names.iter().map(String::as_str));
     }
