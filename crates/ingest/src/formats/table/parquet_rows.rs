@@ -290,12 +290,15 @@ fn scaled(unscaled: i128, scale: i32) -> f64 {
 
 /// A decimal number in its bytes: two's complement, the highest first (Parquet, "Logical Types: DECIMAL").
 fn decimal(bytes: &[u8], scale: i32) -> BatchCell {
-    if bytes.is_empty() || bytes.len() > 16 {
-        return BatchCell::Empty;
+    let Some(first) = bytes.first() else { return BatchCell::Empty };
+    let (filler, sign) = if first & 0x80 != 0 { (0xff, 0x80) } else { (0, 0) };
+    // Decimals of 76 digits have 32 bytes, of which small numbers use the last ones.
+    let (surplus, bytes) = bytes.split_at(bytes.len().saturating_sub(16));
+    if !surplus.iter().all(|byte| *byte == filler) || bytes[0] & 0x80 != sign {
+        return BatchCell::Number(f64::INFINITY);
     }
-    let negative = bytes[0] & 0x80 != 0;
-    let filler = if negative { -1_i128 } else { 0 };
-    BatchCell::Number(scaled(bytes.iter().fold(filler, |sum, byte| (sum << 8) | i128::from(*byte)), scale))
+    let start = if sign == 0 { 0 } else { -1_i128 };
+    BatchCell::Number(scaled(bytes.iter().fold(start, |sum, byte| (sum << 8) | i128::from(*byte)), scale))
 }
 
 /// A number of 16 bits, the lowest first (IEEE 754, binary16).
@@ -455,6 +458,26 @@ mod tests {
         assert_eq!(old(2_440_588, 0), "1970-01-01T00:00:00.000000");
         assert_eq!(old(2_440_587, 86_399_000_001_000), "1969-12-31T23:59:59.000001");
         assert!(old(i32::MAX as u32, 0).parse::<i64>().is_ok());
+    }
+
+    #[test]
+    fn a_decimal_number_may_have_more_bytes_than_it_needs() {
+        let number = |bytes: &[u8], scale| match decimal(bytes, scale) {
+            BatchCell::Number(number) => number,
+            other => panic!("{other:?}"),
+        };
+        for length in [2, 16, 17, 32] {
+            let wide = |value: i16| {
+                let mut bytes = vec![if value < 0 { 0xff } else { 0 }; length];
+                bytes[length - 2..].copy_from_slice(&value.to_be_bytes());
+                bytes
+            };
+            assert!((number(&wide(12_500), 4) - 1.25).abs() < 1e-12, "{length} bytes");
+            assert!((number(&wide(-12_500), 4) + 1.25).abs() < 1e-12, "{length} bytes");
+        }
+        // What no number of ours can be is reported where a number is wanted.
+        assert!(number(&[1; 32], 4).is_infinite());
+        assert!(matches!(decimal(&[], 4), BatchCell::Empty));
     }
 
     #[test]
