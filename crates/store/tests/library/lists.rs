@@ -240,12 +240,15 @@ fn the_runs_of_a_job_are_those_of_open_sources_with_its_id() {
     put("other", "harbor", Some("k"));
     put("none", "harbor", None);
     // A field of this name means something else elsewhere.
-    put("foreign", "staminabench", Some("j"));
+    put("foreign", "table", Some("j"));
+    put("played here", "staminabench", Some("s"));
+    put("of tb", "terminal-bench", Some("t"));
     let two = put("two", "harbor", Some("j"));
     let of_job = |job: &str| -> Vec<String> {
         store.runs_of_job(job).unwrap().into_iter().map(|run| run.source_name).collect()
     };
     assert_eq!(of_job("j"), ["one", "two"]);
+    assert_eq!((of_job("s"), of_job("t")), (vec!["played here".to_owned()], vec!["of tb".to_owned()]));
     assert!(of_job("").is_empty());
     store.remove_source(two).unwrap();
     assert_eq!(of_job("j"), ["one"]);
