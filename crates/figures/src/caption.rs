@@ -487,6 +487,7 @@ fn simulated(figure: &Figure) -> Option<String> {
     match names.len() {
         0 => None,
         1 => Some(format!("{} is simulated", names[0])),
+        2 if all == 2 => Some(format!("Both {what} are simulated")),
         many if many == all => Some(format!("All {many} {what} are simulated")),
         _ => Some(format!("{} are simulated", listed(&names))),
     }

@@ -370,6 +370,16 @@ fn a_short_caption_says_what_was_simulated() {
     assert!(short(&series).ends_with("All simulated."), "{}", short(&series));
 }
 
+#[test]
+fn two_runs_that_are_all_are_both() {
+    let mut series = many::runs(2, 20, 9);
+    for one in &mut series {
+        one.label.simulated = true;
+    }
+    let spec = FigureSpec::new(many::survival(series, 9), Layout::panel(600.0), Theme::Light);
+    assert!(caption(&spec).contains("Both runs are simulated."), "{}", caption(&spec));
+}
+
 fn counts(name: &str, n: u32, events: u32) -> EpisodeCounts {
     EpisodeCounts {
         name: name.to_owned(),
