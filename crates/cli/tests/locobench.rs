@@ -189,8 +189,8 @@ fn a_plane_refuses_withdrawn_runs_beside_others_and_names_copies() {
     let to = library.path("plane.csv");
     let to = to.to_str().expect("UTF-8");
     let caption = library.text(&["figure", "plane", &first, copy_of_first, "--out", to]);
-    let said = format!("sessions are in both {first} and {copy_of_first}, and counted in each");
-    assert!(caption.contains(&said), "{caption}");
+    let in_both = format!("sessions are in both {first} and {copy_of_first}, and counted in each");
+    assert!(caption.contains(&in_both), "{caption}");
     let caption = library.text(&["figure", "plane", &first, &second, "--out", to]);
     assert!(caption.contains(&format!("{second}: 2 of 2 sessions never started")), "{caption}");
     assert!(!caption.contains("in both"), "{caption}");

@@ -411,7 +411,7 @@ fn what_is_withdrawn_is_not_missing_in_json_either() {
     assert!(home.text(&["runs"]).contains("1 of 2"), "{}", home.text(&["runs"]));
 }
 
-/// As a withdrawn episode is none of those that are missing, its task is none of the tasks of which only totals are known.
+/// What is withdrawn is not missing, also where the source only counts some tasks.
 #[test]
 fn a_withdrawn_task_beside_one_of_known_totals_is_not_missing() {
     let library = TestHome::new();
