@@ -472,7 +472,6 @@ mod tests {
                 "{bytes:?}: {cell:?}"
             );
         }
-        // What no number of ours can be is reported where a number is wanted.
         assert!(matches!(decimal(&[1; 32], 4), BatchCell::Number(number) if number.is_infinite()));
     }
 
