@@ -122,7 +122,7 @@ impl<'a> Cell<'a> {
                     Some(false)
                 } else {
                     // A column of flags with a gap is one of numbers in pandas, written with decimals.
-                    match text.trim().replace(',', ".").parse() {
+                    match text.trim().replace(',', ".").parse::<f64>() {
                         Ok(0.0) => Some(false),
                         Ok(1.0) => Some(true),
                         _ => None,
