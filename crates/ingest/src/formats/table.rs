@@ -22,6 +22,7 @@ mod row;
 mod row_values;
 mod row_warnings;
 mod rows;
+mod rows_ahead;
 mod runs;
 mod scan;
 mod shares;

@@ -17,15 +17,42 @@ const HEADER_CAP: u64 = 64 << 10;
 const BUFFER: usize = 128 << 10;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// A row of a CSV.
+pub(super) struct CsvRow {
+    record: ByteRecord,
+    pub(super) begin: RowStart,
+    /// Why it cannot be read.
+    pub(super) error: Option<RowError>,
+}
+
+impl Default for CsvRow {
+    fn default() -> Self {
+        Self { record: ByteRecord::new(), begin: RowStart { row: 0, offset: 0 }, error: None }
+    }
+}
+
+impl CsvRow {
+    pub(super) fn cell(&self, column: usize) -> Cell<'_> {
+        self.record.get(column).and_then(Cell::of_csv).unwrap_or(Cell::Empty)
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.record.as_slice().len() as u64
+    }
+
+    pub(super) fn stamp(&self, stamp: u64) -> u64 {
+        mix(stamp ^ self.record.len() as u64, self.record.as_slice())
+    }
+}
+
 /// Rows of a CSV.
 pub(super) struct CsvRows {
     header: Vec<String>,
     delimiter: u8,
     reader: Reader<BudgetedReader<Source>>,
-    record: ByteRecord,
+    row: CsvRow,
     /// Where the reader began.
     base: u64,
-    begin: RowStart,
 }
 
 fn reader(source: Source, delimiter: u8) -> Reader<BudgetedReader<Source>> {
@@ -73,9 +100,8 @@ impl CsvRows {
             header,
             delimiter,
             reader: reader(tree.open_file_at(path, mark as u64)?, delimiter),
-            record: ByteRecord::new(),
+            row: CsvRow { begin: RowStart { row: 0, offset: mark as u64 }, ..CsvRow::default() },
             base: mark as u64,
-            begin: RowStart { row: 0, offset: mark as u64 },
         };
         // The header itself.
         match rows.advance() {
@@ -88,9 +114,54 @@ impl CsvRows {
     pub(super) fn at(mut self, tree: &Tree, path: &str, begin: RowStart) -> Result<Self, ReadError> {
         self.reader = reader(tree.open_file_at(path, begin.offset)?, self.delimiter);
         self.base = begin.offset;
-        self.begin = RowStart { row: begin.row.saturating_sub(1), offset: begin.offset };
+        self.row.begin = RowStart { row: begin.row.saturating_sub(1), offset: begin.offset };
         Ok(self)
     }
+
+    /// Reads the next row into its place. `false` = there is none.
+    fn read(&mut self) -> bool {
+        let Self { header, reader, row, base, .. } = self;
+        reader.get_mut().renew();
+        row.begin.row += 1;
+        row.begin.offset = *base + reader.position().byte();
+        row.error = match reader.read_byte_record(&mut row.record) {
+            Ok(false) => return false,
+            Ok(true) => fault(&row.record, header.len()),
+            Err(error) => Some(unreadable(error)),
+        };
+        true
+    }
+
+    /// Reads the next row into another place, and takes what lies there for a later one. `false` = there is none.
+    pub(super) fn take(&mut self, row: &mut CsvRow) -> bool {
+        let is_there = self.read();
+        std::mem::swap(&mut self.row, row);
+        self.row.begin = row.begin;
+        is_there
+    }
+}
+
+/// Why a row cannot be read. `columns` are those of the header.
+fn fault(record: &ByteRecord, columns: usize) -> Option<RowError> {
+    let surplus = record.iter().skip(columns).any(|cell| !cell.is_empty());
+    if surplus {
+        let what = format!("has {} cells, and the header {columns}", record.len());
+        return Some(RowError::Row("table.cells", what));
+    }
+    let is_text = std::str::from_utf8(record.as_slice()).is_ok();
+    (!is_text).then(|| RowError::Row("file.not_utf8", "is not UTF-8".to_owned()))
+}
+
+/// Why no row after an error can be read.
+fn unreadable(error: csv::Error) -> RowError {
+    let what = error.to_string();
+    RowError::Rest(match error.into_kind() {
+        csv::ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            ReadError::Malformed { code: "table.row_too_long", what: error.to_string() }
+        }
+        csv::ErrorKind::Io(error) => error.into(),
+        _ => ReadError::Malformed { code: "csv.malformed", what },
+    })
 }
 
 impl Rows for CsvRows {
@@ -99,42 +170,15 @@ impl Rows for CsvRows {
     }
 
     fn advance(&mut self) -> Option<Result<(), RowError>> {
-        self.reader.get_mut().renew();
-        self.begin.row += 1;
-        self.begin.offset = self.base + self.reader.position().byte();
-        match self.reader.read_byte_record(&mut self.record) {
-            Ok(false) => None,
-            Ok(true) => {
-                let surplus = self.record.iter().skip(self.header.len()).any(|cell| !cell.is_empty());
-                if surplus {
-                    let what =
-                        format!("has {} cells, and the header {}", self.record.len(), self.header.len());
-                    return Some(Err(RowError::Row("table.cells", what)));
-                }
-                if std::str::from_utf8(self.record.as_slice()).is_err() {
-                    return Some(Err(RowError::Row("file.not_utf8", "is not UTF-8".to_owned())));
-                }
-                Some(Ok(()))
-            }
-            Err(error) => {
-                let what = error.to_string();
-                Some(Err(RowError::Rest(match error.into_kind() {
-                    csv::ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                        ReadError::Malformed { code: "table.row_too_long", what: error.to_string() }
-                    }
-                    csv::ErrorKind::Io(error) => error.into(),
-                    _ => ReadError::Malformed { code: "csv.malformed", what },
-                })))
-            }
-        }
+        self.read().then(|| self.row.error.take().map_or(Ok(()), Err))
     }
 
     fn begin(&self) -> RowStart {
-        self.begin
+        self.row.begin
     }
 
     fn cell(&self, column: usize) -> Cell<'_> {
-        self.record.get(column).and_then(Cell::of_csv).unwrap_or(Cell::Empty)
+        self.row.cell(column)
     }
 
     fn decimal_comma(&self) -> bool {
@@ -142,10 +186,10 @@ impl Rows for CsvRows {
     }
 
     fn bytes(&self) -> u64 {
-        self.record.as_slice().len() as u64
+        self.row.bytes()
     }
 
     fn stamp(&self, stamp: u64) -> u64 {
-        mix(stamp ^ self.record.len() as u64, self.record.as_slice())
+        self.row.stamp(stamp)
     }
 }

@@ -6,6 +6,10 @@ use super::csv_rows::CsvRows;
 use super::json_rows::{self, JsonRows};
 use super::parquet_rows::ParquetRows;
 use super::rows::{Encoding, RowStart, Rows};
+use super::rows_ahead::RowsAhead;
+
+/// Bytes of a CSV that is worth a thread.
+const LARGE: u64 = 1 << 20;
 
 /// Opens a table at its first row. JSON Lines have the columns of their first lines.
 pub(super) fn open(tree: &Tree, path: &str, encoding: Encoding) -> Result<Box<dyn Rows>, ReadError> {
@@ -38,6 +42,21 @@ pub(super) fn open_with(
         }
         Encoding::Parquet => Box::new(ParquetRows::open(tree, path)?.at(begin)),
     })
+}
+
+/// Opens it at its first row for whoever goes over all rows by itself. What takes a CSV apart runs beside it, if it is worth a
+/// thread.
+pub(super) fn open_ahead(
+    tree: &Tree,
+    path: &str,
+    encoding: Encoding,
+    columns: &[String],
+) -> Result<Box<dyn Rows>, ReadError> {
+    let is_large = tree.entry(path).is_some_and(|entry| entry.size >= LARGE);
+    if encoding == Encoding::Csv && is_large {
+        return Ok(Box::new(RowsAhead::new(CsvRows::open(tree, path)?)));
+    }
+    open_with(tree, path, encoding, columns, None)
 }
 
 /// The names of all columns of a table whose first lines have these.

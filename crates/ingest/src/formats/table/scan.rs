@@ -100,7 +100,7 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
     let mut chunk_of: HashMap<u64, u32> = HashMap::new();
     let (mut apart, mut all) = (false, PartSize::default());
     for (index, table) in tables.iter().enumerate() {
-        let mut rows = match table.rows(tree) {
+        let mut rows = match table.rows_ahead(tree) {
             Ok(rows) => rows,
             Err(error) => {
                 report.unreadable(&table.path, &error, "Its rows are left out.");

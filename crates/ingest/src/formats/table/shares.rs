@@ -125,7 +125,7 @@ impl Shares {
         let mut end = 0;
         let mut key = EpisodeKey::default();
         'tables: for (at, table) in tables.iter().enumerate() {
-            let Ok(mut rows) = table.rows(tree) else { continue };
+            let Ok(mut rows) = table.rows_ahead(tree) else { continue };
             let columns = table.mapping.columns();
             while let Some(next) = rows.advance() {
                 match next {
