@@ -31,7 +31,7 @@ mod slots;
 mod types;
 mod void;
 mod wording;
-mod words;
+pub(crate) mod words;
 
 use self::delta::Delta;
 use self::pieces::Piece;

@@ -108,7 +108,7 @@ pub struct ValueWord {
 /// An entity that belongs to another one.
 #[derive(Debug)]
 pub struct ChildWord {
-    /// The part that is joined to the name of the other entity. `about` has `{}` in place of that name.
+    /// The part that is joined to the name of the other entity. `about` has `{}` in place of that name with its article.
     pub word: EntityWord,
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::fields::value;
 use super::guards;
-use super::names::{is_free_in, value_word, word};
+use super::names::{is_free_in, joined, value_word, word};
 use crate::draw::Draw;
 use crate::ir::{Action, CreatedValue, Effect, Entity, Field, Guard, Kind, Operand, Param, Schema, is_name};
 use crate::vocabulary::{FieldWord, Holds};
@@ -358,7 +358,7 @@ pub(super) fn other_name(
                 .map(|(name, _, _)| name)
                 .collect();
             // Longer, but still what it does.
-            names.push(format!("{}_{}", action.key, entity.name));
+            names.push(joined(&action.key, &entity.name));
             names
         }
     };

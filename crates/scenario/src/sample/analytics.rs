@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::fields::is_quantity;
-use super::names::is_free;
+use super::names::{is_free, joined};
 use crate::draw::Draw;
 use crate::ir::{Analytic, Entity, Field, Kind, Measure, Only, Schema};
 
@@ -40,10 +40,10 @@ fn neutral(draw: &mut Draw, entity: &Entity, analytic: &Analytic) -> Vec<String>
     let mut words = NEUTRAL;
     draw.shuffle(&mut words);
     let subject = match analytic.measure.field() {
-        Some(field) => format!("{}_{field}", entity.name),
+        Some(field) => joined(&entity.name, field),
         None => entity.name.clone(),
     };
-    words.iter().map(|word| format!("{subject}_{word}")).collect()
+    words.iter().map(|word| joined(&subject, word)).filter(|name| *name != subject).collect()
 }
 
 /// `average_weight_by_carrier`; in the other `way`, `mean_weight_per_carrier`.
@@ -73,7 +73,7 @@ fn telling_names(entity: &Entity, analytic: &Analytic, way: usize) -> Vec<String
 }
 
 fn both(word: &str, entity: &Entity, field: &str) -> Vec<String> {
-    vec![format!("{word}_{field}"), format!("{word}_{}_{field}", entity.name)]
+    vec![joined(word, field), joined(word, &joined(&entity.name, field))]
 }
 
 /// What can be measured, other than this.

@@ -1,7 +1,8 @@
 //! Which words a schema's parts come from, and which are still free.
 
 use crate::check::TAKEN_BY_CASES;
-use crate::ir::{Analytic, Entity, Field, Kind, Schema, is_name};
+use crate::ir::{Analytic, Entity, Field, Kind, Schema, is_name, words};
+use crate::text::words::with_article;
 use crate::vocabulary::{EntityWord, FieldWord, Holds, ValueWord, vocabulary};
 
 /// A word for an entity, with those that are made of two.
@@ -39,7 +40,7 @@ impl Noun {
         Self {
             name: join(word.name),
             plural: join(word.plural),
-            about: word.about.replace("{}", &stem.replace('_', " ")),
+            about: word.about.replace("{}", &with_article(&words(stem))),
             others: word.others.iter().map(|(one, many)| (join(one), join(many))).collect(),
             refers: Vec::new(),
             fields: word.fields.clone(),
@@ -104,6 +105,7 @@ pub(super) fn child_nouns(schema: &Schema, parent: &Entity) -> Vec<Noun> {
     vocabulary()
         .children
         .iter()
+        .filter(|child| !repeats_a_word(&parent.name, &child.word))
         .map(|child| Noun::child(&parent.name, Some(&parent.key), &child.word))
         .filter(|noun| {
             is_free(schema, &noun.name)
@@ -111,6 +113,24 @@ pub(super) fn child_nouns(schema: &Schema, parent: &Entity) -> Vec<Noun> {
                 && noun.others.iter().all(|(one, many)| is_name(one) && is_name(many))
         })
         .collect()
+}
+
+/// Whether a name that is made of both would have a word twice, now or after a rename: `exam_photo_photo`.
+fn repeats_a_word(stem: &str, word: &EntityWord) -> bool {
+    let others = word.others.iter().map(|(one, _)| *one);
+    std::iter::once(word.name)
+        .chain(others)
+        .flat_map(|name| name.split('_'))
+        .any(|part| stem.split('_').any(|there| there == part))
+}
+
+/// Two names as one, in which no word follows itself: `film_rating` and `rating_count` are `film_rating_count`.
+pub(super) fn joined(first: &str, second: &str) -> String {
+    let last = first.rsplit('_').next().unwrap_or(first);
+    match second.strip_prefix(last).filter(|rest| rest.is_empty() || rest.starts_with('_')) {
+        Some(rest) => format!("{first}{rest}"),
+        None => format!("{first}_{second}"),
+    }
 }
 
 /// The word that an entity came from; nothing if it is not of the vocabulary.

@@ -45,7 +45,7 @@ type Check = (&'static str, fn(&[Turns]));
 /// bears its name, so that all of them are made and each that fails says so.
 #[test]
 fn six_scenarios_of_a_hundred_turns_are_as_they_should_be() {
-    let checks: [Check; 8] = [
+    let checks: [Check; 9] = [
         ("the_same_seed_gives_the_same_bytes", the_same_seed_gives_the_same_bytes),
         ("seed_0_is_what_it_was", seed_0_is_what_it_was),
         ("every_schema_is_valid_and_every_turn_whole", every_schema_is_valid_and_every_turn_whole),
@@ -54,6 +54,7 @@ fn six_scenarios_of_a_hundred_turns_are_as_they_should_be() {
         ("a_turn_changes_nothing_twice", a_turn_changes_nothing_twice),
         ("sizes_follow_the_schedule", sizes_follow_the_schedule),
         ("no_name_comes_back_with_another_meaning", no_name_comes_back_with_another_meaning),
+        ("no_word_is_doubled_and_articles_fit", no_word_is_doubled_and_articles_fit),
     ];
     let scenarios: &[Turns] = &scenarios();
     let failed: Vec<&str> = std::thread::scope(|scope| {
@@ -265,6 +266,52 @@ fn no_name_comes_back_with_another_meaning(scenarios: &[Turns]) {
         // No name is made unique by a number.
         assert!(meaning.keys().all(|name| !name.contains(|c: char| c.is_ascii_digit())));
     }
+}
+
+/// `exam_photo_photo`, `average_average_score`, a picture of a exam.
+fn no_word_is_doubled_and_articles_fit(scenarios: &[Turns]) {
+    let (mut children, mut names) = (0, BTreeSet::new());
+    for (schema, _) in scenarios.iter().flatten() {
+        for entity in &schema.entities {
+            names.extend([&entity.name, &entity.plural]);
+            let is_child = |child: &crate::vocabulary::ChildWord| {
+                let before = child.word.about.split_once("{}").map_or("", |(before, _)| before);
+                !before.is_empty() && entity.about.starts_with(before)
+            };
+            children += usize::from(crate::vocabulary::vocabulary().children.iter().any(is_child));
+            let words: Vec<&str> = entity.about.split(' ').collect();
+            for pair in words.windows(2) {
+                let is_wrong = pair[0] == "a" && pair[1].starts_with(['a', 'e', 'i']);
+                assert!(!is_wrong, "{}: {}", entity.name, entity.about);
+            }
+        }
+        names.extend(schema.analytics.iter().map(|analytic| &analytic.name));
+    }
+    for name in names {
+        let words: Vec<&str> = name.split('_').collect();
+        assert!(words.windows(2).all(|pair| pair[0] != pair[1]), "{name}");
+    }
+    assert!(children > 0, "no entity that belongs to another one");
+}
+
+#[test]
+fn a_name_of_two_has_no_word_twice_in_a_row() {
+    for (first, second, name) in [
+        ("film_rating", "rating", "film_rating"),
+        ("film_rating", "rating_count", "film_rating_count"),
+        ("average", "average_score", "average_score"),
+        ("film", "films_shown", "film_films_shown"),
+        ("film", "rating", "film_rating"),
+    ] {
+        assert_eq!(super::names::joined(first, second), name);
+    }
+    // A photo of what is called a photo, or a picture.
+    let mut schema = crate::ir::example();
+    schema.entities[0].name = "exam_picture".to_owned();
+    let nouns = super::names::child_nouns(&schema, &schema.entities[0]);
+    assert!(!nouns.is_empty());
+    assert!(nouns.iter().all(|noun| noun.name != "exam_picture_photo"));
+    assert!(nouns.iter().any(|noun| noun.about == "what somebody says about an exam picture"));
 }
 
 #[test]

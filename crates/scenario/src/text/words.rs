@@ -33,7 +33,7 @@ pub(super) fn article(word: &str) -> &'static str {
 }
 
 /// `an order`.
-pub(super) fn with_article(word: &str) -> String {
+pub(crate) fn with_article(word: &str) -> String {
     format!("{} {word}", article(word))
 }
 
