@@ -193,16 +193,16 @@ fn a_rename_says_how_far_it_reaches() {
         let (change, after) = one_turn(&before, &json);
         let limits = match &change {
             Change::Entity(EntityChange::RenameEntity { .. }) => {
-                "Names of fields and analytics stay as they are"
+                "Names of fields, enum values, actions and analytics stay as they are"
             }
             Change::Field(FieldChange::RenameField { .. }) => {
-                "Names of analytics, of other fields and of action parameters stay as they are"
+                "Names of actions, of analytics, of other fields and of action parameters stay as they are"
             }
             Change::Field(FieldChange::RenameEnumValue { .. }) => {
                 "Values of other fields and names of fields, actions and analytics stay as they are"
             }
             Change::Action(ActionChange::RenameAction { .. }) => {
-                "Names of fields, enum values and analytics stay as they are"
+                "Names of fields, enum values, analytics and other actions stay as they are"
             }
             _ => continue,
         };

@@ -7,6 +7,9 @@
 //! Rules of phrasings, to which the tests hold them by reading them: each names the operation and its object by their
 //! terms (add, rename; field, filter, condition) and the entity; together with its clauses it names every fact of the change;
 //! nothing in it can be taken for another kind of change. Reasons name no part of the API and demand nothing.
+//!
+//! A reason stands behind what is new: at the end, or before the sentence that says what was. Behind that sentence, “that is
+//! how it is done” would speak of what was. A reason says “this”, “the old one” or “the new one” where “it” could be either.
 
 mod behavior;
 mod conventions;

@@ -19,6 +19,7 @@ use serde_json::Value;
 use self::expected::expected;
 use self::known::KnownEntities;
 use self::reader::read;
+use self::request_parts::sentences;
 use crate::Seed;
 use crate::change::tests::{change, good, second_turn};
 use crate::change::{Change, ChangeKind, apply, next_turn};
@@ -289,6 +290,21 @@ fn the_reader_reads_each_fact_from_the_text() {
         }
     }
     assert!(read_otherwise > 700, "{read_otherwise}");
+}
+
+/// Else “That is how it is done” would speak of what was, or of what stays.
+#[test]
+fn a_reason_stands_behind_what_is_new() {
+    for json in good() {
+        for template in wording::for_change(&change(&json)).requests {
+            let (before, _) = template.split_once("{why}").unwrap_or((template, ""));
+            let last = sentences(before).last().copied().unwrap_or_default();
+            let is_old = ["Today ", "Until now", "So far", "Old: "].iter().any(|old| last.starts_with(old));
+            let is_fault = ["not useful", "not suit", "not right"].iter().any(|fault| last.contains(fault));
+            assert!(!is_old || last.contains("{new}"), "{template}");
+            assert!(!is_fault && !last.ends_with(" stays."), "{template}");
+        }
+    }
 }
 
 #[test]

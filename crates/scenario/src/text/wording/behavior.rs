@@ -35,7 +35,7 @@ pub(super) fn for_analytic(change: &AnalyticChange) -> &'static Wording {
 const PROCESS: &[&str] = &[
     "That is how the work is really done.",
     "The team leads agreed on it yesterday.",
-    "We had two incidents because of this.",
+    "We had two incidents because of the old behavior.",
     "It follows the new handbook.",
     "People have done this by hand so far.",
     "The process changed at the beginning of the month.",
@@ -95,16 +95,17 @@ const RENAME_ACTION: Wording = Wording {
         "{^many}: rename the action {old} → {new} (`POST {path}`).",
     ],
     reasons: &[
-        "It is the word on the button.",
+        "The new one is the word on the button.",
         "Both words were in use; now we have settled on one.",
         "What it does stays the same.",
         "The old verb was easily misunderstood.",
-        "The manual uses this word.",
+        "The manual uses the new word.",
     ],
 };
 
 /// What the rename of an action reaches.
-pub(super) const REACH_OF_ACTION: &str = "Names of fields, enum values and analytics stay as they are.";
+pub(super) const REACH_OF_ACTION: &str =
+    "Names of fields, enum values, analytics and other actions stay as they are.";
 
 const ADD_GUARD: Wording = Wording {
     summary: "Adds a condition to the action {verb} of {many}: {cond}.",
@@ -134,12 +135,12 @@ const REMOVE_GUARD: Wording = Wording {
 const CHANGE_GUARD: Wording = Wording {
     summary: "Replaces a condition of the action {verb} of {many}: not “{old_cond}” any more, but “{cond}”.",
     requests: &[
-        "Replace a condition of the action {verb} of {many}. Until now it was: {old_cond}.{why} From now on: {clause}",
-        "In the action {verb} of {many}, the condition “{old_cond}” is replaced.{why} The new one: {clause}",
-        "For the action {verb} of {many}, the condition that {old_cond} was not right.{why} It is replaced by this one: \
+        "Replace a condition of the action {verb} of {many}. Until now it was: {old_cond}. From now on: {clause}",
+        "In the action {verb} of {many}, the condition “{old_cond}” is replaced. The new one: {clause}",
+        "For the action {verb} of {many}, the condition that {old_cond} was not right. It is replaced by this one: \
          {clause}",
-        "Could you change a condition of the action {verb} of {many}? Today it checks that {old_cond}.{why} It should \
-         check this instead: {clause}",
+        "Could you change a condition of the action {verb} of {many}? Today it checks that {old_cond}. It should check \
+         this instead: {clause}",
         "{^many}, action {verb}, condition changed. Old: {old_cond}. New: {clause}",
     ],
     reasons: PROCESS,
@@ -172,10 +173,10 @@ const REMOVE_EFFECT: Wording = Wording {
 const CHANGE_EFFECT: Wording = Wording {
     summary: "Changes an effect of the action {verb} of {many}: it {effect} (until now it {old_effect}).",
     requests: &[
-        "Change an effect of the action {verb} of {many}: until now it {old_effect}.{why} From now on: {clause}",
-        "An effect of the action {verb} of {many} is replaced. Old: it {old_effect}.{why} New: {clause}",
-        "An effect of {verb} of {many} is wrong: it {old_effect}.{why} Change it as follows: {clause}",
-        "Could you correct an effect of the action {verb} of {many}? Today it {old_effect}.{why} Instead, {clause}",
+        "Change an effect of the action {verb} of {many}: until now it {old_effect}. From now on: {clause}",
+        "An effect of the action {verb} of {many} is replaced. Old: it {old_effect}. New: {clause}",
+        "An effect of {verb} of {many} is wrong: it {old_effect}. Change it as follows: {clause}",
+        "Could you correct an effect of the action {verb} of {many}? Today it {old_effect}. Instead, {clause}",
         "{^many}, action {verb}, effect changed. Old: it {old_effect}. New: {clause}",
     ],
     reasons: PROCESS,
@@ -216,7 +217,13 @@ const RENAME_ANALYTIC: Wording = Wording {
         "New path for an analytic: `{path}` replaces `{old_path}`.",
         "Analytic, new path: `{old_path}` → `{path}`.",
     ],
-    reasons: FIGURES,
+    reasons: &[
+        "The old name was misleading.",
+        "The new name is what everybody here says anyway.",
+        "The new dashboard uses the new name.",
+        "Both names were in use; now we have settled on one.",
+        "The glossary was agreed on last week.",
+    ],
 };
 
 const CHANGE_MEASURE: Wording = Wording {
@@ -236,7 +243,7 @@ const CHANGE_GROUPING: Wording = Wording {
     requests: &[
         "Change the grouping of the analytic `{path}`: {grouping}.{why} {clause}",
         "The analytic `{path}` gets another grouping: {grouping} from now on.{why} {clause}",
-        "The grouping of the analytic `{path}` is not useful.{why} It should be {grouping}: {clause}",
+        "The grouping of the analytic `{path}` is not useful. It should be {grouping}.{why} {clause}",
         "Could you change the grouping of the analytic `{path}`? It should be {grouping}.{why} {clause}",
         "Analytic `{path}`, new grouping: {grouping}.{why} {clause}",
     ],
@@ -278,5 +285,11 @@ const DROP_ANALYTIC_FILTER: Wording = Wording {
         "Could you drop the query parameter {old_parameter} from the analytic `{path}`?{why} {clause}",
         "Analytic `{path}`: the query parameter {old_parameter} is dropped.{why} {clause}",
     ],
-    reasons: FIGURES,
+    reasons: &[
+        "The new dashboard does without it.",
+        "The last client that used it was switched off.",
+        "The logs show no use of it in months.",
+        "It caused more questions than it answered.",
+        "It was slow, and nobody used it.",
+    ],
 };

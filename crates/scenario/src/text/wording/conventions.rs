@@ -19,10 +19,10 @@ pub(super) fn for_convention(change: &ConventionChange) -> &'static Wording {
 
 const ALIGNED: &[&str] = &[
     "All our APIs are to work alike.",
-    "The gateway in front of it expects this.",
+    "The gateway in front of the API expects this.",
     "It follows the new guidelines of the platform team.",
     "The client library that we want to use needs it.",
-    "It was the most frequent complaint of the people who use the API.",
+    "The old way was the most frequent complaint of the people who use the API.",
     "The review board asked for it.",
     "We are preparing to open the API to partners.",
 ];
@@ -39,7 +39,7 @@ const RECORDS_REMOVED: &[&str] = &[
     "What is deleted should be gone.",
     "The law requires it.",
     "Nobody ever looked at the old ones.",
-    "It made everything more complicated than necessary.",
+    "Soft delete made everything more complicated than necessary.",
     "The archive is kept elsewhere now.",
 ];
 
@@ -85,7 +85,7 @@ const CHANGE_ERROR_CODE: Wording = Wording {
         "Change the error code for *{which}* from `{old}` to `{new}`.",
         "The error code of *{which}* errors is `{new}` from now on, instead of `{old}`.",
         "For *{which}* errors, the error code `{new}` replaces `{old}`.",
-        "Could you change the error code for *{which}* to `{new}`? Today it is `{old}`.",
+        "Could you change the error code for *{which}* to `{new}`?{why} Today it is `{old}`.",
         "Error code for *{which}*: `{old}` → `{new}`.",
     ],
     reasons: ALIGNED,
@@ -97,7 +97,7 @@ const CHANGE_STATUS: Wording = Wording {
         "Change the status code of {which} from `{old}` to `{new}`.",
         "The status code of {which} is `{new}` from now on, instead of `{old}`.",
         "For {which}, the status code `{new}` replaces `{old}`.",
-        "Could you change the status code of {which} to `{new}`? Today it is `{old}`.",
+        "Could you change the status code of {which} to `{new}`?{why} Today it is `{old}`.",
         "Status code of {which}: `{old}` → `{new}`.",
     ],
     reasons: ALIGNED,
@@ -120,7 +120,7 @@ const CHANGE_PAGINATION: Wording = Wording {
     requests: &[
         "Change the pagination of all lists.{why} {clause}",
         "The pagination of lists works differently from now on.{why} {clause}",
-        "The present pagination of lists does not suit the clients.{why} The new one: {clause}",
+        "The present pagination of lists does not suit the clients. The new one: {clause}",
         "Could you change the pagination of all lists?{why} {clause}",
         "New pagination for all lists: `{page}` and `{size}`.{why} {clause}",
     ],
@@ -136,8 +136,8 @@ const CHANGE_FIELD_CASE: Wording = Wording {
          included). For example: {examples}.",
         "The naming of JSON fields, action parameters and query parameters changes from {old_case} to {case}. Every name of \
          more than one word changes, such as {examples}.",
-        "Could you use {case} for all JSON fields, action parameters and query parameters? Today they are in {old_case}. \
-         Examples: {examples}.",
+        "Could you use {case} for all JSON fields, action parameters and query parameters?{why} Today they are in \
+         {old_case}. Examples: {examples}.",
         "Naming of JSON fields, action parameters and query parameters: {old_case} → {case}. Examples: {examples}.",
     ],
     reasons: ALIGNED,

@@ -35,9 +35,9 @@ pub(super) fn for_field(change: &FieldChange) -> &'static Wording {
 }
 
 const WANTED: &[&str] = &[
-    "The people who work with it every day have asked for this.",
+    "The people who use the API every day have asked for this.",
     "It came up in the last three support calls.",
-    "At the moment they keep track of it in a spreadsheet.",
+    "At the moment, people use a spreadsheet for this.",
     "The next release of the app depends on it.",
     "A partner already sends us this, and we throw it away.",
     "The auditors want to see it.",
@@ -46,19 +46,19 @@ const WANTED: &[&str] = &[
 ];
 
 const UNUSED: &[&str] = &[
-    "Nobody uses it.",
-    "The logs show no use of it in months.",
-    "It was an experiment, and the experiment is over.",
-    "It only confuses new people.",
-    "Another system takes care of it now.",
-    "It costs more to maintain than it is worth.",
+    "Nobody uses this.",
+    "The logs show no use of this in months.",
+    "This was an experiment, and the experiment is over.",
+    "This only confuses new people.",
+    "Another system takes care of this now.",
+    "This costs more to maintain than it is worth.",
     "The legal department asked us to do this.",
 ];
 
 const NAMES: &[&str] = &[
     "The old name was misleading.",
-    "That is what everybody here says anyway.",
-    "It should match the words on our forms.",
+    "The new name is what everybody here says anyway.",
+    "The new name is the one on our forms.",
     "The glossary was agreed on last week.",
     "New colleagues stumbled over the old word every time.",
     "Only the name changes, not what it means.",
@@ -67,7 +67,7 @@ const NAMES: &[&str] = &[
 const SHAPES: &[&str] = &[
     "The present form does not fit what people enter.",
     "Two clients already work around it.",
-    "It was a first guess, and it turned out to be wrong.",
+    "The old one was a first guess, and it turned out to be wrong.",
     "The import of the old data needs it like this.",
     "We learned this the hard way last month.",
     "It makes the form on the website much simpler.",
@@ -82,7 +82,7 @@ const ADD_ENTITY: Wording = Wording {
          other entity.",
         "New entity “{one}” (plural “{many}”), collection `{path}`, standard routes included.{why}",
         "Could you add {many} to the API as a new entity?{why} The collection is `{path}`, and all standard routes apply.",
-        "So far, the API has no {many}.{why} Introduce them as a new entity at `{path}`, with all standard routes.",
+        "So far, the API has no {many}. Introduce them as a new entity at `{path}`, with all standard routes.{why}",
         "{^many} need a new entity of their own at `{path}`, with the standard routes.{why}",
     ],
     reasons: WANTED,
@@ -118,7 +118,8 @@ const RENAME_ENTITY: Wording = Wording {
 
 /// What the rename of an entity reaches.
 pub(super) const REACH_OF_ENTITY: &str = "This applies to all paths of the collection (`{path}`, `{path_of_one}` and the paths below it) and to nested routes \
-     for these records. Names of fields and analytics stay as they are, even if they contain the old name.";
+     for these records. Names of fields, enum values, actions and analytics stay as they are, even if they \
+     contain the old name.";
 
 const ADD_FIELD: Wording = Wording {
     summary: "Adds the field {f} to {many}: {kind}.",
@@ -161,8 +162,8 @@ const RENAME_FIELD: Wording = Wording {
 };
 
 /// What the rename of a field reaches.
-pub(super) const REACH_OF_FIELD: &str = "The new name applies to request bodies, responses and query parameters. Names of analytics, of other fields and of \
-     action parameters stay as they are, even if they contain the old name.";
+pub(super) const REACH_OF_FIELD: &str = "The new name applies to request bodies, responses and query parameters. Names of actions, of analytics, of other \
+     fields and of action parameters stay as they are, even if they contain the old name.";
 
 const RETYPE_FIELD: Wording = Wording {
     summary: "Changes the type of {f} of {many} from {old_word} to this: {kind}.",
@@ -283,11 +284,12 @@ const NEST: Wording = Wording {
 const UNNEST: Wording = Wording {
     summary: "Removes the nested routes `{path}` for {many}; the field {f} stays.",
     requests: &[
-        "Remove the nested routes at `{path}`; {many} keep their own collection and the field {f}.",
-        "The nested routes for {many} at `{path}` are discontinued. The field {f} itself stays.",
-        "Drop the nested routes `{path}` of {many}; the field {f} stays.",
-        "Could you remove the nested routes for {many} at `{path}`? The ordinary list is enough, and the field {f} stays.",
-        "We no longer want nested routes for {many} under {target_many}: remove `{path}`. The field {f} stays.",
+        "Remove the nested routes at `{path}`.{why} {^many} keep their own collection and the field {f}.",
+        "The nested routes for {many} at `{path}` are discontinued.{why} The field {f} itself stays.",
+        "Drop the nested routes `{path}` of {many}.{why} The field {f} stays.",
+        "Could you remove the nested routes for {many} at `{path}`?{why} The ordinary list is enough, and the field {f} \
+         stays.",
+        "We no longer want nested routes for {many} under {target_many}: remove `{path}`.{why} The field {f} stays.",
     ],
     reasons: UNUSED,
 };
@@ -315,5 +317,11 @@ const CHANGE_COMPUTED: Wording = Wording {
         "{^many}, computed field {f}: new formula.",
         "We agreed on another formula for the computed field {f} of {many}.",
     ],
-    reasons: SHAPES,
+    reasons: &[
+        "The old one was a first guess, and it turned out to be wrong.",
+        "Two clients already work around it.",
+        "The figures on the website did not add up.",
+        "We learned this the hard way last month.",
+        "The auditors insisted on it.",
+    ],
 };

@@ -49,7 +49,7 @@ const UNSEARCHED: &[&str] = &[
 
 const STRICT: &[&str] = &[
     "We found a lot of nonsense in the data.",
-    "It has cost us money more than once.",
+    "Bad data has cost us money more than once.",
     "A partner rejects data that breaks this rule.",
     "Somebody entered rubbish, and it went unnoticed for weeks.",
     "This has been a written rule all along; the API just did not enforce it.",
@@ -61,7 +61,7 @@ const LAX: &[&str] = &[
     "Serious entries were turned away.",
     "Support had to enter such cases by hand.",
     "The old rule was stricter than anything that we need.",
-    "It kept an important customer from working with us.",
+    "The old rule kept an important customer from working with us.",
     "There are honest exceptions.",
 ];
 
@@ -84,8 +84,8 @@ const REMOVE_FILTER: Wording = Wording {
         "Remove the filter `{param}` from the list of {many}.",
         "The list of {many} should no longer have the filter `{param}`.",
         "We no longer need the filter `{param}` in the list of {many}; please remove it.",
-        "Could you drop the filter `{param}` from the list of {many}? The field itself stays.",
-        "{^many}: the filter `{param}` is dropped; the field itself stays.",
+        "Could you drop the filter `{param}` from the list of {many}?{why} The field itself stays.",
+        "{^many}: the filter `{param}` is dropped.{why} The field itself stays.",
     ],
     reasons: UNSEARCHED,
 };
@@ -133,8 +133,8 @@ const TIGHTEN: Wording = Wording {
     requests: &[
         "Tighten the rule for {f} of {many}: {kind} instead of {old_kind}.",
         "{f} of {many} accepts too much today: {old_kind}. Tighten this to: {kind}.",
-        "Could you validate {f} of {many} more strictly? The new rule is: {kind}. Until now: {old_kind}.",
-        "Stricter validation for {f} of {many}: {kind}. Until now: {old_kind}.",
+        "Could you validate {f} of {many} more strictly? The new rule is: {kind}.{why} Until now: {old_kind}.",
+        "Stricter validation for {f} of {many}: {kind}.{why} Until now: {old_kind}.",
         "{^many}, {f}, stricter rule: {old_kind} → {kind}.",
         "Please narrow down what {f} of {many} accepts. Old rule: {old_kind}. New rule: {kind}.",
     ],
@@ -146,8 +146,8 @@ const LOOSEN: Wording = Wording {
     requests: &[
         "Relax the rule for {f} of {many}: {kind} instead of {old_kind}.",
         "{f} of {many} accepts too little today: {old_kind}. Relax this to: {kind}.",
-        "Could you validate {f} of {many} less strictly? The new rule is: {kind}. Until now: {old_kind}.",
-        "Less strict validation for {f} of {many}: {kind}. Until now: {old_kind}.",
+        "Could you validate {f} of {many} less strictly? The new rule is: {kind}.{why} Until now: {old_kind}.",
+        "Less strict validation for {f} of {many}: {kind}.{why} Until now: {old_kind}.",
         "{^many}, {f}, less strict rule: {old_kind} → {kind}.",
         "Please widen what {f} of {many} accepts. Old rule: {old_kind}. New rule: {kind}.",
     ],
@@ -212,14 +212,14 @@ const CHANGE_DEFAULT: Wording = Wording {
         "Change the default of {f} of {many} from {from} to {to}.",
         "{f} of {many} has the default {to} from now on, instead of {from}.",
         "When {f} of {a_one} is omitted, it gets the default {to} from now on; until now it got {from}.",
-        "Could you set the default of {f} of {many} to {to}? Today it is {from}.",
+        "Could you set the default of {f} of {many} to {to}?{why} Today it is {from}.",
         "{^many}, {f}: default {from} → {to}.",
         "Most people correct {f} of {many} by hand, because the default {from} is wrong. The default should be {to}.",
     ],
     reasons: &[
-        "It is what people mean when they say nothing.",
+        "The new one is what people mean when they say nothing.",
         "The old behavior surprised new users.",
-        "It saves a click in nine cases out of ten.",
+        "The new one saves a click in nine cases out of ten.",
         "The rulebook changed this month.",
         "The old one was never decided on purpose.",
     ],
