@@ -114,8 +114,7 @@ fn chains<'a>(
             OnDelete::Restrict => (
                 "cascade.restricted",
                 format!(
-                    // words: ok (packs have this text)
-                    "Deleting {} is a conflict if {} that refers to it can not be deleted",
+                    "Deleting {} is a conflict if {} that refers to it cannot be deleted",
                     target.a, facts.a
                 ),
             ),

@@ -89,8 +89,7 @@ fn immutable<'a>(
         }
     };
     if let Some(other) = other {
-        // words: ok (packs have this text)
-        let title = format!("`{name}` of {a} can not be changed");
+        let title = format!("`{name}` of {a} cannot be changed");
         let mut draft = Draft::from_field(plan, facts, part, "immutable", Aspect::Immutable, title);
         draft.says(&["bodies.immutable"]);
         draft.make_one(facts, 1, part, first.clone());

@@ -60,8 +60,7 @@ operators! {
     UniqueDropped "Two records may have the same value.",
     UniqueConfused "Uniqueness looks at the wrong records or requests.",
     ImmutableDropped "A field that is set once can be changed.",
-    // words: ok (the text of a mutant)
-    ImmutableInvented "A field can not be changed.",
+    ImmutableInvented "A field cannot be changed.",
     ImmutableConfused "Fields that are set once are treated wrongly in some requests.",
     ReferenceUnchecked "A reference may name a record that is not there.",
     ComputedWrong "A computed field is computed in another way.",

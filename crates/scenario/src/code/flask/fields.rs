@@ -93,8 +93,7 @@ pub(super) fn rules(out: &mut Output, app: &App, column: &Column, kind: &Kind, s
         }
         Kind::Enum { .. } => {
             let test = format!("value not in {}", column.choices);
-            // words: ok (packs have this text)
-            fails(out, spaces, &test, &format!("{shown} is none of the values it can have"));
+            fails(out, spaces, &test, &format!("{shown} is not one of its values"));
         }
         Kind::StringList { min_items, max_items } => {
             let test = "not isinstance(value, list) or not all(isinstance(item, str) for item in value)";
@@ -161,8 +160,7 @@ fn check_unchanged(out: &mut Output, unit: &Unit) {
             &mut out.text,
             8,
             "raise invalid(",
-            // words: ok (packs have this text)
-            &[quoted(&format!("{} can not be changed", column.shown))],
+            &[quoted(&format!("{} cannot be changed", column.shown))],
             ")",
         );
     }

@@ -71,8 +71,7 @@ class ApiError(Exception):
         kind("conflict", text, status.conflict, &codes.conflict);
     }
     if used.refused || used.refused_if_invalid {
-        // words: ok (packs have this text)
-        let text = "An action can not be done as things stand.";
+        let text = "An action cannot be carried out as things are.";
         kind("refused", text, status.refused, &codes.refused);
     }
     out.push_str(

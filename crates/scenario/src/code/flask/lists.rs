@@ -66,8 +66,7 @@ fn write_filter(out: &mut Output, column: &Column, filter: &Filter, parameter: &
     }
     if !column.choices.is_empty() {
         line!(out.text, "        if wanted not in {}:", column.choices);
-        // words: ok (packs have this text)
-        let message = format!("{} is none of the values it can have", column.shown);
+        let message = format!("{} is not one of its values", column.shown);
         call(&mut out.text, 12, "raise invalid(", &[quoted(&message)], ")");
     }
     let test = match filter.op {
