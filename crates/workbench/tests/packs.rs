@@ -148,7 +148,7 @@ fn clauses_are_shown_as_the_pack_wrote_them() {
     let (says, text) = cited(&lab, &at(&path, 2));
     assert!(says.len() > 20 && says.iter().all(|(_, words)| words.is_some()));
     assert!(says.iter().all(|(_, words)| text.contains(words.as_deref().unwrap_or("never"))));
-    // A pack of the version before has words of its own.
+    // A pack of an earlier version has words of its own.
     let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenario/tests/packs/stamina-pack-3.zip");
     let (says, text) = cited(&lab, &at(&earlier, 2));
     assert!(says.len() > 20 && says.iter().any(|(_, words)| words.is_none()));

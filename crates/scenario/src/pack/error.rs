@@ -56,7 +56,7 @@ pub enum PackError {
     #[error("It is no scenario pack: {0}")]
     NotAPack(String),
     /// A pack of another format.
-    #[error("It is a pack of the format {0}; this program reads {PACK_VERSION} and {earlier}", earlier = EARLIER_VERSIONS.join(", "))]
+    #[error("It is a pack of the format {0}; this program reads {earlier} and {PACK_VERSION}", earlier = EARLIER_VERSIONS.join(", "))]
     Version(String),
     /// No such scenario or turn.
     #[error("{0}")]

@@ -26,7 +26,7 @@ path: string,
  */
 problem: string | null, 
 /**
- * `stamina-pack/4`.
+ * `stamina-pack/5`.
  */
 format: string, 
 /**
