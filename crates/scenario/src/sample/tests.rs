@@ -271,10 +271,11 @@ fn no_name_comes_back_with_another_meaning(scenarios: &[Turns]) {
 
 /// `exam_photo_photo`, `average_average_score`, a picture of a exam.
 fn no_word_is_doubled_and_articles_fit(scenarios: &[Turns]) {
-    let (mut children, mut names) = (0, BTreeSet::new());
+    let mut children = 0;
+    let mut names: BTreeSet<&str> = BTreeSet::new();
     for (schema, _) in scenarios.iter().flatten() {
         for entity in &schema.entities {
-            names.extend([&entity.name, &entity.plural]);
+            names.extend([entity.name.as_str(), entity.plural.as_str()]);
             let is_child = |child: &crate::vocabulary::ChildWord| {
                 let before = child.word.about.split_once("{}").map_or("", |(before, _)| before);
                 !before.is_empty() && entity.about.starts_with(before)
@@ -286,7 +287,7 @@ fn no_word_is_doubled_and_articles_fit(scenarios: &[Turns]) {
                 assert!(!is_wrong, "{}: {}", entity.name, entity.about);
             }
         }
-        names.extend(schema.analytics.iter().map(|analytic| &analytic.name));
+        names.extend(schema.analytics.iter().map(|analytic| analytic.name.as_str()));
     }
     for name in names {
         let words: Vec<&str> = name.split('_').collect();

@@ -297,7 +297,7 @@ fn the_reader_reads_each_fact_from_the_text() {
 fn a_reason_stands_behind_what_is_new() {
     for json in good() {
         for template in wording::for_change(&change(&json)).requests {
-            let (before, _) = template.split_once("{why}").unwrap_or((template, ""));
+            let (before, _) = template.split_once("{why}").unwrap_or((*template, ""));
             let last = sentences(before).last().copied().unwrap_or_default();
             let is_old = ["Today ", "Until now", "So far", "Old: "].iter().any(|old| last.starts_with(old));
             let is_fault = ["not useful", "not suit", "not right"].iter().any(|fault| last.contains(fault));
