@@ -319,6 +319,9 @@ fn read_all(
             scope.spawn(move || read_jobs(tree, jobs, met, (next, readers), stop, &sender));
         }
         drop(sender);
+        // To free a part takes long enough that the writing thread leaves it to another one.
+        let (written_sender, written_parts) = sync_channel(0);
+        scope.spawn(move || written_parts.into_iter().for_each(drop::<PartReading>));
         // When writing fails, the receiver goes with this closure and the readers find their queue closed.
         for done in receiver {
             let job = &jobs[done.job];
@@ -337,6 +340,8 @@ fn read_all(
                 store.limit_warnings(source, MOST_WARNINGS)?;
                 warnings = 0;
             }
+            // It ends after this thread.
+            let _ = written_sender.send(done);
             written += 1;
             progress(written, total);
         }

@@ -256,7 +256,7 @@ fn attempt(text: &str) -> Result<(Verdict, Option<EndReason>)> {
 }
 
 /// Writes the row of an episode.
-pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result<()> {
+pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode, used: &UsedTotals) -> Result<()> {
     let rows: Vec<Row<String>> = episode
         .turns
         .iter()
@@ -272,8 +272,7 @@ pub(crate) fn put(conn: &Connection, id: EpisodeId, episode: &Episode) -> Result
     let known = episode.turns.iter().flat_map(|t| &t.attempts).filter_map(|a| a.timing.agent_seconds);
     let seconds =
         episode.timing.agent_seconds.or_else(|| known.fold(None, |sum, s| Some(sum.unwrap_or(0.0) + s)));
-    let UsedTotals { cost, tokens, tool_calls, steps, steps_survived, seconds: worked } =
-        UsedTotals::from_episode(episode);
+    let UsedTotals { cost, tokens, tool_calls, steps, steps_survived, seconds: worked } = used;
     conn.prepare_cached(
         "INSERT INTO play (episode, turns, agent_seconds, cost, cost_turns, tokens, tokens_turns, tool_calls,
            tool_calls_turns, steps, steps_turns, seconds, seconds_turns, steps_survived)

@@ -12,7 +12,7 @@ use crate::limits::{GRID_TURNS, IDENTITY_BYTES, MESSAGE_BYTES, cut};
 use crate::migration::Migration;
 use crate::values::{artifacts_json, extra_json, folded, int, json};
 use crate::write::Write;
-use crate::{EpisodeId, Result, RunId, episode_turns, sessions, slugs, turns, withdrawn};
+use crate::{EpisodeId, Result, RunId, UsedTotals, episode_turns, sessions, slugs, texts, turns, withdrawn};
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration {
@@ -181,7 +181,7 @@ struct ReportedTokens {
 }
 
 impl EpisodeCounts {
-    fn from_episode(episode: &Episode) -> Self {
+    fn new(episode: &Episode, used: &UsedTotals) -> Self {
         let columns = episode.known_turns().min(GRID_TURNS) as usize;
         let mut cells = vec![model::TurnState::NotReached.letter(); columns];
         let mut counts = Self { failing: vec![None; columns], ..Self::default() };
@@ -203,9 +203,7 @@ impl EpisodeCounts {
             cached: reported.cached.or(of_attempts.cached),
             output: reported.output.or(of_attempts.output),
         };
-        counts.cost_usd = episode_turns::UsedTotals::from_episode(episode)
-            .whole_cost(counts.reached_turns)
-            .or(episode.cost_usd);
+        counts.cost_usd = used.whole_cost(counts.reached_turns).or(episode.cost_usd);
         counts
     }
 
@@ -234,14 +232,15 @@ impl EpisodeCounts {
     }
 }
 
-/// Writes an episode of a part. `before` is its earlier row and slug, if the part had the episode before.
+/// Writes an episode of a part, without its turns ([`turns::put`]). `before` is its earlier row and slug, if the part had the
+/// episode before.
 pub(crate) fn put(
     write: &mut Write<'_>,
     part: i64,
     run: RunId,
     before: Option<(EpisodeId, String)>,
     episode: &Episode,
-) -> Result<()> {
+) -> Result<EpisodeId> {
     let conn = &write.tx;
     let is_new = before.is_none();
     let (id, slug) = match before {
@@ -251,7 +250,10 @@ pub(crate) fn put(
         }
         None => (None, slugs::episode_slug(conn, run, &episode.scenario, episode.repeat, &episode.key)?),
     };
-    let counts = EpisodeCounts::from_episode(episode);
+    let used = UsedTotals::from_episode(episode);
+    let counts = EpisodeCounts::new(episode, &used);
+    let is_indexed = turns::has_no_failing_tests(&episode.turns);
+    let texts = if has_files(episode) { texts::WAITS } else { texts::INDEXED };
     let (failed_turn, reason) = episode.end();
     let exception = episode.exception.as_ref();
     let id = conn
@@ -261,9 +263,9 @@ pub(crate) fn put(
                failed_without_counts, reached_turns, attempts, input_tokens, cached_tokens, output_tokens, cost_usd, tool_calls,
                given_end_reason, given_tokens, given_cost_usd, started_at, finished_at, agent_seconds, test_seconds,
                exception_type, exception_message, reported, artifacts, extra, folded, attempts_left, unrecognised, identity,
-               own_identity)
+               own_identity, indexed, texts)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21,
-               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?43)",
+               ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34, ?35, ?36, ?37, ?38, ?39, ?40, ?41, ?42, ?43, ?43, ?44, ?45)",
         )?
         .insert(params![
             id,
@@ -309,14 +311,24 @@ pub(crate) fn put(
             episode.attempts_left,
             episode.unrecognised,
             episode.identity.as_deref().filter(|identity| identity.len() <= IDENTITY_BYTES),
+            is_indexed,
+            texts,
         ])?;
     // Only at the first reading, so that a user can remove the mark.
     if let Some(reason) = episode.invalid.as_deref().filter(|_| is_new) {
         withdrawn::mark_put(conn, run, &slug, reason)?;
     }
-    turns::put(write, id, &episode.turns)?;
-    episode_turns::put(&write.tx, id, episode)?;
-    sessions::put(&write.tx, id, episode)
+    episode_turns::put(&write.tx, id, episode, &used)?;
+    sessions::put(&write.tx, id, episode)?;
+    Ok(id)
+}
+
+/// Whether it has files in which there may be words. Where there are none, nothing is left to index.
+fn has_files(episode: &Episode) -> bool {
+    let in_turn = |turn: &Turn| {
+        !turn.artifacts.is_empty() || turn.attempts.iter().any(|attempt| !attempt.artifacts.is_empty())
+    };
+    !episode.artifacts.is_empty() || episode.turns.iter().any(in_turn)
 }
 
 /// Deletes an episode with its turns.

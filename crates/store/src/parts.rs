@@ -13,7 +13,7 @@ use crate::values::int;
 use crate::write::Write;
 use crate::{
     EpisodeId, NotKept, Result, RunId, SourceId, Store, changes, episodes, import_report, not_kept, policy,
-    rows,
+    rows, turns,
 };
 
 pub(crate) const MIGRATIONS: &[Migration] = &[
@@ -209,17 +209,21 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &ParsedPart<'_>, beyond: &
         episodes::delete(&write.tx, episode)?;
     }
     let policy = policy::get(&write.tx)?;
+    let mut written = Vec::with_capacity(readings.len());
     for (run, episode) in readings {
         touched.insert(run);
         let before = known.remove(&(run, episode.key.clone()));
         if policy.rows.is_empty() {
-            episodes::put(write, id, run, before, episode)?;
+            written.push((episodes::put(write, id, run, before, episode)?, episode));
         } else {
             let mut moved = episode.clone();
             policy.move_rows(&mut moved);
-            episodes::put(write, id, run, before, &moved)?;
+            let moved_id = episodes::put(write, id, run, before, &moved)?;
+            turns::put(write, &[(moved_id, &moved)])?;
         }
     }
+    // Those of all episodes together: a statement takes more rows than most episodes have.
+    turns::put(write, &written)?;
 
     let conn = &write.tx;
     // A warning concerns the run that it names, else the only run of the part.

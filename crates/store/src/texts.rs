@@ -27,8 +27,8 @@ pub use self::places::TextCandidate;
 pub use self::words::add_words;
 
 /// Values of `episode.texts`.
-const WAITS: i64 = 0;
-const INDEXED: i64 = 1;
+pub(crate) const WAITS: i64 = 0;
+pub(crate) const INDEXED: i64 = 1;
 const IS_INDEXED_NOW: i64 = 2;
 const UNREADABLE: i64 = 3;
 const IN_PART: i64 = 4;

@@ -147,6 +147,11 @@ fn described(attempt: &Attempt) -> u32 {
     u32::try_from(attempt.tests.iter().filter(|test| test.is_failing()).count()).unwrap_or(u32::MAX)
 }
 
+/// Whether no failing test of any attempt is described, so that there is nothing to search for.
+pub(crate) fn has_no_failing_tests(turns: &[Turn]) -> bool {
+    turns.iter().flat_map(|turn| &turn.attempts).all(|attempt| described(attempt) == 0)
+}
+
 const fn letter(outcome: TestOutcome) -> u8 {
     match outcome {
         TestOutcome::Passed => b'p',

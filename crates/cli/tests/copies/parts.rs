@@ -37,7 +37,8 @@ fn whole_and_in_parts(write: fn(&Path), apart: &[&str]) -> [TestHome; 2] {
 
 #[test]
 fn what_another_part_of_a_run_has_is_not_missing() {
-    let runs: [(fn(&Path), &[&str], &str); 2] = [
+    type WrittenRun = (fn(&Path), &'static [&'static str], &'static str);
+    let runs: [WrittenRun; 2] = [
         (run_of_tb, &["task-c", "task-d"], "harness:agent-a"),
         (own_run, &["scenario_1"], "harness:mini_swe"),
     ];

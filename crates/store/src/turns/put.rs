@@ -1,6 +1,6 @@
 //! Turns and attempts as they are written.
 
-use model::{Attempt, EndReason, Request, Turn};
+use model::{Attempt, EndReason, Episode, Request, Turn};
 use rusqlite::types::ToSqlOutput;
 
 use super::{Detail, described, letter};
@@ -61,20 +61,33 @@ const ATTEMPTS: Destination<28> = Destination {
     ],
 };
 
-/// Writes the turns of an episode with their attempts. What the attempts of as many turns as a statement takes say of their
+/// Writes the turns of episodes with their attempts. What the attempts of about as many turns as a statement takes say of their
 /// tests is in memory twice meanwhile.
-pub(crate) fn put(write: &mut Write<'_>, episode: EpisodeId, turns: &[Turn]) -> Result<()> {
-    for turns in turns.chunks(MOST_ROWS) {
-        let rows = turns.iter().map(|turn| turn_row(write, episode, turn)).collect::<Result<Vec<_>>>()?;
+pub(crate) fn put(write: &mut Write<'_>, episodes: &[(EpisodeId, &Episode)]) -> Result<()> {
+    let mut turns =
+        episodes.iter().flat_map(|(id, episode)| episode.turns.iter().map(move |turn| (*id, turn)));
+    let mut attempts = Vec::new();
+    loop {
+        let together: Vec<(EpisodeId, &Turn)> = turns.by_ref().take(MOST_ROWS).collect();
+        if together.is_empty() {
+            break;
+        }
+        let rows = together
+            .iter()
+            .map(|(episode, turn)| turn_row(write, *episode, turn))
+            .collect::<Result<Vec<_>>>()?;
         let ids = insert(&write.tx, &TURNS, &rows)?;
-        let mut attempts = Vec::with_capacity(turns.len());
-        for (turn, id) in turns.iter().zip(ids) {
+        for ((_, turn), id) in together.iter().zip(ids) {
             for attempt in &turn.attempts {
                 attempts.push(attempt_row(write, id, attempt)?);
             }
         }
-        insert(&write.tx, &ATTEMPTS, &attempts)?;
+        // Whole statements only: the others wait for those of the next turns.
+        let whole = attempts.len() - attempts.len() % MOST_ROWS;
+        insert(&write.tx, &ATTEMPTS, &attempts[..whole])?;
+        attempts.drain(..whole);
     }
+    insert(&write.tx, &ATTEMPTS, &attempts)?;
     Ok(())
 }
 

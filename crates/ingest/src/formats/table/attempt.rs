@@ -137,13 +137,13 @@ fn verdict(passed: Option<bool>, stated: Option<Verdict>, end_reason: Option<End
         matches!(reason, EndReason::NoVerdict | EndReason::VerifierError | EndReason::VerifierTimeout)
     };
     match (passed, stated, end_reason) {
-        (Some(true), ..) => Verdict::Passed,
-        (Some(false), Some(Verdict::Passed), _) => Verdict::Failed,
+        (Some(true), ..) | (None, None, Some(EndReason::PassedAll)) => Verdict::Passed,
+        (Some(false), Some(Verdict::Passed), _) | (None, None, Some(EndReason::TestsFailed)) => {
+            Verdict::Failed
+        }
         (_, Some(stated), _) => stated,
         (Some(false), None, Some(reason)) if without_tests(reason) => Verdict::Error,
         (Some(false), None, _) => Verdict::Failed,
-        (None, None, Some(EndReason::PassedAll)) => Verdict::Passed,
-        (None, None, Some(EndReason::TestsFailed)) => Verdict::Failed,
         (None, None, Some(reason)) if reason.default_ending() == Ending::Event => Verdict::Error,
         (None, None, _) => Verdict::Unfinished,
     }

@@ -143,7 +143,7 @@ mod tests {
     }
 
     /// All that the rows say, and why they end.
-    fn said(mut rows: impl Rows) -> Vec<String> {
+    fn contents(mut rows: impl Rows) -> Vec<String> {
         let mut all = vec![format!("{:?} {}", rows.header(), rows.decimal_comma())];
         while let Some(next) = rows.advance() {
             let cells: Vec<String> = (0..9).map(|column| format!("{:?}", rows.cell(column))).collect();
@@ -175,7 +175,7 @@ mod tests {
         {
             let (_room, tree) = csv(&text);
             let open = || CsvRows::open(&tree, "t.csv").unwrap();
-            assert_eq!(said(RowsAhead::new(open())), said(open()));
+            assert_eq!(contents(RowsAhead::new(open())), contents(open()));
         }
     }
 

@@ -372,7 +372,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_, Turn> {
                 "attempts" => map.next_value_seed(Attempts {
                     free_bytes: self.free_bytes,
                     unknown: self.unknown,
-                    attempts: &mut turn.attempts,
+                    found: &mut turn.attempts,
                 })?,
                 _ => unknown(&mut map, &key, &mut turn.extra, self.unknown)?,
             }
@@ -388,7 +388,7 @@ impl<'de> Visitor<'de> for ElementSeed<'_, Turn> {
 struct Attempts<'a> {
     free_bytes: &'a mut usize,
     unknown: &'a mut BoundedDocument<KeepAll>,
-    attempts: &'a mut Vec<Attempt>,
+    found: &'a mut Vec<Attempt>,
 }
 
 impl<'de> DeserializeSeed<'de> for Attempts<'_> {
@@ -413,7 +413,7 @@ impl<'de> Visitor<'de> for Attempts<'_> {
             else {
                 return Ok(());
             };
-            self.attempts.push(attempt);
+            self.found.push(attempt);
         }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
         Ok(())
