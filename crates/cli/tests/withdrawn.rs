@@ -291,30 +291,6 @@ fn the_mark_of_a_trial_travels_with_the_tidy_table() {
     assert_eq!(other.episodes_of_the_matrix(), 4);
 }
 
-#[test]
-fn a_run_of_which_a_trial_is_withdrawn_is_no_smaller() {
-    let home = TestHome::new();
-    home.ingest(&folders::fixtures().join("evocode"));
-    let partial = |name: Option<&str>| {
-        let runs = home.json(&["runs"]);
-        let run = (runs.as_array().expect("runs").iter())
-            .find(|run| run["partial"].is_string() && name.is_none_or(|name| run["id"] == name))
-            .expect("a run with tasks that are only counted")
-            .clone();
-        let text = run["partial"].as_str().expect("a text").to_owned();
-        let (read, all) = text.split_once(" of ").expect("two numbers");
-        (
-            run["id"].as_str().expect("an id").to_owned(),
-            read.parse::<u32>().expect("a number"),
-            all.to_owned(),
-        )
-    };
-    let (run, read, all) = partial(None);
-    let trial = home.json(&["show", &run])["episodes"][0]["episode"].as_str().expect("an id").to_owned();
-    home.json(&["withdraw", &run, "--trial", &trial, "--reason", "another image"]);
-    assert_eq!(partial(Some(&run)), (run.clone(), read - 1, all));
-}
-
 /// A folder's name says nothing of a run: who renames it takes no mark away.
 #[test]
 fn a_mark_stays_with_a_run_and_a_trial_whose_folder_is_renamed() {

@@ -53,11 +53,15 @@ fn where_nobody_was_at_risk_nothing_is_known_in_any_command() {
         (vec!["table", "matrix", id], "not reached"),
         (vec!["table", "sensitivity", id], "not reached"),
         (vec!["table", "survival", id], "1.000"),
-        (vec!["failures", id], "not reached"),
     ] {
         let text = library.text(&args);
         assert!(text.contains("unknown") && !text.contains(wrong), "{args:?}: {text}");
     }
+    let failures = library.text(&["failures", id]);
+    assert!(
+        failures.contains("first attempt failed: 0\n") && !failures.contains("not reached"),
+        "{failures}"
+    );
     let report = library.path("report");
     library.text(&["report", id, "--out", report.to_str().expect("UTF-8")]);
     let report = std::fs::read_to_string(report.join("report.html")).expect("the report");

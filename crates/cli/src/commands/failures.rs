@@ -252,20 +252,20 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         (false, false) => "Over every attempt: turns",
         (false, true) => "Over every attempt: trials",
     };
-    text.push_str(&format!("{turns} whose first attempt failed: {}, ", repair.failed_first));
+    text.push_str(&format!("{turns} whose first attempt failed: {}", repair.failed_first));
     // That nothing passed later says nothing where nothing was tried again.
-    text.push_str(&if repair.tried_again == 0 {
-        "none of which was tried again\n".to_owned()
-    } else {
-        format!(
-            "of which {} passed at a later one (median {})\n",
+    text.push_str(&match (repair.failed_first, repair.tried_again) {
+        (0, _) => "\n".to_owned(),
+        (_, 0) => ", none of which was tried again\n".to_owned(),
+        _ => format!(
+            ", of which {} passed at a later one (median {})\n",
             repair.repaired,
             repair.median_attempts.in_words(|n| if n == 1 {
                 "1 attempt more".to_owned()
             } else {
                 format!("{n} attempts more")
             })
-        )
+        ),
     });
     if repair.stretches > 0 {
         let unknown = repair.stretches_unknown;
