@@ -122,7 +122,11 @@ const GOLDEN: [(&str, &str, &str); 4] = [
         "f521f3031437ea80b6f08102292b8bd9335c2355973bb74dfff5434d19ea2266",
         "2d60058961704628a2ac229189b03e76f076d278a24449f7fc32eea40f3bfec3",
     ),
-    ("stamina-pack/5", "not yet made", "not yet made"),
+    (
+        "stamina-pack/5",
+        "74967c438c2431b71a81588693226847d70f829e5465e86b49d1e6513ff82e78",
+        "eb8af65d6a4076e9f0b8e8d460f56b5f9a59de6d58ec9141d64ff4a5a9cf7c16",
+    ),
 ];
 
 #[test]
