@@ -244,3 +244,43 @@ fn times_and_rewards_that_cannot_be_are_said_at_every_level() {
         assert_eq!(found([early, early, early, early, early, early], reward), ["reward.range"], "{reward}");
     }
 }
+
+#[test]
+fn a_quote_that_is_not_closed_hides_no_rows() {
+    let header = "run,harness,model,scenario,turn,attempt,passed,request\n";
+    let rows = |text: &str| {
+        let read = table("t.csv", &format!("{header}{text}"));
+        let warnings: Vec<String> = (read.warnings().iter())
+            .map(|(code, message)| format!("{code} {}", message.split(". ").next().unwrap_or_default()))
+            .collect();
+        (read.episodes.len(), warnings)
+    };
+    // Texts of several lines, with and without the cells after them, are none.
+    let whole = "a,h,m,one,1,1,1,\"first\nsecond, third\"\na,h,m,two,1,1,1\na,h,m,three,1,1,1,\"x\ny\"\n";
+    assert_eq!(rows(whole), (3, vec![]));
+    for (text, first, hidden) in [
+        // In the middle, up to the end of the file and up to another quote, and in the last column.
+        ("a,h,m,one,1,1,1,\na,h,\"m,two,1,1,1,\na,h,m,three,1,1,1,\na,h,m,four,1,1,1,\n", 3, 2),
+        ("a,h,m,one,1,1,1,\na,h,\"m,two,1,1,1,\na,h,m,three,1,1,1,\na,h,m,four,1,1,1,x\"\n", 3, 2),
+        ("a,h,m,one,1,1,1,\na,h,m,two,1,1,1,\"x\na,h,m,three,1,1,1,\n", 3, 1),
+    ] {
+        let warning = format!(
+            "table.cells Row {first} of t.csv has a quote that is not closed: one of its cells has {hidden} of the rows after it"
+        );
+        assert_eq!(rows(text), (1, vec![warning]), "{text}");
+    }
+}
+
+#[test]
+fn an_episode_ends_as_its_last_attempt_does() {
+    let read = table(
+        "t.csv",
+        "run,harness,model,scenario,turn,attempt,passed,verdict,episode_end_reason\n\
+         a,h,m,one,1,1,1,,passed_all\n\
+         a,h,m,two,1,1,0,error,passed_all\n",
+    );
+    let reasons: Vec<_> = read.episodes.iter().map(|(_, episode)| episode.end_reason).collect();
+    assert_eq!(reasons, [Some(EndReason::PassedAll), None]);
+    let codes: Vec<&str> = read.warnings().iter().map(|(code, _)| *code).collect();
+    assert_eq!(codes, ["table.contradiction"]);
+}

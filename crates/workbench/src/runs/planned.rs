@@ -13,7 +13,7 @@ use crate::api::{Check, CheckState};
 /// After so many damaged turns of a pack no further one is looked for.
 const DAMAGED: usize = 9;
 /// Tasks of which it is said why they are not played, or what of them is not obeyed.
-const TASKS_SAID: usize = 8;
+const TASKS_SAID: usize = 50;
 /// So many tasks are named together of which the same is said.
 const NAMED_TOGETHER: usize = 3;
 

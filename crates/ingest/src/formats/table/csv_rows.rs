@@ -120,13 +120,13 @@ impl CsvRows {
 
     /// Reads the next row into its place. `false` = there is none.
     fn read(&mut self) -> bool {
-        let Self { header, reader, row, base, .. } = self;
+        let Self { header, delimiter, reader, row, base } = self;
         reader.get_mut().renew();
         row.begin.row += 1;
         row.begin.offset = *base + reader.position().byte();
         row.error = match reader.read_byte_record(&mut row.record) {
             Ok(false) => return false,
-            Ok(true) => fault(&row.record, header.len()),
+            Ok(true) => fault(&row.record, header.len(), *delimiter, reader.get_ref().ends_without_quote()),
             Err(error) => Some(unreadable(error)),
         };
         true
@@ -141,8 +141,16 @@ impl CsvRows {
     }
 }
 
-/// Why a row cannot be read. `columns` are those of the header.
-fn fault(record: &ByteRecord, columns: usize) -> Option<RowError> {
+/// Why a row cannot be read. `columns` are those of the header; `is_open` = it is the last one, and no quote ends it.
+fn fault(record: &ByteRecord, columns: usize, delimiter: u8, is_open: bool) -> Option<RowError> {
+    if (record.len() < columns || is_open)
+        && let Some(rows) = rows_in_last_cell(record, columns, delimiter)
+    {
+        let what = format!(
+            "has a quote that is not closed: one of its cells has {rows} of the rows after it. They are left out, too"
+        );
+        return Some(RowError::Row("table.cells", what));
+    }
     let surplus = record.iter().skip(columns).any(|cell| !cell.is_empty());
     if surplus {
         let what = format!("has {} cells, and the header {columns}", record.len());
@@ -150,6 +158,17 @@ fn fault(record: &ByteRecord, columns: usize) -> Option<RowError> {
     }
     let is_text = std::str::from_utf8(record.as_slice()).is_ok();
     (!is_text).then(|| RowError::Row("file.not_utf8", "is not UTF-8".to_owned()))
+}
+
+/// How many rows the last cell of a row has in it, where the row has too few cells, or ends the file. With a quote that is not closed a cell goes on
+/// to the next quote, or to the end of the file. A text of several lines, in a row that leaves out its last cells, has no lines with
+/// as many delimiters as a row.
+fn rows_in_last_cell(record: &ByteRecord, columns: usize, delimiter: u8) -> Option<usize> {
+    let last = record.len().checked_sub(1).and_then(|last| record.get(last))?;
+    let delimiters = |line: &[u8]| line.iter().filter(|byte| **byte == delimiter).count();
+    let rows =
+        last.split(|byte| *byte == b'\n').skip(1).filter(|line| delimiters(line) + 1 >= columns).count();
+    (rows > 0).then_some(rows)
 }
 
 /// Why no row after an error can be read.

@@ -8,7 +8,7 @@ use crate::identity;
 use crate::readers::text::first_title;
 
 use super::agreement::{episode_tokens, other_values, turn_agrees};
-use super::attempt::{read_attempt, text_bytes};
+use super::attempt::{can_end, read_attempt, text_bytes};
 use super::cell::Cell;
 use super::columns::Field;
 use super::files::{RowPosition, Table};
@@ -237,6 +237,21 @@ impl EpisodeBuilder {
         let row_of = |turn: &Turn, attempt: Option<&Attempt>| {
             attempt.and_then(|a| self.rows.get(&(turn.number, a.number))).copied().unwrap_or(first_row)
         };
+        let last = self.episode.turns.iter().rev().find_map(|turn| Some((turn, turn.attempts.last()?)));
+        if let Some((turn, attempt)) = last
+            && let Some(reason) = self.episode.end_reason.take_if(|reason| !can_end(*reason, attempt.verdict))
+        {
+            say(
+                row_of(turn, Some(attempt)),
+                "table.contradiction",
+                RowAction::Differently,
+                format!(
+                    "counts as {}, is the last attempt, and episode_end_reason says {}. {whose} ends as its last attempt.",
+                    attempt.verdict.as_str(),
+                    reason.as_str()
+                ),
+            );
+        }
         let (mut expected, mut not_passed) = (1, None);
         for turn in &self.episode.turns {
             let row = row_of(turn, turn.attempts.first());

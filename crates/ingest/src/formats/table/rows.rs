@@ -103,16 +103,24 @@ pub(super) trait Rows: Send {
 pub(super) struct BudgetedReader<R> {
     inner: R,
     free_bytes: u64,
+    /// Of what was read: the last byte that ends no line, and whether it was all.
+    last: Option<u8>,
+    is_over: bool,
 }
 
 impl<R: Read> BudgetedReader<R> {
     pub(super) fn new(inner: R) -> Self {
-        Self { inner, free_bytes: ROW_CAP }
+        Self { inner, free_bytes: ROW_CAP, last: None, is_over: false }
     }
 
     /// A row begins.
     pub(super) fn renew(&mut self) {
         self.free_bytes = ROW_CAP;
+    }
+
+    /// Whether the end of the file was met, and no quote stands there.
+    pub(super) fn ends_without_quote(&self) -> bool {
+        self.is_over && self.last != Some(b'"')
     }
 }
 
@@ -127,6 +135,9 @@ impl<R: Read> Read for BudgetedReader<R> {
         let most = usize::try_from(self.free_bytes).unwrap_or(usize::MAX).min(buffer.len());
         let read = self.inner.read(&mut buffer[..most])?;
         self.free_bytes -= read as u64;
+        self.is_over = read == 0;
+        let last = buffer[..read].iter().rev().find(|byte| !matches!(byte, b'\r' | b'\n'));
+        self.last = last.copied().or(self.last);
         Ok(read)
     }
 }
