@@ -232,9 +232,20 @@ impl EpisodeCounts {
     }
 }
 
-/// Writes an episode of a part, without its turns ([`turns::put`]). `before` is its earlier row and slug, if the part had the
-/// episode before.
+/// Writes an episode of a part. `before` is its earlier row and slug, if the part had the episode before.
 pub(crate) fn put(
+    write: &mut Write<'_>,
+    part: i64,
+    run: RunId,
+    before: Option<(EpisodeId, String)>,
+    episode: &Episode,
+) -> Result<()> {
+    let id = put_without_turns(write, part, run, before, episode)?;
+    turns::put(write, &[(id, episode)])
+}
+
+/// The same without its turns, which [`turns::put`] writes: of many episodes faster than of one after the other.
+pub(crate) fn put_without_turns(
     write: &mut Write<'_>,
     part: i64,
     run: RunId,

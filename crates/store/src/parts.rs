@@ -214,12 +214,11 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &ParsedPart<'_>, beyond: &
         touched.insert(run);
         let before = known.remove(&(run, episode.key.clone()));
         if policy.rows.is_empty() {
-            written.push((episodes::put(write, id, run, before, episode)?, episode));
+            written.push((episodes::put_without_turns(write, id, run, before, episode)?, episode));
         } else {
             let mut moved = episode.clone();
             policy.move_rows(&mut moved);
-            let moved_id = episodes::put(write, id, run, before, &moved)?;
-            turns::put(write, &[(moved_id, &moved)])?;
+            episodes::put(write, id, run, before, &moved)?;
         }
     }
     // Those of all episodes together: a statement takes more rows than most episodes have.

@@ -165,9 +165,8 @@ fn fault(record: &ByteRecord, columns: usize, delimiter: u8, is_open: bool) -> O
 /// as many delimiters as a row.
 fn rows_in_last_cell(record: &ByteRecord, columns: usize, delimiter: u8) -> Option<usize> {
     let last = record.len().checked_sub(1).and_then(|last| record.get(last))?;
-    let delimiters = |line: &[u8]| line.iter().filter(|byte| **byte == delimiter).count();
-    let rows =
-        last.split(|byte| *byte == b'\n').skip(1).filter(|line| delimiters(line) + 1 >= columns).count();
+    let cells = |line: &[u8]| line.split(|byte| *byte == delimiter).count();
+    let rows = last.split(|byte| *byte == b'\n').skip(1).filter(|line| cells(line) >= columns).count();
     (rows > 0).then_some(rows)
 }
 
