@@ -122,8 +122,8 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     attempt
 }
 
-/// Whether an attempt with this verdict, or an episode whose last one has it, can end so. Only one that passed ends an episode of which all is passed.
-pub(super) fn can_end(reason: EndReason, verdict: Verdict) -> bool {
+/// Whether an attempt with this verdict can end so. Only one that passed ends an episode of which all is passed.
+fn can_end(reason: EndReason, verdict: Verdict) -> bool {
     match reason {
         EndReason::PassedAll => verdict == Verdict::Passed,
         EndReason::TestsFailed => verdict != Verdict::Passed,

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
-use model::{Artifact, ArtifactKind, Attempt, Episode, Request, Tokens, Turn, Verdict};
+use model::{Artifact, ArtifactKind, Attempt, EndReason, Episode, Request, Tokens, Turn, Verdict};
 
 use crate::identity;
 use crate::readers::text::first_title;
 
 use super::agreement::{episode_tokens, other_values, turn_agrees};
-use super::attempt::{can_end, read_attempt, text_bytes};
+use super::attempt::{read_attempt, text_bytes};
 use super::cell::Cell;
 use super::columns::Field;
 use super::files::{RowPosition, Table};
@@ -238,17 +238,16 @@ impl EpisodeBuilder {
             attempt.and_then(|a| self.rows.get(&(turn.number, a.number))).copied().unwrap_or(first_row)
         };
         let last = self.episode.turns.iter().rev().find_map(|turn| Some((turn, turn.attempts.last()?)));
-        if let Some((turn, attempt)) = last
-            && let Some(reason) = self.episode.end_reason.take_if(|reason| !can_end(*reason, attempt.verdict))
+        if let Some((turn, attempt)) = last.filter(|(_, attempt)| attempt.verdict != Verdict::Passed)
+            && self.episode.end_reason == Some(EndReason::PassedAll)
         {
             say(
                 row_of(turn, Some(attempt)),
                 "table.contradiction",
                 RowAction::Differently,
                 format!(
-                    "counts as {}, is the last attempt, and episode_end_reason says {}. {whose} ends as its last attempt.",
-                    attempt.verdict.as_str(),
-                    reason.as_str()
+                    "counts as {} and is the last attempt, and episode_end_reason says passed_all. {whose} ends as it says.",
+                    attempt.verdict.as_str()
                 ),
             );
         }
