@@ -194,7 +194,7 @@ fn kinds() -> Vec<(&'static str, Figure)> {
             "failure shares, 20 × 8",
             Figure::FailureShares(FailureShares {
                 classes: (0..20)
-                    .map(|i| FailureClass { name: format!("class {i}"), harness: i > 14 })
+                    .map(|i| FailureClass { name: format!("class {i}"), harness: i > 14, pattern: None })
                     .collect(),
                 groups: labels()
                     .map(|label| FailureGroup { label, counts: (1..=20).collect(), total: None })

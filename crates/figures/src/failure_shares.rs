@@ -78,7 +78,9 @@ fn gathered(data: &FailureShares) -> Cow<'_, FailureShares> {
     let mut kept = order[..MOST_STACKED - 1].to_vec();
     kept.sort_unstable();
     let mut classes: Vec<FailureClass> = kept.iter().map(|c| data.classes[*c].clone()).collect();
-    classes.push(FailureClass { name: "other".to_owned(), harness: false });
+    let is_fixed = data.classes.iter().any(|class| class.pattern.is_some());
+    let pattern = is_fixed.then_some(pattern::REST);
+    classes.push(FailureClass { name: "other".to_owned(), harness: false, pattern });
     let groups = data
         .groups
         .iter()
@@ -90,6 +92,11 @@ fn gathered(data: &FailureShares) -> Cow<'_, FailureShares> {
         })
         .collect();
     Cow::Owned(FailureShares { classes, groups, ..data.clone() })
+}
+
+/// The pattern of the class at this place.
+fn pattern_at(data: &FailureShares, place: usize) -> usize {
+    data.classes.get(place).and_then(|class| class.pattern).map_or(place, usize::from)
 }
 
 pub(crate) fn group_note(group: &FailureGroup) -> String {
@@ -128,7 +135,7 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
                 right: x + 1.6 * size,
                 bottom: middle + 0.45 * size,
             };
-            pattern::fill(canvas, box_area, i, sheet);
+            pattern::fill(canvas, box_area, pattern_at(data, i), sheet);
             canvas.text(
                 text,
                 (x + 2.1 * size, middle + 0.35 * size),
@@ -160,9 +167,10 @@ fn draw_stacked(data: &FailureShares, sheet: &Sheet) -> Drawing {
                     continue;
                 }
                 let area = Area { left: from, top, right: to, bottom: middle + 0.36 * row };
-                pattern::fill(canvas, area, i, sheet);
+                let look = pattern_at(data, i);
+                pattern::fill(canvas, area, look, sheet);
                 let text = percent(n, all);
-                pattern::label(canvas, area, &text, i, sheet);
+                pattern::label(canvas, area, &text, look, sheet);
                 let lines = vec![
                     format!("{}: {}", full_name(&group.label), class_name(class)),
                     format!("{} of {} {} ({text})", count(n as u32), count(all as u32), clean(&data.unit)),

@@ -79,9 +79,9 @@ pub use font::{FONT_FAMILY, PLEX_SANS_REGULAR, missing_characters, text_width};
 pub use grayscale::grayscale_check;
 pub use number::{p_number, p_value, thousands};
 pub use spec::{
-    Bands, BarRow, Bars, Bootstrap, DifferenceRow, Differences, EpisodeCounts, FailureClass, FailureGroup,
-    FailureShares, Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix, MatrixCell,
-    Method, Pair, PairedMean, PairedScenarios, Pareto, ParetoPoint, Plane, PlanePoint, Published,
+    Bands, BarRow, Bars, Bootstrap, CLASS_PATTERNS, DifferenceRow, Differences, EpisodeCounts, FailureClass,
+    FailureGroup, FailureShares, Figure, FigureSpec, FirstFailuresComparison, Fonts, Layout, Margin, Matrix,
+    MatrixCell, Method, Pair, PairedMean, PairedScenarios, Pareto, ParetoPoint, Plane, PlanePoint, Published,
     PublishedPoint, Retries, RetryPoint, RetrySeries, RunData, SOFTWARE, SPEC_VERSION, Scale, SeriesData,
     SeriesLabel, SharesForm, SurvivalComparison,
 };

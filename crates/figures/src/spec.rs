@@ -23,7 +23,7 @@ use crate::theme::Theme;
 pub use comparison::{
     Bands, DifferenceRow, Differences, FirstFailuresComparison, SeriesData, SurvivalComparison,
 };
-pub use failures::{FailureClass, FailureGroup, FailureShares, SharesForm};
+pub use failures::{CLASS_PATTERNS, FailureClass, FailureGroup, FailureShares, SharesForm};
 pub use label::{Published, Scale, SeriesLabel};
 pub use layout::{Fonts, Layout};
 pub use matrix::{Margin, Matrix, MatrixCell};

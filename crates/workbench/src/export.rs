@@ -6,6 +6,7 @@
 
 mod bundle;
 mod caption;
+mod class_patterns;
 mod figure;
 mod file;
 mod inputs;

@@ -377,6 +377,7 @@ fn classes_that_are_no_attempts_own_are_not_drawn() {
     let Figure::FailureShares(drawn) = spec.figure else { panic!("a figure of failures") };
     let is_drawn = |place: usize| drawn.groups.iter().any(|group| group.counts[place] > 0);
     assert!(!drawn.classes.is_empty() && (0..drawn.classes.len()).all(is_drawn), "{drawn:?}");
+    assert!(drawn.classes.iter().all(|class| class.pattern.is_some()), "drawn alike everywhere: {drawn:?}");
     // A mark of the figure says the place of its class on the page.
     for (class, info) in drawn.classes.iter().zip(&failures.classes) {
         assert_eq!(class.name, info.label);

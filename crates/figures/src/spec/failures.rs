@@ -18,6 +18,9 @@ pub struct FailureShares {
     pub form: SharesForm,
 }
 
+/// Number of patterns of classes: color and hatch. Larger indexes repeat them.
+pub const CLASS_PATTERNS: u8 = 36;
+
 /// One class of failures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureClass {
@@ -26,6 +29,9 @@ pub struct FailureClass {
     /// Whether it is one of the harness rather than of the code that the agent wrote.
     #[serde(default)]
     pub harness: bool,
+    /// Its pattern in stacked bars, from 0, so that it is drawn alike in every figure. `None` = the pattern of its place in this figure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<u8>,
 }
 
 /// One group of failures.

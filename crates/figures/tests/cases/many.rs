@@ -363,7 +363,7 @@ pub fn failures(classes: usize, groups: usize, form: SharesForm) -> Figure {
             .iter()
             .take(classes)
             .enumerate()
-            .map(|(i, name)| FailureClass { name: (*name).to_owned(), harness: i >= 14 })
+            .map(|(i, name)| FailureClass { name: (*name).to_owned(), harness: i >= 14, pattern: None })
             .collect(),
         groups: (0..groups)
             .map(|g| FailureGroup {

@@ -203,3 +203,27 @@ fn the_diamond_of_a_cell_without_a_run_is_hollow() {
         assert!(!svg.contains("00224e"), "the diamond has the color of 0 in {theme:?}: {svg}");
     }
 }
+
+/// "Not classified" was purple beside two other classes, and teal where it was alone.
+#[test]
+fn a_class_is_drawn_alike_whatever_stands_beside_it() {
+    let Figure::FailureShares(mut data) = many::failures(3, 1, SharesForm::Stacked) else { unreachable!() };
+    for (class, pattern) in data.classes.iter_mut().zip([0, 9, 3]) {
+        class.pattern = Some(pattern);
+    }
+    data.groups[0].counts = vec![2, 3, 4];
+    let mut alone = data.clone();
+    alone.classes.drain(..2);
+    alone.groups[0].counts = vec![4];
+    let color = |pattern: u8| {
+        let color = Theme::Print.tokens().series_text(pattern);
+        format!("#{:02X}{:02X}{:02X}", color.0, color.1, color.2)
+    };
+    let colors = |data| {
+        let figure = Figure::FailureShares(data);
+        let svg = draw(&FigureSpec::new(figure, Layout::print(234.0), Theme::Print)).svg;
+        [0, 9, 3].map(|pattern| svg.contains(&color(pattern)))
+    };
+    assert_eq!(colors(data), [true, true, true]);
+    assert_eq!(colors(alone), [false, false, true]);
+}

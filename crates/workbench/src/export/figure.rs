@@ -14,7 +14,7 @@ use store::episode_name;
 
 use super::percent::percent;
 use super::tables::REPEATS;
-use super::{matrix, measure_names, method, plane};
+use super::{class_patterns, matrix, measure_names, method, plane};
 
 use crate::Workbench;
 use crate::api::{
@@ -170,8 +170,14 @@ fn failure_shares(data: &api::Failures, group: FailureGrouping) -> FailureShares
     let counted = data.total.shares.iter().filter(|share| share.attempts > 0);
     let counted: Vec<&str> = counted.map(|share| share.class.as_str()).collect();
     let drawn: Vec<_> = data.classes.iter().filter(|class| counted.contains(&class.class.as_str())).collect();
-    let classes =
-        drawn.iter().map(|c| FailureClass { name: c.label.clone(), harness: c.side == "harness" }).collect();
+    let classes = drawn
+        .iter()
+        .map(|c| FailureClass {
+            name: c.label.clone(),
+            harness: c.side == "harness",
+            pattern: class_patterns::pattern(&c.class),
+        })
+        .collect();
     let groups = (0_u8..).zip(&data.groups).map(|(index, group)| FailureGroup {
         label: SeriesLabel { simulated: group.simulated, ..SeriesLabel::new(group.label.clone(), index) },
         counts: drawn
