@@ -52,9 +52,10 @@ pub(crate) async fn continue_run(
             let why = "the pack at scenarios_dir is another one than the run began with".to_owned();
             return Err(RunError::NotResumable { path: folder, why });
         }
-        if let (Some(then), Some(now)) = (&run.made_by, scenarios.made_by())
-            && *then != now
+        if let Some(now) = scenarios.made_by()
+            && run.made_by.as_ref() != Some(&now)
         {
+            let then = run.made_by.as_ref().map_or_else(|| "an earlier version".to_owned(), ToString::to_string);
             let why = format!(
                 "its scenarios are made while it is played, by {then}; this program is {now}, and may make others of the same \
                  seed"

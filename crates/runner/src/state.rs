@@ -161,7 +161,7 @@ pub(crate) struct RunFile {
     /// `None` = not told apart.
     #[serde(default)]
     pub(crate) pack_sha256: Option<String>,
-    /// `None` = they lie in a pack, or an older version did not say it.
+    /// `None` = they lie in a pack, or an older version did not say it, whose texts were others.
     #[serde(default)]
     pub(crate) made_by: Option<MadeBy>,
     /// Who plays it, or played it last.

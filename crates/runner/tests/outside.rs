@@ -102,6 +102,12 @@ async fn scenarios_that_another_program_would_make_anew_are_not_gone_on_with() {
     let refused = resume().await.unwrap_err();
     assert!(matches!(refused, RunError::NotResumable { .. }), "{refused}");
     assert!(refused.to_string().contains("stamina 0.0.1"), "{refused}");
+    // The first versions did not say what made them, and their texts were others.
+    run.as_object_mut().unwrap().remove("made_by");
+    std::fs::write(&file, run.to_string()).unwrap();
+    let refused = resume().await.unwrap_err();
+    assert!(matches!(refused, RunError::NotResumable { .. }), "{refused}");
+    assert!(refused.to_string().contains("by an earlier version; this program is stamina"), "{refused}");
 }
 
 #[tokio::test]
