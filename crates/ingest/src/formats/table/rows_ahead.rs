@@ -17,11 +17,24 @@ const TOGETHER_BYTES: u64 = 512 << 10;
 /// So many of these wait at most, beside the one that is being filled and the one that is looked at.
 const WAITING: usize = 2;
 
+/// Bytes of a row whose room is kept for a later one. Rows of 4 MB would keep theirs in each place where one has stood.
+const KEPT_BYTES: u64 = 4 << 10;
+
 /// Rows that are handed over together. The rows behind `filled` are room for later ones.
 #[derive(Default)]
 struct Batch {
     rows: Vec<CsvRow>,
     filled: usize,
+}
+
+impl Batch {
+    /// Leaves the room of its rows for later ones.
+    fn empty(&mut self) {
+        self.filled = 0;
+        for row in self.rows.iter_mut().filter(|row| row.bytes() > KEPT_BYTES) {
+            *row = CsvRow::default();
+        }
+    }
 }
 
 /// The rows of a CSV.
@@ -66,7 +79,7 @@ impl RowsAhead {
 
 /// Fills a batch. Whether there are no rows behind it.
 fn fill(batch: &mut Batch, rows: &mut CsvRows) -> bool {
-    batch.filled = 0;
+    batch.empty();
     let mut bytes = 0;
     while batch.filled < TOGETHER && bytes < TOGETHER_BYTES {
         if batch.rows.len() == batch.filled {
@@ -177,6 +190,19 @@ mod tests {
             let open = || CsvRows::open(&tree, "t.csv").unwrap();
             assert_eq!(contents(RowsAhead::new(open())), contents(open()));
         }
+    }
+
+    #[test]
+    fn large_rows_keep_no_room() {
+        let text = format!("a,b\n1,2\n3,4\n5,{}\n6,7\n", "x".repeat(1 << 20));
+        let (_room, tree) = csv(text.as_bytes());
+        let mut rows = CsvRows::open(&tree, "t.csv").unwrap();
+        let mut batch = Batch::default();
+        assert!(!fill(&mut batch, &mut rows));
+        assert_eq!((batch.filled, batch.rows.len()), (3, 3));
+        assert!(fill(&mut batch, &mut rows));
+        assert_eq!((batch.filled, batch.rows.len()), (1, 3));
+        assert!(batch.rows.iter().all(|row| row.bytes() <= KEPT_BYTES));
     }
 
     #[test]
