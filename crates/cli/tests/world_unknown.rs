@@ -187,6 +187,19 @@ fn how_many_tests_passed_again_is_unknown_where_no_source_names_those_that_pass(
     assert!(report.contains("; none was tried again.") && !report.contains("0 of them passed"), "{report}");
 }
 
+/// That is known, although no failing test is described.
+#[test]
+fn where_nothing_failed_no_test_changed_its_outcome() {
+    let library = TestHome::new();
+    let table = library.path("t.csv");
+    let rows = "r,h,m,a,1,1,true\nr,h,m,a,2,1,true\n";
+    std::fs::write(&table, format!("run,harness,model,scenario,turn,attempt,passed\n{rows}")).expect("a table");
+    library.ingest(&table);
+    let flips = library.text(&["table", "flips"]);
+    assert!(flips.contains("No test changed its outcome more than once."), "{flips}");
+    assert!(!flips.contains("outcome is unknown"), "{flips}");
+}
+
 #[test]
 fn settings_that_are_sets_are_the_same_in_any_order() {
     let library = library_of("set-order");

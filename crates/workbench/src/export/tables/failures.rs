@@ -311,7 +311,10 @@ pub(super) fn flips(data: &Failures) -> Table {
     }
     if data.flips.is_empty() {
         let sentence = match (data.repair.stretches, data.repair.stretches_repaired) {
-            (0, _) => "Whether a test changed its outcome is unknown: no failing test is described.",
+            // Where nothing failed there is none to describe.
+            (0, _) if data.attempts > 0 || data.repair.failed_first > 0 => {
+                "Whether a test changed its outcome is unknown: no failing test is described."
+            }
             (_, None) => "Whether a test changed its outcome is unknown: passed tests are not described.",
             _ => "No test changed its outcome more than once.",
         };
