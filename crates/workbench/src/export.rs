@@ -17,6 +17,7 @@ mod percent;
 mod plane;
 mod reexport;
 mod report;
+mod scenario_names;
 mod tables;
 
 use std::borrow::Cow;

@@ -8,7 +8,7 @@ use workbench::api::{
     RunGridRequest, TableOf, TurnRef, WarningsOf,
 };
 
-use crate::library::{Library, members};
+use crate::library::{self, Library, members};
 
 const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 
@@ -216,6 +216,41 @@ fn the_grid_of_a_run_and_its_episodes_are_tables() {
     let both = library.table(&TableOf::Episodes { members: members(&TWO), sort: GridSort::Scenario });
     let runs: Vec<&str> = column(&both, "run_id").into_iter().map(text).collect();
     assert_eq!(runs, [TWO[0], TWO[1], TWO[0], TWO[1]], "those of one scenario stand together");
+}
+
+/// The tables said `theme_t1_w1_notes_cli` beside a figure that said `notes-cli`: only one of both runs has titles.
+#[test]
+fn scenarios_have_the_same_names_in_tables_as_in_figures() {
+    let repository = library::repository();
+    let library = Library::new(&[
+        repository.join("data/sample-harbor.zip"),
+        repository.join("tests/fixtures/harbor/jobs"),
+    ]);
+    let runs = ["sample-harbor.nop-k1-nop", "jobs.oracle-k2-oracle"];
+    let disagreements = DisagreementRequest {
+        members: members(&runs),
+        reference: 0,
+        mode: DisagreementMode::All,
+        sort: DisagreementSort::Scenario,
+        text: String::new(),
+        offset: 0,
+        limit: 0,
+    };
+    for of in [
+        TableOf::Paired { of: compared_runs(&runs), other: None },
+        TableOf::Disagreements { of: disagreements },
+        TableOf::Episodes { members: members(&runs), sort: GridSort::Scenario },
+        TableOf::Turns { members: members(&runs), sort: GridSort::Scenario },
+    ] {
+        let table = library.table(&of);
+        let names = column(&table, "title").into_iter().map(text);
+        let of_ids: Vec<(&str, &str)> = column(&table, "scenario").into_iter().map(text).zip(names).collect();
+        let is_named = |(id, name): &(&str, &str)| !id.contains("notes_cli") || *name == "notes-cli";
+        assert!(of_ids.iter().all(is_named), "{of:?}: {of_ids:?}");
+        let printed = table.to_markdown();
+        assert!(printed.contains("| notes-cli |") && !printed.contains("notes_cli"), "{of:?}: {printed}");
+        assert!(table.to_csv().contains("notes_cli"), "files of values have the id: {of:?}");
+    }
 }
 
 #[test]

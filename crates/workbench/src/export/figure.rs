@@ -1,7 +1,5 @@
 //! From what a figure is about to a spec with its data: the numbers are those of the pages' own commands.
 
-use std::collections::HashMap;
-
 use analysis::survival::{RestrictedMean, StaminaSummary, SurvivalPoint};
 use figures::{
     BarRow, Bars, DifferenceRow, Differences, Drawing, FailureClass, FailureGroup, FailureShares, Figure,
@@ -10,9 +8,9 @@ use figures::{
     SharesForm, SurvivalComparison, Theme,
 };
 use model::PassRate;
-use store::episode_name;
 
 use super::percent::percent;
+use super::scenario_names::ScenarioNames;
 use super::tables::REPEATS;
 use super::{class_patterns, matrix, measure_names, method, plane};
 
@@ -21,7 +19,7 @@ use crate::api::{
     self, ApiError, Bands, CompareRequest, ComparedMember, Comparison, FailureGrouping, FigureMark, FigureOf,
     Measure, Nothing, Pairs, PublishedNumber, SessionsRequest, Stamina, SurvivalRow,
 };
-use crate::episodes::run_record;
+use crate::compare::members;
 use crate::published;
 
 /// Most runs of a plane.
@@ -55,7 +53,7 @@ impl Workbench {
             FigureOf::Paired { of, other } => {
                 let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
                 let method = method::paired(self.method_with_doubts_of_sums(&data)?, &data, *other);
-                let names = self.names_of_scenarios(&data, *other)?;
+                let names = ScenarioNames::from_pools(&members::resolve(&self.store, &of.members)?);
                 (Figure::Paired(paired(&data, *other, &names)?), method)
             }
             FigureOf::Bars { of, measure, published } => {
@@ -128,34 +126,6 @@ impl Workbench {
             }
         };
         Ok(printed(figure, method))
-    }
-
-    /// How the scenarios of a member and of the reference are called, by their own names: one of both may have their titles. One
-    /// that would be called as another keeps its own name.
-    fn names_of_scenarios(
-        &self,
-        data: &Comparison,
-        member: u32,
-    ) -> Result<HashMap<String, String>, ApiError> {
-        let mut titles: HashMap<String, Option<String>> = HashMap::new();
-        for at in [member, data.reference] {
-            for run in data.members.get(at as usize).map_or(&[][..], |member| member.runs.as_slice()) {
-                for episode in self.store.episodes(run_record(&self.store, run)?.entry.id)? {
-                    let title = titles.entry(episode.scenario).or_default();
-                    *title = title.take().or(episode.title);
-                }
-            }
-        }
-        let mut names: HashMap<String, String> = titles
-            .into_iter()
-            .map(|(scenario, title)| (scenario.clone(), episode_name(scenario, title)))
-            .collect();
-        let mut times: HashMap<String, u32> = HashMap::new();
-        for name in names.values() {
-            *times.entry(name.clone()).or_default() += 1;
-        }
-        names.retain(|_, name| times.get(name) == Some(&1));
-        Ok(names)
     }
 }
 
@@ -318,11 +288,7 @@ fn differences(data: &Comparison, ratio: bool) -> Result<Differences, ApiError> 
     })
 }
 
-fn paired(
-    data: &Comparison,
-    other: u32,
-    names: &HashMap<String, String>,
-) -> Result<PairedScenarios, ApiError> {
+fn paired(data: &Comparison, other: u32, names: &ScenarioNames) -> Result<PairedScenarios, ApiError> {
     let member = data.members.get(other as usize).filter(|_| other != data.reference).ok_or_else(|| {
         ApiError::new("export.paired", format!("There is no other member {other} in this comparison"))
             .hint(format!("Members are counted from 0; {} is the reference", data.reference))
@@ -337,8 +303,9 @@ fn paired(
     };
     // On the pages a difference is "other − reference"; so it is here, with the reference as a.
     let shown = |value: f64| if data.of_one_turn { percent(value) } else { value };
+    let names = names.in_all_sets();
     let pairs = found.scenarios.iter().map(|row| Pair {
-        scenario: names.get(&row.scenario).unwrap_or(&row.scenario).clone(),
+        scenario: names.get(row.scenario.as_str()).copied().unwrap_or(&row.scenario).to_owned(),
         a: shown(row.b),
         a_censored: row.b_at_least,
         b: shown(row.a),

@@ -30,8 +30,10 @@ use matrix::{gains, retries};
 use pairs::{paired, pairs};
 pub(super) use scores::published as published_numbers;
 
+use super::scenario_names::ScenarioNames;
 use crate::Workbench;
 use crate::api::{ApiError, CompareRequest, ComparedMember, Comparison, Estimate, Pairs, Stamina, TableOf};
+use crate::compare::members;
 
 /// A table with its data.
 pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiError> {
@@ -48,7 +50,8 @@ pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiErr
         TableOf::Paired { of, other } => {
             // Each against the reference, whatever pairs were asked for.
             let request = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
-            paired(&*compared(&request)?, *other)?
+            let names = ScenarioNames::from_pools(&members::resolve(&workbench.store, &of.members)?);
+            paired(&*compared(&request)?, *other, &names)?
         }
         TableOf::Episodes { members, sort } => episodes::table(workbench, members, *sort)?,
         TableOf::Turns { members, sort } => episodes::turns(workbench, members, *sort)?,
@@ -172,6 +175,13 @@ fn pass_rate(pass_rate: Option<&PassRate>) -> Vec<Option<Value>> {
         maybe(pass_rate.and_then(|rate| rate.ci_high)),
         count(|rate| rate.unscored),
     ]
+}
+
+/// Id and readable name of a scenario, which is a task of runs of one turn. Files of values have both.
+fn scenario_columns(of_one_turn: bool) -> [Column; 2] {
+    let [id, name] =
+        if of_one_turn { ["Id of the task", "Task"] } else { ["Id of the scenario", "Scenario"] };
+    [Column::text("scenario", id).for_machines(), Column::text("title", name)]
 }
 
 /// The same columns in files of values only, where a page has nothing to say with them.

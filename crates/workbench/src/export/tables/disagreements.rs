@@ -1,12 +1,15 @@
 //! Turns on which members disagree, one row for each run that played the turn: names of runs are values and no heads, so
 //! that a file of values says whose a row is.
 
+use std::collections::HashMap;
+
 use figures::table::{Column, Table, known, maybe};
 use model::TurnState;
 
+use super::{ScenarioNames, scenario_columns};
 use crate::Workbench;
 use crate::api::{ApiError, DisagreementMode, DisagreementRequest};
-use crate::compare::members::{self, Pool};
+use crate::compare::members::{self, Pool, PooledRun};
 
 /// Every turn of the request's mode, whatever it says of pages.
 pub(super) fn table(workbench: &Workbench, request: &DisagreementRequest) -> Result<Table, ApiError> {
@@ -28,9 +31,10 @@ pub(in crate::export) fn some(
         if one { ["task", "trial", "tasks"] } else { ["scenario", "episode", "turns"] };
     // Each task is turn 1, and nothing failed before it.
     let of_turns = |column: Column| if one { column.for_machines() } else { column };
+    let [scenario_id, scenario_name] = scenario_columns(one);
     let columns = vec![
-        Column::text("scenario", if one { "Task" } else { "Scenario" }),
-        Column::text("title", "Title").missing("none").for_machines(),
+        scenario_id,
+        scenario_name,
         of_turns(Column::integer("turn", "Turn")),
         Column::text("run", "Run"),
         Column::text("state", "Came to"),
@@ -44,12 +48,17 @@ pub(in crate::export) fn some(
         Column::number("spread", "Spread", 3),
     ];
     let mut table = Table::new("disagreements", &title(request.mode, one), columns);
+    let readable = ScenarioNames::from_pools(&pools);
+    let runs: HashMap<&str, &PooledRun> =
+        pools.iter().flat_map(|pool| &pool.runs).map(|run| (run.record.entry.slug.as_str(), run)).collect();
     for row in &page.rows {
+        let run = row.cells.iter().flatten().find_map(|cell| runs.get(cell.run.as_str()));
+        let title = run.map_or(row.scenario.as_str(), |run| readable.name(run, &row.scenario));
         for (name, cell) in names.iter().zip(&row.cells) {
             let Some(cell) = cell else { continue };
             table.push(vec![
                 known(row.scenario.as_str()),
-                maybe(row.title.as_deref()),
+                known(title),
                 known(row.turn),
                 known(name.as_str()),
                 known(word(cell.state)),

@@ -7,8 +7,8 @@ use figures::table::{Column, Table, Value, known, maybe};
 use model::Counting;
 use store::PlayedTurn;
 
-use super::for_machines_if;
 use super::turns::{Countings, score};
+use super::{ScenarioNames, for_machines_if, scenario_columns};
 use crate::Workbench;
 use crate::api::{ApiError, GridRow, GridSort, Member, RunGridRequest};
 use crate::compare::members;
@@ -22,19 +22,17 @@ struct MemberRow {
     /// Which set of scenarios its name belongs to, and the name in it: runs of one benchmark may write it in several ways.
     in_set: (u32, String),
     run: String,
+    /// The readable name of its scenario.
+    title: String,
     row: GridRow,
-}
-
-impl MemberRow {
-    fn scenario(&self) -> &str {
-        self.row.title.as_deref().unwrap_or(&self.row.scenario)
-    }
 }
 
 /// The episodes of members. By scenario, those of one scenario stand together; else member by member.
 fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<Vec<MemberRow>, ApiError> {
     let mut all = Vec::new();
-    for (place, pool) in members::resolve(&workbench.store, shown)?.iter().enumerate() {
+    let pools = members::resolve(&workbench.store, shown)?;
+    let names = ScenarioNames::from_pools(&pools);
+    for (place, pool) in pools.iter().enumerate() {
         for run in &pool.runs {
             let slug = run.record.entry.slug.clone();
             let request = RunGridRequest { run: slug.clone(), sort, offset: 0, limit: 0 };
@@ -45,6 +43,7 @@ fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<V
                 member: pool.marked(),
                 in_set: (run.set, run.scenario_name(&row.scenario).into_owned()),
                 run: slug.clone(),
+                title: names.name(run, &row.scenario).to_owned(),
                 row,
             });
             all.extend(played);
@@ -61,8 +60,10 @@ fn episodes(workbench: &Workbench, shown: &[Member], sort: GridSort) -> Result<V
 
 /// What begins a row: which episode it is. Of runs of one turn, its scenario is a task.
 fn identity(of_one_turn: bool) -> Vec<Column> {
+    let [scenario, title] = scenario_columns(of_one_turn);
     vec![
-        Column::text("scenario", if of_one_turn { "Task" } else { "Scenario" }),
+        scenario,
+        title,
         Column::text("run", "Run"),
         Column::text("run_id", "Id of the run").for_machines(),
         Column::text("episode", "Episode").for_machines(),
@@ -73,7 +74,8 @@ fn identity(of_one_turn: bool) -> Vec<Column> {
 impl MemberRow {
     fn identity(&self) -> Vec<Option<Value>> {
         vec![
-            known(self.scenario()),
+            known(self.row.scenario.as_str()),
+            known(self.title.as_str()),
             known(self.member.as_str()),
             known(self.run.as_str()),
             known(self.row.episode.as_str()),

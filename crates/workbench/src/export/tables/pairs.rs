@@ -4,7 +4,7 @@ use figures::table::{Column, Table, known, maybe};
 use model::counted;
 
 use super::comparison::ends;
-use super::{for_machines_if, name, parts};
+use super::{ScenarioNames, for_machines_if, name, parts, scenario_columns};
 use crate::api::{ApiError, ComparedMember, Comparison};
 use crate::compare::{in_common, shorter};
 
@@ -118,7 +118,11 @@ pub(super) fn pairs(data: &Comparison) -> Table {
 }
 
 /// The reference and another member, or every other, on the scenarios that both played.
-pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, ApiError> {
+pub(super) fn paired(
+    data: &Comparison,
+    other: Option<u32>,
+    names: &ScenarioNames,
+) -> Result<Table, ApiError> {
     if let Some(other) =
         other.filter(|other| *other == data.reference || *other as usize >= data.members.len())
     {
@@ -134,10 +138,12 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
     let number = |key: &str, title: &str| {
         if one { Column::number(key, title, 3) } else { Column::number(key, title, 2).unit("turns") }
     };
+    let [scenario, title] = scenario_columns(one);
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("against", "Against"),
-        Column::text("scenario", if one { "Task" } else { "Scenario" }),
+        scenario,
+        title,
         number("stamina", measure),
         Column::flag("at_least", "At least"),
         number("reference_stamina", &format!("{measure} of the reference")),
@@ -146,6 +152,7 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
         number("adjusted", "Adjusted difference"),
     ];
     let mut table = Table::new("paired", &format!("{measure} by {unit}, of two"), columns);
+    let names = names.in_all_sets();
     let is_asked = |a: u32, b: u32| b == data.reference && other.is_none_or(|other| other == a);
     for pair in data.pairs.iter().filter(|pair| is_asked(pair.a, pair.b)) {
         let text =
@@ -160,6 +167,7 @@ pub(super) fn paired(data: &Comparison, other: Option<u32>) -> Result<Table, Api
                 known(a.as_str()),
                 known(b.as_str()),
                 known(row.scenario.as_str()),
+                known(names.get(row.scenario.as_str()).copied().unwrap_or(&row.scenario)),
                 known(row.a),
                 known(row.a_at_least),
                 known(row.b),
