@@ -193,7 +193,8 @@ fn where_nothing_failed_no_test_changed_its_outcome() {
     let library = TestHome::new();
     let table = library.path("t.csv");
     let rows = "r,h,m,a,1,1,true\nr,h,m,a,2,1,true\n";
-    std::fs::write(&table, format!("run,harness,model,scenario,turn,attempt,passed\n{rows}")).expect("a table");
+    std::fs::write(&table, format!("run,harness,model,scenario,turn,attempt,passed\n{rows}"))
+        .expect("a table");
     library.ingest(&table);
     let flips = library.text(&["table", "flips"]);
     assert!(flips.contains("No test changed its outcome more than once."), "{flips}");
