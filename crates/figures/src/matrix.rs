@@ -7,6 +7,7 @@ use crate::display_names::{clean, fit, fit_all};
 use crate::font::text_width;
 use crate::footnotes;
 use crate::labels::Area;
+use crate::line_breaks::{broken, widest_part};
 use crate::marks::{Anchor, Canvas, Pen};
 use crate::number::decimal;
 use crate::series_style::hollow_diamond;
@@ -36,6 +37,10 @@ pub(crate) fn no_run_fits(column: f64, size: f64) -> bool {
 /// The text of a simulated cell, and its short form.
 const SIMULATED: &str = "simulated";
 const SHORT: &str = "sim.";
+/// Most lines of the name of a column that has no other beside it.
+const MOST_NAME_LINES: usize = 4;
+/// Distance of these lines, in heights of letters.
+const NAME_LINE: f64 = 1.2;
 
 pub(crate) struct MatrixPlan {
     pub(crate) left: f64,
@@ -50,6 +55,8 @@ pub(crate) struct MatrixPlan {
     pub(crate) means: [bool; 2],
     /// Whether column names are vertical.
     pub(crate) upright: bool,
+    /// The name of the only column, in lines over the whole width; `None` = there are several columns.
+    only_name: Option<Vec<String>>,
     pub(crate) size: f64,
     /// Size of the means.
     pub(crate) big: f64,
@@ -174,11 +181,14 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> MatrixPlan {
     let column = line.unwrap_or_else(|| room.min(11.0 * size));
     let inner = column - 0.5 * size;
     let name_width = |c: &String| sheet.tick_width(&clean(c));
-    let upright = data.columns.iter().take(columns).any(|c| name_width(c) > column - 0.4 * size);
+    let only_name = only_name(data, sheet);
+    let upright =
+        only_name.is_none() && data.columns.iter().take(columns).any(|c| name_width(c) > column - 0.4 * size);
     let names = if upright {
         data.columns.iter().map(name_width).fold(sheet.tick_width("Mean"), f64::max).min(12.0 * size)
     } else {
-        size
+        let lines = only_name.as_ref().map_or(1, Vec::len);
+        size + lines.saturating_sub(1) as f64 * NAME_LINE * size
     };
     let wording = match line {
         Some(_) => Wording::Line,
@@ -232,6 +242,7 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> MatrixPlan {
         rows,
         means,
         upright,
+        only_name,
         size,
         big,
         most,
@@ -240,6 +251,15 @@ pub(crate) fn plan(data: &Matrix, sheet: &Sheet) -> MatrixPlan {
         notes_top,
         height,
     }
+}
+
+/// The name of a column that has no other beside it, in lines over the whole width. `None` = there are several columns, or none.
+fn only_name(data: &Matrix, sheet: &Sheet) -> Option<Vec<String>> {
+    let [name] = data.columns.as_slice() else { return None };
+    let (name, size, width) = (clean(name), sheet.sizes.tick_font, sheet.width - 2.0 * PAD);
+    let lines = broken(&name, width, size);
+    let fits = widest_part(&name, size) <= width && lines.len() <= MOST_NAME_LINES;
+    Some(if fits { lines } else { vec![fit(&name, width, size)] })
 }
 
 fn notes_of(data: &Matrix, wording: Wording, column: f64, size: f64) -> String {
@@ -293,14 +313,33 @@ fn draw_names(sheet: &Sheet, canvas: &Canvas<'_>, data: &Matrix, plan: &MatrixPl
             canvas.text(name, (middle, bottom), Anchor::Middle, size, sheet.tokens.label);
         }
     };
-    for (c, name) in columns.iter().enumerate() {
-        above(name, c);
+    match &plan.only_name {
+        Some(lines) => draw_only_name(sheet, canvas, plan, lines),
+        None => {
+            for (c, name) in columns.iter().enumerate() {
+                above(name, c);
+            }
+        }
     }
     if plan.means[0] {
         above("Mean", plan.columns);
     }
     if plan.means[1] {
         beside("Mean", plan.rows);
+    }
+}
+
+/// Draws the lines of the name of the only column over it, inside the drawing.
+fn draw_only_name(sheet: &Sheet, canvas: &Canvas<'_>, plan: &MatrixPlan, lines: &[String]) {
+    let size = plan.size;
+    let area = plan.cell(0, 0);
+    let middle = f64::midpoint(area.left, area.right);
+    let half = lines.iter().map(|line| text_width(line, size)).fold(0.0, f64::max) / 2.0;
+    let middle = middle.min(sheet.width - PAD - half).max(PAD + half);
+    let bottom = plan.top - 0.5 * size;
+    for (line, below) in lines.iter().zip((0..lines.len()).rev()) {
+        let base = bottom - below as f64 * NAME_LINE * size;
+        canvas.text(line, (middle, base), Anchor::Middle, size, sheet.tokens.label);
     }
 }
 

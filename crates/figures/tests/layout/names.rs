@@ -30,6 +30,25 @@ fn long_names_of_a_few_groups_stand_in_lines() {
     everywhere(&figure);
 }
 
+/// The name over a matrix of one cell stood upright, and was cut, beside free space.
+#[test]
+fn a_long_name_over_one_column_lies_and_is_whole() {
+    let long =
+        "claude-opus-4.8-with-extended-thinking-and-a-very-long-name-of-its-checkpoint/2026-06-01-preview-"
+            .repeat(2);
+    let Figure::Matrix(mut data) = many::matrix(1, 1) else { unreachable!() };
+    let name = &long[..120];
+    data.columns = vec![name.to_owned()];
+    let figure = Figure::Matrix(data);
+    for layout in [Preset::parse("icml").unwrap().layout(), Layout::panel(640.0), Layout::panel(1180.0)] {
+        let drawing = check(&FigureSpec::new(figure.clone(), layout, Theme::Print));
+        assert!(!drawing.svg.contains("rotate("), "the name stands upright: {}", drawing.svg);
+        let all: String = texts(&drawing).into_iter().map(|set| set.text).collect();
+        assert!(all.contains(name), "{name} is cut: {all}");
+    }
+    everywhere(&figure);
+}
+
 /// Names of tasks of EvoCode-Bench in one column: "ml-checkpoint…bility-engine" stood beside free space.
 #[test]
 fn names_of_tasks_are_whole_beside_their_pairs() {
