@@ -84,6 +84,15 @@ ALTER TABLE part ADD COLUMN left_out INTEGER NOT NULL DEFAULT 0;
 UPDATE part SET stamp = NULL;
 ",
     },
+    Migration {
+        version: 25,
+        sql: "
+-- in tables NA is no name and no reason of a withdrawal, 1.00 is a flag, and a verdict goes before an end reason that contradicts
+-- it: tables are read again
+UPDATE part SET stamp = NULL WHERE id IN
+  (SELECT episode.part FROM episode JOIN run ON run.id = episode.run WHERE run.format = 'table');
+",
+    },
 ];
 
 /// The result of reading one part.

@@ -12,7 +12,7 @@ use crate::migration::Migration;
 use crate::{Result, StoreError};
 
 /// The layout that this program writes (`PRAGMA user_version`).
-pub const VERSION: i64 = 24;
+pub const VERSION: i64 = 25;
 
 /// Marks a SQLite file as a library of Stamina Lab (`PRAGMA application_id`): the letters `StLb`.
 pub const APPLICATION_ID: i64 = 0x5374_4c62;

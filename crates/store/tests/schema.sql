@@ -1,4 +1,4 @@
--- The tables of a library at layout 24, each with the file in src that owns it. tests/schema.rs writes this file.
+-- The tables of a library at layout 25, each with the file in src that owns it. tests/schema.rs writes this file.
 
 -- attempt: src/turns.rs
 CREATE TABLE attempt (

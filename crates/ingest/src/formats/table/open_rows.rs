@@ -53,8 +53,11 @@ pub(super) fn open_ahead(
     columns: &[String],
 ) -> Result<Box<dyn Rows>, ReadError> {
     let is_large = tree.entry(path).is_some_and(|entry| entry.size >= LARGE);
-    if encoding == Encoding::Csv && is_large {
-        return Ok(Box::new(RowsAhead::new(CsvRows::open(tree, path)?)));
+    if encoding == Encoding::Csv
+        && is_large
+        && let Some(rows) = RowsAhead::new(CsvRows::open(tree, path)?)
+    {
+        return Ok(Box::new(rows));
     }
     open_with(tree, path, encoding, columns, None)
 }

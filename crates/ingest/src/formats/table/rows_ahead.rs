@@ -51,12 +51,12 @@ pub(super) struct RowsAhead {
 }
 
 impl RowsAhead {
-    /// Takes the rows apart from the next one on.
-    pub(super) fn new(mut rows: CsvRows) -> Self {
+    /// Takes the rows apart from the next one on. `None` = the system has no thread left for it.
+    pub(super) fn new(mut rows: CsvRows) -> Option<Self> {
         let (header, decimal_comma) = (rows.header().to_vec(), rows.decimal_comma());
         let (full_sender, full) = sync_channel(WAITING);
         let (empty, empty_receiver) = channel::<Batch>();
-        let thread = thread::spawn(move || {
+        let take_apart = move || {
             let mut is_over = false;
             while !is_over {
                 let mut batch = empty_receiver.try_recv().unwrap_or_default();
@@ -66,9 +66,10 @@ impl RowsAhead {
                     return;
                 }
             }
-        });
-        let thread = Some(thread);
-        Self { header, decimal_comma, full, empty, thread, batch: Batch::default(), current: 0, next: 0 }
+        };
+        let thread = Some(thread::Builder::new().spawn(take_apart).ok()?);
+        let batch = Batch::default();
+        Some(Self { header, decimal_comma, full, empty, thread, batch, current: 0, next: 0 })
     }
 
     /// The row that is looked at.
@@ -188,7 +189,7 @@ mod tests {
         {
             let (_room, tree) = csv(&text);
             let open = || CsvRows::open(&tree, "t.csv").unwrap();
-            assert_eq!(contents(RowsAhead::new(open())), contents(open()));
+            assert_eq!(contents(RowsAhead::new(open()).unwrap()), contents(open()));
         }
     }
 
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn rows_that_nobody_looks_at_any_more_are_left() {
         let (_room, tree) = csv("a,b\n1,2\n".repeat(100_000).as_bytes());
-        let mut rows = RowsAhead::new(CsvRows::open(&tree, "t.csv").unwrap());
+        let mut rows = RowsAhead::new(CsvRows::open(&tree, "t.csv").unwrap()).unwrap();
         assert!(rows.advance().is_some());
         let thread = rows.thread.take().unwrap();
         drop(rows);
