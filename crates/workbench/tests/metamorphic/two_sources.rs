@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::Tokens;
+use proptest::prelude::*;
 use test_folders::copy;
 use workbench::api::{CompareRequest, ListRuns, MatrixCell, MatrixRequest, Member, SourceRef};
 
@@ -73,57 +74,90 @@ fn scenarios(name: &str, folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Half of the rows of a table, by their scenarios.
-fn half_of_table(folder: &Path, second: bool) {
+/// The rows of a table whose scenarios are in that source, by their places in the order of names.
+fn part_of_table(folder: &Path, is_there: impl Fn(usize, usize) -> bool) {
     let text = fs::read_to_string(repository().join("tests/fixtures/table/attempts.csv")).unwrap();
     let mut names: Vec<&str> = text.lines().skip(1).filter_map(|line| line.split(',').nth(3)).collect();
     names.sort_unstable();
     names.dedup();
-    let is_second = |name: &str| names.iter().position(|known| *known == name).unwrap() % 2 == 1;
+    let place = |name: &str| names.iter().position(|known| *known == name).unwrap();
     let rows = text.lines().enumerate().filter(|(number, line)| {
-        *number == 0 || line.split(',').nth(3).is_some_and(|name| is_second(name) == second)
+        *number == 0 || line.split(',').nth(3).is_some_and(|name| is_there(place(name), names.len()))
     });
     let rows: Vec<&str> = rows.map(|(_, line)| line).collect();
     fs::create_dir(folder).unwrap();
     fs::write(folder.join("attempts.csv"), rows.join("\n") + "\n").unwrap();
 }
 
-/// The same of every other format: half of the scenarios of a run in another source.
-#[test]
-fn a_run_in_two_sources_pools_to_the_same_in_every_format() {
-    let names = [
-        "staminabench/own",
-        "staminabench/nested_folders",
-        "staminabench/turns_from_zero",
-        "terminal_bench/run-a",
-        "evocode",
-    ];
-    for name in names {
-        let given = repository().join("tests/fixtures").join(name);
-        let room = tempfile::tempdir().unwrap();
-        let [whole, one, other] = ["whole", "one", "other"].map(|part| room.path().join(part));
+/// What is divided, below tests/fixtures.
+const DIVIDED: [&str; 10] = [
+    "harbor/jobs/failures-k1",
+    "world/docker-words",
+    "world/null-reward",
+    "world/cache-beside/job-a",
+    "staminabench/own",
+    "staminabench/nested_folders",
+    "staminabench/turns_from_zero",
+    "terminal_bench/run-a",
+    "evocode",
+    "table",
+];
+
+/// Reads a folder as it is, and with its trials or scenarios in two sources: `is_second` says of each place, of so many, where it is.
+fn divided(name: &str, is_second: impl Fn(usize, usize) -> bool) {
+    let given = repository().join("tests/fixtures").join(name);
+    let room = tempfile::tempdir().unwrap();
+    let [whole, one, other] = ["whole", "one", "other"].map(|part| room.path().join(part));
+    if name == "table" {
+        part_of_table(&whole, |_, _| true);
+        part_of_table(&one, |place, count| !is_second(place, count));
+        part_of_table(&other, &is_second);
+    } else {
         for place in [&whole, &one, &other] {
             copy(&given, place);
         }
-        for (number, scenario) in scenarios(name, &one).into_iter().enumerate() {
-            let its_other = other.join(scenario.strip_prefix(&one).unwrap());
-            let removed = if number % 2 == 0 { scenario } else { its_other };
+        let is_harbors = name.starts_with("harbor/") || name.starts_with("world/");
+        let pieces = if is_harbors { trials(&one) } else { scenarios(name, &one) };
+        let count = pieces.len();
+        for (place, piece) in pieces.into_iter().enumerate() {
+            let its_other = other.join(piece.strip_prefix(&one).unwrap());
+            let removed = if is_second(place, count) { piece } else { its_other };
             if removed.is_dir() {
                 fs::remove_dir_all(removed).unwrap();
             } else {
                 fs::remove_file(removed).unwrap();
             }
         }
-        assert_eq!(pooled_cells(&[&one, &other]), pooled_cells(&[&whole]), "{name}");
     }
-    let room = tempfile::tempdir().unwrap();
-    let [whole, one, other] = ["whole", "one", "other"].map(|part| room.path().join(part));
-    half_of_table(&one, false);
-    half_of_table(&other, true);
-    fs::create_dir(&whole).unwrap();
-    let csv = repository().join("tests/fixtures/table/attempts.csv");
-    fs::copy(csv, whole.join("attempts.csv")).unwrap();
-    assert_eq!(pooled_cells(&[&one, &other]), pooled_cells(&[&whole]), "a table");
+    assert_eq!(pooled_cells(&[&one, &other]), pooled_cells(&[&whole]), "{name}");
+}
+
+/// Half of the trials or scenarios of a run of every format in another source.
+#[test]
+fn a_run_in_two_sources_pools_to_the_same_in_every_format() {
+    for name in DIVIDED {
+        divided(name, |place, _| place % 2 == 1);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// As before, divided in any way that leaves both sources something.
+    #[test]
+    fn a_run_that_is_divided_over_two_sources_in_any_way_pools_to_the_same(
+        name in proptest::sample::select(&DIVIDED[..]),
+        way in any::<u64>(),
+    ) {
+        divided(name, |place, count| {
+            let first = usize::try_from(way % count as u64).unwrap();
+            match (place + count - first) % count {
+                0 => false,
+                1 => true,
+                number => way.rotate_right(u32::try_from(number).unwrap()) & 1 == 1,
+            }
+        });
+    }
 }
 
 /// A run that somebody opens twice, once where it lies and once where it was copied to, is one. It is known by ids, by how

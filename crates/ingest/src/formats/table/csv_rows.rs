@@ -53,6 +53,10 @@ pub(super) struct CsvRows {
     row: CsvRow,
     /// Where the reader began.
     base: u64,
+    /// Whether lines end with `\r\n`. The reader ends a row with the first of these bytes, and begins the next one with the second.
+    has_crlf: bool,
+    /// Whether the blank lines before the next row are in its number already.
+    is_numbered: bool,
 }
 
 fn reader(source: Source, delimiter: u8) -> Reader<BudgetedReader<Source>> {
@@ -102,6 +106,8 @@ impl CsvRows {
             reader: reader(tree.open_file_at(path, mark as u64)?, delimiter),
             row: CsvRow { begin: RowStart { row: 0, offset: mark as u64 }, ..CsvRow::default() },
             base: mark as u64,
+            has_crlf: head.split(|byte| *byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r")),
+            is_numbered: false,
         };
         // The header itself.
         match rows.advance() {
@@ -114,21 +120,32 @@ impl CsvRows {
     pub(super) fn at(mut self, tree: &Tree, path: &str, begin: RowStart) -> Result<Self, ReadError> {
         self.reader = reader(tree.open_file_at(path, begin.offset)?, self.delimiter);
         self.base = begin.offset;
+        self.is_numbered = true;
         self.row.begin = RowStart { row: begin.row.saturating_sub(1), offset: begin.offset };
         Ok(self)
     }
 
     /// Reads the next row into its place. `false` = there is none.
     fn read(&mut self) -> bool {
-        let Self { header, delimiter, reader, row, base } = self;
+        let Self { header, delimiter, reader, row, base, has_crlf, is_numbered } = self;
         reader.get_mut().renew();
+        let (line, byte) = (reader.position().line(), reader.position().byte());
         row.begin.row += 1;
-        row.begin.offset = *base + reader.position().byte();
+        row.begin.offset = *base + byte;
         row.error = match reader.read_byte_record(&mut row.record) {
             Ok(false) => return false,
             Ok(true) => fault(&row.record, header.len(), *delimiter, reader.get_ref().ends_without_quote()),
             Err(error) => Some(unreadable(error)),
         };
+        if std::mem::take(is_numbered) {
+            return true;
+        }
+        // The end of this line, or of the one before.
+        let is_ended = if *has_crlf { byte > 0 } else { !reader.get_ref().is_over() };
+        let lines = reader.position().line() - line;
+        if lines > u64::from(is_ended) {
+            row.begin.row += (lines - u64::from(is_ended)).saturating_sub(line_breaks(&row.record));
+        }
         true
     }
 
@@ -139,6 +156,11 @@ impl CsvRows {
         self.row.begin = row.begin;
         is_there
     }
+}
+
+/// Line breaks in the cells of a row.
+fn line_breaks(record: &ByteRecord) -> u64 {
+    record.as_slice().split(|byte| *byte == b'\n').skip(1).count() as u64
 }
 
 /// Why a row cannot be read. `columns` are those of the header; `is_open` = it is the last one, and no quote ends it.
@@ -209,5 +231,43 @@ impl Rows for CsvRows {
 
     fn stamp(&self, stamp: u64) -> u64 {
         self.row.stamp(stamp)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where each row after the header begins.
+    fn begins(rows: &mut CsvRows) -> Vec<RowStart> {
+        let mut all = Vec::new();
+        while let Some(row) = rows.advance() {
+            row.unwrap();
+            all.push(rows.begin());
+        }
+        all
+    }
+
+    #[test]
+    fn rows_have_the_numbers_that_an_editor_or_a_spreadsheet_shows() {
+        const ROWS: &str = "run,text\na,1\n\n\nb,2\nc,\"x\n\ny\"\n\nd,4";
+        let cases = [(ROWS.to_owned(), 0), (format!("{ROWS}\n"), 0), (format!("\n\n{ROWS}\n\n"), 2)];
+        for ((text, blank), line_end) in cases.iter().flat_map(|case| [(case, "\n"), (case, "\r\n")]) {
+            for mark in ["", "\u{feff}"] {
+                let folder = tempfile::tempdir().unwrap();
+                let text = format!("{mark}{}", text.replace('\n', line_end));
+                std::fs::write(folder.path().join("t.csv"), &text).unwrap();
+                let tree = Tree::open(folder.path()).unwrap();
+                let open = || CsvRows::open(&tree, "t.csv").unwrap();
+                let all = begins(&mut open());
+                let numbers: Vec<u64> = all.iter().map(|begin| begin.row - blank).collect();
+                assert_eq!(numbers, [2, 5, 6, 8], "{text:?}");
+                // Who begins at a row comes to the same numbers.
+                for (at, begin) in all.iter().enumerate() {
+                    let mut rest = open().at(&tree, "t.csv", *begin).unwrap();
+                    assert_eq!(begins(&mut rest), all[at..], "{text:?}");
+                }
+            }
+        }
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn check_encoding(head: &[u8]) -> Result<(), ReadError> {
 /// Where a row begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RowStart {
-    /// Its number as a person counts: the header of a CSV is row 1, of the others the first row is.
+    /// Its number as a person counts: the first row of a file is row 1, which of a CSV is the header. Blank lines count.
     pub(super) row: u64,
     /// Byte in the file; in Parquet the row from 0.
     pub(super) offset: u64,
@@ -116,6 +116,11 @@ impl<R: Read> BudgetedReader<R> {
     /// A row begins.
     pub(super) fn renew(&mut self) {
         self.free_bytes = ROW_CAP;
+    }
+
+    /// Whether the end of the file was met.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over
     }
 
     /// Whether the end of the file was met, and no quote stands there.
