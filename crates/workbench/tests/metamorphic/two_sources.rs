@@ -141,7 +141,11 @@ fn a_run_in_two_sources_pools_to_the_same_in_every_format() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 20,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     /// As before, divided in any way that leaves both sources something.
     #[test]
