@@ -132,12 +132,14 @@ impl CsvRows {
         let (line, byte) = (reader.position().line(), reader.position().byte());
         row.begin.row += 1;
         row.begin.offset = *base + byte;
-        row.error = match reader.read_byte_record(&mut row.record) {
+        let read = reader.read_byte_record(&mut row.record);
+        let is_whole = matches!(read, Ok(true));
+        row.error = match read {
             Ok(false) => return false,
             Ok(true) => fault(&row.record, header.len(), *delimiter, reader.get_ref().ends_without_quote()),
             Err(error) => Some(unreadable(error)),
         };
-        if std::mem::take(is_numbered) {
+        if std::mem::take(is_numbered) || !is_whole {
             return true;
         }
         // The end of this line, or of the one before.
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_have_the_numbers_that_an_editor_or_a_spreadsheet_shows() {
+    fn rows_have_the_numbers_that_a_spreadsheet_shows() {
         const ROWS: &str = "run,text\na,1\n\n\nb,2\nc,\"x\n\ny\"\n\nd,4";
         let cases = [(ROWS.to_owned(), 0), (format!("{ROWS}\n"), 0), (format!("\n\n{ROWS}\n\n"), 2)];
         for ((text, blank), line_end) in cases.iter().flat_map(|case| [(case, "\n"), (case, "\r\n")]) {
