@@ -45,7 +45,7 @@ const rustTests = (profile) => ({ commands: [["cargo", () => nextestArgs(profile
 
 /** Each part: commands in order, what one line of its log says of the result, and where its failures are listed one by one. */
 const PARTS = {
-  rust: { ...rustTests("ci"), env: { ...NO_ENGINE, PROPTEST_CASES: String(CASES), PROPTEST_RNG_SEED: seed, STAMINA_KILLS: String(KILLS), STAMINA_SEED: seed }, result: /^\s*Summary \[[^\]]*\] (.*)/m },
+  rust: { ...rustTests("ci"), env: { ...NO_ENGINE, PROPTEST_CASES: String(CASES), PROPTEST_RNG_SEED: seed, STAMINA_KILLS: String(KILLS), STAMINA_SEED: seed, STAMINA_EVERY_WAY: "1" }, result: /^\s*Summary \[[^\]]*\] (.*)/m },
   containers: { ...rustTests("containers"), engine: true, env: { STAMINA_HARNESSES: ["mock", ...HARNESSES].join(","), STAMINA_EVERY_WAY: "1" }, result: /^\s*Summary \[[^\]]*\] (.*)/m },
   e2e: {
     commands: [["npx", () => [...PLAYWRIGHT, "--retries", "0"]]],

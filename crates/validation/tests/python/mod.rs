@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 use scenario::Seed;
 use scenario::change::Change;
 use scenario::code::{flask, pytest, test_name};
-use scenario::ir::Schema;
+use scenario::ir::{Field, Schema};
 use scenario::reference::{Flaw, World, serve};
 use scenario::sample::{Programmatic, Sampler};
-use scenario::suite::{Suite, suite};
+use scenario::suite::{Case, Suite, suite};
 use tokio::sync::oneshot;
 use validation::client::{self, CaseStatus, Options};
 use validation::mutants::{Mutant, Operator, sites};
@@ -236,6 +236,51 @@ pub(crate) fn sampled(seed: Seed, turns: &[u32]) -> Result<Vec<Turn>, Failure> {
         }
     }
     Ok(taken)
+}
+
+/// Whether everything is tested, and not only what `npm test` has time for.
+pub(crate) fn is_every_way() -> bool {
+    std::env::var_os("STAMINA_EVERY_WAY").is_some()
+}
+
+/// A suite with one case of each kind: of cases that differ in nothing but their entity or field the first stays, where both follow
+/// the same rules.
+pub(crate) fn of_each_kind(schema: &Schema, mut suite: Suite) -> Suite {
+    let mut met = BTreeSet::new();
+    suite.cases.retain(|case| met.insert(kind(schema, case)));
+    suite
+}
+
+/// The id of a case, with rules in the place of its entity and its fields.
+fn kind(schema: &Schema, case: &Case) -> String {
+    let mut parts = case.id.split('.');
+    let first = parts.next().unwrap_or_default();
+    let Some(entity) = schema.entities.iter().find(|entity| entity.key == first) else {
+        return case.id.clone();
+    };
+    let mut kind = format!("{:?} {} {}", case.aspect, entity.soft_delete, entity.default_sort.is_some());
+    for part in parts {
+        kind.push('.');
+        kind.push_str(&entity.field(part).map_or_else(|| part.to_owned(), rules));
+    }
+    kind
+}
+
+/// The rules of a field, without its names and bounds.
+fn rules(field: &Field) -> String {
+    let kind = format!("{:?}", field.kind);
+    let word = kind.split(' ').next().unwrap_or_default();
+    let on_delete = kind.split_once("on_delete: ").map_or("", |(_, rule)| rule);
+    let flags = [
+        kind.contains("pattern: Some"),
+        field.required,
+        field.nullable,
+        field.default.is_some(),
+        field.unique,
+        field.immutable,
+        field.computed.is_some(),
+    ];
+    format!("{word} {on_delete} {flags:?}")
 }
 
 /// As in the default configuration.
