@@ -39,18 +39,19 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Read folders or zips into the library
     ///
-    /// Unchanged folders are not read again. Damaged files become warnings; the rest is read.
-    /// Exit code 2 when nothing in a PATH is recognized.
+    /// Files stay where they are. What has not changed since the last time is not read again. A damaged file is a warning, and
+    /// the others are read. The exit code is 2 if nothing in one of the paths is recognized.
     #[command(after_help = "Example: stamina ingest results/sweep-11 harbor-jobs.zip")]
     Ingest {
         /// Folders, zips or tables (.csv, .tsv, .jsonl, .parquet)
         #[arg(required = true)]
         paths: Vec<PathBuf>,
-        /// Meaning of a column of a table, such as turn=round; remembered for every table with the same header
+        /// Read the column NAME of a table as COLUMN: turn=round reads its column round as the turn. Repeatable, and remembered for
+        /// every table with the same header
         #[arg(long, value_name = "COLUMN=NAME")]
         map: Vec<String>,
-        /// Read it through an importer, which converts it to a tidy table: the program stamina-import-NAME on the PATH, one that
-        /// the settings name, or a path with a /
+        /// Read the paths through an importer, a program that converts them to a tidy table: stamina-import-NAME on the PATH, an
+        /// importer in the settings, or the path of one, with a /
         #[arg(long, value_name = "NAME")]
         with: Option<String>,
     },
@@ -74,12 +75,12 @@ pub(crate) enum Command {
     },
     /// Print the survival table of a run (Kaplan–Meier, log-log 95 % band)
     Survival {
-        /// Id of the run, or a unique prefix of it
+        /// Id of the run, or a part of an id that no other run has
         run: String,
     },
     /// Print a run with its episodes, turns and attempts
     Show {
-        /// Id of the run, or a unique prefix of it
+        /// Id of the run, or a part of an id that no other run has
         run: String,
     },
     /// Print the figures of a run of LoCoBench-Agent: its sessions, and means over scenarios
@@ -87,22 +88,23 @@ pub(crate) enum Command {
     /// That benchmark has no tests: its runs have no stamina, and take no part in survival, matrix or comparisons.
     #[command(after_help = "Example: stamina locobench openai-gpt-4o --json")]
     Locobench {
-        /// Id of the run, or a unique prefix of it
+        /// Id of the run, or a part of an id that no other run has
         run: String,
     },
-    /// Withdraw runs, or trials of one: they stay in the library, marked, and are excluded where they must not count
+    /// Mark runs, or trials of a run, as withdrawn, so that they do not count
     ///
-    /// A withdrawn run is excluded wherever runs are combined. A withdrawn trial is excluded from every number, that of its
-    /// run too. Groups, the matrix, failures and estimates exclude them and say so; a comparison refuses them.
-    /// `stamina runs --json` and tables for machines have the reason.
+    /// They stay in the library. A withdrawn run is excluded wherever runs are combined: groups, the matrix, failures and
+    /// estimates say so, and a comparison refuses it. A withdrawn trial is excluded from every number, also from those of its
+    /// own run. `stamina runs --json`, CSV and Parquet have the reason.
     #[command(
         after_help = "Examples:\n  stamina withdraw sweep.glm-5 --reason \"wrong image\"\n  stamina withdraw sweep.glm-5 --trial fix-git --reason \"network down\"\n  stamina withdraw sweep.glm-5 --undo\n  stamina withdraw --from runs.csv"
     )]
     Withdraw {
-        /// Ids of the runs, or unique prefixes of them
+        /// Ids of the runs, or parts of ids that no other run has
         #[arg(required_unless_present = "from")]
         runs: Vec<String>,
-        /// Withdraw this trial of the only run that is named: its id in `stamina show`, its name or its task; repeatable
+        /// Withdraw this trial instead of the whole run; only one run may be named then. NAME is its id in `stamina show`, its name
+        /// in the source, or its task. Repeatable
         #[arg(long, value_name = "NAME", conflicts_with = "from")]
         trial: Vec<String>,
         /// Why their numbers must not count
@@ -111,8 +113,8 @@ pub(crate) enum Command {
         /// Let them count again
         #[arg(long, conflicts_with = "reason")]
         undo: bool,
-        /// Take the marks of an exported table of runs or episodes (CSV with the columns `run_id` and `invalid`, of episodes
-        /// also `episode`)
+        /// Read the marks from a CSV of `stamina table library` or `stamina table episodes`. It needs the columns `run_id` and
+        /// `invalid`, and for trials also `episode`
         #[arg(long, value_name = "FILE", conflicts_with_all = ["runs", "reason", "undo"])]
         from: Option<PathBuf>,
     },
@@ -120,7 +122,7 @@ pub(crate) enum Command {
     ///
     /// The same trial may lie in several sources. Where runs are combined (groups, matrix, failures) it counts once.
     Copies {
-        /// Id of the run, or a unique prefix of it
+        /// Id of the run, or a part of an id that no other run has
         run: String,
         /// Let the trials of this run count from now on
         #[arg(long)]
@@ -128,10 +130,10 @@ pub(crate) enum Command {
     },
     /// Print which trials of a run to run again, and the flags or YAML for its runner
     ///
-    /// Without --censored, --unreadable or --missing all three.
+    /// Without --censored, --unreadable and --missing, it prints all three kinds. It runs nothing itself.
     #[command(after_help = "Example: stamina rerun-list sweep.glm-5 --censored --missing")]
     RerunList {
-        /// Id of the run, or a unique prefix of it
+        /// Id of the run, or a part of an id that no other run has
         run: String,
         /// Trials that something outside the agent ended
         #[arg(long)]
@@ -139,7 +141,7 @@ pub(crate) enum Command {
         /// Trials without a readable verdict
         #[arg(long)]
         unreadable: bool,
-        /// Planned trials that do not exist
+        /// Trials that were planned and are not in the source
         #[arg(long)]
         missing: bool,
     },
@@ -266,10 +268,10 @@ pub(crate) enum Command {
         /// Port; 0 selects a free one
         #[arg(long, default_value_t = 0)]
         port: u16,
-        /// Token to ask for; a random one by default
+        /// Token that a browser must send; a random one by default
         #[arg(long, env = "STAMINA_TOKEN")]
         token: Option<String>,
-        /// Folder of the built web UI; by default the one beside this program
+        /// Folder of the built web UI. By default the one beside this program or in its checkout, else the one inside the program
         #[arg(long, value_name = "FOLDER")]
         ui: Option<PathBuf>,
     },
@@ -289,13 +291,13 @@ pub(crate) enum Command {
         /// Keys with values; they win over files
         #[arg(long, num_args = 1.., value_name = "KEY=VALUE")]
         values: Vec<String>,
-        /// Replace a pack of other settings (anything but a pack is never replaced)
+        /// Replace a pack that has other settings. A folder or file that is no pack is never replaced
         #[arg(long)]
         force: bool,
-        /// Generate in memory from the settings of this manifest, and compare the hashes; exit code 1 if they differ
+        /// Write nothing: generate the pack of this manifest in memory and compare the hashes. The exit code is 1 if they differ
         #[arg(long, value_name = "MANIFEST", conflicts_with_all = ["out", "configs", "values", "force"])]
         check: Option<PathBuf>,
-        /// Generate this pack again from its settings and the model's answers in it; no model is asked
+        /// Generate this pack again, from its settings and the answers of the model that it contains. No model is asked
         #[arg(long, value_name = "PACK", conflicts_with_all = ["configs", "values", "check"])]
         replay: Option<PathBuf>,
     },
