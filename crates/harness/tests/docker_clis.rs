@@ -324,7 +324,8 @@ async fn completes_turns(harness: &'static dyn Harness) {
     let name = harness.name();
     let count: u32 = match name {
         _ if is_every_way() => 5,
-        "qwen_code" => 2,
+        // mini-swe-agent plays four steps in one session in a test of the runner (`docker_harbor_tasks/same_results.rs`).
+        "mini_swe" | "qwen_code" => 2,
         _ => 3,
     };
     let turns = turns(count as usize);
@@ -372,11 +373,13 @@ async fn fails_in_each_way(harness: &'static dyn Harness) {
     let gateway = oracle(listen, none).await;
     let played = episode.call(&gateway, 1, 1, "Build it.", PATIENCE).await;
     assert_eq!(played.outcome.end, None, "{name}: {}", report(&played));
-    // The same request again: it works, and writes the same files.
-    let played = episode.call(&gateway, 1, 2, "Look at it once more.", PATIENCE).await;
-    eprintln!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message);
-    if played.outcome.end != Some(R::NoChange) {
-        wrong.push(format!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message));
+    // The same request again: it works, and writes the same files. That is the same of any harness, and Qwen Code takes long to start.
+    if is_every_way() || name != "qwen_code" {
+        let played = episode.call(&gateway, 1, 2, "Look at it once more.", PATIENCE).await;
+        eprintln!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message);
+        if played.outcome.end != Some(R::NoChange) {
+            wrong.push(format!("{name} again: {:?} {:?}", played.outcome.end, played.outcome.message));
+        }
     }
     let mut turn = 1;
     for (faults, seconds, expected) in &table {
