@@ -1,5 +1,6 @@
 //! An engine of its own is killed.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -131,21 +132,35 @@ fn mortal() -> Option<Engine> {
     Some(engine)
 }
 
+/// Both with one engine and one undisturbed run: an engine, with its image, takes as long as either of them.
 #[test]
 #[ignore = "needs a container engine"]
-fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_retried() {
+fn an_engine_that_is_killed_costs_the_attempt_nothing() {
     let Some(mut engine) = mortal() else { return };
     let home = TestHome::new();
-    let (expected, _) = home.calm(&[]);
+    let (expected, took) = home.calm(&SLOW);
+    println!("an undisturbed run takes {took:.1?}");
+    is_waited_for_and_the_attempt_is_retried(&mut engine, &home, &expected);
+    takes_its_server_from_under_a_suite(&mut engine, &home, &expected);
+}
+
+/// Servers that take their time, so that the engine is back before a suite is over, and takes the server with it.
+const SLOW: [&str; 1] = ["limits.cpus=0.3"];
+
+/// Killed at the start of a turn, and in the next one once its agent has asked its model.
+fn is_waited_for_and_the_attempt_is_retried(
+    engine: &mut Engine,
+    home: &TestHome,
+    expected: &BTreeMap<String, String>,
+) {
     let folder = home.path("engine-0001");
     let mut run = home.run(&folder);
-    run.env("DOCKER_HOST", engine.host()).stdout(Stdio::piped());
+    run.args(SLOW).env("DOCKER_HOST", engine.host()).stdout(Stdio::piped());
     let mut run = Ends(run.spawn().unwrap());
     let mut kills = 0;
     let output = run.0.stdout.take().unwrap();
     for line in BufReader::new(output).lines() {
         let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
-        // At the start of a turn, and in the next one once its agent has asked its model.
         if event["event"] == "turn" {
             let until = Instant::now() + Duration::from_mins(4);
             while kills > 0 && inputs(&folder, event["turn"].as_u64().unwrap()).is_empty() {
@@ -160,18 +175,15 @@ fn an_engine_that_is_killed_is_waited_for_and_the_attempt_is_retried() {
     }
     assert_eq!(run.0.wait().unwrap().code(), Some(0));
     assert_eq!(kills, TURNS);
-    assert_same(&folder, &expected);
+    assert_same(&folder, expected);
 }
 
 /// What a suite says of a server that its engine took away is nothing that the agent has done.
-#[test]
-#[ignore = "needs a container engine"]
-fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
-    let Some(mut engine) = mortal() else { return };
-    let home = TestHome::new();
-    // Servers that take their time, so that the engine is back before the suite is over, and takes the server with it.
-    let slow = ["limits.cpus=0.3"];
-    let (expected, took) = home.calm(&slow);
+fn takes_its_server_from_under_a_suite(
+    engine: &mut Engine,
+    home: &TestHome,
+    expected: &BTreeMap<String, String>,
+) {
     // At which words of the test phase it is killed, once each.
     let mut when = ["its server starts", "the tests run"].iter().peekable();
     // A busy machine may come to it late so often that no suite is left: then there is another run.
@@ -179,7 +191,7 @@ fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
         assert!(number < 7, "in five runs the engine was not killed in time");
         let folder = home.path(&format!("engine-{number:04}"));
         let mut run = home.run(&folder);
-        run.args(slow).env("DOCKER_HOST", engine.host()).stdout(Stdio::null());
+        run.args(SLOW).env("DOCKER_HOST", engine.host()).stdout(Stdio::null());
         let mut run = Ends(run.spawn().unwrap());
         let shown = folder.join(".stamina/episodes/scenario_0.json");
         // In which attempt that was.
@@ -206,9 +218,9 @@ fn an_engine_that_is_killed_under_a_suite_costs_the_attempt_nothing() {
                 engine.start_again();
             }
         };
-        println!("killed in {killed:?}, an undisturbed run takes {took:.1?}");
+        println!("killed in {killed:?}");
         assert_eq!(status.code(), Some(0));
-        assert_same(&folder, &expected);
+        assert_same(&folder, expected);
         is_asked_again(&folder, &killed);
         if when.peek().is_none() {
             break;
