@@ -45,8 +45,8 @@ fn is_record(path: &Path) -> bool {
 const READ_ALONE: [&str; 4] =
     ["deep brackets", "many values", "many values in a valid record", "a line of many values"];
 
-/// Whether a resume plays on over a damaged record, or only reads it: an attempt costs more than all other commands. What changes a
-/// run reads the control request again and again while it plays.
+/// Whether a resume plays an attempt over a damaged record, or only reads it: an attempt costs more than all other commands. A run
+/// reads its control request again and again while it plays.
 fn is_played_over(what: &str, name: &str) -> bool {
     std::env::var_os("STAMINA_EVERY_WAY").is_some() || name == "control.json" || !READ_ALONE.contains(&what)
 }
