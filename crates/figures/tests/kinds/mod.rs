@@ -5,6 +5,11 @@ use figures::{Figure, Scale, SharesForm};
 
 use crate::cases::{self, many, tables};
 
+/// Whether everything is tested, and not only what `npm test` has time for.
+pub fn is_every_way() -> bool {
+    std::env::var_os("STAMINA_EVERY_WAY").is_some()
+}
+
 /// Every kind, and its forms with other drawings, each with a name.
 pub fn all() -> Vec<(&'static str, Figure)> {
     vec![
