@@ -47,8 +47,9 @@ impl Harness for Mock {
         if call.endpoint.is_direct() {
             return Err(HarnessError::NoDirect { harness: self.title().to_owned() });
         }
-        // -I: Python imports nothing from HOME or the workspace.
-        Command::new(["python3", "-I"])
+        // -I: Python imports nothing from HOME or the workspace. -S: nothing that is installed beside it, which may take longer to
+        // look for than all that it needs.
+        Command::new(["python3", "-I", "-S"])
             .args([format!("{}/{SCRIPT_FILE}", call.home), prompt_path(call)])
             .args([
                 format!("{}/{}", call.home, crate::session_file(call, SESSION_FILE)),

@@ -5,7 +5,12 @@ Its messages stay in HOME, so the next call goes on with them. Nothing is tried 
 output; the last has type "result". Exit codes: 0 done, 1 an error of its own, 2 the endpoint failed, 3 the context is
 exceeded, 4 three calls in a row that cannot be read.
 """
-import http.client, json, os, stat, sys, urllib.parse
+import os, sys
+
+if not os.environ.get("STAMINA_BASE_URL", "").lower().startswith("https:"):
+    sys.modules["ssl"] = None  # To import it takes as long as all the rest, and http.client goes without.
+
+import http.client, json, stat, urllib.parse
 
 TOOL = {"type": "function", "function": {
     "name": "write_file", "description": "Write a text file in the workspace, making its folders.",
