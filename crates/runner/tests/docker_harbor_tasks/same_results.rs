@@ -122,7 +122,14 @@ async fn the_reference_solution_comes_to_what_harbors_own_jobs_came_to() {
 async fn nobody_fails_every_step_of_the_ten_tasks_as_in_harbors_own_jobs() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("nop");
-    let settings = settings(&folder, &tasks(room.path()), &["agent=NOP"]);
+    // In `npm test` those of Harbor's own job, and those with an end of their own: steps of the others are judged as those of the
+    // first one.
+    let (chosen, count) = if is_every_way() {
+        ("harbor.execute_episodes=0,1,2,3,4,5,6,7,8,9", 10)
+    } else {
+        ("harbor.execute_episodes=0,1,3,6,7,8", 6)
+    };
+    let settings = settings(&folder, &tasks(room.path()), &["agent=NOP", chosen]);
     let (on_event, _) = keep();
     assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
     let found = by_task(&episodes(&folder));
@@ -155,9 +162,9 @@ async fn nobody_fails_every_step_of_the_ten_tasks_as_in_harbors_own_jobs() {
     assert_eq!(theirs.len(), 10);
     let counts: Vec<usize> = theirs.values().map(Vec::len).collect();
     assert_eq!(counts, [4, 3, 4, 3, 4, 4, 1, 0, 2, 4]);
-    assert_eq!(found.keys().collect::<Vec<_>>(), theirs.keys().collect::<Vec<_>>());
-    for (task, steps) in &theirs {
-        assert_eq!(&found[task], steps, "{task}");
+    assert_eq!(found.len(), count, "{:?}", found.keys());
+    for (task, steps) in &found {
+        assert_eq!(steps, &theirs[task], "{task}");
     }
 }
 
