@@ -107,8 +107,11 @@ impl Trial<'_> {
 
     /// Whether the container works when it is started anew, and is ready before and after that.
     pub(super) async fn restarts(&mut self) -> Result<bool, SandboxError> {
-        if !self.is_ready().await? {
-            return Ok(false);
+        // What its image starts is to have begun, as it has in the container of a trial: what is ended before that begins twice.
+        match self.runs(self.container()?).await {
+            Ok(true) if self.is_ready().await? => {}
+            Ok(_) => return Ok(false),
+            Err(error) => return not_gone(error),
         }
         let container = self.container.as_mut().ok_or_else(not_open)?;
         let restarted = match container.restart().await {
