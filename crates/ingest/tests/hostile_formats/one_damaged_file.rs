@@ -47,8 +47,7 @@ fn one_file_at_a_time(sample: &Sample, victims: impl Fn(&str) -> bool) {
             continue;
         }
         let file = root.join(path);
-        let damages: Vec<&str> = DAMAGES.iter().copied().filter(|how| is_shown(path, how)).collect();
-        for (n, how) in damages.iter().enumerate() {
+        for (n, how) in DAMAGES.iter().enumerate().filter(|(_, how)| is_shown(path, how)) {
             match damaged(bytes, how) {
                 Some(damaged) => fs::write(&file, damaged).unwrap(),
                 None => fs::remove_file(&file).unwrap(),
@@ -59,7 +58,7 @@ fn one_file_at_a_time(sample: &Sample, victims: impl Fn(&str) -> bool) {
             let seen = read_all(&Tree::open(&root).unwrap());
             check(sample, &whole, seen, path, how);
             // The zip takes turns: every file once, and every damage.
-            if n == index % damages.len() && *how != "large" {
+            if n == index % DAMAGES.len() && *how != "large" {
                 let mut entries = packed.clone();
                 match damaged(bytes, how) {
                     Some(damaged) => entries[index] = ZipEntry::stored(path, damaged),
