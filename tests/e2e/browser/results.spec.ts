@@ -142,7 +142,7 @@ test("a pair is exported as it is shown", async ({ lab, go, page }) => {
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Table", exact: true }).click();
   await dialog.getByRole("radio", { name: /^CSV/ }).check();
-  await expect(dialog.getByRole("group", { name: "Preview" })).toContainText("run,against,scenario,stamina");
+  await expect(dialog.getByRole("group", { name: "Preview" })).toContainText("run,against,scenario,title,stamina");
   await lab.stamina("table", "paired", RUN, other, "--out", lab.at("paired.csv"));
   await expect(dialog.getByRole("group", { name: "Preview" })).toContainText(readFileSync(lab.at("paired.csv"), "utf8").split("\r\n")[1] ?? "nothing");
 });
