@@ -153,8 +153,8 @@ impl Store {
 /// Bytes of a page of a new library. Larger pages than SQLite's own are half as many to write twice, and hold longer rows whole.
 const PAGE_BYTES: i64 = 8192;
 
-/// Pages in the log from which on they are copied into the library: 32 MB, or 16 of a library with pages of 4 KB. Fewer would copy the pages that each part changes
-/// again and again.
+/// Pages in the log from which on they are copied into the library: 32 MB, or 16 of a library with pages of 4 KB. Fewer would
+/// copy the pages that each part changes again and again.
 const LOGGED_PAGES: i64 = 4_000;
 
 fn set_up_writer(conn: &Connection) -> Result<()> {
