@@ -32,14 +32,14 @@ test("a server that was started anew has worked on what was tried again, and not
   const all = finishedRequests([whole, broken, triedAgain, whole].map((text) => `${text}\n`).join(""));
   const since = sinceRestart(all, 1);
   assert.equal(since.length, 2);
-  assert.deepEqual(summed(since), { told: { read: 80, cached: 120, written: 14 }, untold: 0 });
+  assert.deepEqual(summed(since), { reported: { read: 80, cached: 120, written: 14 }, unreported: 0 });
   assert.ok(isAsCounted({ read: 80, cached: 120, written: 14 }, summed(since)));
   assert.ok(!isAsCounted({ read: 81, cached: 120, written: 14 }, summed(since)));
 });
 
 test("requests that told no usage are in the server's sums only", () => {
   const all = finishedRequests([whole, stoppedStream].map((text) => `${text}\n`).join(""));
-  assert.equal(summed(all).untold, 1);
+  assert.equal(summed(all).unreported, 1);
   assert.ok(isAsCounted({ read: 41, cached: 60, written: 9 }, summed(all)));
   assert.ok(!isAsCounted({ read: 39, cached: 60, written: 9 }, summed(all)));
 });

@@ -90,13 +90,13 @@ async function play(name) {
   const passed = attempts.filter((event) => event.verdict === "passed").length;
   const well = run.ok && passed === turns;
   if (!well) failed += 1;
-  const why = attempts.filter((event) => event.end_reason && event.end_reason !== "tests_failed");
+  const otherEnds = attempts.filter((event) => event.end_reason && event.end_reason !== "tests_failed");
   const row = [
     `${HARNESSES[name]} ${well ? version(results) : ""}`,
     `${String(passed)} of ${String(turns)}`,
     String(attempts.length),
     ...(well ? tokens(results) : ["unknown", "unknown"]),
-    why.map((event) => `turn ${String(event.turn)}: ${event.end_reason}`).join(", ") || "none",
+    otherEnds.map((event) => `turn ${String(event.turn)}: ${event.end_reason}`).join(", ") || "none",
   ];
   process.stdout.write(`| ${row.join(" | ")} | ${duration(Date.now() - begun)}\n${run.ok ? "" : run.stderr}`);
 }
@@ -109,9 +109,9 @@ function ran(words) {
 }
 
 /** Whether these tests pass with the chosen harnesses. Their output is shown. */
-function passes(what, tests) {
+function passes(label, tests) {
   const { status, signal } = cargoTest(tests, chosen, "inherit");
-  if (status !== 0) process.stderr.write(`cargo test ${what} ended with ${String(status ?? signal)}.\n`);
+  if (status !== 0) process.stderr.write(`cargo test ${label} ended with ${String(status ?? signal)}.\n`);
   return status === 0;
 }
 

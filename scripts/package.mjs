@@ -31,7 +31,7 @@ function place(to) {
   return at;
 }
 
-function put(from, to, mode = 0o644) {
+function putFile(from, to, mode = 0o644) {
   const at = place(to);
   copyFileSync(from, at);
   chmodSync(at, mode);
@@ -42,12 +42,12 @@ function put(from, to, mode = 0o644) {
 function layOut(profile, files) {
   rmSync(top, { recursive: true, force: true });
   for (const program of PROGRAMS) {
-    const at = put(path.join(targetDir(), profile, program), `usr/bin/${program}`, 0o755);
+    const at = putFile(path.join(targetDir(), profile, program), `usr/bin/${program}`, 0o755);
     runOrStop("strip", ["--strip-unneeded", at], { hint: "binutils has it." });
   }
   for (const { to, from, text } of files) {
     if (from === undefined) writeFileSync(place(to), text);
-    else put(inRoot(from), to);
+    else putFile(inRoot(from), to);
   }
 }
 

@@ -55,8 +55,8 @@ test("a pack is of the type of packs, another zip is not", (t) => {
   const typeOf = (from, name) => {
     const file = path.join(home, name);
     copyFileSync(inRoot(from), file);
-    const told = run("gio", "info", "-a", "standard::content-type", file).stdout;
-    return /standard::content-type: (\S+)/.exec(told)?.[1];
+    const info = run("gio", "info", "-a", "standard::content-type", file).stdout;
+    return /standard::content-type: (\S+)/.exec(info)?.[1];
   };
   assert.equal(typeOf("data/sample-pack.zip", `a${PACK_ENDING}`), PACK_TYPE);
   assert.equal(typeOf("data/sample-pack.zip", "without-an-ending"), PACK_TYPE);

@@ -216,18 +216,18 @@ async function workedBefore(run, name, url) {
 /** Holds the tokens of requests against the server's own sums. Those of requests that were cut off are in the latter only. */
 async function sums(all, url, before) {
   const counted = summed(all);
-  const { told, untold } = counted;
+  const { reported, unreported } = counted;
   let own;
   await until(60, "The server still works on a request of a run that is over", async () => !(await isBusy(url)));
-  const parts = Object.keys(told);
+  const parts = Object.keys(reported);
   await until(20, "Token sums differ", async () => {
     const now = await worked(url);
     own = Object.fromEntries(parts.map((part) => [part, now[part] - before[part]]));
     return isAsCounted(own, counted);
   }).catch((error) => {
-    throw new Error(`${error.message}: the server ${JSON.stringify(own)}, the run ${JSON.stringify(told)}, ${String(untold)} requests cut off`);
+    throw new Error(`${error.message}: the server ${JSON.stringify(own)}, the run ${JSON.stringify(reported)}, ${String(unreported)} requests cut off`);
   });
-  return `${String(all.length)} requests, ${String(untold)} cut off; ${String(told.read)} tokens read, ${String(told.cached)} cached, ${String(told.written)} written ${untold === 0 ? "as the server counts them" : "within the server's sums"}`;
+  return `${String(all.length)} requests, ${String(unreported)} cut off; ${String(reported.read)} tokens read, ${String(reported.cached)} cached, ${String(reported.written)} written ${unreported === 0 ? "as the server counts them" : "within the server's sums"}`;
 }
 
 /** Checks that attempts ended by what their agents did. */
@@ -257,13 +257,13 @@ async function endpoints() {
   const { url } = await serve("endpoints", { context: 4096, slots: 2 });
   const { status, stdout } = command(["endpoints", url]);
   expect(status === 0, `Exit code ${String(status)}`);
-  const [told] = JSON.parse(stdout);
+  const [listed] = JSON.parse(stdout);
   const props = await (await fetch(`${url}/props`)).json();
   const context = props.default_generation_settings.n_ctx;
-  expect(told.server === "llama_cpp" && told.slots === props.total_slots && told.problem === null, `Told: ${stdout}`);
-  expect(told.models.length === 1 && told.models[0].id === MODEL, `Models: ${JSON.stringify(told.models)}`);
-  expect(told.models[0].context === context && told.models[0].model_context === CONTEXT, `Context ${JSON.stringify(told.models[0])}, the server says ${String(context)}`);
-  return `llama.cpp, ${MODEL}, context ${String(context)} of ${String(CONTEXT)}, ${String(told.slots)} slots`;
+  expect(listed.server === "llama_cpp" && listed.slots === props.total_slots && listed.problem === null, `Told: ${stdout}`);
+  expect(listed.models.length === 1 && listed.models[0].id === MODEL, `Models: ${JSON.stringify(listed.models)}`);
+  expect(listed.models[0].context === context && listed.models[0].model_context === CONTEXT, `Context ${JSON.stringify(listed.models[0])}, the server says ${String(context)}`);
+  return `llama.cpp, ${MODEL}, context ${String(context)} of ${String(CONTEXT)}, ${String(listed.slots)} slots`;
 }
 
 /** The abilities that preflight finds out. That of tools is the model's: it may call the one that it is offered, or not. */
@@ -303,8 +303,8 @@ async function scenario() {
   expect(validated.status === 0, `"stamina validate" ended with ${String(validated.status)}: ${validated.stdout.slice(0, 500)}`);
   const { answers } = JSON.parse(stdout);
   const rows = Object.entries(answers.by_purpose).map(([purpose, count]) => `${purpose}: ${String(count.taken_first)} at once, ${String(count.taken)} taken, ${String(count.refused)} refused, ${String(count.filled)} filled`);
-  const asked = answers.taken + answers.filled;
-  expect(asked > 0 && answers.taken_first >= 0.9 * asked, `Of ${String(asked)} questions ${String(answers.taken_first)} were answered at the first try. ${rows.join("; ")}`);
+  const questions = answers.taken + answers.filled;
+  expect(questions > 0 && answers.taken_first >= 0.9 * questions, `Of ${String(questions)} questions ${String(answers.taken_first)} were answered at the first try. ${rows.join("; ")}`);
   expect(seconds <= SCENARIO_SECONDS, `The scenario took ${seconds.toFixed(0)} s, more than ${String(SCENARIO_SECONDS)} s. ${rows.join("; ")}`);
   return `${seconds.toFixed(0)} s; ${rows.join("; ")}`;
 }
@@ -363,10 +363,10 @@ async function oneSlot() {
   expectAgentEnds(end, 2);
   const all = requests("one_slot");
   expect(all.every((request) => request.faults === undefined), "Waiting for the slot counted as a fault");
-  const asked = all.reduce((total, request) => total + request.seconds, 0);
+  const requestSeconds = all.reduce((total, request) => total + request.seconds, 0);
   const cost = all.reduce((total, request) => total + (request.cost_usd ?? 0), 0);
   expect(cost > 0 && cost <= seconds, `Cost ${cost.toFixed(1)} at a dollar a second, in ${seconds.toFixed(1)} s`);
-  return `${endsOf(end.attempts)}; requests took ${asked.toFixed(0)} s, the machine ${cost.toFixed(0)} of ${seconds.toFixed(0)} s; ${await sums(requests("one_slot"), url, before)}`;
+  return `${endsOf(end.attempts)}; requests took ${requestSeconds.toFixed(0)} s, the machine ${cost.toFixed(0)} of ${seconds.toFixed(0)} s; ${await sums(requests("one_slot"), url, before)}`;
 }
 
 /** A context that the first request fits into and the conversation does not: the attempt ends for that reason, after answers. */
@@ -395,8 +395,8 @@ async function killed() {
   expectAgentEnds(end, 1);
   const tried = requests("killed").filter(lostAnAnswer);
   expect(tried.length > 0 && tried.every((request) => !brokeOff(request)), "No request was tried again");
-  const told = await sums(sinceRestart(requests("killed"), earlier), first.url, NOTHING);
-  return `${endsOf(end.attempts)}; ${String(tried.length)} request tried ${String(tried[0].retries + 1)} times, then ${String(tried[0].status)}; since then ${told}`;
+  const tokenSums = await sums(sinceRestart(requests("killed"), earlier), first.url, NOTHING);
+  return `${endsOf(end.attempts)}; ${String(tried.length)} request tried ${String(tried[0].retries + 1)} times, then ${String(tried[0].status)}; since then ${tokenSums}`;
 }
 
 /** The same in the middle of a stream, whose beginning the agent already has: the answer breaks off as the endpoint's, and the agent asks again. */
@@ -413,8 +413,8 @@ async function killedStream() {
   expectAgentEnds({ ...end, attempts: end.attempts.slice(-1) }, 1);
   const since = sinceRestart(requests("killed_stream"), earlier);
   expect(since.length > 0, "Nothing was asked of the server that was started again");
-  const told = await sums(since, first.url, NOTHING);
-  return `${endsOf(end.attempts)}; ${String(broken.length)} answer broken off by the endpoint; since then ${told}`;
+  const tokenSums = await sums(since, first.url, NOTHING);
+  return `${endsOf(end.attempts)}; ${String(broken.length)} answer broken off by the endpoint; since then ${tokenSums}`;
 }
 
 /** Kills a server and starts it again on its port; gives how many requests of the run had been answered by then. */

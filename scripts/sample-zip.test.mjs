@@ -13,28 +13,28 @@ const SIZE = 3_000;
 const TURNS = [["passed"], ["failed", "passed"], ["failed", "failed", "failed"], ["failed", "passed"]];
 
 function run(folder) {
-  const put = (name, bytes) => {
+  const putFile = (name, bytes) => {
     mkdirSync(path.dirname(path.join(folder, name)), { recursive: true });
     writeFileSync(path.join(folder, name), bytes);
   };
-  put("report.json", JSON.stringify({ run: { simulated: true, finished_at: "2026-11-22T19:53:45Z" } }));
-  put("config.yaml", "agent: CODEX\noutput_dir: /somewhere/else\n");
+  putFile("report.json", JSON.stringify({ run: { simulated: true, finished_at: "2026-11-22T19:53:45Z" } }));
+  putFile("config.yaml", "agent: CODEX\noutput_dir: /somewhere/else\n");
   const turns = TURNS.map((verdicts, t) => {
     const attempts = verdicts.map((verdict, a) => {
-      const of = `turn_${String(t + 1)}_attempt_${String(a + 1)}`;
-      const files = { test_output: `test_results/${of}.txt`, transcript: `transcripts/${of}.json`, code: `agent_code/${of}`, server_log: `server_logs/${of}.txt`, agent_logs: `agent_logs/${of}` };
-      put(`scenario_0/${files.test_output}`, "1 passed");
-      put(`scenario_0/${files.transcript}`, randomBytes(SIZE).toString("hex"));
-      put(`scenario_0/${files.code}/server.py`, randomBytes(SIZE).toString("hex"));
-      put(`scenario_0/${files.server_log}`, randomBytes(SIZE).toString("hex"));
-      put(`scenario_0/${files.agent_logs}/stdout.txt`, randomBytes(SIZE).toString("hex"));
+      const stem = `turn_${String(t + 1)}_attempt_${String(a + 1)}`;
+      const files = { test_output: `test_results/${stem}.txt`, transcript: `transcripts/${stem}.json`, code: `agent_code/${stem}`, server_log: `server_logs/${stem}.txt`, agent_logs: [`agent_logs/${stem}.txt`, `agent_logs/${stem}.err`] };
+      putFile(`scenario_0/${files.test_output}`, "1 passed");
+      putFile(`scenario_0/${files.transcript}`, randomBytes(SIZE).toString("hex"));
+      putFile(`scenario_0/${files.code}/server.py`, randomBytes(SIZE).toString("hex"));
+      putFile(`scenario_0/${files.server_log}`, randomBytes(SIZE).toString("hex"));
+      for (const name of files.agent_logs) putFile(`scenario_0/${name}`, randomBytes(SIZE / 2).toString("hex"));
       return { attempt: a + 1, verdict, end_reason: verdict === "passed" ? null : "tests_failed", files };
     });
-    put(`scenario_0/changes/turn_${String(t + 1)}.md`, "Change it.");
+    putFile(`scenario_0/changes/turn_${String(t + 1)}.md`, "Change it.");
     return { turn: t + 1, files: { request: `changes/turn_${String(t + 1)}.md`, suite: "test_suites/x.json" }, attempts };
   });
-  put("scenario_0/test_suites/x.json", "{}");
-  put("scenario_0/trajectory.json", JSON.stringify({ turns }));
+  putFile("scenario_0/test_suites/x.json", "{}");
+  putFile("scenario_0/trajectory.json", JSON.stringify({ turns }));
 }
 
 /** Packs one run into at most so many bytes: what its attempts keep, by `turn.attempt`, and the zip. */
@@ -49,9 +49,9 @@ function packed(most) {
     const { turns } = JSON.parse(strFromU8(entries["codex-weak/scenario_0/trajectory.json"]));
     const kept = new Map(turns.flatMap((turn) => turn.attempts.map((attempt) => [`${String(turn.turn)}.${String(attempt.attempt)}`, Object.keys(attempt.files)])));
     // What is named is there, and nothing else of an attempt is.
-    const named = turns.flatMap((turn) => turn.attempts.flatMap((attempt) => Object.values(attempt.files)));
-    const there = Object.keys(entries).filter((name) => /\/(?:transcripts|agent_code|server_logs|agent_logs)\//.test(name));
-    for (const name of there) assert.ok(named.some((one) => name === `codex-weak/scenario_0/${one}` || name.startsWith(`codex-weak/scenario_0/${one}/`)), name);
+    const named = turns.flatMap((turn) => turn.attempts.flatMap((attempt) => Object.values(attempt.files).flat()));
+    const present = Object.keys(entries).filter((name) => /\/(?:transcripts|agent_code|server_logs|agent_logs)\//.test(name));
+    for (const name of present) assert.ok(named.some((one) => name === `codex-weak/scenario_0/${one}` || name.startsWith(`codex-weak/scenario_0/${one}/`)), name);
     for (const one of named) assert.ok(Object.keys(entries).some((name) => name.startsWith(`codex-weak/scenario_0/${one}`)), one);
     assert.equal(Object.keys(entries).some((name) => name.includes("test_suites")), false);
     assert.match(strFromU8(entries["codex-weak/config.yaml"]), /^output_dir: codex-weak$/m);

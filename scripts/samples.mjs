@@ -33,7 +33,7 @@ const SEED = 1;
 const ABILITIES = [
   { name: "weak", defectRate: 0.6, repair: 0.35 },
   { name: "middling", defectRate: 0.4, repair: 0.55 },
-  { name: "strong", defectRate: 0.25, repair: 0.7 },
+  { name: "strong", defectRate: 0.3, repair: 0.6 },
 ];
 
 process.chdir(root);
@@ -94,8 +94,8 @@ async function playAll(stamina, waiting) {
     const begun = Date.now();
     const at = path.join(folder, run.name);
     if (existsSync(at) && !existsSync(path.join(at, ".stamina/run.json"))) rmSync(at, { recursive: true });
-    const what = existsSync(at) ? ["resume", at] : ["run", "--values", ...values(run)];
-    const child = spawn(stamina, what, { stdio: ["ignore", "inherit", "inherit"] });
+    const subcommand = existsSync(at) ? ["resume", at] : ["run", "--values", ...values(run)];
+    const child = spawn(stamina, subcommand, { stdio: ["ignore", "inherit", "inherit"] });
     const code = await new Promise((resolve) => void child.on("close", resolve));
     process.stdout.write(`${run.name} ${duration(Date.now() - begun)}\n`);
     if (code !== 0) stop(`${run.name} ended with ${String(code)}. "npm run samples" continues it.`);

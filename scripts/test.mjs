@@ -228,18 +228,18 @@ function triedAgain(log) {
 
 async function perform(stage) {
   const begun = Date.now();
-  const tell = (outcome) => {
+  const recordOutcome = (outcome) => {
     outcomes.set(stage.name, outcome);
     process.stdout.write(`▸ ${stage.name} … ${outcome} (${duration(Date.now() - begun)})\n`);
   };
   const missing = (stage.needs ?? []).filter((name) => outcomes.has(name) && outcomes.get(name) !== "ok");
-  if (missing.length > 0) return tell(`left out: it needs ${missing.join(", ")}`);
+  if (missing.length > 0) return recordOutcome(`left out: it needs ${missing.join(", ")}`);
   if (stage.engine) {
-    const there = await engine;
-    if (!there) return tell("left out: no container engine answers");
-    if (there instanceof Error) {
-      failures.push({ name: stage.name, lines: tail(there.message, 30), repeat: `npm test -- ${stage.group}` });
-      return tell("failed");
+    const engineState = await engine;
+    if (!engineState) return recordOutcome("left out: no container engine answers");
+    if (engineState instanceof Error) {
+      failures.push({ name: stage.name, lines: tail(engineState.message, 30), repeat: `npm test -- ${stage.group}` });
+      return recordOutcome("failed");
     }
   }
   const after = stage.around?.();
@@ -254,12 +254,12 @@ async function perform(stage) {
   keepTimes((results.passed ?? []).filter(({ seconds }) => seconds !== undefined));
   const changes = after?.() ?? null;
   if (changes) failures.push({ name: stage.name, lines: [changes], repeat: `npm test -- ${stage.group}` });
-  if (code === 0) return tell(changes ? "failed" : "ok");
+  if (code === 0) return recordOutcome(changes ? "failed" : "ok");
   // So many at once are no luck.
   if (stage.calm && results.failed.length > 0 && results.failed.length <= 20) again.push({ ...stage, failed: results.failed });
   else if (results.failed.length > 0) failures.push(...results.failed);
   else failures.push({ name: stage.name, lines: tail(text, 60), repeat: command });
-  tell(results.failed.length > 0 ? `${results.failed.length} failed` : "failed");
+  recordOutcome(results.failed.length > 0 ? `${results.failed.length} failed` : "failed");
 }
 
 /** Once more, alone: what passes now is flaky. */

@@ -38,10 +38,10 @@ export function chosen(packages, files, times, folder) {
   // Who changes a test wants to see it run.
   const inTests = (one) => files.filter((file) => file.startsWith(`${one.folder}/tests/`)).map((file) => file.slice(`${one.folder}/tests/`.length));
   const edited = new Set(crates.flatMap((one) => inTests(one).map((file) => `${one.name}::${file.split("/")[0].replace(/\.rs$/, "")}`)));
-  const known = Object.entries(times).flatMap(([binary, of]) => {
+  const known = Object.entries(times).flatMap(([binary, secondsByTest]) => {
     const [crate, target] = binary.split("::");
     const isUnit = target === undefined || target.startsWith("bin/");
-    return Object.entries(of).map(([test, seconds]) => ({ crate, isUnit, binary, test, seconds }));
+    return Object.entries(secondsByTest).map(([test, seconds]) => ({ crate, isUnit, binary, test, seconds }));
   });
   const slow = [
     ...crates.flatMap(({ name }) => beyond(SECONDS.ofChanged, known.filter((test) => test.crate === name && !edited.has(fileOf(test))))),

@@ -73,9 +73,9 @@ test("what passed without its data is named at the end", () => {
   const root = path.join(import.meta.dirname, "../..");
   const output = /^\[\[profile\.ci\.overrides\]\].*\nfilter = \'\'\'([^\']*)\'\'\'\njunit = \{ store-success-output = true \}$/m.exec(readFileSync(path.join(root, ".config/nextest.toml"), "utf8"))?.[1] ?? "";
   const files = readdirSync(path.join(root, "crates"), { recursive: true }).filter((file) => /^[^/]+\/tests\/.*\.rs$/.test(file));
-  const said = files.filter((file) => readFileSync(path.join(root, "crates", file), "utf8").includes("data_beside_the_repository("));
+  const matching = files.filter((file) => readFileSync(path.join(root, "crates", file), "utf8").includes("data_beside_the_repository("));
   const packageOf = (crate) => /^name = "(.*)"$/m.exec(readFileSync(path.join(root, "crates", crate, "Cargo.toml"), "utf8"))?.[1] ?? "";
-  const saying = new Set(said.map((file) => file.split("/")).map(([crate, , name]) => `${packageOf(crate)}::${name.replace(/\.rs$/, "")}`));
+  const saying = new Set(matching.map((file) => file.split("/")).map(([crate, , name]) => `${packageOf(crate)}::${name.replace(/\.rs$/, "")}`));
   assert.ok(saying.size > 0);
   const named = [...output.matchAll(/package\(=(.*)\) & (test\(.*\))/g)].flatMap(([, crate, filter]) => filesOf(filter).map((file) => `${crate}::${file}`));
   assert.deepEqual(named.sort(), [...saying].sort());
@@ -83,8 +83,8 @@ test("what passed without its data is named at the end", () => {
 
 test("what passed and did nothing is named at the end, by its reason", () => {
   mkdirSync(path.join(folder, "nextest/containers"), { recursive: true });
-  const of = (file, output) => `<testcase name="${file}::each" classname="runner::runner_integration" time="0.1"><system-out>${output}</system-out></testcase>`;
-  const report = [of("docker_ends", "test each ... left out: vibe is not chosen\nok"), of("docker_faults", "left out: vibe is not chosen"), of("docker_faults", "ok")];
+  const testcase = (file, output) => `<testcase name="${file}::each" classname="runner::runner_integration" time="0.1"><system-out>${output}</system-out></testcase>`;
+  const report = [testcase("docker_ends", "test each ... left out: vibe is not chosen\nok"), testcase("docker_faults", "left out: vibe is not chosen"), testcase("docker_faults", "ok")];
   writeFileSync(path.join(folder, "nextest/containers/junit.xml"), `<testsuites>${report.join("\n")}</testsuites>`);
   const { passed, leftOut } = nextestResults("containers");
   assert.equal(passed.length, 3);
@@ -94,8 +94,8 @@ test("what passed and did nothing is named at the end, by its reason", () => {
   const root = path.join(import.meta.dirname, "../..");
   const kept = /^filter = '(.*)'\njunit = \{ store-success-output = true \}$/m.exec(/^\[\[profile\.containers\.overrides\]\].*$[^]*/m.exec(readFileSync(path.join(root, ".config/nextest.toml"), "utf8"))?.[0] ?? "")?.[1] ?? "";
   const files = readdirSync(path.join(root, "crates"), { recursive: true }).filter((file) => /^[^/]+\/tests\/docker_.*\.rs$/.test(file));
-  const said = files.filter((file) => readFileSync(path.join(root, "crates", file), "utf8").includes('println!("left out: '));
-  const binaries = new Set(said.map((file) => file.split("/")[2].replace(/\.rs$/, "")));
+  const matching = files.filter((file) => readFileSync(path.join(root, "crates", file), "utf8").includes('println!("left out: '));
+  const binaries = new Set(matching.map((file) => file.split("/")[2].replace(/\.rs$/, "")));
   assert.deepEqual(filesOf(kept).sort(), [...binaries].sort());
 });
 

@@ -25,7 +25,7 @@ export const filterOf = (tests) => tests.map(({ binary, test }) => `(binary_id(=
 
 /**
  * Failed and flaky tests of the last run: `{ binary, test, name, lines, repeat }`, those that passed at once: `{ binary, test, name, seconds }`,
- * what those lacked that passed without their data: `{ name, data }`, and why others did nothing: `{ binary, test, why }`.
+ * what those lacked that passed without their data: `{ name, data }`, and why others did nothing: `{ binary, test, reason }`.
  */
 export function nextestResults(profile) {
   const file = reportOf(profile);
@@ -45,7 +45,7 @@ export function nextestResults(profile) {
     else {
       passed.push({ binary, test, name: entry.name, seconds: Number(attribute(head, "time")) });
       for (const [, data] of text(body).matchAll(WITHOUT_DATA)) withoutData.push({ name: entry.name, data: data.trim() });
-      for (const [, why] of text(body).matchAll(LEFT_OUT)) leftOut.push({ binary, test, why: why.trim() });
+      for (const [, reason] of text(body).matchAll(LEFT_OUT)) leftOut.push({ binary, test, reason: reason.trim() });
     }
   }
   return { failed, flaky, passed, withoutData, leftOut };

@@ -29,11 +29,11 @@ export function withoutDataReport(tests) {
   return `\n${tests.length} not run for lack of data, which is looked for in ../shared or where STAMINA_SHARED says:\n${lines}`;
 }
 
-/** Tests that passed and did nothing, with the reason that they gave: `{ binary, test, why }`. */
+/** Tests that passed and did nothing, with the reason that they gave: `{ binary, test, reason }`. */
 export function leftOutReport(tests) {
   if (tests.length === 0) return "";
-  const files = (reason) => [...new Set(tests.filter(({ why }) => why === reason).map(fileOf))].join(", ");
-  const lines = [...new Set(tests.map(({ why }) => why))].map((reason) => `  ${reason}: ${files(reason)}\n`).join("");
+  const files = (reason) => [...new Set(tests.filter((entry) => entry.reason === reason).map(fileOf))].join(", ");
+  const lines = [...new Set(tests.map((entry) => entry.reason))].map((reason) => `  ${reason}: ${files(reason)}\n`).join("");
   return `\n${tests.length} passed and did nothing, since they were left out:\n${lines}`;
 }
 

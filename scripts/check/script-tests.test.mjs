@@ -7,12 +7,12 @@ import { inRoot } from "../lib/process.mjs";
 import { literally, nodeTestResults, scriptTests, vitestResults } from "./script-tests.mjs";
 
 test("failed tests of the UI are named, each with the command that repeats it", () => {
-  const of = (fullName, status, failureMessages = []) => ({ ancestorTitles: [], title: fullName, fullName, status, failureMessages });
+  const assertion = (fullName, status, failureMessages = []) => ({ ancestorTitles: [], title: fullName, fullName, status, failureMessages });
   const report = {
     testResults: [
-      { name: inRoot("ui/src/turn/ansi.test.ts"), status: "failed", message: "", assertionResults: [of("ansi keeps (a) style", "failed", ["\u001b[31mexpected 1\u001b[39m\n  at x"]), of("ansi drops", "passed"), of("ansi later", "skipped")] },
+      { name: inRoot("ui/src/turn/ansi.test.ts"), status: "failed", message: "", assertionResults: [assertion("ansi keeps (a) style", "failed", ["\u001b[31mexpected 1\u001b[39m\n  at x"]), assertion("ansi drops", "passed"), assertion("ansi later", "skipped")] },
       { name: inRoot("ui/src/broken.test.ts"), status: "failed", message: "no such module", assertionResults: [] },
-      { name: inRoot("ui/src/good.test.ts"), status: "passed", message: "", assertionResults: [of("good", "passed")] },
+      { name: inRoot("ui/src/good.test.ts"), status: "passed", message: "", assertionResults: [assertion("good", "passed")] },
     ],
   };
   const { failed, passed } = vitestResults(report);

@@ -17,8 +17,8 @@ function read() {
 
 /** Seconds by binary and test: the shorter of the last two times, since what else runs makes a test slower and never quicker. */
 export function knownTimes() {
-  const shorter = (of) => Object.fromEntries(Object.entries(of).map(([test, times]) => [test, Math.min(...times)]));
-  return Object.fromEntries(Object.entries(read()).map(([binary, of]) => [binary, shorter(of)]));
+  const shorter = (tests) => Object.fromEntries(Object.entries(tests).map(([test, times]) => [test, Math.min(...times)]));
+  return Object.fromEntries(Object.entries(read()).map(([binary, tests]) => [binary, shorter(tests)]));
 }
 
 /** Keeps the times of tests that passed: `{ binary, test, seconds }`. */

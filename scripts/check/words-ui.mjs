@@ -32,7 +32,7 @@ function script(source, from, split, ends) {
   let at = from;
   let depth = 0;
   let before = "";
-  const take = (to, isText) => {
+  const addUpTo = (to, isText) => {
     const part = source.slice(at, to);
     split.add(part, isText);
     before = isText ? "x" : (before + part).slice(-40);
@@ -47,42 +47,42 @@ function script(source, from, split, ends) {
     const letter = rest[0];
     if (rest === "//") {
       const was = before;
-      take(until("\n", at), true);
+      addUpTo(until("\n", at), true);
       before = was;
     } else if (rest === "/*") {
       const was = before;
-      take(Math.min(source.length, until("*/", at + 2) + 2), true);
+      addUpTo(Math.min(source.length, until("*/", at + 2) + 2), true);
       before = was;
     } else if (letter === '"' || letter === "'") {
       const found = (letter === '"' ? /"(?:[^"\\\n]|\\.)*"/y : /'(?:[^'\\\n]|\\.)*'/y);
       found.lastIndex = at;
       const string = found.exec(source);
-      take(at + (string?.[0].length ?? 1), string !== null);
+      addUpTo(at + (string?.[0].length ?? 1), string !== null);
     } else if (letter === "`") {
-      take(at + 1, false);
+      addUpTo(at + 1, false);
       while (at < source.length && source[at] !== "`") {
         if (source.startsWith("${", at)) {
-          take(at + 2, false);
+          addUpTo(at + 2, false);
           at = script(source, at, split, true);
-          take(at + 1, false);
+          addUpTo(at + 1, false);
         } else {
           let to = at;
           while (to < source.length && source[to] !== "`" && !source.startsWith("${", to)) to += source[to] === "\\" ? 2 : 1;
-          take(Math.min(to, source.length), true);
+          addUpTo(Math.min(to, source.length), true);
         }
       }
-      take(Math.min(at + 1, source.length), false);
+      addUpTo(Math.min(at + 1, source.length), false);
       before = "x";
     } else if (letter === "/" && BEFORE_REGEX.test(before)) {
       const found = /\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
       found.lastIndex = at;
-      take(at + (found.exec(source)?.[0].length ?? 1), false);
+      addUpTo(at + (found.exec(source)?.[0].length ?? 1), false);
       before = "x";
     } else {
       if (ends && letter === "}" && depth === 0) return at;
       if (letter === "{") depth += 1;
       if (letter === "}") depth -= 1;
-      take(at + 1, false);
+      addUpTo(at + 1, false);
     }
   }
   return at;

@@ -19,6 +19,16 @@ test("words are found in texts, and names in code", () => {
   assert.deepEqual(found("fn of(path: &str) -> Self {"), ["fn of"]);
 });
 
+test("pronouns, bare verbs and bare prepositions are no names", () => {
+  assert.deepEqual(found("let why = reason();"), ["let why ="]);
+  assert.deepEqual(found("for (name, of) in list {"), ["for (name, of)"]);
+  assert.deepEqual(found("list.iter().map(|(index, what)| index)"), ["|(index, what)|"]);
+  assert.deepEqual(found("fn print(what: &str) {"), ["what: &"]);
+  // What is serialized keeps its name, and words within names are no names.
+  assert.deepEqual(found("TableOf::Pairs { of: request }; let value_of = |member| member.what; let how_often = 3;"), []);
+  assert.deepEqual(found("let found = list.is_empty().then(|| 1);"), []);
+});
+
 test("keys, options and code in comments are no words", () => {
   assert.deepEqual(found('args(["--grey", "oracle.mischief.stall=1"]) // `cancelled`'), []);
   assert.deepEqual(found('let label = "grey";'), ["grey"]);

@@ -9,7 +9,7 @@ import { findTool } from "./tools.mjs";
  * @returns {{ isUnsafe: boolean, sentence: string }}
  */
 export function verdict(answer) {
-  const unknown = (why) => ({ isUnsafe: false, sentence: `Advisories about dependencies were not looked at: ${why}.` });
+  const unknown = (reason) => ({ isUnsafe: false, sentence: `Advisories about dependencies were not looked at: ${reason}.` });
   if (answer === null) return unknown("cargo-deny is not here. `npm test` installs it");
   if (/failed to fetch advisory database/.test(answer.text)) return unknown("their database could not be fetched");
   if (answer.status === 0) return { isUnsafe: false, sentence: "No advisory is about a dependency." };
@@ -21,6 +21,6 @@ export function verdict(answer) {
 export function advisories() {
   const program = findTool("cargo-deny");
   if (program === null) return verdict(null);
-  const asked = spawnSync(program, ["--locked", "check", "--hide-inclusion-graph", "advisories"], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
-  return verdict({ status: asked.status, text: `${asked.stdout}${asked.stderr}` });
+  const answer = spawnSync(program, ["--locked", "check", "--hide-inclusion-graph", "advisories"], { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
+  return verdict({ status: answer.status, text: `${answer.stdout}${answer.stderr}` });
 }

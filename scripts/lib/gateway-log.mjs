@@ -26,10 +26,10 @@ export const sinceRestart = (requests, earlier) => requests.slice(earlier).filte
 export function summed(requests) {
   const sum = (tokensOf) => requests.reduce((total, request) => total + (tokensOf(request.tokens) ?? 0), 0);
   return {
-    told: { read: sum((t) => (t.input === null ? 0 : t.input - (t.cached ?? 0))), cached: sum((t) => t.cached), written: sum((t) => t.output) },
-    untold: requests.filter((request) => request.unmetered).length,
+    reported: { read: sum((t) => (t.input === null ? 0 : t.input - (t.cached ?? 0))), cached: sum((t) => t.cached), written: sum((t) => t.output) },
+    unreported: requests.filter((request) => request.unmetered).length,
   };
 }
 
 /** Whether a server has counted what the requests told. Those that told nothing are in its sums only. */
-export const isAsCounted = (own, { told, untold }) => Object.keys(told).every((part) => (untold === 0 ? own[part] === told[part] : own[part] >= told[part]));
+export const isAsCounted = (own, { reported, unreported }) => Object.keys(reported).every((part) => (unreported === 0 ? own[part] === reported[part] : own[part] >= reported[part]));

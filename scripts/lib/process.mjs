@@ -83,13 +83,13 @@ export function runLogged(command, args, { log, env = {}, cwd = root, echo = fal
   return new Promise((resolve, reject) => {
     file.on("error", reject);
     const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
-    const take = (chunk, to) => {
+    const keepChunk = (chunk, to) => {
       file.write(chunk);
       if (echo) to.write(chunk);
     };
-    child.stdout.on("data", (chunk) => take(chunk, process.stdout));
-    child.stderr.on("data", (chunk) => take(chunk, process.stderr));
-    child.on("error", (error) => take(`${command} could not be started: ${error.message}\n`, process.stderr));
+    child.stdout.on("data", (chunk) => keepChunk(chunk, process.stdout));
+    child.stderr.on("data", (chunk) => keepChunk(chunk, process.stderr));
+    child.on("error", (error) => keepChunk(`${command} could not be started: ${error.message}\n`, process.stderr));
     child.on("close", (code) => {
       file.end(() => resolve({ code: code ?? 1, text: readFileSync(log, "utf8") }));
     });

@@ -38,8 +38,8 @@ export class Pieces extends Array {
     return Array;
   }
 
-  /** Takes bytes that came after `ms` milliseconds. */
-  take(bytes, ms) {
+  /** Adds bytes that came after `ms` milliseconds. */
+  addBytes(bytes, ms) {
     const text = this.#decoder.write(bytes);
     if (text) this.push({ ms, text });
   }
@@ -54,7 +54,7 @@ class Connection {
     this.begin();
     this.isOver = false;
     this.socket.on("data", (bytes) => {
-      this.pieces.take(bytes, Math.round(performance.now() - this.begun));
+      this.pieces.addBytes(bytes, Math.round(performance.now() - this.begun));
       this.wake?.();
     });
     const over = () => {
@@ -110,7 +110,7 @@ function recorder(url, exchanges) {
 }
 
 /** A request of chat completions with one message. */
-const say = (text, more = {}) => ({ model: MODEL, max_tokens: 16, temperature: 0, seed: 1, messages: [{ role: "user", content: text }], ...more });
+const chat = (text, more = {}) => ({ model: MODEL, max_tokens: 16, temperature: 0, seed: 1, messages: [{ role: "user", content: text }], ...more });
 const streamed = { stream: true, stream_options: { include_usage: true } };
 
 /** Whether an answer is whole: by its length, or by its last chunk. */
@@ -136,39 +136,39 @@ export async function recordSession(url, { kill, isIdle }) {
   (await whole("models", "GET", "/v1/models")).close();
   (await whole("props", "GET", "/props")).close();
   stripFolder(exchanges.at(-1));
-  await post("plain", say("Name three colors."));
-  await post("stream_with_usage", say("Name three colors.", streamed));
-  await post("stream_without_usage", say("Name three colors.", { stream: true }));
+  await post("plain", chat("Name three colors."));
+  await post("stream_with_usage", chat("Name three colors.", streamed));
+  await post("stream_without_usage", chat("Name three colors.", { stream: true }));
   // The chat template of this model knows no tools: it is told of none, and calls none.
-  await post("tool_not_called", say("What is the weather in Oslo?", { tools: [WEATHER] }));
-  await post("json_schema", say("Is the sky blue?", { response_format: ANSWER }));
-  await post("json_schema_stream", say("Is the sky blue?", { response_format: ANSWER, ...streamed }));
-  await post("probabilities_stream", say("Name three colors.", { max_tokens: 3, logprobs: true, top_logprobs: 20, ...streamed }));
+  await post("tool_not_called", chat("What is the weather in Oslo?", { tools: [WEATHER] }));
+  await post("json_schema", chat("Is the sky blue?", { response_format: ANSWER }));
+  await post("json_schema_stream", chat("Is the sky blue?", { response_format: ANSWER, ...streamed }));
+  await post("probabilities_stream", chat("Name three colors.", { max_tokens: 3, logprobs: true, top_logprobs: 20, ...streamed }));
   await post("responses_stream", { model: MODEL, max_output_tokens: 12, temperature: 0, input: "Name three colors.", stream: true }, "/v1/responses");
-  await post("messages_stream", say("Name three colors.", { max_tokens: 12, stream: true }), "/v1/messages");
+  await post("messages_stream", chat("Name three colors.", { max_tokens: 12, stream: true }), "/v1/messages");
 
   // Two requests on one connection.
-  const kept = await whole("kept_alive_first", "POST", CHAT, say("Say yes.", { max_tokens: 4 }));
-  await post("kept_alive_second", say("Say yes.", { max_tokens: 4, ...streamed }), CHAT, kept);
+  const kept = await whole("kept_alive_first", "POST", CHAT, chat("Say yes.", { max_tokens: 4 }));
+  await post("kept_alive_second", chat("Say yes.", { max_tokens: 4, ...streamed }), CHAT, kept);
 
   const words = (count, word) => Array.from({ length: count }, (_, n) => `${word}${String(n % 10)}`).join(" ");
-  await post("overflow", say(words(700, "far ")));
-  await post("overflow_stream", say(words(700, "far "), streamed));
+  await post("overflow", chat(words(700, "far ")));
+  await post("overflow_stream", chat(words(700, "far "), streamed));
   // It fits, and its answer does not.
-  await post("filled_while_writing", say(`${words(318, "far ")} Go on counting.`, { max_tokens: 4096, ignore_eos: true, ...streamed }));
+  await post("filled_while_writing", chat(`${words(318, "far ")} Go on counting.`, { max_tokens: 4096, ignore_eos: true, ...streamed }));
   await post("bad_body", '{"messages": ', CHAT);
   await post("no_messages", { model: MODEL, max_tokens: 4 });
 
   // Nothing but signs of life until the prompt is read.
-  await post("slow_first_token", say(words(300, "near "), { max_tokens: 4, sse_ping_interval: 1, ...streamed }));
+  await post("slow_first_token", chat(words(300, "near "), { max_tokens: 4, sse_ping_interval: 1, ...streamed }));
 
   // The only slot is taken: the second answer begins when the first one has ended.
   const first = new Connection(url);
-  const long = say("Count to one hundred.", { max_tokens: 40, ignore_eos: true, ...streamed });
+  const long = chat("Count to one hundred.", { max_tokens: 40, ignore_eos: true, ...streamed });
   first.send("POST", CHAT, long);
   await first.until((text) => contents(text) > 0);
   const second = new Connection(url);
-  const short = say("Say yes.", { max_tokens: 4, ...streamed });
+  const short = chat("Say yes.", { max_tokens: 4, ...streamed });
   second.send("POST", CHAT, short);
   await Promise.all([first.until(isWhole), second.until(isWhole)]);
   keep("slot_taken", "POST", CHAT, long, first, "whole");
@@ -179,7 +179,7 @@ export async function recordSession(url, { kill, isIdle }) {
 
   // The agent goes away in the middle: the server stops working.
   const leaving = new Connection(url);
-  const endless = say("Count to one million.", { max_tokens: 4096, ignore_eos: true, ...streamed });
+  const endless = chat("Count to one million.", { max_tokens: 4096, ignore_eos: true, ...streamed });
   leaving.send("POST", CHAT, endless);
   await leaving.until((text) => contents(text) >= 6);
   leaving.close();

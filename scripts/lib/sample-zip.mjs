@@ -18,15 +18,15 @@ const FILES = ["code", "transcript", "server_log", "agent_logs"];
 
 /** What is kept, from the most to the least: the files of an attempt, by whether it is one that every turn has. */
 const LEVELS = [
-  { says: "of every attempt code, transcript and logs", keeps: () => FILES },
-  { says: "of the last attempt of every turn, and of all attempts at the first failed one, code, transcript and logs", keeps: (chosen) => (chosen ? FILES : []) },
-  { says: "of the last attempt of every turn, and of all attempts at the first failed one, code, transcript and the server's log", keeps: (chosen) => (chosen ? FILES.filter((file) => file !== "agent_logs") : []) },
+  { contents: "of every attempt code, transcript and logs", keeps: () => FILES },
+  { contents: "of the last attempt of every turn, and of all attempts at the first failed one, code, transcript and logs", keeps: (chosen) => (chosen ? FILES : []) },
+  { contents: "of the last attempt of every turn, and of all attempts at the first failed one, code, transcript and the server's log", keeps: (chosen) => (chosen ? FILES.filter((file) => file !== "agent_logs") : []) },
 ];
 
 /** Folders of whoever played the runs, and keys. `/workspace` and `/home/agent` are those of a container. */
 const FORBIDDEN = [/\/(?:home\/(?!agent\b)|Users\/|root\/|work\/|tmp\/wt)[\w.-]*/, /\bsk-[A-Za-z0-9_-]{16,}/, /\bAKIA[0-9A-Z]{16}\b/, /\bgh[pousr]_[A-Za-z0-9]{20,}/, /-----BEGIN [A-Z ]*PRIVATE KEY/];
 
-const readme = (says, scenarios, turns) => `# Simulated results
+const readme = (contents, scenarios, turns) => `# Simulated results
 
 Three real harnesses in their containers (Codex CLI, Claude Code, Kimi Code), each over ${String(scenarios)} scenarios of ${String(turns)} turns. No model
 was asked: the simulated model of Stamina Lab answered in three abilities (weak, middling, strong) with seeded defects. Its seed
@@ -34,27 +34,27 @@ is the same in all runs, so its mistakes are the same with every harness; transc
 The numbers say nothing about any model, nor which harness is better. Every run says \`"simulated": true\` in its \`report.json\`.
 A turn that is not passed in 3 attempts is failed; the episode continues with the next one.
 
-Kept are ${says}.
+Kept are ${contents}.
 Made by \`npm run samples\`; \`scripts/lib/sample-zip.mjs\` lists what is left out.
 `;
 
 /** Writes the runs `names` of `folder` into one zip of at most so many bytes. */
 export function packSamples(folder, names, to, most = MOST) {
-  for (const { says, keeps } of LEVELS) {
-    const entries = entriesOf(folder, names, says, keeps);
+  for (const { contents, keeps } of LEVELS) {
+    const entries = entriesOf(folder, names, contents, keeps);
     for (const [name, bytes] of Object.entries(entries)) check(name, bytes.toString("latin1"));
     const sorted = Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1)));
     const zip = zipSync(sorted, { level: 9, mtime: new Date(2026, 0, 1), os: 3 });
-    process.stdout.write(`${String(Object.keys(sorted).length)} files, ${(zip.length / 1e6).toFixed(1)} MB: ${says}\n`);
+    process.stdout.write(`${String(Object.keys(sorted).length)} files, ${(zip.length / 1e6).toFixed(1)} MB: ${contents}\n`);
     if (zip.length > most) continue;
     writeFileSync(to, zip);
-    return says;
+    return contents;
   }
   return stop(`The sample has more than the ${String(most)} bytes that are shipped. Play fewer turns or scenarios.`);
 }
 
 /** What the zip holds at a level, by name. */
-function entriesOf(folder, names, says, keeps) {
+function entriesOf(folder, names, contents, keeps) {
   const entries = {};
   let [scenarios, turns] = [0, 0];
   for (const name of names) {
@@ -73,7 +73,7 @@ function entriesOf(folder, names, says, keeps) {
     }
     scenarios = Math.max(scenarios, played.length);
   }
-  return { "README.md": Buffer.from(readme(says, scenarios, turns)), ...entries };
+  return { "README.md": Buffer.from(readme(contents, scenarios, turns)), ...entries };
 }
 
 /** What is kept of a scenario's folder, by name, and its number of turns. */
@@ -87,7 +87,7 @@ function scenarioFiles(at, keeps) {
       check(`an attempt of turn ${String(turn.turn)}`, "", attempt);
       const kept = keeps(turn === failed || attempt === turn.attempts.at(-1));
       for (const file of FILES.filter((one) => !kept.includes(one) && attempt.files[one] !== undefined)) {
-        dropped.add(attempt.files[file]);
+        for (const name of [attempt.files[file]].flat()) dropped.add(name);
         delete attempt.files[file];
       }
     }

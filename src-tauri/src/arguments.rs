@@ -24,13 +24,13 @@ impl Arguments {
         let open: Vec<String> = self
             .open
             .iter()
-            .map(|what| {
-                let text = what.to_string_lossy();
+            .map(|argument| {
+                let text = argument.to_string_lossy();
                 if text.starts_with("stamina://") {
                     return text.into_owned();
                 }
                 // A path that is not there stays as it is, so that the message names what was typed.
-                let path = std::path::absolute(what).unwrap_or_else(|_| what.clone());
+                let path = std::path::absolute(argument).unwrap_or_else(|_| argument.clone());
                 path.to_string_lossy().into_owned()
             })
             .collect();
@@ -48,8 +48,9 @@ mod tests {
 
     #[test]
     fn relative_paths_become_absolute_and_links_stay() {
-        let here = std::env::current_dir().unwrap();
-        let expected = serde_json::json!([here.join("results").to_string_lossy(), "stamina://run/a"]);
+        let current_folder = std::env::current_dir().unwrap();
+        let expected =
+            serde_json::json!([current_folder.join("results").to_string_lossy(), "stamina://run/a"]);
         assert_eq!(
             script(&["results", "stamina://run/a"]),
             format!("window.__STAMINA_OPENED__ = {expected};")

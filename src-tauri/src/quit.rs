@@ -6,16 +6,16 @@ use tauri::{AppHandle, Emitter, Manager, RunEvent, Window, WindowEvent};
 use workbench::Workbench;
 
 /// The event that asks; with it goes what is in flight.
-const ASKED: &str = "quit-asked";
+const QUIT_QUESTION: &str = "quit-asked";
 
 /// Asks in the window whether the runs of this process are to be stopped. False where it plays none: then it may end.
-fn asks(app: &AppHandle) -> bool {
+fn asks_to_quit(app: &AppHandle) -> bool {
     // Without a window nobody could answer.
     if app.webview_windows().is_empty() {
         return false;
     }
     let Some(in_flight) = app.state::<Arc<Workbench>>().in_flight() else { return false };
-    match app.emit(ASKED, in_flight) {
+    match app.emit(QUIT_QUESTION, in_flight) {
         Ok(()) => true,
         Err(error) => {
             // Nobody can answer: the runs end as by a kill, which they survive.
@@ -28,7 +28,7 @@ fn asks(app: &AppHandle) -> bool {
 /// A window that is closed.
 pub(crate) fn before_the_window_closes(window: &Window, event: &WindowEvent) {
     if let WindowEvent::CloseRequested { api, .. } = event
-        && asks(window.app_handle())
+        && asks_to_quit(window.app_handle())
     {
         api.prevent_close();
     }
@@ -37,7 +37,7 @@ pub(crate) fn before_the_window_closes(window: &Window, event: &WindowEvent) {
 /// The menu of the system, or its end.
 pub(crate) fn before_the_app_ends(app: &AppHandle, event: RunEvent) {
     match event {
-        RunEvent::ExitRequested { code: None, api, .. } if asks(app) => api.prevent_exit(),
+        RunEvent::ExitRequested { code: None, api, .. } if asks_to_quit(app) => api.prevent_exit(),
         RunEvent::Exit => app.state::<Arc<Workbench>>().leave(),
         _ => {}
     }

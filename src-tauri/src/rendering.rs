@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 /// Starts the app again with other settings where they are needed; `Some` when that was done and this process is over.
 #[cfg(target_os = "linux")]
-pub(crate) fn restart_if_needed(asked: bool) -> Option<ExitCode> {
+pub(crate) fn restart_if_needed(is_requested: bool) -> Option<ExitCode> {
     use std::os::unix::process::CommandExt;
 
     const SWITCH: &str = "WEBKIT_DISABLE_DMABUF_RENDERER";
-    if std::env::var_os(SWITCH).is_some() || !(asked || is_appimage() || has_nvidia_driver()) {
+    if std::env::var_os(SWITCH).is_some() || !(is_requested || is_appimage() || has_nvidia_driver()) {
         return None;
     }
     let program = std::env::current_exe().ok()?;
@@ -22,7 +22,7 @@ pub(crate) fn restart_if_needed(asked: bool) -> Option<ExitCode> {
 
 /// Other systems do not use WebKitGTK.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn restart_if_needed(_asked: bool) -> Option<ExitCode> {
+pub(crate) fn restart_if_needed(_is_requested: bool) -> Option<ExitCode> {
     None
 }
 

@@ -98,9 +98,9 @@ export class Lab {
   async #stop(child: ChildProcess): Promise<void> {
     this.#running.delete(child);
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
+    const exited = once(child, "exit");
     child.kill("SIGTERM");
-    await gone;
+    await exited;
   }
 
   /** Stops what runs and removes the folder. */

@@ -188,6 +188,6 @@ fn percentiles(values: &mut Vec<f64>) -> (Option<f64>, Option<f64>) {
     if k == 0 || (same && undefined == 0) {
         return (None, None);
     }
-    let at = |i: usize| values.get(i).copied().filter(|v| v.is_finite());
-    ((k - 1).checked_sub(undefined).and_then(at), at(all - k))
+    let value_at = |i: usize| values.get(i).copied().filter(|v| v.is_finite());
+    ((k - 1).checked_sub(undefined).and_then(value_at), value_at(all - k))
 }

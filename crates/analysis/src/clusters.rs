@@ -99,7 +99,7 @@ impl Clusters {
             }
         }
         let numbers: BTreeMap<&str, u32> = played.keys().copied().zip(0..).collect();
-        let same_scenarios = played.values().all(|by| by.iter().all(|played| *played));
+        let same_scenarios = played.values().all(|flags| flags.iter().all(|played| *played));
         let groups = groups.iter().map(|episodes| Group::new(episodes, &numbers, tau)).collect();
         Self { groups, scenarios: numbers.len(), same_scenarios }
     }

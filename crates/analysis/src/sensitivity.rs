@@ -53,7 +53,7 @@ pub fn sensitivity(episodes: &[EpisodeEnd], policy: &CensoringPolicy, tau: u32) 
         .collect();
     // Without an episode at risk there is no τ. Counted as failures all are at risk, and have a τ of their own.
     let nobody = tau == 0 && !episodes.iter().map(plain).any(|one| one.last_at_risk() > 0);
-    let over = |reading: &[Observation]| {
+    let summarize_reading = |reading: &[Observation]| {
         let tau = if nobody { natural_tau(reading, None) } else { tau };
         let summary = summarize_over(reading, tau);
         if common_tau(&[(reading, Some(tau))]) >= tau {
@@ -63,9 +63,9 @@ pub fn sensitivity(episodes: &[EpisodeEnd], policy: &CensoringPolicy, tau: u32) 
         StaminaSummary { restricted_mean: RestrictedMean { standard_error: None, ..mean }, ..summary }
     };
     Sensitivity {
-        censored_failed: over(&failed),
-        censored_dropped: over(&dropped),
-        unrecognized_censored: over(&unrecognized),
+        censored_failed: summarize_reading(&failed),
+        censored_dropped: summarize_reading(&dropped),
+        unrecognized_censored: summarize_reading(&unrecognized),
     }
 }
 

@@ -103,7 +103,7 @@ pub fn kaplan_meier(observations: &[Observation], horizon: u32) -> Vec<SurvivalP
     let mut greenwood = 0.0;
     (1..=horizon)
         .map(|turn| {
-            let Count { at_risk, events, censored } = counts.at(turn);
+            let Count { at_risk, events, censored } = counts.count_at(turn);
             if events > 0 {
                 let (n, d) = (f64::from(at_risk), f64::from(events));
                 // Not 1 − d/n: with these fractions the last factor is exact, so that S reaches 0.
@@ -186,7 +186,7 @@ impl Counts {
         Self(counts)
     }
 
-    fn at(&self, turn: u32) -> Count {
+    fn count_at(&self, turn: u32) -> Count {
         self.0[turn as usize - 1]
     }
 }

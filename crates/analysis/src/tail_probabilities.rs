@@ -44,9 +44,9 @@ pub(crate) fn student_975(df: u32) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn near(ours: Option<f64>, theirs: f64) {
-        let ours = ours.unwrap();
-        assert!((ours - theirs).abs() <= 1e-9 * theirs.abs(), "{ours} is not {theirs}");
+    fn near(actual: Option<f64>, expected: f64) {
+        let actual = actual.unwrap();
+        assert!((actual - expected).abs() <= 1e-9 * expected.abs(), "{actual} is not {expected}");
     }
 
     #[test]

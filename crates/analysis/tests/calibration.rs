@@ -103,7 +103,7 @@ fn rate_coverage(tasks: usize, most: u64, rate: f64) -> [f64; 2] {
 #[test]
 fn pass_rates_over_tasks_with_several_trials_hold_the_truth() {
     // What docs/metrics.md says of it.
-    for (tasks, most, rate, said) in [
+    for (tasks, most, rate, documented) in [
         (5, 4, 0.5, [0.96, 0.80]),
         (8, 4, 0.5, [0.96, 0.76]),
         (20, 5, 0.15, [0.92, 0.75]),
@@ -111,7 +111,10 @@ fn pass_rates_over_tasks_with_several_trials_hold_the_truth() {
         (80, 5, 0.15, [0.96, 0.78]),
     ] {
         let held = rate_coverage(tasks, most, rate);
-        let near = held.iter().zip(said).all(|(held, said): (&f64, f64)| (held - said).abs() < 0.006);
+        let near = held
+            .iter()
+            .zip(documented)
+            .all(|(held, documented): (&f64, f64)| (held - documented).abs() < 0.006);
         assert!(near, "{tasks} tasks with up to {most} trials, {rate}: {held:?}");
     }
 }

@@ -88,23 +88,25 @@ fn in_scenarios(groups: &Groups) -> Vec<Vec<InScenario>> {
 }
 
 #[track_caller]
-fn near(ours: Option<f64>, theirs: Option<f64>, what: &str) {
-    let same = match (ours, theirs) {
+fn near(result: Option<f64>, reference: Option<f64>, label: &str) {
+    let same = match (result, reference) {
         (Some(a), Some(b)) => (a - b).abs() <= 1e-8 * b.abs().max(1e-2),
         (a, b) => a == b,
     };
-    assert!(same, "{what}: {ours:?}, they say {theirs:?}");
+    assert!(same, "{label}: {result:?}, they say {reference:?}");
 }
 
 #[track_caller]
-fn same_test(ours: Option<&LogRank>, theirs: &Test, what: &str) {
-    let ours = ours.unwrap_or_else(|| panic!("{what}: not defined"));
-    near(Some(ours.chi2), Some(theirs.chi2), what);
-    near(Some(ours.p), Some(theirs.p), what);
-    assert_eq!(ours.df, theirs.df, "{what}");
-    for ((group, observed), expected) in ours.groups.iter().zip(&theirs.observed).zip(&theirs.expected) {
-        assert_eq!(group.observed, *observed, "{what}");
-        near(Some(group.expected), Some(*expected), what);
+fn same_test(result: Option<&LogRank>, reference: &Test, label: &str) {
+    let result = result.unwrap_or_else(|| panic!("{label}: not defined"));
+    near(Some(result.chi2), Some(reference.chi2), label);
+    near(Some(result.p), Some(reference.p), label);
+    assert_eq!(result.df, reference.df, "{label}");
+    for ((group, observed), expected) in
+        result.groups.iter().zip(&reference.observed).zip(&reference.expected)
+    {
+        assert_eq!(group.observed, *observed, "{label}");
+        near(Some(group.expected), Some(*expected), label);
     }
 }
 
@@ -118,13 +120,13 @@ fn r_agrees_on_log_rank_tests() {
         let plain: Vec<&[Observation]> = plain.iter().map(Vec::as_slice).collect();
         same_test(log_rank(&plain).as_ref(), &set.logrank, &set.name);
         let tagged: Vec<&[InScenario]> = episodes.iter().map(Vec::as_slice).collect();
-        if let Some(theirs) = &set.stratified {
-            same_test(stratified_log_rank(&tagged).as_ref(), theirs, &format!("{}, stratified", set.name));
+        if let Some(reference) = &set.stratified {
+            same_test(stratified_log_rank(&tagged).as_ref(), reference, &format!("{}, stratified", set.name));
         }
-        if let Some(theirs) = set.permutation {
-            let ours = permutation_log_rank(&plain, 0, 1).unwrap();
-            assert!(ours.exact, "{}", set.name);
-            near(Some(ours.p), Some(theirs), &format!("{}, permutation", set.name));
+        if let Some(reference) = set.permutation {
+            let result = permutation_log_rank(&plain, 0, 1).unwrap();
+            assert!(result.exact, "{}", set.name);
+            near(Some(result.p), Some(reference), &format!("{}, permutation", set.name));
         }
     }
     assert!(golden.sets.iter().filter(|s| s.stratified.is_some()).count() >= 10);
@@ -136,19 +138,19 @@ fn survrm2_agrees_on_differences_and_ratios() {
     for set in golden().sets {
         let episodes = groups(&set);
         let (a, b) = (observations(&episodes[0]), observations(&episodes[1]));
-        for at in &set.taus {
-            let what = format!("{}, τ = {}", set.name, at.tau);
-            let limit = f64::from(at.tau);
-            let ours = mean_difference(&a, &b, at.tau).unwrap();
-            near(Some(ours.value), at.difference.value, &what);
-            near(ours.ci_low, at.difference.ci_low.map(|x| x.max(-limit)), &what);
-            near(ours.ci_high, at.difference.ci_high.map(|x| x.min(limit)), &what);
-            near(ours.p, at.difference.p, &what);
-            let ours = mean_ratio(&a, &b, at.tau);
-            near(ours.map(|r| r.value), at.ratio.value, &what);
-            near(ours.and_then(|r| r.ci_low), at.ratio.ci_low, &what);
-            near(ours.and_then(|r| r.ci_high), at.ratio.ci_high, &what);
-            near(ours.and_then(|r| r.p), at.ratio.p, &what);
+        for horizon in &set.taus {
+            let label = format!("{}, τ = {}", set.name, horizon.tau);
+            let limit = f64::from(horizon.tau);
+            let result = mean_difference(&a, &b, horizon.tau).unwrap();
+            near(Some(result.value), horizon.difference.value, &label);
+            near(result.ci_low, horizon.difference.ci_low.map(|x| x.max(-limit)), &label);
+            near(result.ci_high, horizon.difference.ci_high.map(|x| x.min(limit)), &label);
+            near(result.p, horizon.difference.p, &label);
+            let result = mean_ratio(&a, &b, horizon.tau);
+            near(result.map(|r| r.value), horizon.ratio.value, &label);
+            near(result.and_then(|r| r.ci_low), horizon.ratio.ci_low, &label);
+            near(result.and_then(|r| r.ci_high), horizon.ratio.ci_high, &label);
+            near(result.and_then(|r| r.p), horizon.ratio.p, &label);
         }
     }
 }
@@ -158,28 +160,28 @@ fn r_and_scipy_agree_on_paired_comparisons() {
     let mut seen = 0;
     for set in golden().sets {
         let episodes = groups(&set);
-        for at in &set.taus {
-            let what = format!("{}, τ = {}", set.name, at.tau);
-            let ours = paired(&episodes[0], &episodes[1], at.tau, 1);
-            let Some(theirs) = &at.paired else {
-                assert!(ours.is_none(), "{what}");
+        for horizon in &set.taus {
+            let label = format!("{}, τ = {}", set.name, horizon.tau);
+            let result = paired(&episodes[0], &episodes[1], horizon.tau, 1);
+            let Some(reference) = &horizon.paired else {
+                assert!(result.is_none(), "{label}");
                 continue;
             };
-            let ours = ours.unwrap();
-            assert_eq!(ours.n as usize, theirs.a.len(), "{what}");
-            for ((scenario, a), b) in ours.scenarios.iter().zip(&theirs.a).zip(&theirs.b) {
-                near(Some(scenario.a), Some(*a), &what);
-                near(Some(scenario.b), Some(*b), &what);
+            let result = result.unwrap();
+            assert_eq!(result.n as usize, reference.a.len(), "{label}");
+            for ((scenario, a), b) in result.scenarios.iter().zip(&reference.a).zip(&reference.b) {
+                near(Some(scenario.a), Some(*a), &label);
+                near(Some(scenario.b), Some(*b), &label);
             }
-            near(Some(ours.mean), Some(theirs.mean), &what);
+            near(Some(result.mean), Some(reference.mean), &label);
             // Ours stays within what a difference can be.
-            let most = f64::from(ours.tau);
-            near(ours.ci_low, theirs.ci_low.map(|low| low.max(-most)), &what);
-            near(ours.ci_high, theirs.ci_high.map(|high| high.min(most)), &what);
-            near(ours.p, theirs.p, &what);
-            if theirs.sign_flip.is_some() {
-                assert!(ours.sign_flip_exact, "{what}");
-                near(ours.p_sign_flip, theirs.sign_flip, &what);
+            let most = f64::from(result.tau);
+            near(result.ci_low, reference.ci_low.map(|low| low.max(-most)), &label);
+            near(result.ci_high, reference.ci_high.map(|high| high.min(most)), &label);
+            near(result.p, reference.p, &label);
+            if reference.sign_flip.is_some() {
+                assert!(result.sign_flip_exact, "{label}");
+                near(result.p_sign_flip, reference.sign_flip, &label);
                 seen += 1;
             }
         }
@@ -190,8 +192,8 @@ fn r_and_scipy_agree_on_paired_comparisons() {
 #[test]
 fn r_agrees_on_holm() {
     for case in golden().holm {
-        for (ours, theirs) in holm(&case.p).into_iter().zip(case.adjusted) {
-            near(ours, theirs, "holm");
+        for (result, reference) in holm(&case.p).into_iter().zip(case.adjusted) {
+            near(result, reference, "holm");
         }
     }
 }
@@ -223,28 +225,28 @@ fn r_agrees_on_comparisons_with_repeated_scenarios() {
     let golden: Clustered = serde_json::from_str(include_str!("golden/clustered.json")).unwrap();
     assert!(golden.sets.len() >= 7);
     for set in &golden.sets {
-        let what = &set.name;
+        let label = &set.name;
         let episodes = in_scenarios(&set.groups);
         let tagged: Vec<&[InScenario]> = episodes.iter().map(Vec::as_slice).collect();
-        let ours = clustered_log_rank(&tagged).unwrap();
-        near(Some(ours.chi2), Some(set.clustered.chi2), what);
-        near(Some(ours.p), Some(set.clustered.p), what);
-        assert_eq!(ours.df, set.clustered.df, "{what}");
+        let result = clustered_log_rank(&tagged).unwrap();
+        near(Some(result.chi2), Some(set.clustered.chi2), label);
+        near(Some(result.p), Some(set.clustered.p), label);
+        assert_eq!(result.df, set.clustered.df, "{label}");
         let fitting = fitting_log_rank(&tagged).unwrap();
-        assert_eq!(fitting == ours, what != "two, no repeats", "{what}");
+        assert_eq!(fitting == result, label != "two, no repeats", "{label}");
 
         let [a, b] = [tagged[0], tagged[1]];
         let limit = f64::from(set.tau);
-        let ours = clustered_difference(a, b, set.tau).unwrap();
-        near(Some(ours.value), set.difference.value, what);
-        near(ours.ci_low, set.difference.ci_low.map(|x| x.max(-limit)), what);
-        near(ours.ci_high, set.difference.ci_high.map(|x| x.min(limit)), what);
-        near(ours.p, set.difference.p, what);
-        let ours = clustered_ratio(a, b, set.tau).unwrap();
-        near(Some(ours.value), set.ratio.value, what);
-        near(ours.ci_low, set.ratio.ci_low, what);
-        near(ours.ci_high, set.ratio.ci_high, what);
-        near(ours.p, set.ratio.p, what);
+        let result = clustered_difference(a, b, set.tau).unwrap();
+        near(Some(result.value), set.difference.value, label);
+        near(result.ci_low, set.difference.ci_low.map(|x| x.max(-limit)), label);
+        near(result.ci_high, set.difference.ci_high.map(|x| x.min(limit)), label);
+        near(result.p, set.difference.p, label);
+        let result = clustered_ratio(a, b, set.tau).unwrap();
+        near(Some(result.value), set.ratio.value, label);
+        near(result.ci_low, set.ratio.ci_low, label);
+        near(result.ci_high, set.ratio.ci_high, label);
+        near(result.p, set.ratio.p, label);
     }
 }
 

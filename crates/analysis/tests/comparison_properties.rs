@@ -128,11 +128,11 @@ proptest! {
 
     #[test]
     fn the_means_that_are_resampled_are_the_restricted_means(a in run(), tau in 1u32..30) {
-        let ours = bootstrap_mean(&a, tau, Resampling { resamples: 0, ..quick(1) });
-        let theirs = restricted_mean(&observations(&a), tau).mean;
-        prop_assert_eq!(ours.is_some(), theirs.is_some());
-        if let (Some(ours), Some(theirs)) = (ours, theirs) {
-            prop_assert!(close(ours.value, theirs), "{} {}", ours.value, theirs);
+        let resampled = bootstrap_mean(&a, tau, Resampling { resamples: 0, ..quick(1) });
+        let restricted = restricted_mean(&observations(&a), tau).mean;
+        prop_assert_eq!(resampled.is_some(), restricted.is_some());
+        if let (Some(resampled), Some(restricted)) = (resampled, restricted) {
+            prop_assert!(close(resampled.value, restricted), "{} {}", resampled.value, restricted);
         }
     }
 
@@ -417,10 +417,10 @@ fn the_baseline_is_the_second_of_each_pair() {
         [2, 4, 6].iter().map(|t| scenarios("s", &failed(&[*t, t + 1, t + 3, t + 3]))).collect();
     let compared: Vec<ComparedRun<'_>> =
         runs.iter().map(|r| ComparedRun { episodes: r, planned: Some(12) }).collect();
-    let with = |pairs| {
+    let compare_pairs = |pairs| {
         compare(&compared, CompareOptions { pairs, resampling: quick(1), ..CompareOptions::default() })
     };
-    let result = with(Pairs::Baseline(1));
+    let result = compare_pairs(Pairs::Baseline(1));
     let places: Vec<(usize, usize)> = result.pairs.iter().map(|p| (p.a, p.b)).collect();
     assert_eq!(places, [(0, 1), (2, 1)]);
     assert_eq!(result.tau, 12);
@@ -431,7 +431,7 @@ fn the_baseline_is_the_second_of_each_pair() {
         Some(result.pairs[1].logrank.as_ref().unwrap().p),
     ]);
     assert_eq!(result.pairs.iter().map(|p| p.p_holm).collect::<Vec<_>>(), expected);
-    assert!(with(Pairs::Baseline(9)).pairs.is_empty());
+    assert!(compare_pairs(Pairs::Baseline(9)).pairs.is_empty());
     let shorter = compare(
         &compared,
         CompareOptions { tau: Some(3), resampling: quick(1), ..CompareOptions::default() },

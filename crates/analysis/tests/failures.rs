@@ -42,8 +42,8 @@ fn brief(number: u32, tests: &str) -> Attempt {
 
 fn episode(turns: Vec<Vec<Attempt>>) -> Episode {
     let mut episode = Episode::new("e", "scenario_0");
-    for (at, attempts) in turns.into_iter().enumerate() {
-        let mut turn = Turn::new(at as u32 + 1);
+    for (index, attempts) in turns.into_iter().enumerate() {
+        let mut turn = Turn::new(index as u32 + 1);
         turn.attempts = attempts;
         episode.turns.push(turn);
     }
@@ -230,6 +230,38 @@ fn flips_are_tests_that_change_more_than_once() {
         [(1, 1, true), (1, 2, false), (2, 1, true), (3, 1, false)]
     );
     assert!(flips.iter().all(|f| f.turns == [1, 2, 3]));
+}
+
+#[test]
+fn a_flip_knows_the_turns_whose_attempts_differ() {
+    let changed_within = |turns: Vec<Vec<Attempt>>| {
+        let flips = history(&episode(turns)).flips;
+        let flip = flips.iter().find(|flip| flip.id == "a").expect("a flip");
+        flip.changed_within.clone()
+    };
+    // It fails at the end of a turn, and once more in the next before it passes there: one change in that turn.
+    let repaired = vec![
+        vec![attempt(1, "a. b.")],
+        vec![attempt(1, "aF b.")],
+        vec![attempt(1, "aF b."), attempt(2, "a. b.")],
+    ];
+    assert_eq!(changed_within(repaired), [3]);
+    // As many changes from turn to turn as there are.
+    let by_turn = vec![
+        vec![attempt(1, "aF b.")],
+        vec![attempt(1, "aF b."), attempt(2, "a. b.")],
+        vec![attempt(1, "aF b.")],
+    ];
+    assert_eq!(changed_within(by_turn), [2]);
+    // Of the first attempt of turn 2 nothing is known.
+    let unknown = vec![
+        vec![attempt(1, "a. b.")],
+        vec![Attempt::new(1, Verdict::Error), attempt(2, "aF b.")],
+        vec![attempt(1, "a. b.")],
+    ];
+    assert!(changed_within(unknown).is_empty());
+    let often = vec![vec![attempt(1, "aF b."), attempt(2, "a. b."), attempt(3, "aF b.")]];
+    assert_eq!(changed_within(often), [1]);
 }
 
 #[test]
@@ -420,7 +452,7 @@ fn a_record_that_an_action_makes_has_the_wrong_default_or_lacks_a_field() {
 
 #[test]
 fn a_wrong_default_explains_the_same_field_elsewhere() {
-    let wrong = |at: &str| format!("Step 1: {at}: expected /title to be \"main\", got null");
+    let wrong = |place: &str| format!("Step 1: {place}: expected /title to be \"main\", got null");
     let (create, put) = (wrong("POST /orders {}"), wrong("PUT /orders/1 {}"));
     let c = classify(&with_messages(
         9,

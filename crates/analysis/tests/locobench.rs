@@ -64,13 +64,13 @@ fn every_vector_of_the_original_is_met() {
     assert!(vectors.len() > 300);
     for vector in vectors {
         let found = nine(&vector["session"]);
-        for (at, name) in LOCOBENCH_METRICS.iter().enumerate() {
-            let expected = vector["metrics"][at].as_f64().unwrap();
+        for (index, name) in LOCOBENCH_METRICS.iter().enumerate() {
+            let expected = vector["metrics"][index].as_f64().unwrap();
             assert!(
-                (found[at] - expected).abs() < 1e-9,
+                (found[index] - expected).abs() < 1e-9,
                 "{}: {name} is {}, the original has {expected}",
                 vector["name"],
-                found[at]
+                found[index]
             );
         }
     }
@@ -121,11 +121,12 @@ fn what_the_calls_show_is_told_apart_from_what_is_unknown() {
         ("08", Some((0, 5)), 3, None),
         ("13", Some((10, 10)), 1, None),
     ];
-    for ((name, session), (of, success, functions, read_first)) in recorded().iter().zip(expected) {
+    for ((name, session), (expected_name, success, functions, read_first)) in recorded().iter().zip(expected)
+    {
         let found = corrected(&calls(&session["session_result"]));
         assert_eq!(
             (name.as_str(), found.tool_success, found.distinct_functions, found.read_before_write),
-            (of, success, Some(functions), read_first)
+            (expected_name, success, Some(functions), read_first)
         );
     }
 }

@@ -59,41 +59,43 @@ fn episodes(tasks: &[Vec<Option<u8>>]) -> Vec<InScenario> {
     trials.map(|(task, outcome)| InScenario::new(format!("task-{task}"), observation(outcome))).collect()
 }
 
-fn near(ours: f64, theirs: f64, what: &str) {
-    assert!((ours - theirs).abs() < 1e-9, "{what}: {ours} is not {theirs}");
+fn near(result: f64, reference: f64, label: &str) {
+    assert!((result - reference).abs() < 1e-9, "{label}: {result} is not {reference}");
 }
 
 #[test]
 fn rates_intervals_and_estimators_are_those_of_others() {
     for set in golden().sets {
-        let ours = pass_rate(&episodes(&set.tasks));
+        let result = pass_rate(&episodes(&set.tasks));
         assert_eq!(
-            (ours.value, ours.trials, ours.passed, ours.tasks, ours.unscored),
+            (result.value, result.trials, result.passed, result.tasks, result.unscored),
             (set.value, set.trials, set.passed, set.scored_tasks, set.unscored),
             "{}",
             set.name
         );
-        assert_eq!(ours.ci_low.is_some(), set.interval.is_some(), "{}", set.name);
+        assert_eq!(result.ci_low.is_some(), set.interval.is_some(), "{}", set.name);
         if let Some((low, high)) = set.interval {
-            near(ours.ci_low.unwrap(), low, &set.name);
-            near(ours.ci_high.unwrap(), high, &set.name);
+            near(result.ci_low.unwrap(), low, &set.name);
+            near(result.ci_high.unwrap(), high, &set.name);
         }
-        let expected = if ours.repeats() { RateInterval::Clustered } else { RateInterval::Wilson };
+        let expected = if result.repeats() { RateInterval::Clustered } else { RateInterval::Wilson };
         let expected = set.interval.map(|_| expected);
-        assert_eq!(ours.interval, expected, "{}", set.name);
-        for (ours, theirs) in [(&ours.pass_at_k, &set.pass_at_k), (&ours.pass_hat_k, &set.pass_hat_k)] {
-            assert_eq!(ours.len(), theirs.len(), "{}", set.name);
-            ours.iter().zip(theirs).for_each(|(ours, theirs)| near(*ours, *theirs, &set.name));
-        }
-        for (ours, theirs) in
-            [(&ours.pass_at_k_ci, &set.pass_at_k_ci), (&ours.pass_hat_k_ci, &set.pass_hat_k_ci)]
+        assert_eq!(result.interval, expected, "{}", set.name);
+        for (result, reference) in
+            [(&result.pass_at_k, &set.pass_at_k), (&result.pass_hat_k, &set.pass_hat_k)]
         {
-            assert_eq!(ours.len(), theirs.len(), "{}", set.name);
-            for (ours, theirs) in ours.iter().zip(theirs) {
-                assert_eq!(ours.is_some(), theirs.is_some(), "{}", set.name);
-                if let Some(((low, high), (their_low, their_high))) = ours.zip(*theirs) {
-                    near(low, their_low, &set.name);
-                    near(high, their_high, &set.name);
+            assert_eq!(result.len(), reference.len(), "{}", set.name);
+            result.iter().zip(reference).for_each(|(result, reference)| near(*result, *reference, &set.name));
+        }
+        for (result, reference) in
+            [(&result.pass_at_k_ci, &set.pass_at_k_ci), (&result.pass_hat_k_ci, &set.pass_hat_k_ci)]
+        {
+            assert_eq!(result.len(), reference.len(), "{}", set.name);
+            for (result, reference) in result.iter().zip(reference) {
+                assert_eq!(result.is_some(), reference.is_some(), "{}", set.name);
+                if let Some(((low, high), (reference_low, reference_high))) = result.zip(*reference) {
+                    near(low, reference_low, &set.name);
+                    near(high, reference_high, &set.name);
                 }
             }
         }
@@ -107,12 +109,12 @@ fn differences_are_those_of_statsmodels() {
         golden.sets.iter().map(|set| (set.name.as_str(), pass_rate(&episodes(&set.tasks)))).collect();
     assert!(!golden.differences.is_empty());
     for pair in &golden.differences {
-        let what = format!("{} − {}", pair.a, pair.b);
+        let label = format!("{} − {}", pair.a, pair.b);
         let (value, interval) = difference(&rates[pair.a.as_str()], &rates[pair.b.as_str()]).unwrap();
         let (low, high) = interval.unwrap();
-        near(value, pair.value, &what);
-        near(low, pair.ci_low, &what);
-        near(high, pair.ci_high, &what);
+        near(value, pair.value, &label);
+        near(low, pair.ci_low, &label);
+        near(high, pair.ci_high, &label);
     }
     let unknown = &rates["nothing scored"];
     assert_eq!(difference(unknown, &rates["all passed"]), None);
@@ -152,7 +154,7 @@ fn rounds_of_a_task_are_one_task_and_never_tries_of_each_other() {
         let all = ROUNDS
             .iter()
             .enumerate()
-            .flat_map(|(task, rounds)| rounds.iter().enumerate().map(move |of| (task, of)));
+            .flat_map(|(task, rounds)| rounds.iter().enumerate().map(move |round| (task, round)));
         all.flat_map(|(task, (round, passed))| {
             (0..trials).map(move |_| {
                 InScenario::in_part(
@@ -225,8 +227,8 @@ proptest! {
         let rate = pass_rate(&episodes(&tasks));
         prop_assert!(rate.pass_at_k.is_sorted_by(|a, b| *a <= b + 1e-12));
         prop_assert!(rate.pass_hat_k.is_sorted_by(|a, b| a + 1e-12 >= *b));
-        for (at, hat) in rate.pass_at_k.iter().zip(&rate.pass_hat_k) {
-            prop_assert!((0.0..=1.0).contains(at) && (0.0..=1.0).contains(hat) && *hat <= at + 1e-12);
+        for (at_k, hat_k) in rate.pass_at_k.iter().zip(&rate.pass_hat_k) {
+            prop_assert!((0.0..=1.0).contains(at_k) && (0.0..=1.0).contains(hat_k) && *hat_k <= at_k + 1e-12);
         }
         let intervals = rate.pass_at_k_ci.iter().zip(&rate.pass_at_k).chain(rate.pass_hat_k_ci.iter().zip(&rate.pass_hat_k));
         for (interval, value) in intervals {

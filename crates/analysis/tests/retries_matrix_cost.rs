@@ -28,11 +28,11 @@ fn a_budget_ends_an_episode_at_the_first_turn_that_needed_more() {
         Observation::failed_at(4),
         &[&[Passed], &[Event, Passed], &[Event, Event, Passed], &[Event, Event, Event]],
     );
-    let under = |r| e.truncated(r);
-    assert_eq!(under(0), Observation::failed_at(2));
-    assert_eq!(under(1), Observation::failed_at(3));
-    assert_eq!(under(2), Observation::failed_at(4));
-    assert_eq!(under(u32::MAX), Observation::failed_at(4));
+    let truncated_to = |r| e.truncated(r);
+    assert_eq!(truncated_to(0), Observation::failed_at(2));
+    assert_eq!(truncated_to(1), Observation::failed_at(3));
+    assert_eq!(truncated_to(2), Observation::failed_at(4));
+    assert_eq!(truncated_to(u32::MAX), Observation::failed_at(4));
 }
 
 #[test]
@@ -193,9 +193,9 @@ proptest! {
         let points: Vec<(f64, f64)> = points.iter().map(|p| (f64::from(p.0), f64::from(p.1))).collect();
         let front = pareto(&points);
         prop_assert!(points.is_empty() || front.iter().any(|f| *f));
-        for (p, on) in points.iter().zip(&front) {
+        for (p, is_on_front) in points.iter().zip(&front) {
             let beaten = points.iter().any(|q| (q.0 < p.0 && q.1 >= p.1) || (q.0 <= p.0 && q.1 > p.1));
-            prop_assert_eq!(*on, !beaten);
+            prop_assert_eq!(*is_on_front, !beaten);
         }
     }
 }
@@ -301,7 +301,7 @@ fn readings_of_censoring_bracket_the_result() {
         end(0, EndReason::Endpoint),
     ];
     let policy = CensoringPolicy::default();
-    let under = |policy: &CensoringPolicy, tau| {
+    let summary_of = |policy: &CensoringPolicy, tau| {
         let plain: Vec<Observation> =
             episodes.iter().map(|e| Observation::from_reason(e.turns, e.reason, policy)).collect();
         summarize_over(&plain, tau)
@@ -310,13 +310,13 @@ fn readings_of_censoring_bracket_the_result() {
     assert_eq!((s.censored_failed.n, s.censored_failed.events), (6, 5), "who passed everything did not fail");
     assert_eq!((s.censored_dropped.n, s.censored_dropped.events), (3, 2));
     assert_eq!(s.censored_dropped.restricted_mean.mean, Some(7.0));
-    assert!(s.censored_failed.restricted_mean.mean < under(&policy, 10).restricted_mean.mean);
+    assert!(s.censored_failed.restricted_mean.mean < summary_of(&policy, 10).restricted_mean.mean);
     let strict = CensoringPolicy {
         overrides: [(EndReason::Endpoint, Ending::Event), (EndReason::Budget, Ending::Event)].into(),
         ..CensoringPolicy::default()
     };
     let s = sensitivity(&episodes, &strict, 5);
-    assert_eq!(under(&strict, 5), s.censored_failed);
+    assert_eq!(summary_of(&strict, 5), s.censored_failed);
     let s = sensitivity(&[], &strict, 0);
     assert_eq!((s.censored_failed.n, s.censored_failed.restricted_mean.mean), (0, None));
 }

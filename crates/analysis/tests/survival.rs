@@ -87,7 +87,7 @@ fn r_agrees_on_bands_by_scenario() {
         let at_risk = set.episodes.iter().filter(|(_, turns, event)| *turns > 0 || *event == 1);
         let scenarios =
             at_risk.map(|(scenario, ..)| scenario).collect::<std::collections::BTreeSet<_>>().len();
-        let quantile = quantiles.iter().find(|(of, _)| *of == scenarios).map(|(_, quantile)| *quantile);
+        let quantile = quantiles.iter().find(|(count, _)| *count == scenarios).map(|(_, quantile)| *quantile);
         let factor = (scenarios as f64 / (scenarios as f64 - 1.0)).sqrt() * quantile.unwrap_or(f64::NAN);
         for (point, (turn, survival, error)) in
             kaplan_meier_by_scenario(&episodes, set.points.len() as u32).iter().zip(&set.points)
@@ -95,11 +95,11 @@ fn r_agrees_on_bands_by_scenario() {
             assert_eq!(point.turn, *turn);
             assert!(near(Some(point.survival), Some(*survival)), "{}: {point:?}", set.name);
             let Some((low, high)) = point.ci_low.zip(point.ci_high) else { continue };
-            let theirs = error.unwrap() * factor;
+            let expected = error.unwrap() * factor;
             // Of two scenarios the lower end may be 0 as far as a number goes.
             let lower = (low > 0.0).then(|| half_width(low, *survival));
             for end in lower.into_iter().chain([-half_width(high, *survival)]) {
-                assert!((end - theirs).abs() < 1e-8, "{}, turn {turn}: {end} is not {theirs}", set.name);
+                assert!((end - expected).abs() < 1e-8, "{}, turn {turn}: {end} is not {expected}", set.name);
             }
             bands += 1;
         }
@@ -121,23 +121,23 @@ fn lifelines_and_r_agree() {
                 ending: if *event == 1 { Ending::Event } else { Ending::Censored },
             })
             .collect();
-        let ours = kaplan_meier(&episodes, set.table.len() as u32);
-        for (ours, theirs) in ours.iter().zip(&set.table) {
-            let same = (ours.turn, ours.at_risk, ours.events, ours.censored)
-                == (theirs.turn, theirs.at_risk, theirs.events, theirs.censored)
-                && near(Some(ours.survival), Some(theirs.survival))
-                && near(ours.ci_low, theirs.ci_low)
-                && near(ours.ci_high, theirs.ci_high);
-            assert!(same, "{}:\n{ours:?}\n{theirs:?}", set.name);
+        let result = kaplan_meier(&episodes, set.table.len() as u32);
+        for (result, reference) in result.iter().zip(&set.table) {
+            let same = (result.turn, result.at_risk, result.events, result.censored)
+                == (reference.turn, reference.at_risk, reference.events, reference.censored)
+                && near(Some(result.survival), Some(reference.survival))
+                && near(result.ci_low, reference.ci_low)
+                && near(result.ci_high, reference.ci_high);
+            assert!(same, "{}:\n{result:?}\n{reference:?}", set.name);
         }
-        assert_eq!(median(&ours).time(), set.median, "{}", set.name);
-        for theirs in &set.restricted {
-            let ours = restricted_mean(&episodes, theirs.tau);
-            let same = near(ours.mean, Some(theirs.mean)) && near(ours.standard_error, theirs.se);
+        assert_eq!(median(&result).time(), set.median, "{}", set.name);
+        for reference in &set.restricted {
+            let result = restricted_mean(&episodes, reference.tau);
+            let same = near(result.mean, Some(reference.mean)) && near(result.standard_error, reference.se);
             assert!(
                 same,
-                "{}, τ = {}: {ours:?}, they say {} ± {:?}",
-                set.name, theirs.tau, theirs.mean, theirs.se
+                "{}, τ = {}: {result:?}, they say {} ± {:?}",
+                set.name, reference.tau, reference.mean, reference.se
             );
         }
     }
@@ -302,12 +302,12 @@ proptest! {
         }
         let stamina: Vec<f64> = turns.iter().map(|t| f64::from((t - 1).min(tau))).collect();
         let mean = stamina.iter().sum::<f64>() / n;
-        let ours = restricted_mean(&episodes, tau);
-        prop_assert!((ours.mean.unwrap() - mean).abs() < 1e-9);
+        let result = restricted_mean(&episodes, tau);
+        prop_assert!((result.mean.unwrap() - mean).abs() < 1e-9);
         // Greenwood's variance is then the plain variance of the mean (with divisor n).
         let variance = stamina.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / n / n;
-        prop_assert!((ours.standard_error.unwrap_or(0.0).powi(2) - variance).abs() < 1e-9);
-        prop_assert_eq!(ours.standard_error.is_none(), variance < 1e-12);
+        prop_assert!((result.standard_error.unwrap_or(0.0).powi(2) - variance).abs() < 1e-9);
+        prop_assert_eq!(result.standard_error.is_none(), variance < 1e-12);
         let mut sorted = turns.clone();
         sorted.sort_unstable();
         prop_assert_eq!(median_stamina(&kaplan_meier(&episodes, 30)).time(), Some(sorted[(turns.len() - 1) / 2] - 1));
@@ -315,13 +315,13 @@ proptest! {
 
     #[test]
     fn the_mean_is_the_sum_and_its_interval_stays_inside(episodes in episodes(), tau in 0u32..30) {
-        let ours = restricted_mean(&episodes, tau);
+        let result = restricted_mean(&episodes, tau);
         let points = kaplan_meier(&episodes, tau);
         let someone = points.first().is_some_and(|p| p.at_risk > 0);
-        prop_assert_eq!(ours.mean.is_some(), someone);
-        let Some(mean) = ours.mean else { return Ok(()) };
+        prop_assert_eq!(result.mean.is_some(), someone);
+        let Some(mean) = result.mean else { return Ok(()) };
         prop_assert!((mean - points.iter().map(|p| p.survival).sum::<f64>()).abs() < 1e-9);
-        if let (Some(low), Some(high)) = (ours.ci_low, ours.ci_high) {
+        if let (Some(low), Some(high)) = (result.ci_low, result.ci_high) {
             prop_assert!(0.0 <= low && low <= mean + 1e-12 && mean <= high + 1e-12 && high <= f64::from(tau));
         }
     }

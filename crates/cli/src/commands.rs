@@ -126,7 +126,7 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
         Command::TestServer { pack, scenario, turn, url, cases } => {
             test_server::test_server(&pack, (scenario, turn), &url, &cases, json)
         }
-        Command::Run { what, yes } => run::run(&what, args.db.as_deref(), yes, json),
+        Command::Run { what: run_args, yes } => run::run(&run_args, args.db.as_deref(), yes, json),
         Command::Resume { folder, values, trust } => {
             resume::resume(&folder, &values, &trust, args.db.as_deref(), json)
         }
@@ -140,13 +140,13 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, ApiError> {
             control::send_request(&folder, &RunAction::Retry { episode }, json)
         }
         Command::Status { folder } => status::status(&folder, json),
-        Command::Preflight { what, no_call, ask_again } => {
+        Command::Preflight { what: run_args, no_call, ask_again } => {
             let call = match (no_call, ask_again) {
                 (true, _) => EndpointCall::Nothing,
                 (false, false) => EndpointCall::Missing,
                 (false, true) => EndpointCall::Anew,
             };
-            preflight::preflight(&what, args.db.as_deref(), call, json)
+            preflight::preflight(&run_args, args.db.as_deref(), call, json)
         }
         Command::Endpoints { urls, key_env } => endpoints::endpoints(urls, key_env, json),
         Command::Images { command } => images::images(&command, json),

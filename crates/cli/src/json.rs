@@ -205,7 +205,7 @@ fn tokens_per_second(row: &RunRow) -> Value {
 
 /// Why no score of rounds applies to a run.
 fn no_rounds(row: &RunRow) -> String {
-    let why = if row.episodes == 0 {
+    let reason = if row.episodes == 0 {
         "the run has no episode"
     } else if row.pass_rate.is_some() {
         "each task has one turn, and pass@k is its score"
@@ -214,26 +214,26 @@ fn no_rounds(row: &RunRow) -> String {
     } else {
         "its turns are not graded by themselves"
     };
-    format!("MT@k, SR, Gap and Comp do not apply: {why}.")
+    format!("MT@k, SR, Gap and Comp do not apply: {reason}.")
 }
 
 /// MT@k by k, SR, Gap and Comp, and the reasons for missing ones; all `null` where they do not apply.
-fn rounds(of: Option<&RoundScores>) -> Value {
+fn rounds(scores: Option<&RoundScores>) -> Value {
     json!({
-        "mt_at_k": by_k(of.map(|rounds| &rounds.mt_at_k)),
-        "sr": of.and_then(|rounds| rounds.sr),
-        "gap": of.and_then(|rounds| rounds.gap),
-        "comp": of.and_then(|rounds| rounds.comp),
-        "sr_at_k": by_k(of.map(|rounds| &rounds.sr_at_k)),
-        "round_by_round": of.map(|rounds| rounds.round_by_round),
-        "alone": of.map(|rounds| rounds.alone),
-        "missing": of.map(|rounds| &rounds.missing),
+        "mt_at_k": by_k(scores.map(|rounds| &rounds.mt_at_k)),
+        "sr": scores.and_then(|rounds| rounds.sr),
+        "gap": scores.and_then(|rounds| rounds.gap),
+        "comp": scores.and_then(|rounds| rounds.comp),
+        "sr_at_k": by_k(scores.map(|rounds| &rounds.sr_at_k)),
+        "round_by_round": scores.map(|rounds| rounds.round_by_round),
+        "alone": scores.map(|rounds| rounds.alone),
+        "missing": scores.map(|rounds| &rounds.missing),
     })
 }
 
 /// Scores of turns of a member or a cell; `null` where they do not apply.
-pub(crate) fn turn_scores(of: Option<&TurnScores>) -> Value {
-    let Some(scores) = of else { return Value::Null };
+pub(crate) fn turn_scores(turns: Option<&TurnScores>) -> Value {
+    let Some(scores) = turns else { return Value::Null };
     let mut value = rounds(Some(&scores.rounds));
     value["runs"] = json!(scores.runs);
     value["dataset_score"] = json!(scores.dataset_score);
@@ -248,8 +248,8 @@ pub(crate) fn copies(detail: &RunDetail) -> Value {
         .copies
         .iter()
         .map(|c| {
-            let here = c.episodes - c.counted_there.min(c.episodes);
-            let counted = if c.counted_there > here { &c.run } else { &detail.row.id };
+            let own_count = c.episodes - c.counted_there.min(c.episodes);
+            let counted = if c.counted_there > own_count { &c.run } else { &detail.row.id };
             json!({
                 "run": c.run,
                 "source": c.source,
@@ -312,14 +312,16 @@ pub(crate) fn episode(row: &GridRow, episode: &Episode) -> Value {
 type Histories = HashMap<(u32, u32, usize), TestHistory>;
 
 fn turn(turn: &Turn, histories: &Histories) -> Value {
-    let attempts: Vec<Value> = turn.attempts.iter().map(|of| attempt(turn.number, of, histories)).collect();
+    let attempts: Vec<Value> =
+        turn.attempts.iter().map(|played| attempt(turn.number, played, histories)).collect();
     json!({ "turn": turn.number, "title": turn.title, "verdict": turn.state(), "attempts": attempts })
 }
 
 fn attempt(turn: u32, attempt: &Attempt, histories: &Histories) -> Value {
     let failing_at = attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
-    let failing: Vec<Value> =
-        failing_at.map(|(at, failing)| test(failing, histories.get(&(turn, attempt.number, at)))).collect();
+    let failing: Vec<Value> = failing_at
+        .map(|(index, failing)| test(failing, histories.get(&(turn, attempt.number, index))))
+        .collect();
     json!({
         "attempt": attempt.number,
         "verdict": attempt.verdict.as_str(),

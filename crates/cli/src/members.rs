@@ -8,11 +8,11 @@ use crate::library_runs::find_run;
 /// Finds a run by its id (or a part of it), or a group: `harness:opencode`, `model:glm-5@staminabench`, `tag:final`,
 /// `cell:opencode×glm-5`.
 pub(crate) fn find_member(workbench: &Workbench, wanted: &str) -> Result<Member, ApiError> {
-    let group = ["harness", "model", "cell", "tag"].into_iter().find_map(|by| {
-        let name = wanted.strip_prefix(by)?.strip_prefix(':')?;
-        Some((by, name))
+    let group = ["harness", "model", "cell", "tag"].into_iter().find_map(|grouping| {
+        let name = wanted.strip_prefix(grouping)?.strip_prefix(':')?;
+        Some((grouping, name))
     });
-    let Some((by, name)) = group else {
+    let Some((grouping, name)) = group else {
         return Ok(Member::Run { run: find_run(workbench, wanted)?.id });
     };
     // Names may contain an `@`: what follows the last one is a benchmark only if it is the key of one.
@@ -24,7 +24,7 @@ pub(crate) fn find_member(workbench: &Workbench, wanted: &str) -> Result<Member,
         }
         _ => (name.to_owned(), String::new()),
     };
-    Ok(match by {
+    Ok(match grouping {
         "harness" => Member::Harness { harness: name, benchmark },
         "model" => Member::Model { model: name, benchmark },
         "cell" => {

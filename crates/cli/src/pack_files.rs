@@ -28,8 +28,8 @@ pub(crate) fn open(path: &Path) -> Result<Pack, ApiError> {
 /// A file of `--configs`.
 pub(crate) fn read_config(path: &Path) -> Result<ConfigFile, ApiError> {
     let shown = path.display().to_string();
-    let unreadable = |what: String| {
-        ApiError::new("config.unreadable", what).at(shown.clone()).hint("--configs takes YAML files")
+    let unreadable = |message: String| {
+        ApiError::new("config.unreadable", message).at(shown.clone()).hint("--configs takes YAML files")
     };
     let bytes = files::beneath::read_named_file(path, CONFIG_CAP)
         .map_err(|error| unreadable(format!("The file cannot be read: {error}")))?;

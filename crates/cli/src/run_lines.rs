@@ -59,7 +59,7 @@ impl RunLines {
         if !self.draws {
             return;
         }
-        let Ok(run) = runs::look(&self.folder) else { return };
+        let Ok(run) = runs::read_run_detail(&self.folder) else { return };
         self.clear();
         let lines = lines(&run, columns());
         self.drawn = lines.len();
@@ -102,7 +102,7 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
                 counted(u64::from(*turns), "turn")
             ))
         }
-        Event::Turn { episode, turn, of, .. } => Some(format!("{episode}: turn {turn} of {of}")),
+        Event::Turn { episode, turn, of: turns, .. } => Some(format!("{episode}: turn {turn} of {turns}")),
         Event::Attempt {
             episode,
             turn,
@@ -119,9 +119,9 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
                 (Some(passed), Some(total)) => format!(", {passed} of {total} tests"),
                 _ => String::new(),
             };
-            let why = end_reason.map_or_else(String::new, |reason| format!(" ({})", reason.label()));
+            let ending = end_reason.map_or_else(String::new, |reason| format!(" ({})", reason.label()));
             Some(format!(
-                "{episode}: turn {turn}, attempt {attempt}: {}{why}{tests}, {}, {}",
+                "{episode}: turn {turn}, attempt {attempt}: {}{ending}{tests}, {}, {}",
                 verdict.as_str(),
                 agent_seconds.map_or_else(|| "time unknown".to_owned(), duration),
                 usd(*cost_usd)
@@ -144,7 +144,7 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             gateway::StopReason::Endpoint { message } => format!("endpoint: {message}"),
             gateway::StopReason::ContextOverflow { message } => format!("context: {message}"),
         }),
-        Event::Finished { how, episodes, average_score, spent, endpoint, .. } => {
+        Event::Finished { how: finish, episodes, average_score, spent, endpoint, .. } => {
             let score = average_score.map_or_else(
                 || "unknown".to_owned(),
                 |score| format!("{} %", bounded(score * 100.0, 100.0, 1)),
@@ -155,7 +155,10 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
             let at_endpoint = endpoint
                 .and_then(|attempts| endpoint_attempts(attempts.retried, attempts.lost))
                 .map_or_else(String::new, |words| format!("; {words}"));
-            Some(format!("{}: {episodes} over, average score {score}, {cost}{at_endpoint}", finish_text(how)))
+            Some(format!(
+                "{}: {episodes} over, average score {score}, {cost}{at_endpoint}",
+                finish_text(finish)
+            ))
         }
     }
 }
@@ -163,7 +166,7 @@ fn line(event: &Event, simulated: bool) -> Option<String> {
 /// The attempts that faults of the endpoint cost, as text. `None` = none.
 pub(crate) fn endpoint_attempts(retried: u32, lost: u32) -> Option<String> {
     let attempts =
-        |n: u32, what: &str| (n > 0).then(|| format!("{} {what}", counted(u64::from(n), "attempt")));
+        |n: u32, outcome: &str| (n > 0).then(|| format!("{} {outcome}", counted(u64::from(n), "attempt")));
     let parts = [attempts(retried, "retried for the endpoint"), attempts(lost, "lost to it")];
     let parts: Vec<String> = match parts {
         [None, Some(_)] => vec![attempts(lost, "lost to the endpoint")?],
@@ -310,7 +313,7 @@ mod tests {
     fn the_last_line_says_how_a_run_ended_and_what_it_cost() {
         let at_endpoint = |retried, lost| Some(runner::EndpointAttempts { retried, lost });
         let failed = || Finish::Failed { message: "the disk is full".to_owned() };
-        for (how, episodes, average_score, cost_usd, simulated, endpoint, expected) in [
+        for (finish, episodes, average_score, cost_usd, simulated, endpoint, expected) in [
             (
                 Finish::Finished,
                 3,
@@ -354,7 +357,7 @@ mod tests {
         ] {
             let spent = gateway::Spent { cost_usd, ..gateway::Spent::default() };
             let at = String::new();
-            let event = Event::Finished { at, how, episodes, average_score, spent, endpoint };
+            let event = Event::Finished { at, how: finish, episodes, average_score, spent, endpoint };
             assert_eq!(line(&event, simulated).unwrap(), expected);
         }
     }

@@ -118,7 +118,8 @@ fn what_architecture_names_exists() {
     let all = named("ARCHITECTURE.md");
     let places: Vec<(&String, bool)> =
         all.iter().filter_map(|name| Some((name, is_there(name, &below_crates)?))).collect();
-    let missing: Vec<&String> = places.iter().filter(|(_, there)| !there).map(|(name, _)| *name).collect();
+    let missing: Vec<&String> =
+        places.iter().filter(|(_, is_present)| !is_present).map(|(name, _)| *name).collect();
     assert!(missing.is_empty(), "ARCHITECTURE.md names what is not there: {missing:?}");
     assert!(places.len() > 40, "only {} places are named", places.len());
 

@@ -184,8 +184,8 @@ fn cases_of_a_class_are_those_of_attempts_or_with_by_tests_those_of_tests() {
     let share = shares.iter().find(|share| share["tests"].as_u64() > Some(0)).expect("failing tests");
     let class = share["class"].as_str().expect("a class");
     let cases = |more: &[&str]| {
-        let asked = [&["failures", RUN, "--cases", "--class", class][..], more].concat();
-        library.json(&asked)["cases"].as_array().expect("cases").clone()
+        let args = [&["failures", RUN, "--cases", "--class", class][..], more].concat();
+        library.json(&args)["cases"].as_array().expect("cases").clone()
     };
     assert_eq!(cases(&[]).len() as u64, share["attempts"].as_u64().expect("attempts"));
     let tests: u64 = cases(&["--by-tests"])

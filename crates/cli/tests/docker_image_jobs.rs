@@ -125,8 +125,11 @@ fn an_image_is_tested_against_the_pinned_version_of_its_harness() {
     let first = format!("{}: version {version}: ok: ", HARNESS.0);
     assert!(log[0].starts_with(&first) && log[0].ends_with(&version), "{log:#?}");
     assert!(!log[0].contains('\\'), "what takes more lines is one here: {log:#?}");
-    for what in ["Flask", "Express", "timeout"] {
-        assert!(log.iter().any(|line| line.contains(what) && line.ends_with(": ok")), "{what}: {log:#?}");
+    for requirement in ["Flask", "Express", "timeout"] {
+        assert!(
+            log.iter().any(|line| line.contains(requirement) && line.ends_with(": ok")),
+            "{requirement}: {log:#?}"
+        );
     }
 
     assert_eq!(home.json(&["images", "test", HARNESS.0]), json!([good]));

@@ -92,27 +92,27 @@ fn a_price_that_is_none_is_refused_and_changes_nothing() {
     ];
     for bad in bad {
         // One that is not taken takes the rest with it.
-        let asked = json!({ "put": [price("other", 1.0, None, 1.0), bad], "remove": ["acme/new"] });
-        let refused = app.ask("set_prices", &asked).unwrap_err();
+        let request = json!({ "put": [price("other", 1.0, None, 1.0), bad], "remove": ["acme/new"] });
+        let refused = app.ask("set_prices", &request).unwrap_err();
         assert_eq!(refused["code"], "prices.value", "{refused}");
         let message = refused["message"].as_str().unwrap();
         assert!(
             message.contains("is not taken: a model has a name") && message.contains("dollars from 0 up"),
             "{message}"
         );
-        assert_eq!(known(&app), all, "{asked}");
+        assert_eq!(known(&app), all, "{request}");
     }
     // No number at all.
-    let asked = json!({ "put": [{ "model": "acme/new", "input": "cheap", "output": 1.0 }], "remove": [] });
-    let refused = app.ask("set_prices", &asked).unwrap_err();
+    let request = json!({ "put": [{ "model": "acme/new", "input": "cheap", "output": 1.0 }], "remove": [] });
+    let refused = app.ask("set_prices", &request).unwrap_err();
     assert!(refused["message"].as_str().is_some_and(|message| message.contains("cheap")), "{refused}");
 
     // A file that somebody has spoilt by hand is not written over.
     let file = home.path(".config/stamina-lab/prices.toml");
     std::fs::write(&file, "[models.x]\ninput = \"free\"\n").unwrap();
-    let asked = json!({ "put": [price("other", 1.0, None, 1.0)], "remove": [] });
+    let request = json!({ "put": [price("other", 1.0, None, 1.0)], "remove": [] });
     for refused in
-        [app.ask("set_prices", &asked).unwrap_err(), app.ask("get_prices", &json!({})).unwrap_err()]
+        [app.ask("set_prices", &request).unwrap_err(), app.ask("get_prices", &json!({})).unwrap_err()]
     {
         assert_eq!(refused["code"], "prices.table", "{refused}");
         assert!(refused["message"].as_str().unwrap().contains("prices.toml"), "{refused}");

@@ -135,7 +135,7 @@ fn an_address_without_models_is_exit_code_1_and_says_why() {
     assert_eq!(output.status.code(), Some(1));
     let listed = parsed(&output);
     assert_eq!((&listed[0]["base_url"], &listed[0]["models"]), (&json!(page), &json!([])));
-    assert!(listed[0]["problem"].as_str().is_some_and(|why| why.contains("a web page")), "{listed}");
+    assert!(listed[0]["problem"].as_str().is_some_and(|problem| problem.contains("a web page")), "{listed}");
     let output = stamina(folder.path(), &["endpoints", &page, "--key-env", "STAMINA_TEST_NO_KEY"]);
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("STAMINA_TEST_NO_KEY"));
@@ -150,11 +150,11 @@ fn preflight_says_what_the_endpoint_can_do_and_what_the_harness_lacks() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("endpoint.base_url={}", stand_in(llama_cpp));
     let values = ["agent=MINI_SWE", "output_dir=r", &url, "mini_swe.model_id=another", "batch_size=2"];
-    let asked = |more: &[&str]| {
+    let preflight = |more: &[&str]| {
         let args = [&["preflight", "--json"], more, &["--values"], &values].concat();
         parsed(&stamina(folder.path(), &args))
     };
-    let found = asked(&[]);
+    let found = preflight(&[]);
     let abilities = json!({
         "streams": true, "tools": false, "json_schema": true, "usage_in_stream": true, "cached": true, "context": 8192,
     });
@@ -179,7 +179,7 @@ fn preflight_says_what_the_endpoint_can_do_and_what_the_harness_lacks() {
     );
 
     // Another process asks nothing, and finds in the library what was found out.
-    let kept = asked(&["--no-call"]);
+    let kept = preflight(&["--no-call"]);
     assert_eq!(kept["endpoint"], abilities);
     let kept_check = check(&kept, "abilities").expect("the check");
     assert!(
@@ -190,7 +190,7 @@ fn preflight_says_what_the_endpoint_can_do_and_what_the_harness_lacks() {
     assert!(check(&kept, "model").is_none(), "the list of models is not kept");
 
     // All of it is asked again on request; the two exclude each other.
-    assert_eq!(asked(&["--ask-again"])["endpoint"], abilities);
+    assert_eq!(preflight(&["--ask-again"])["endpoint"], abilities);
     let both = ["preflight", "--no-call", "--ask-again", "--values", "agent=MOCK"];
     assert_eq!(stamina(folder.path(), &both).status.code(), Some(2));
 

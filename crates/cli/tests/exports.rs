@@ -109,9 +109,9 @@ fn every_kind_of_figure_and_table_is_made() {
         let args = [&["figure", kind.as_str()][..], runs].concat();
         // These runs say no cost, and made one attempt a turn: a figure without a point is none.
         let nothing = [("pareto", "no run has a known cost"), ("retries", "no turn had a second attempt")];
-        if let Some((_, why)) = nothing.iter().find(|(refused, _)| *refused == kind) {
+        if let Some((_, reason)) = nothing.iter().find(|(refused, _)| *refused == kind) {
             let words = library.fails(&args);
-            assert!(words.contains(why), "{words}");
+            assert!(words.contains(reason), "{words}");
             continue;
         }
         let svg = library.ok(&args);
@@ -198,7 +198,7 @@ fn bands_the_other_run_and_baselines_can_be_chosen_as_on_the_pages() {
     library.ok(&["ingest", jobs.to_str().expect("UTF-8")]);
     let three = ["failures", "oracle-k2", "nop"];
     let made = |kind: &str, more: &[&str]| library.ok(&[&["figure", kind][..], &three, more].concat());
-    let bands = |which| made("survival", &["--bands", which]).matches("-band-").count();
+    let bands = |choice| made("survival", &["--bands", choice]).matches("-band-").count();
     assert!(
         bands("none") == 0 && bands("auto") == 1 && bands("all") == 2,
         "{} {}",
@@ -209,7 +209,7 @@ fn bands_the_other_run_and_baselines_can_be_chosen_as_on_the_pages() {
     assert!(message.contains("--other"), "{message}");
     // With the first as the reference, each of the others.
     let turned = ["--reference", "oracle-k2"];
-    let [second, third] = [0, 2].map(|at| made("paired", &[&turned[..], &["--other", three[at]]].concat()));
+    let [second, third] = [0, 2].map(|i| made("paired", &[&turned[..], &["--other", three[i]]].concat()));
     assert!(second.starts_with("<svg") && third.starts_with("<svg") && second != third);
     let message = library.fails(&[&["figure", "paired"][..], &three, &["--other", three[0]]].concat());
     assert!(message.contains("not one of the runs that are compared"), "{message}");
@@ -472,10 +472,11 @@ fn the_measured_speed_of_an_endpoint_is_in_the_list_of_runs_and_in_their_table()
 
     let runs: Value = serde_json::from_str(&library.ok(&["runs", "--json"])).expect("JSON");
     let speeds = runs.as_array().expect("runs").iter().map(|run| &run["tokens_per_second"]);
-    let (known, unknown): (Vec<&Value>, Vec<&Value>) = speeds.partition(|of| !of["prompt"].is_null());
+    let (known, unknown): (Vec<&Value>, Vec<&Value>) = speeds.partition(|entry| !entry["prompt"].is_null());
     assert_eq!(known, [&json!({ "prompt": speed, "answer": null })]);
     assert!(
-        !unknown.is_empty() && unknown.iter().all(|of| **of == json!({ "prompt": null, "answer": null }))
+        !unknown.is_empty()
+            && unknown.iter().all(|entry| **entry == json!({ "prompt": null, "answer": null }))
     );
 
     let table: Value = serde_json::from_str(&library.ok(&["table", "library", "--json"])).expect("JSON");

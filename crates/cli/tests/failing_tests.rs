@@ -56,7 +56,7 @@ fn episode() -> impl Strategy<Value = Played> {
     (vec(vec(tried, 1..4), 1..6), any::<bool>()).prop_map(|(mut turns, own_files)| {
         for attempts in &mut turns {
             // Nobody tries again what passed.
-            let made = attempts.iter().position(Tried::passed).map_or(attempts.len(), |at| at + 1);
+            let made = attempts.iter().position(Tried::passed).map_or(attempts.len(), |index| index + 1);
             attempts.truncate(made);
         }
         Played { turns, own_files }
@@ -126,8 +126,8 @@ fn counted(histories: impl Iterator<Item = FailureOrigin>) -> Counts {
 fn counted_words(failing: &Value) -> Counts {
     let failing = failing.as_array().expect("failing tests");
     counted(failing.iter().map(|test| {
-        let at = WORDS.iter().position(|word| test["history"] == *word).expect("a word for it");
-        ORIGINS[at]
+        let index = WORDS.iter().position(|word| test["history"] == *word).expect("a word for it");
+        ORIGINS[index]
     }))
 }
 
@@ -139,7 +139,7 @@ fn insert(all: &mut ByAttempt, (run, episode, turn, attempt): (&str, &str, u32, 
 }
 
 fn sum<'a>(all: impl IntoIterator<Item = &'a Counts>) -> Counts {
-    all.into_iter().fold([0; 4], |sum, counts| std::array::from_fn(|at| sum[at] + counts[at]))
+    all.into_iter().fold([0; 4], |sum, counts| std::array::from_fn(|index| sum[index] + counts[index]))
 }
 
 fn number(value: &Value) -> u32 {
@@ -185,7 +185,7 @@ fn by_failures(home: &TestHome, runs: &[String]) -> (ByAttempt, Counts) {
     }
     let origins = shown["origins"].as_array().expect("origins");
     let in_all = WORDS.map(|word| {
-        origins.iter().filter(|of| of["origin"] == word).map(|of| number(&of["tests"])).sum::<u32>()
+        origins.iter().filter(|row| row["origin"] == word).map(|row| number(&row["tests"])).sum::<u32>()
     });
     (all, in_all)
 }
@@ -199,7 +199,7 @@ fn by_turn(workbench: &Workbench, played: &ByAttempt) -> ByAttempt {
         let at = TurnRef { run: run.to_owned(), episode: episode.to_owned(), turn };
         for attempt in workbench.get_turn(at).expect("the turn").attempts {
             assert_eq!(attempt.histories.len(), attempt.failing.len(), "{episode} turn {turn}");
-            let counts = counted(attempt.histories.iter().map(|of| of.history));
+            let counts = counted(attempt.histories.iter().map(|entry| entry.history));
             insert(&mut all, (run, episode, turn, attempt.number), counts);
         }
     }
@@ -207,10 +207,15 @@ fn by_turn(workbench: &Workbench, played: &ByAttempt) -> ByAttempt {
 }
 
 /// As the page of failures tells it of its cases.
-fn by_case(workbench: &Workbench, of: FailuresRequest) -> ByAttempt {
-    let asked = FailureCasesRequest { of, most_tests: 1000, limit: 10_000, ..FailureCasesRequest::default() };
+fn by_case(workbench: &Workbench, failures: FailuresRequest) -> ByAttempt {
+    let request = FailureCasesRequest {
+        of: failures,
+        most_tests: 1000,
+        limit: 10_000,
+        ..FailureCasesRequest::default()
+    };
     let mut all = ByAttempt::new();
-    for case in workbench.list_failure_cases(asked).expect("cases").rows {
+    for case in workbench.list_failure_cases(request).expect("cases").rows {
         let (new, regressed, still_failing, unknown) = case.origins;
         let counts = [new, regressed, still_failing, unknown];
         assert_eq!(counted(case.failing.iter().map(|test| test.stood.history)), counts, "{case:?}");
@@ -221,11 +226,11 @@ fn by_case(workbench: &Workbench, of: FailuresRequest) -> ByAttempt {
 
 /// What the members of a comparison have in all.
 fn origins(workbench: &Workbench, runs: &[String]) -> Counts {
-    let failures = workbench.get_failures(asked(runs)).expect("failures");
-    ORIGINS.map(|origin| failures.origins.iter().filter(|(of, _)| *of == origin).map(|(_, n)| n).sum())
+    let failures = workbench.get_failures(failures_request(runs)).expect("failures");
+    ORIGINS.map(|origin| failures.origins.iter().filter(|(kind, _)| *kind == origin).map(|(_, n)| n).sum())
 }
 
-fn asked(runs: &[String]) -> FailuresRequest {
+fn failures_request(runs: &[String]) -> FailuresRequest {
     let members = runs.iter().map(|run| Member::Run { run: run.clone() }).collect();
     FailuresRequest { members, group: FailureGrouping::Member, ..FailuresRequest::default() }
 }
@@ -273,12 +278,12 @@ proptest! {
         let (listed, in_all) = by_failures(&home, &ids);
         prop_assert_eq!(&listed, &shown, "`stamina failures` and `stamina show`");
         prop_assert_eq!(&by_turn(&workbench, &shown), &shown, "Turn and `stamina show`");
-        prop_assert_eq!(&by_case(&workbench, asked(&ids)), &shown, "Failures and `stamina show`");
+        prop_assert_eq!(&by_case(&workbench, failures_request(&ids)), &shown, "Failures and `stamina show`");
         prop_assert_eq!(in_all, sum(shown.values()), "the sums of `stamina failures`");
         // Members of a comparison have together what each of them has alone.
         prop_assert_eq!(origins(&workbench, &ids), in_all, "the members of a comparison");
         for run in &ids {
-            let own = sum(shown.iter().filter(|((of, ..), _)| of == run).map(|(_, counts)| counts));
+            let own = sum(shown.iter().filter(|((run_id, ..), _)| run_id == run).map(|(_, counts)| counts));
             prop_assert_eq!(origins(&workbench, std::slice::from_ref(run)), own, "{} alone", run);
         }
 

@@ -277,9 +277,9 @@ pub(crate) fn compare(
         for (field, run) in theirs.iter().filter(|(field, _)| field.ends_with("/run")) {
             ours(&mut facts, field.trim_end_matches("/run"), &stamina(&["show", text(run)]));
         }
-        let here = list(&runs).iter().filter(|run| text(&run["id"]).starts_with(&format!("{fixture}.")));
+        let own_runs = list(&runs).iter().filter(|run| text(&run["id"]).starts_with(&format!("{fixture}.")));
         let runs_of = theirs.keys().filter(|field| field.ends_with("/run"));
-        assert_eq!(here.count(), runs_of.count(), "runs of {fixture}");
+        assert_eq!(own_runs.count(), runs_of.count(), "runs of {fixture}");
         let fields: BTreeSet<&String> =
             facts.keys().chain(theirs.keys()).filter(|field| wanted(field)).collect();
         compared += fields.len();
@@ -429,7 +429,7 @@ fn of_steps(job: &Path, name: &str, declared: Option<u32>, steps: &[StepFacts]) 
             "step_name": format!("s{number}"), "verifier_result": { "rewards": rewards },
             "agent_result": Some(usage).filter(|_| *used > 0),
         }));
-        log += &declared.map_or_else(String::new, |of| format!("Starting step {number}/{of}: s{number}\n"));
+        log += &declared.map_or_else(String::new, |n| format!("Starting step {number}/{n}: s{number}\n"));
     }
     let result = json!({
         "id": name, "task_name": task, "trial_name": name, "config": config, "step_results": results,

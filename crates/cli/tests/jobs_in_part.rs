@@ -266,10 +266,10 @@ fn a_job_and_its_copy_in_one_source_are_one_run() {
             trial.write(&at, "the-job", 1.0, true);
         }
     }
-    let read = |say: &str| {
+    let read = |case: &str| {
         let ingested = library.ingest(&folder);
         let runs = library.run_ids();
-        assert_eq!(runs.len(), 1, "{say}: {runs:?}");
+        assert_eq!(runs.len(), 1, "{case}: {runs:?}");
         let warnings = ingested["sources"][0]["warnings"].as_array().expect("warnings").clone();
         let duplicates = warnings.into_iter().filter(|warning| warning["code"] == "part.duplicate").count();
         (runs[0].clone(), duplicates)
@@ -352,20 +352,20 @@ fn a_withdrawn_trial_of_two_parts_of_a_job_is_one() {
                 library.json(&["withdraw", run, "--trial", &trials[1].name(), "--reason", "network down"]);
             }
         }
-        let say = format!("{one:?} {other:?}");
+        let case = format!("{one:?} {other:?}");
         let compared = library.json(&["compare", "model:model-a"]);
-        assert_eq!(compared["runs"][0]["n"], 2, "{say}: {compared}");
+        assert_eq!(compared["runs"][0]["n"], 2, "{case}: {compared}");
         for made in [compared, library.json(&["matrix"])] {
             let made = made.to_string();
-            assert!(made.contains("2 of 5 trials") && !made.contains("2 of 4"), "{say}: {made}");
-            assert!(!made.contains("2 of 6"), "{say}: {made}");
-            assert!(made.contains("1 withdrawn trial left out"), "{say}: {made}");
-            assert!(!made.contains("2 withdrawn"), "{say}: {made}");
+            assert!(made.contains("2 of 5 trials") && !made.contains("2 of 4"), "{case}: {made}");
+            assert!(!made.contains("2 of 6"), "{case}: {made}");
+            assert!(made.contains("1 withdrawn trial left out"), "{case}: {made}");
+            assert!(!made.contains("2 withdrawn"), "{case}: {made}");
         }
         // A withdrawn trial is there, once: three of six are missing.
         for run in library.run_ids() {
             let (named, unnamed) = missing(&library, &run);
-            assert_eq!(named.len() as u64 + unnamed.as_u64().expect("a number"), 3, "{say}: {named:?}");
+            assert_eq!(named.len() as u64 + unnamed.as_u64().expect("a number"), 3, "{case}: {named:?}");
         }
     }
 }
@@ -455,10 +455,10 @@ fn the_score_of_a_group_is_over_the_trials_that_count() {
     let trials = of_agent("agent-a");
     // Tasks a, b and c pass twice, once and never.
     let rewards = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0];
-    for (source, its) in [("p", 0..3), ("q", 2..6)] {
+    for (source, numbers) in [("p", 0..3), ("q", 2..6)] {
         let at = library.path(source).join("job-x");
         job(&at, "the-job", &agents(&["agent-a"]), 2, 6, None);
-        for number in its {
+        for number in numbers {
             trials[number].write(&at, "the-job", rewards[number], true);
         }
         library.ingest(&library.path(source));

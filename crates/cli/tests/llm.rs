@@ -68,18 +68,18 @@ fn replays(folder: &Path, made: &Value) {
 #[test]
 fn a_pack_that_a_model_helped_to_make_replays_without_it() {
     let folder = tempfile::tempdir().expect("a folder");
-    let endpoint = Endpoint::start(|asked| {
-        Reply::Says(if asked.number % 5 == 4 { "No.".to_owned() } else { asked.good_change() })
+    let endpoint = Endpoint::start(|request| {
+        Reply::Says(if request.number % 5 == 4 { "No.".to_owned() } else { request.good_change() })
     });
     let url = format!("llm_sampler.base_url={}", endpoint.base_url());
     let made = json(&generate(folder.path(), &[&url, "llm_sampler.key_variable=SCRIPTED_KEY"]));
     assert_eq!((made["scenarios"].as_u64(), made["turns"].as_u64()), (Some(2), Some(3)));
-    assert!(endpoint.asked().iter().all(|asked| asked.authorization == format!("Bearer {KEY}")));
+    assert!(endpoint.requests().iter().all(|request| request.authorization == format!("Bearer {KEY}")));
     drop(endpoint);
 
     // Two first schemas and eight changes were asked for.
     let answers = &made["answers"];
-    let number = |of: &Value, key: &str| of[key].as_u64().expect("a number");
+    let number = |counts: &Value, key: &str| counts[key].as_u64().expect("a number");
     assert_eq!(number(answers, "taken") + number(answers, "filled"), 2 + 8);
     assert!(number(answers, "refused") > 0);
     let changes = &answers["by_purpose"]["change"];
@@ -100,8 +100,8 @@ fn manifest(folder: &Path) -> Value {
 fn a_generation_that_breaks_off_keeps_its_answers_and_is_gone_on_with() {
     let folder = tempfile::tempdir().expect("a folder");
     let kept = folder.path().join("pack.answers.jsonl");
-    let breaks = Endpoint::start(|asked| match asked.number {
-        0..5 => Reply::Says(asked.good_change()),
+    let breaks = Endpoint::start(|request| match request.number {
+        0..5 => Reply::Says(request.good_change()),
         _ => Reply::Http(401, Vec::new(), "{\"error\": \"over\"}".to_owned()),
     });
     let url = format!("llm_sampler.base_url={}", breaks.base_url());
@@ -113,18 +113,18 @@ fn a_generation_that_breaks_off_keeps_its_answers_and_is_gone_on_with() {
     drop(breaks);
 
     // Not by other settings: what was asked for is another thing then.
-    let whole = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let whole = Endpoint::start(|request| Reply::Says(request.good_change()));
     let url = format!("llm_sampler.base_url={}", whole.base_url());
     let other = generate(folder.path(), &[&url, "restful_server_gen_iterative.base_seed=7"]);
     assert!(!other.status.success() && String::from_utf8_lossy(&other.stderr).contains("other settings"));
-    assert!(kept.exists() && whole.asked().is_empty());
+    assert!(kept.exists() && whole.requests().is_empty());
 
     let made = json(&generate(folder.path(), &[&url]));
     assert!(!kept.exists(), "the answers are in the pack");
     // Per scenario: up to three attempts for the first schema and for each of four changes.
     let answers = all_text(&folder.path().join("pack/scenario_0/answers")).matches("\"purpose\"").count()
         + all_text(&folder.path().join("pack/scenario_1/answers")).matches("\"purpose\"").count();
-    assert_eq!(whole.asked().len() + 5, answers);
+    assert_eq!(whole.requests().len() + 5, answers);
     drop(whole);
     replays(folder.path(), &made);
 }
@@ -133,7 +133,7 @@ fn a_generation_that_breaks_off_keeps_its_answers_and_is_gone_on_with() {
 fn a_first_schema_that_took_the_place_of_an_answer_is_marked() {
     let folder = tempfile::tempdir().expect("a folder");
     // What is said for changes is no design of a first schema.
-    let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let endpoint = Endpoint::start(|request| Reply::Says(request.good_change()));
     let url = format!("llm_sampler.base_url={}", endpoint.base_url());
     json(&generate(folder.path(), &[&url]));
     assert_eq!(manifest(folder.path())["scenarios"][0]["origin"], "replaced");
@@ -159,10 +159,10 @@ fn a_replay_that_comes_out_otherwise_is_said() {
 #[test]
 fn a_generation_that_waits_for_a_model_ends_at_once_and_leaves_the_answers_only() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (say, asked) = std::sync::mpsc::channel();
-    let endpoint = Endpoint::start(move |asked| {
-        let _ = say.send(asked.number);
-        if asked.number < 3 { Reply::Says(asked.good_change()) } else { Reply::Hangs }
+    let (sender, numbers) = std::sync::mpsc::channel();
+    let endpoint = Endpoint::start(move |request| {
+        let _ = sender.send(request.number);
+        if request.number < 3 { Reply::Says(request.good_change()) } else { Reply::Hangs }
     });
     let url = format!("llm_sampler.base_url={}", endpoint.base_url());
     let child = Command::new(env!("CARGO_BIN_EXE_stamina"))
@@ -171,7 +171,7 @@ fn a_generation_that_waits_for_a_model_ends_at_once_and_leaves_the_answers_only(
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("stamina runs");
-    while asked.recv_timeout(std::time::Duration::from_mins(1)).expect("it is asked") < 3 {}
+    while numbers.recv_timeout(std::time::Duration::from_mins(1)).expect("it is asked") < 3 {}
     let started = std::time::Instant::now();
     let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
     assert!(ended.expect("kill runs").success());
@@ -189,12 +189,14 @@ fn a_generation_that_waits_for_a_model_ends_at_once_and_leaves_the_answers_only(
 #[test]
 fn bedrock_is_taken_without_a_base_url() {
     let folder = tempfile::tempdir().expect("a folder");
-    let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let endpoint = Endpoint::start(|request| Reply::Says(request.good_change()));
     let url = format!("llm_sampler.endpoint_url={}", endpoint.endpoint_url());
     let made = json(&generate(folder.path(), &[&url, "llm_sampler.region=eu-west-1"]));
-    let asked = endpoint.asked();
-    assert!(asked.iter().all(|asked| asked.path == "/model/zai.glm-5/converse"));
-    assert!(asked[0].authorization.contains("AKIDEXAMPLE") && asked[0].authorization.contains("eu-west-1"));
+    let requests = endpoint.requests();
+    assert!(requests.iter().all(|request| request.path == "/model/zai.glm-5/converse"));
+    assert!(
+        requests[0].authorization.contains("AKIDEXAMPLE") && requests[0].authorization.contains("eu-west-1")
+    );
     drop(endpoint);
     assert!(!all_text(&folder.path().join("pack")).contains(KEY));
     replays(folder.path(), &made);
@@ -224,7 +226,7 @@ fn what_is_wrong_with_an_endpoint_is_said_and_no_pack_is_left() {
 #[test]
 fn a_run_has_its_scenarios_sampled_first_and_only_once() {
     let folder = tempfile::tempdir().expect("a folder");
-    let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let endpoint = Endpoint::start(|request| Reply::Says(request.good_change()));
     let url = format!("llm_sampler.base_url={}", endpoint.base_url());
     let db = folder.path().join("library.sqlite").display().to_string();
     let run = |out: &str| {
@@ -234,8 +236,8 @@ fn a_run_has_its_scenarios_sampled_first_and_only_once() {
     };
     let ran = run("results");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let asked = endpoint.asked().len();
-    assert!(asked > 0);
+    let request_count = endpoint.requests().len();
+    assert!(request_count > 0);
     // What a preflight warns of is printed before a model is paid for the scenarios, and once.
     let printed = String::from_utf8_lossy(&ran.stderr).into_owned();
     let (before, after) =
@@ -255,7 +257,7 @@ fn a_run_has_its_scenarios_sampled_first_and_only_once() {
     );
     std::fs::remove_dir_all(folder.path().join("results")).expect("it goes");
     assert!(run("results").status.success());
-    assert_eq!(endpoint.asked().len(), asked);
+    assert_eq!(endpoint.requests().len(), request_count);
 }
 
 /// Two windows that ask for the scenarios of the same run at once have them from one job, whose calls are paid for once.
@@ -265,12 +267,12 @@ fn two_that_ask_for_a_sampling_at_once_get_one_job() {
     // Answers only once both have asked.
     let (go, gate) = std::sync::mpsc::channel::<()>();
     let gate = std::sync::Mutex::new(Some(gate));
-    let endpoint = Endpoint::start(move |asked| {
+    let endpoint = Endpoint::start(move |request| {
         if let Some(gate) = gate.lock().expect("no panic").take() {
             // An error is a test that failed already.
             let _ = gate.recv();
         }
-        Reply::Says(asked.good_change())
+        Reply::Says(request.good_change())
     });
     let app = app::Served::with_command(&home, |command| {
         command.env("SCRIPTED_KEY", KEY);
@@ -278,8 +280,8 @@ fn two_that_ask_for_a_sampling_at_once_get_one_job() {
     let settings = sampled(&app, &home, &endpoint);
     let ask = |settings: &Value| app.ask("sample_scenarios", &json!({ "settings": settings }));
     let both: Vec<Value> = std::thread::scope(|threads| {
-        let asked: Vec<_> = (0..2).map(|_| threads.spawn(|| ask(&settings))).collect();
-        asked.into_iter().map(|one| one.join().expect("no panic").expect("a job")).collect()
+        let handles: Vec<_> = (0..2).map(|_| threads.spawn(|| ask(&settings))).collect();
+        handles.into_iter().map(|one| one.join().expect("no panic").expect("a job")).collect()
     });
     assert_eq!(both[0], both[1]);
     // Others do not get into its place meanwhile.
@@ -303,8 +305,8 @@ fn sampled(app: &app::Served, home: &app::TestHome, endpoint: &Endpoint) -> Valu
          num_changes_per_turn: 1\n",
         endpoint.base_url()
     );
-    let asked = json!({ "yaml": yaml, "file": null, "run": null, "folder": null });
-    let mut settings = app.get("load_settings", &asked)["settings"].clone();
+    let request = json!({ "yaml": yaml, "file": null, "run": null, "folder": null });
+    let mut settings = app.get("load_settings", &request)["settings"].clone();
     settings["output_dir"] = json!(out);
     settings
 }
@@ -313,7 +315,7 @@ fn sampled(app: &app::Served, home: &app::TestHome, endpoint: &Endpoint) -> Valu
 #[test]
 fn the_app_has_scenarios_sampled_before_a_run() {
     let home = app::TestHome::new();
-    let endpoint = Endpoint::start(|asked| Reply::Says(asked.good_change()));
+    let endpoint = Endpoint::start(|request| Reply::Says(request.good_change()));
     let app = app::Served::with_command(&home, |command| {
         command.env("SCRIPTED_KEY", KEY);
     });
@@ -327,15 +329,15 @@ fn the_app_has_scenarios_sampled_before_a_run() {
     let pack = format!("{out}-pack");
     assert_eq!(ended["generated"]["path"], json!(pack));
     assert!(all_text(Path::new(&pack)).contains("origin: model"));
-    let asked = endpoint.asked().len();
-    assert!(asked > 0);
+    let request_count = endpoint.requests().len();
+    assert!(request_count > 0);
     settings["scenarios_dir"] = json!(pack);
     let begun = app.get("start_run", &json!({ "settings": settings, "shakedown": false }));
     let over = app.until("get_live_run", &json!({ "folder": begun["folder"] }), |run| {
         run["row"]["state"] == "finished"
     });
     assert_eq!(over["row"]["turns"], json!([2, 2]));
-    assert_eq!(endpoint.asked().len(), asked, "what was sampled is played");
+    assert_eq!(endpoint.requests().len(), request_count, "what was sampled is played");
     // Nothing is to be sampled any more.
     let error = app.ask("sample_scenarios", &json!({ "settings": settings })).expect_err("refused");
     assert_eq!(error["code"], "run.not_sampled");

@@ -28,11 +28,11 @@ fn run_of(library: &TestHome, model: &str) -> String {
 fn a_page_of_sessions_has_the_means_of_all() {
     let library = library();
     let run = run_of(&library, "gpt-4o");
-    let asked = |request: Value| library.json(&["rpc", "list_sessions", &request.to_string()]);
-    let all = asked(serde_json::json!({ "run": run }));
+    let sessions_of = |request: Value| library.json(&["rpc", "list_sessions", &request.to_string()]);
+    let all = sessions_of(serde_json::json!({ "run": run }));
     let sessions = all["sessions"].as_array().expect("sessions");
     assert_eq!(sessions.len(), 8);
-    let page = asked(serde_json::json!({ "run": run, "offset": 3, "limit": 2 }));
+    let page = sessions_of(serde_json::json!({ "run": run, "offset": 3, "limit": 2 }));
     assert_eq!(page["sessions"].as_array().map(Vec::as_slice), Some(&sessions[3..5]));
     for part in ["all", "categories", "differs", "running", "cautions"] {
         assert_eq!(page[part], all[part], "{part}");
@@ -136,7 +136,7 @@ fn such_runs_enter_no_statistic_of_stamina() {
             && message.contains("stamina locobench");
         (!is_refused).then(|| format!("{args:?}: {message}{}", text(&output.stdout)))
     };
-    let mut asked: Vec<Vec<&str>> = vec![
+    let mut commands: Vec<Vec<&str>> = vec![
         vec!["survival", &run],
         vec!["show", &run],
         vec!["rerun-list", &run],
@@ -153,16 +153,16 @@ fn such_runs_enter_no_statistic_of_stamina() {
     ];
     let (figures, tables) = (kinds::figures(), kinds::tables());
     for kind in &figures {
-        asked.push(vec!["figure", kind, &run, &other, "--out", "figure.svg"]);
+        commands.push(vec!["figure", kind, &run, &other, "--out", "figure.svg"]);
     }
     for kind in tables.iter().filter(|kind| !kinds::OF_NO_RUN.contains(&kind.as_str())) {
-        asked.push(vec!["table", kind, &run, &other]);
+        commands.push(vec!["table", kind, &run, &other]);
     }
     let one = format!("{{\"run\": \"{run}\"}}");
     for name in ["run_survival", "run_grid"] {
-        asked.push(vec!["rpc", name, &one]);
+        commands.push(vec!["rpc", name, &one]);
     }
-    let all: Vec<String> = asked.iter().filter_map(|args| wrong(args)).collect();
+    let all: Vec<String> = commands.iter().filter_map(|args| wrong(args)).collect();
     assert!(all.is_empty(), "{}", all.join("\n"));
 
     // Where no run is named, only those that have tests are taken.

@@ -300,7 +300,7 @@ fn a_report_of_one_turn_has_no_curve() {
     let made = home.stamina(&["report", &ids[0], &ids[1], "--out", to.to_str().expect("UTF-8")]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     let report = fs::read_to_string(to.join("report.md")).expect("the report");
-    for there in [
+    for phrase in [
         "## Pass rates",
         "## Tasks",
         "**Tasks that only one run solves**",
@@ -309,7 +309,7 @@ fn a_report_of_one_turn_has_no_curve() {
         "Which trials are scored follows censoring policy",
         "Trials that were stopped from outside are not scored",
     ] {
-        assert!(report.contains(there), "{there}: {report}");
+        assert!(report.contains(phrase), "{phrase}: {report}");
     }
     // A trial that passed is censored, and scored.
     let not_there = [
@@ -353,14 +353,14 @@ fn jobs_of_other_tasks_share_no_task() {
     let ids: Vec<&str> =
         runs.as_array().expect("runs").iter().map(|run| run["id"].as_str().expect("an id")).collect();
     let compared = text(&home.stamina(&["compare", ids[0], ids[1]]).stdout);
-    for there in [
+    for phrase in [
         "2 tasks, none of them played by all",
         "no task is shared by all: one set may be harder",
         "0 tasks are shared",
         "No task is shared by all members",
         "fewer than 10 trials",
     ] {
-        assert!(compared.contains(there), "{there}: {compared}");
+        assert!(compared.contains(phrase), "{phrase}: {compared}");
     }
     assert!(!compared.to_lowercase().contains("scenario"), "{compared}");
     let settings = home.json(&["compare", ids[0], ids[1]]);

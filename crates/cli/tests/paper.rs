@@ -55,8 +55,8 @@ fn figures(runs: &[&str]) -> Vec<(String, Vec<String>)> {
                 "matrix" => &runs[..1],
                 _ => runs,
             };
-            let asked = args(&kind, subject, &[]);
-            (kind, asked)
+            let arguments = args(&kind, subject, &[]);
+            (kind, arguments)
         })
         .collect();
     let measures = [
@@ -76,8 +76,8 @@ fn figures(runs: &[&str]) -> Vec<(String, Vec<String>)> {
     for (kind, subject) in [("bars", runs), ("matrix", &runs[..1]), ("retries", runs)] {
         all.push((format!("{kind}-published"), args(kind, subject, &["--published"])));
     }
-    for by in ["harness", "turn", "attempt"] {
-        all.push((format!("failures-by-{by}"), args("failures", runs, &["--by", by])));
+    for grouping in ["harness", "turn", "attempt"] {
+        all.push((format!("failures-by-{grouping}"), args("failures", runs, &["--by", grouping])));
     }
     all.push(("survival-all-bands".to_owned(), args("survival", runs, &["--bands", "all"])));
     all

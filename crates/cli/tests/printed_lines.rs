@@ -167,11 +167,11 @@ impl Shell {
     }
 
     fn run_all(&self, page: &str, lines: &[String]) -> usize {
-        let here: Vec<&String> = lines.iter().filter(|line| elsewhere(line).is_none()).collect();
-        for line in &here {
+        let runnable_lines: Vec<&String> = lines.iter().filter(|line| elsewhere(line).is_none()).collect();
+        for line in &runnable_lines {
             self.run(page, line);
         }
-        here.len()
+        runnable_lines.len()
     }
 }
 
@@ -184,8 +184,8 @@ pub(crate) fn lines_of(page: &str) -> Vec<String> {
 #[test]
 fn lines_that_are_not_run_are_still_printed() {
     let all: Vec<String> = pages().iter().flat_map(|(_, text)| lines(text)).collect();
-    for (begin, why) in ELSEWHERE {
-        assert!(all.iter().any(|line| line.starts_with(begin)), "no page has \"{begin}\" ({why})");
+    for (begin, reason) in ELSEWHERE {
+        assert!(all.iter().any(|line| line.starts_with(begin)), "no page has \"{begin}\" ({reason})");
     }
     for (begin, _) in UNTIL {
         let line = all.iter().find(|line| line.starts_with(begin) && elsewhere(line).is_none());

@@ -122,11 +122,11 @@ fn the_programs_of_the_page_print_the_mean_stamina_of_every_run() {
             kept["output"].as_str().expect("output").to_owned()
         });
         assert!(kept.is_some(), "{heading}: {AGAIN}");
-        let here = output_here(language, program, &table);
-        if here.is_none() {
+        let local_output = output_here(language, program, &table);
+        if local_output.is_none() {
             println!("left out: the program of \"{heading}\", whose packages are not installed");
         }
-        for output in kept.into_iter().chain(here) {
+        for output in kept.into_iter().chain(local_output) {
             let printed: BTreeMap<&str, f64> = output
                 .lines()
                 .filter_map(|line| line.trim_end().rsplit_once(' '))

@@ -8,18 +8,19 @@ use serde_json::{Value, json};
 use crate::app::TestHome;
 use crate::folders;
 
-/// A job of two trials, whose names end with those of the job. `of` names the job whose trials it grades again.
+/// A job of two trials, whose names end with those of the job. `original` names the job whose trials it grades again.
 struct Job<'a> {
     name: &'a str,
-    of: Option<&'a str>,
+    original: Option<&'a str>,
     /// The reward of both; `None` = the verifier came to none.
     reward: Option<f64>,
     /// The hour in which it was graded.
     hour: u32,
 }
 
-const PLAYED: Job<'static> = Job { name: "played", of: None, reward: Some(0.0), hour: 10 };
-const REGRADED: Job<'static> = Job { name: "regraded", of: Some("played"), reward: Some(1.0), hour: 11 };
+const PLAYED: Job<'static> = Job { name: "played", original: None, reward: Some(0.0), hour: 10 };
+const REGRADED: Job<'static> =
+    Job { name: "regraded", original: Some("played"), reward: Some(1.0), hour: 11 };
 
 impl Job<'_> {
     fn write(&self, at: &Path) {
@@ -39,8 +40,8 @@ impl Job<'_> {
         let mut locked = Vec::new();
         for task in tasks {
             let name = format!("{task}__{}", self.name);
-            let source = self.of.map(|of| {
-                json!({ "action": "regrade", "type": "local", "trial_id": format!("{of}-{task}"), "path": "/gone" })
+            let source = self.original.map(|original| {
+                json!({ "action": "regrade", "type": "local", "trial_id": format!("{original}-{task}"), "path": "/gone" })
             });
             let config = json!({
                 "task": { "path": format!("tasks/{task}"), "source": "set-a" }, "trial_name": name, "job_id": self.name,
@@ -129,9 +130,9 @@ fn gradings_in_one_source_stay_and_copies_of_one_do_not() {
 
 #[test]
 fn a_grading_of_a_grading_is_of_the_trial_that_was_played() {
-    let again = Job { name: "again", of: Some("regraded"), reward: Some(0.0), hour: 12 };
+    let again = Job { name: "again", original: Some("regraded"), reward: Some(0.0), hour: 12 };
     assert_eq!(pooled(&library(&[&again, &PLAYED, &REGRADED])), (json!(2), json!(0.0)));
-    let second = Job { of: Some("played"), ..again };
+    let second = Job { original: Some("played"), ..again };
     assert_eq!(
         pooled(&library(&[&second, &REGRADED])),
         (json!(2), json!(0.0)),
@@ -156,8 +157,8 @@ fn of_one_model(jobs: &[&Job<'_>]) -> (TestHome, Value) {
 
 #[test]
 fn gradings_in_one_run_count_once_with_the_last_verdict() {
-    let again = Job { name: "again", of: Some("regraded"), reward: Some(0.0), hour: 12 };
-    let failed = Job { name: "again", of: Some("played"), reward: None, hour: 12 };
+    let again = Job { name: "again", original: Some("regraded"), reward: Some(0.0), hour: 12 };
+    let failed = Job { name: "again", original: Some("played"), reward: None, hour: 12 };
     for (jobs, mean) in [
         (vec![&PLAYED, &REGRADED], 1.0),
         (vec![&PLAYED, &REGRADED, &again], 0.0),
@@ -171,7 +172,7 @@ fn gradings_in_one_run_count_once_with_the_last_verdict() {
         assert_eq!(missing["trials"], json!([]), "{missing}");
     }
     // Where the trial that was played is not there, its gradings are the ones that were planned.
-    let second = Job { of: Some("played"), ..again };
+    let second = Job { original: Some("played"), ..again };
     let (_, run) = of_one_model(&[&REGRADED, &second]);
     assert_eq!((&run["stamina"]["n"], &run["stamina"]["mean"]), (&json!(2), &json!(0.0)), "{run}");
     assert_eq!(run["coverage"]["planned"], 2, "{run}");
@@ -179,7 +180,7 @@ fn gradings_in_one_run_count_once_with_the_last_verdict() {
 
 #[test]
 fn a_grading_that_counts_in_its_run_is_a_copy_of_the_trial_in_another_source() {
-    let again = Job { name: "again", of: Some("regraded"), reward: Some(0.0), hour: 12 };
+    let again = Job { name: "again", original: Some("regraded"), reward: Some(0.0), hour: 12 };
     let (library, _) = of_one_model(&[&PLAYED, &REGRADED, &again]);
     // The jobs of both tasks have one name here and one result each there: the trial is known by its id.
     let other = library.path("other");

@@ -50,7 +50,7 @@ fn what_a_scripted_model_came_to_says_so_where_it_is_printed() {
         vec!["compare", RUNS[0], RUNS[1]],
         vec!["matrix"],
         vec!["failures"],
-        vec!["failures", RUNS[0], "--by", "harness"],
+        vec!["failures", RUNS[1], "--by", "harness"],
     ];
     for args in &printed {
         assert!(stamina(folder, args).contains(WORD), "{args:?}");
@@ -80,9 +80,9 @@ fn a_scripted_model_has_no_cost_whatever_its_source_counts() {
     let ids = [run(true), run(false)].map(|run| run["id"].as_str().expect("an id").to_owned());
     let members = ["compare", ids[0].as_str(), ids[1].as_str()];
     let compared = json(&members);
-    let [played, asked] = [0_usize, 1].map(|at| compared["runs"][at]["spent"].clone());
+    let [played, billed] = [0_usize, 1].map(|index| compared["runs"][index]["spent"].clone());
     for name in ["cost_usd", "cost_per_episode", "cost_per_turn", "cost_per_survived_turn"] {
-        assert!(played[name].is_null() && asked[name].is_number(), "{name}: {compared}");
+        assert!(played[name].is_null() && billed[name].is_number(), "{name}: {compared}");
     }
     for (args, times) in [(&["runs"][..], 1), (&members[..], 2)] {
         let shown = stamina(folder, args);

@@ -35,18 +35,18 @@ fn mean_stamina_is_that_of_lifelines() {
     let runs = answer(&home, &["runs"]);
     let runs = runs.as_array().expect("a list");
     assert_eq!(runs.len(), 4);
-    let why = "MT@k, SR, Gap and Comp do not apply: its turns score by their share of tests passed; \
+    let reason = "MT@k, SR, Gap and Comp do not apply: its turns score by their share of tests passed; \
                a column scoring that says turns has them score as a whole.";
     for run in runs {
-        assert_eq!((&run["mt_at_k"], &run["rounds_missing"]), (&Value::Null, &json!([why])));
+        assert_eq!((&run["mt_at_k"], &run["rounds_missing"]), (&Value::Null, &json!([reason])));
         let id = run["id"].as_str().expect("an id");
         let expected = &golden[id.strip_prefix("sample-table.csv.").expect("the name of the table")];
-        let near = |a: &Value, b: &Value, what: &str| {
+        let near = |a: &Value, b: &Value, label: &str| {
             if b.is_null() {
-                return assert!(a.is_null(), "{id}, {what}: {a}");
+                return assert!(a.is_null(), "{id}, {label}: {a}");
             }
             let (a, b) = (a.as_f64().expect("a number"), b.as_f64().expect("a number"));
-            assert!((a - b).abs() < 1e-9, "{id}, {what}: {a} and {b}");
+            assert!((a - b).abs() < 1e-9, "{id}, {label}: {a} and {b}");
         };
         for name in ["mean", "ci_low", "ci_high", "tau", "n", "events", "censored"] {
             near(&run["stamina"][name], &expected[name], name);
@@ -55,8 +55,8 @@ fn mean_stamina_is_that_of_lifelines() {
     // And what stands on a table of two other programs: https://lifelines.readthedocs.io has its log-rank test.
     let compared = answer(&home, &["table", "pairs", "loopy-m-large", "loopy-m-small"]);
     let row = &compared["rows"][0];
-    for (name, of) in [("logrank_chi2", "chi2"), ("logrank_p", "p")] {
-        let (ours, theirs) = (row[name].as_f64().expect(name), golden["logrank"][of].as_f64().expect(of));
+    for (name, key) in [("logrank_chi2", "chi2"), ("logrank_p", "p")] {
+        let (ours, theirs) = (row[name].as_f64().expect(name), golden["logrank"][key].as_f64().expect(key));
         assert!((ours - theirs).abs() < 1e-9, "{name}: {ours} and {theirs}");
     }
 }
@@ -91,14 +91,14 @@ fn a_table_with_other_names_is_named_with_what_to_write_and_remembered() {
     let refusal: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let hint = format!("Say which column is which: stamina ingest '{spaced}' {map}");
     assert_eq!(refusal["errors"][0]["hint"], hint);
-    for (wrong, what) in [
+    for (wrong, problem) in [
         ("round=turn", "A tidy table has no column \"round\""),
         ("turn=rnd", "No table there has the columns rnd"),
         ("turn", "does not say which"),
     ] {
         let output = home.stamina(&["ingest", path, "--map", wrong]);
         assert_eq!(output.status.code(), Some(2), "{wrong}");
-        assert!(text(&output.stderr).contains(what), "{wrong}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(problem), "{wrong}: {}", text(&output.stderr));
     }
     // Only what the table lacks is named.
     let output = home.stamina(&["ingest", path, "--map", "run=experiment", "--map", "turn=rnd"]);

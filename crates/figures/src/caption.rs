@@ -156,17 +156,17 @@ fn made(figure: &Figure, method: &Method) -> Vec<String> {
 fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
     const TICKS: &str = "Vertical ticks mark censored episodes";
     let given = method.intervals.as_deref().map(clean);
-    let with = |what: &str, usual: &str| match &given {
-        Some(given) => vec![format!("{what}, {given}")],
-        None if usual.is_empty() => vec![what.to_owned()],
-        None => vec![format!("{what}, {usual}")],
+    let with_intervals = |content: &str, usual: &str| match &given {
+        Some(given) => vec![format!("{content}, {given}")],
+        None if usual.is_empty() => vec![content.to_owned()],
+        None => vec![format!("{content}, {usual}")],
     };
     match figure {
         Figure::Survival(data) => {
             let turns = crate::curve::last_turn(&data.points);
             let band = crate::curve::Curve::from_points(&data.points, turns).has_interval();
             let mut parts = if band {
-                with("Kaplan–Meier", "log-log 95 % CI")
+                with_intervals("Kaplan–Meier", "log-log 95 % CI")
             } else {
                 vec!["Kaplan–Meier".to_owned()]
             };
@@ -176,8 +176,8 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
         Figure::SurvivalComparison(data) => {
             let band = match (banded(data), &given) {
                 (None, _) => String::new(),
-                (Some(whose), given) => {
-                    format!(", {}{whose}", given.as_deref().unwrap_or("log-log 95 % CI"))
+                (Some(members), given) => {
+                    format!(", {}{members}", given.as_deref().unwrap_or("log-log 95 % CI"))
                 }
             };
             let mut parts = vec![format!("Kaplan–Meier{band}"), TICKS.to_owned()];
@@ -199,17 +199,17 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
             "Thick bars are failures, thin bars are episodes that were censored after the turn".to_owned(),
         ],
         Figure::Differences(data) => {
-            with(&format!("{} vs. {}", clean(&data.axis), full_name(&data.reference)), "95 % CI")
+            with_intervals(&format!("{} vs. {}", clean(&data.axis), full_name(&data.reference)), "95 % CI")
         }
         Figure::Paired(data) => {
-            let what = format!(
+            let content = format!(
                 "{} by {}, {a} and {b}, Δ: {b} − {a}",
                 if data.of_rates { "Pass rate (%)" } else { data.measure() },
                 data.nouns()[0],
                 a = full_name(&data.a),
                 b = full_name(&data.b)
             );
-            let mut parts = with(&what, if data.mean.is_some() { "95 % CI" } else { "" });
+            let mut parts = with_intervals(&content, if data.mean.is_some() { "95 % CI" } else { "" });
             // A pass rate is over scored trials, and no lower bound.
             if !data.of_rates || data.pairs.iter().any(|pair| pair.a_censored || pair.b_censored) {
                 parts.push("Arrows are lower bounds (censored)".to_owned());
@@ -218,35 +218,35 @@ fn drawn(figure: &Figure, method: &Method) -> Vec<String> {
         }
         Figure::Bars(data) => {
             let has_ci = data.rows.iter().any(|r| r.ci_low.is_some());
-            with(
+            with_intervals(
                 &crate::bars::with_unit(&data.measure, data.unit.as_deref()),
                 if has_ci { "95 % CI" } else { "" },
             )
         }
         Figure::Pareto(data) => {
             let cost = crate::bars::with_unit(&data.cost, data.unit.as_deref());
-            let mut parts = with(&format!("{} against {cost}", data.measure()), "95 % CI");
+            let mut parts = with_intervals(&format!("{} against {cost}", data.measure()), "95 % CI");
             parts.push("The line joins the runs that none beats in both".to_owned());
             parts
         }
         Figure::Plane(data) => {
             let has_ci = data.points.iter().any(|p| p.x_ends.is_some() || p.y_ends.is_some());
-            let what = format!("{} against {}", clean(&data.y), clean(&data.x).to_lowercase());
-            with(&what, if has_ci { "95 % CI" } else { "" })
+            let content = format!("{} against {}", clean(&data.y), clean(&data.x).to_lowercase());
+            with_intervals(&content, if has_ci { "95 % CI" } else { "" })
         }
         Figure::Matrix(data) => {
-            let what = format!(
+            let content = format!(
                 "{} by {} and {}",
                 clean(&data.measure),
                 clean(&data.rows_name),
                 clean(&data.columns_name)
             );
-            with(&what, "95 % CI")
+            with_intervals(&content, "95 % CI")
         }
-        Figure::Retries(_) => with("Mean stamina by number of retries allowed", "95 % CI"),
+        Figure::Retries(_) => with_intervals("Mean stamina by number of retries allowed", "95 % CI"),
         Figure::FailureShares(data) => vec![format!("Classes of {}", clean(&data.unit))],
         // Its notes are in the picture and in its other files.
-        Figure::Table(table) => with(clean(&table.title).trim_end_matches('.'), ""),
+        Figure::Table(table) => with_intervals(clean(&table.title).trim_end_matches('.'), ""),
     }
 }
 
@@ -294,7 +294,7 @@ fn grouped(each: &[EpisodeCounts], around: impl Fn(&str) -> String) -> Vec<Strin
     // The largest group is last, without its names, because the figure has them.
     let most = groups.iter().map(|(_, names)| names.len()).max().unwrap_or(0);
     let rest = groups.iter().position(|(_, names)| names.len() == most && most > MOST_NAMED);
-    let rest = rest.map(|at| groups.remove(at));
+    let rest = rest.map(|index| groups.remove(index));
     let mut parts: Vec<String> = groups
         .iter()
         .map(|(text, names)| {
@@ -372,8 +372,8 @@ fn numbers(figure: &Figure, method: &Method) -> Vec<String> {
         Figure::Matrix(data) => {
             let played: Vec<&MatrixCell> = data.cells.iter().filter(|c| !c.is_published_only()).collect();
             let total: u32 = played.iter().fold(0, |all, c| all.saturating_add(c.n));
-            let sum = |of: fn(&EpisodeCounts) -> Option<u32>| {
-                let all: Option<Vec<u32>> = method.counts.iter().map(of).collect();
+            let sum = |measure: fn(&EpisodeCounts) -> Option<u32>| {
+                let all: Option<Vec<u32>> = method.counts.iter().map(measure).collect();
                 all.filter(|all| !all.is_empty()).map(|all| all.into_iter().fold(0, u32::saturating_add))
             };
             let summed = EpisodeCounts {
@@ -442,12 +442,12 @@ fn policy(figure: &Figure, method: &Method) -> Option<String> {
     let name = method.policy.as_ref().or(own)?;
     let details: Vec<String> = method.policy_details.iter().map(|d| clean(d)).collect();
     let details = if details.is_empty() { String::new() } else { format!(" ({})", details.join(", ")) };
-    let what = if of_trials(method) {
+    let subject = if of_trials(method) {
         "Which trials are scored follows"
     } else {
         "Failures and censored episodes follow"
     };
-    Some(format!("{what} censoring policy {}{details}", clean(name)))
+    Some(format!("{subject} censoring policy {}{details}", clean(name)))
 }
 
 /// The runs that a figure names.
@@ -469,7 +469,7 @@ pub(crate) fn labels(figure: &Figure) -> Vec<&SeriesLabel> {
 }
 
 fn simulated(figure: &Figure) -> Option<String> {
-    let (what, names, all): (&str, Vec<String>, usize) = match figure {
+    let (noun, names, all): (&str, Vec<String>, usize) = match figure {
         Figure::Matrix(data) => {
             let cells = data.cells.iter().filter(|c| c.simulated).filter_map(|c| {
                 let (row, column) = (data.rows.get(c.row as usize)?, data.columns.get(c.column as usize)?);
@@ -487,8 +487,8 @@ fn simulated(figure: &Figure) -> Option<String> {
     match names.len() {
         0 => None,
         1 => Some(format!("{} is simulated", names[0])),
-        2 if all == 2 => Some(format!("Both {what} are simulated")),
-        many if many == all => Some(format!("All {many} {what} are simulated")),
+        2 if all == 2 => Some(format!("Both {noun} are simulated")),
+        many if many == all => Some(format!("All {many} {noun} are simulated")),
         _ => Some(format!("{} are simulated", listed(&names))),
     }
 }

@@ -105,8 +105,9 @@ fn none(data: &Differences) -> f64 {
 fn plan(data: &Differences, sheet: &Sheet, texts: &[Texts]) -> DifferencesPlan {
     let size = sheet.sizes.tick_font;
     let gap = 1.2 * size;
-    let widest =
-        |of: &dyn Fn(&Texts) -> &str| texts.iter().map(|t| sheet.tick_width(of(t))).fold(0.0, f64::max);
+    let widest = |column: &dyn Fn(&Texts) -> &str| {
+        texts.iter().map(|t| sheet.tick_width(column(t))).fold(0.0, f64::max)
+    };
     let p_width = data.p_name.as_ref().map(|_| widest(&|t| &t.p));
     // On the screen there is room for the whole head. In a column, the caption names the test.
     let wide = sheet.width >= 50.0 * size;

@@ -144,7 +144,7 @@ fn common_ends(parts: &[&str]) -> (usize, usize) {
     let head = first
         .char_indices()
         .filter(|(_, c)| BREAKS.contains(c))
-        .map(|(at, c)| at + c.len_utf8())
+        .map(|(offset, c)| offset + c.len_utf8())
         .take_while(|end| parts.iter().all(|part| part.get(..*end) == first.get(..*end)))
         .filter(|end| parts.iter().all(|part| part.get(*end..).is_some_and(is_name)))
         .last()
@@ -155,13 +155,13 @@ fn common_ends(parts: &[&str]) -> (usize, usize) {
         .char_indices()
         .rev()
         .filter(|(_, c)| BREAKS.contains(c))
-        .map(|(at, _)| first.len() - at)
+        .map(|(cut, _)| first.len() - cut)
         .take_while(|length| {
             let of_first = first.get(first.len() - length..);
-            parts.iter().all(|part| end_of(part, *length).is_some_and(|at| part.get(at..) == of_first))
+            parts.iter().all(|part| end_of(part, *length).is_some_and(|cut| part.get(cut..) == of_first))
         })
         .filter(|length| {
-            let rest = |part: &str| end_of(part, *length).and_then(|at| part.get(head..at).map(is_name));
+            let rest = |part: &str| end_of(part, *length).and_then(|cut| part.get(head..cut).map(is_name));
             parts.iter().all(|part| rest(part) == Some(true))
         })
         .last()
@@ -294,7 +294,7 @@ fn split_names<'a>(names: &[&'a str]) -> Vec<SplitName<'a>> {
     let head = (0..shortest).take_while(|i| same(&|name| name.get(*i).map(|s| (*s).to_owned()))).count();
     let tail = (1..=shortest - head)
         .take_while(|i| {
-            same(&|name| name.len().checked_sub(*i).and_then(|at| name.get(at)).map(|s| (*s).to_owned()))
+            same(&|name| name.len().checked_sub(*i).and_then(|cut| name.get(cut)).map(|s| (*s).to_owned()))
         })
         .count();
     letters
@@ -324,8 +324,8 @@ impl SplitName<'_> {
         if !fits(&text(0, 0)) {
             return fit(&self.own.concat(), width, size);
         }
-        let most = |of: &dyn Fn(usize) -> String, all: usize| {
-            (0..=all.min(MOST_CHARACTERS)).take_while(|n| fits(&of(*n))).last().unwrap_or(0)
+        let most = |candidate: &dyn Fn(usize) -> String, all: usize| {
+            (0..=all.min(MOST_CHARACTERS)).take_while(|n| fits(&candidate(*n))).last().unwrap_or(0)
         };
         let head = most(&|n| text(n, 0), self.head.len());
         let tail = most(&|n| text(head, n), self.tail.len());

@@ -83,16 +83,16 @@ pub struct File {
 
 /// A figure could not be written.
 #[derive(Debug, thiserror::Error)]
-#[error("the figure could not be written as {}: {why}", .format.extension())]
+#[error("the figure could not be written as {}: {reason}", .format.extension())]
 pub struct ExportError {
     format: Format,
-    why: String,
+    reason: String,
     advice: Option<&'static str>,
 }
 
 impl ExportError {
-    fn new(format: Format, why: impl fmt::Display) -> Self {
-        Self { format, why: why.to_string(), advice: None }
+    fn new(format: Format, reason: impl fmt::Display) -> Self {
+        Self { format, reason: reason.to_string(), advice: None }
     }
 
     /// What to do instead, if there is an alternative.
@@ -127,25 +127,25 @@ fn latex(spec: &FigureSpec, drawing: &Drawing) -> String {
 /// without data.
 pub fn export(spec: &FigureSpec, format: Format) -> Result<File, ExportError> {
     if format.is_picture()
-        && let Some(why) = too_long_for_a_page(spec)
+        && let Some(reason) = too_long_for_a_page(spec)
     {
-        return Err(ExportError { advice: Some(LONG_TABLES), ..ExportError::new(format, why) });
+        return Err(ExportError { advice: Some(LONG_TABLES), ..ExportError::new(format, reason) });
     }
     if (format.is_picture() || format == Format::Tex)
-        && let Some((why, advice)) = refused(spec)
+        && let Some((reason, advice)) = refused(spec)
     {
-        return Err(ExportError { advice: Some(advice), ..ExportError::new(format, why) });
+        return Err(ExportError { advice: Some(advice), ..ExportError::new(format, reason) });
     }
     let toml = spec_to_toml(spec).map_err(|e| ExportError::new(format, e))?;
     let drawing = crate::draw(spec);
     if (format.is_picture() || format == Format::Tex)
-        && let Some((why, advice)) = too_high(spec, || drawing.height)
+        && let Some((reason, advice)) = too_high(spec, || drawing.height)
     {
-        return Err(ExportError { advice: Some(advice), ..ExportError::new(format, why) });
+        return Err(ExportError { advice: Some(advice), ..ExportError::new(format, reason) });
     }
     let too_large = spec_text::why_too_large(&toml);
     let mut warnings: Vec<String> =
-        too_large.map(|why| format!("this file cannot be drawn again: {why}")).into_iter().collect();
+        too_large.map(|reason| format!("this file cannot be drawn again: {reason}")).into_iter().collect();
     let bytes = match format {
         Format::Svg => {
             warnings.extend(fonts::missing_in_svg(&drawing.svg));

@@ -19,13 +19,13 @@ fn parts(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut from = 0;
     let mut letters = text.char_indices().peekable();
-    while let Some((at, c)) = letters.next() {
-        let end = at + c.len_utf8();
+    while let Some((offset, c)) = letters.next() {
+        let end = offset + c.len_utf8();
         let Some((_, next)) = letters.peek().copied() else { break };
         // A sign between numbers, as in −1:20, does not break them.
         let joins = ends_part(c) && !next.is_ascii_digit();
         let alone = stands_alone(c) || stands_alone(next);
-        if next != ' ' && (c == ' ' || alone || (joins && at > from)) {
+        if next != ' ' && (c == ' ' || alone || (joins && offset > from)) {
             parts.push(&text[from..end]);
             from = end;
         }

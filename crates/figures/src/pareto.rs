@@ -51,11 +51,11 @@ pub(crate) fn dots(data: &Pareto) -> Vec<Dot<'_>> {
 
 /// Notes about runs that are not in the plot.
 pub(crate) fn unknown(data: &Pareto) -> String {
-    let listed = |what: &str, of: &dyn Fn(&ParetoPoint) -> bool| {
+    let listed = |label: &str, is_listed: &dyn Fn(&ParetoPoint) -> bool| {
         let names: Vec<String> = data
             .points
             .iter()
-            .filter(|p| of(p))
+            .filter(|p| is_listed(p))
             .map(|p| match p.mean.filter(|_| p.cost.is_none()) {
                 Some(mean) => {
                     format!("{} ({})", full_name(&p.label), number_with_unit(data, &decimal(mean, 1)))
@@ -63,7 +63,7 @@ pub(crate) fn unknown(data: &Pareto) -> String {
                 None => full_name(&p.label),
             })
             .collect();
-        if names.is_empty() { String::new() } else { format!("{what}: {}", names.join(", ")) }
+        if names.is_empty() { String::new() } else { format!("{label}: {}", names.join(", ")) }
     };
     let parts = [
         listed("Cost unknown", &|p| p.cost.is_none()),

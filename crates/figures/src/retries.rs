@@ -117,18 +117,18 @@ fn draw_published(sheet: &Sheet, canvas: &Canvas<'_>, data: &Retries, plan: &Ret
     let (size, half) = (sheet.sizes.tick_font, 1.3 * sheet.sizes.mark);
     canvas.part("published");
     for retries in &plan.retries {
-        let here: Vec<(f64, String)> = data
+        let marks: Vec<(f64, String)> = data
             .published
             .iter()
             .zip(letters(data))
             .filter(|(p, _)| p.retries == *retries)
             .map(|(p, letter)| (y.at(p.mean), letter))
             .collect();
-        let heights: Vec<f64> = here.iter().map(|(height, _)| *height).collect();
+        let heights: Vec<f64> = marks.iter().map(|(height, _)| *height).collect();
         let (top, bottom) = (plan.top - size, plan.bottom + size);
         let places = spread(&heights, 1.1 * size, top, bottom).unwrap_or_else(|| heights.clone());
         let x = plan.x(*retries);
-        for ((height, letter), place) in here.into_iter().zip(places) {
+        for ((height, letter), place) in marks.into_iter().zip(places) {
             let left = x + 2.0 * half;
             if (place - height).abs() > 0.5 * size {
                 let pen = Pen::new(sheet.tokens.axis, sheet.sizes.edge.max(0.5));

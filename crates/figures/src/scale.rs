@@ -108,12 +108,12 @@ impl ValueAxis {
 
     fn log((low, high): (f64, f64), places: [f64; 2], most: usize) -> Self {
         // The narrowest grid of ticks for all values: 1-2-5, else powers of ten, else of a hundred, …
-        let marks = |of: &[f64], every: i32| {
+        let marks = |mantissas: &[f64], every: i32| {
             let from = ((low.log10() + 1e-9).floor() as i32).div_euclid(every) * every;
             let mut values: Vec<f64> = Vec::new();
             let mut exponent = from;
             while values.last().is_none_or(|v| *v < high * (1.0 - 1e-9)) && values.len() < 400 {
-                values.extend(of.iter().map(|m| m * 10f64.powi(exponent)));
+                values.extend(mantissas.iter().map(|m| m * 10f64.powi(exponent)));
                 exponent += every;
             }
             let begin = values.iter().rposition(|v| *v <= low * (1.0 + 1e-9)).unwrap_or(0);
@@ -135,7 +135,7 @@ impl ValueAxis {
         ];
         let values = grids
             .into_iter()
-            .map(|(of, every)| marks(of, every))
+            .map(|(mantissas, every)| marks(mantissas, every))
             .find(|v| (2..=most.max(2)).contains(&v.len()))
             .unwrap_or_else(|| vec![low, high.max(low * 10.0)]);
         let label = |v: f64| if v.abs() >= 1e6 || v < 1e-4 { power(v) } else { plain(v) };

@@ -52,11 +52,11 @@ pub(crate) fn first_failure_lines(point: &SurvivalPoint) -> Vec<String> {
 }
 
 /// The content of the figure, its run, and its number of episodes.
-fn opening(what: &str, data: &RunData, turns: u32) -> String {
+fn opening(title: &str, data: &RunData, turns: u32) -> String {
     let s = &data.summary;
     let policy = if data.policy == "default" { String::new() } else { format!(" (policy: {})", data.policy) };
     format!(
-        "{what} of {} over {}: {}, {} failed, {} censored{policy}.",
+        "{title} of {} over {}: {}, {} failed, {} censored{policy}.",
         data.name,
         counted(turns, "turn", "turns"),
         counted(s.n, "episode", "episodes"),
@@ -103,20 +103,20 @@ pub(crate) fn survival_summary(data: &RunData, turns: u32) -> String {
 /// First failures in words.
 pub(crate) fn first_failures_summary(data: &RunData, turns: u32) -> String {
     const MOST: usize = 12;
-    let listed = |of: fn(&SurvivalPoint) -> u32| {
+    let listed = |measure: fn(&SurvivalPoint) -> u32| {
         let turns: Vec<&SurvivalPoint> =
-            data.points.iter().filter(|p| p.turn <= turns && of(p) > 0).collect();
+            data.points.iter().filter(|p| p.turn <= turns && measure(p) > 0).collect();
         let mut words: Vec<String> =
-            turns.iter().take(MOST).map(|p| format!("turn {} ({})", p.turn, count(of(p)))).collect();
+            turns.iter().take(MOST).map(|p| format!("turn {} ({})", p.turn, count(measure(p)))).collect();
         if turns.len() > MOST {
             words.push(format!("{} more turns", turns.len() - MOST));
         }
         words.join(", ")
     };
     let mut sentences = vec![opening("First failures", data, turns)];
-    for (what, turns) in [("Failed at", listed(|p| p.events)), ("Censored after", listed(|p| p.censored))] {
+    for (label, turns) in [("Failed at", listed(|p| p.events)), ("Censored after", listed(|p| p.censored))] {
         if !turns.is_empty() {
-            sentences.push(format!("{what} {turns}."));
+            sentences.push(format!("{label} {turns}."));
         }
     }
     sentences.join(" ")

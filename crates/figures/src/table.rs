@@ -183,9 +183,9 @@ impl Column {
     }
 
     /// The same with the shown method: `95 % CI, bootstrap`.
-    pub fn interval_by(prefix: &str, how: &str, decimals: u8) -> [Self; 2] {
+    pub fn interval_by(prefix: &str, method: &str, decimals: u8) -> [Self; 2] {
         Self::interval(prefix, decimals)
-            .map(|column| Self { heading: column.heading.replace("CI", &format!("CI, {how}")), ..column })
+            .map(|column| Self { heading: column.heading.replace("CI", &format!("CI, {method}")), ..column })
     }
 
     /// The same column, only in files for machines.
@@ -302,34 +302,35 @@ impl Table {
     /// The table for a page, which has less room than a file for machines: numbers that are unknown in every row have no column,
     /// and a note names them.
     pub fn without_unknown(&self) -> Cow<'_, Self> {
-        let is_unknown = |at: usize| {
-            let column = &self.columns[at];
+        let is_unknown = |index: usize| {
+            let column = &self.columns[index];
             let in_interval =
-                column.interval || at.checked_sub(1).is_some_and(|before| self.columns[before].interval);
+                column.interval || index.checked_sub(1).is_some_and(|before| self.columns[before].interval);
             !matches!(column.kind, Kind::Text)
                 && column.missing == UNKNOWN
                 && !column.for_machines
                 && !in_interval
-                && self.rows.iter().all(|row| row.get(at).is_none_or(Option::is_none))
+                && self.rows.iter().all(|row| row.get(index).is_none_or(Option::is_none))
         };
         // A row or cell with its own word for missing values shows it in its columns.
         if self.rows.is_empty() || !self.absent.is_empty() || !self.absent_cells.is_empty() {
             return Cow::Borrowed(self);
         }
         let (left_out, kept): (Vec<usize>, Vec<usize>) =
-            (0..self.columns.len()).partition(|at| is_unknown(*at));
+            (0..self.columns.len()).partition(|index| is_unknown(*index));
         if left_out.is_empty() {
             return Cow::Borrowed(self);
         }
         let keep = |row: &Vec<Option<Value>>| -> Vec<Option<Value>> {
-            kept.iter().map(|at| row.get(*at).cloned().flatten()).collect()
+            kept.iter().map(|index| row.get(*index).cloned().flatten()).collect()
         };
-        let headings: Vec<&str> = left_out.iter().map(|at| self.columns[*at].heading.as_str()).collect();
+        let headings: Vec<&str> =
+            left_out.iter().map(|index| self.columns[*index].heading.as_str()).collect();
         let unknown_for_all = format!("Unknown for all: {}.", headings.join(", "));
         Cow::Owned(Self {
             name: self.name.clone(),
             title: self.title.clone(),
-            columns: kept.iter().map(|at| self.columns[*at].clone()).collect(),
+            columns: kept.iter().map(|index| self.columns[*index].clone()).collect(),
             rows: self.rows.iter().map(keep).collect(),
             notes: std::iter::once(unknown_for_all).chain(self.notes.iter().cloned()).collect(),
             absent: BTreeMap::new(),

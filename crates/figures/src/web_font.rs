@@ -79,9 +79,9 @@ impl<'a> Outlines<'a> {
         let (glyf, loca, head) = (table(b"glyf")?, table(b"loca")?, table(b"head")?);
         let long = *head.get(51)? == 1;
         let places = if long {
-            loca.chunks_exact(4).map(|at| u32::from_be_bytes([at[0], at[1], at[2], at[3]]) as usize).collect()
+            loca.chunks_exact(4).map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]) as usize).collect()
         } else {
-            loca.chunks_exact(2).map(|at| usize::from(u16::from_be_bytes([at[0], at[1]])) * 2).collect()
+            loca.chunks_exact(2).map(|b| usize::from(u16::from_be_bytes([b[0], b[1]])) * 2).collect()
         };
         Some(Self { glyf, places })
     }
@@ -91,8 +91,8 @@ impl<'a> Outlines<'a> {
     }
 
     fn outline(&self, glyph: usize) -> &'a [u8] {
-        let at = |i: usize| self.places.get(i).copied();
-        at(glyph).zip(at(glyph + 1)).and_then(|(from, to)| self.glyf.get(from..to)).unwrap_or_default()
+        let place = |i: usize| self.places.get(i).copied();
+        place(glyph).zip(place(glyph + 1)).and_then(|(from, to)| self.glyf.get(from..to)).unwrap_or_default()
     }
 
     /// The components of a glyph (OpenType, "Composite Glyph Description").

@@ -287,9 +287,9 @@ fn where_nobody_was_ever_at_risk_the_caption_names_no_turn_at_which_someone_was(
 /// The row of the job `failures-k1` began with 7 beside "7/8", and nothing said why.
 #[test]
 fn episodes_that_were_never_at_risk_are_said_where_n_counts_them() {
-    let lost = |mut runs: Vec<figures::SeriesData>, at: usize| {
-        runs[at].summary.n += 1;
-        runs[at].summary.censored += 1;
+    let lost = |mut runs: Vec<figures::SeriesData>, index: usize| {
+        runs[index].summary.n += 1;
+        runs[index].summary.censored += 1;
         runs
     };
     let caption_of = |figure: Figure| caption(&FigureSpec::new(figure, Layout::print(486.0), Theme::Print));
@@ -302,13 +302,13 @@ fn episodes_that_were_never_at_risk_are_said_where_n_counts_them() {
     for figure in [many::survival(lost(runs(), 1), 12), many::first_failures(lost(runs(), 1))] {
         let text = caption_of(figure);
         let ended = format!("1 of 21 episodes of {name} ended before the verdict of turn 1");
-        let why = format!("{ended}: it counts in n, and is never at risk.");
-        assert!(text.contains(&why), "{text}");
+        let note = format!("{ended}: it counts in n, and is never at risk.");
+        assert!(text.contains(&note), "{text}");
     }
     let all = (0..5).fold(many::runs(5, 20, 12), lost);
     let text = caption_of(many::survival(all, 12));
-    let why = "5 of 105 episodes of 5 runs ended before the verdict of turn 1: they count in n, and are never at risk.";
-    assert!(text.contains(why), "{text}");
+    let note = "5 of 105 episodes of 5 runs ended before the verdict of turn 1: they count in n, and are never at risk.";
+    assert!(text.contains(note), "{text}");
 }
 
 #[test]

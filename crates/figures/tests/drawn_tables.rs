@@ -187,7 +187,8 @@ fn a_table_without_rows_or_columns_is_one_all_the_same() {
 fn a_table_in_greys_has_greys_only_and_its_caption_has_its_title() {
     let spec = FigureSpec { theme: Theme::Grey, ..spec(tables::odd(20), "icml") };
     let svg = draw(&spec).svg;
-    let colors: BTreeSet<&str> = svg.match_indices("=\"#").map(|(at, _)| &svg[at + 3..at + 9]).collect();
+    let colors: BTreeSet<&str> =
+        svg.match_indices("=\"#").map(|(offset, _)| &svg[offset + 3..offset + 9]).collect();
     assert!(colors.iter().all(|c| c[..2] == c[2..4] && c[2..4] == c[4..]), "{colors:?}");
     assert_eq!(caption(&spec), "Odd <names> & \"signs\". Made with Stamina Lab 0.1.0.");
     let again = spec_in(&export(&spec, Format::Svg).unwrap().bytes).unwrap();

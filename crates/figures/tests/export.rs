@@ -332,8 +332,8 @@ fn a_spec_that_would_take_gigabytes_is_not_parsed() {
 /// A figure of survival curves.
 fn curves(runs: usize, turns: u32) -> FigureSpec {
     let observed = cases::many::episodes(7, 60, turns, 0.001, 0.0005);
-    let label = |at: usize| cases::many::label(&format!("harness {at} · model"));
-    let series = (0..runs).map(|at| cases::many::series(label(at), &observed, turns)).collect();
+    let label = |index: usize| cases::many::label(&format!("harness {index} · model"));
+    let series = (0..runs).map(|index| cases::many::series(label(index), &observed, turns)).collect();
     spec(cases::many::survival(series, turns))
 }
 

@@ -54,18 +54,18 @@ fn document(
     specs: Vec<(String, FigureSpec)>,
 ) -> (PathBuf, Vec<Page>) {
     let (mut body, mut pages) = (String::new(), Vec::new());
-    for (at, (of, spec)) in specs.into_iter().enumerate() {
+    for (index, (title, spec)) in specs.into_iter().enumerate() {
         let file = match export(&spec, Format::Tex) {
             Ok(file) => file,
             // What does not fit is said, and nothing is written.
             Err(error) => {
-                assert!(error.advice().is_some(), "{of}: {error}");
+                assert!(error.advice().is_some(), "{title}: {error}");
                 continue;
             }
         };
-        fs::write(folder.join(format!("{name}-{at}.tex")), file.bytes).unwrap();
-        body.push_str(&format!("\\onpage{{{name}-{at}}}\n"));
-        pages.push(Page { name: of, drawing: draw(&spec) });
+        fs::write(folder.join(format!("{name}-{index}.tex")), file.bytes).unwrap();
+        body.push_str(&format!("\\onpage{{{name}-{index}}}\n"));
+        pages.push(Page { name: title, drawing: draw(&spec) });
     }
     let document = format!(
         "\\documentclass[10pt]{{article}}\n\\usepackage{{pgf}}\n{preamble}\n\\newbox\\picture\n\\hfuzz=0pt\n\
@@ -214,8 +214,8 @@ fn every_kind_of(venues: &[&str]) {
         .filter(|preset| venues.contains(&preset.name().split(':').next().unwrap()))
         .collect();
     assert_eq!(presets.len(), 2 * venues.len(), "each venue has two widths");
-    let specs = presets.iter().enumerate().flat_map(|(at, preset)| {
-        let is_meant = move |kind: usize| kinds::is_every_way() || (at + kind).is_multiple_of(3);
+    let specs = presets.iter().enumerate().flat_map(|(index, preset)| {
+        let is_meant = move |kind: usize| kinds::is_every_way() || (index + kind).is_multiple_of(3);
         kinds().into_iter().enumerate().filter(move |(kind, _)| is_meant(*kind)).map(
             move |(_, (name, figure))| {
                 let spec = FigureSpec::new(figure, preset.layout(), Theme::Print);
@@ -224,9 +224,9 @@ fn every_kind_of(venues: &[&str]) {
         )
     });
     let specs: Vec<(String, FigureSpec)> = specs.collect();
-    let asked = specs.len();
+    let spec_count = specs.len();
     let (pdf, pages) = document(folder.path(), venues[0], "", specs);
-    assert!(pages.len() + presets.len() >= asked, "{} of {asked} were written", pages.len());
+    assert!(pages.len() + presets.len() >= spec_count, "{} of {spec_count} were written", pages.len());
     let words = words(&pdf);
     assert_eq!(words.len(), pages.len());
     for (page, words) in pages.iter().zip(&words) {
@@ -261,8 +261,8 @@ fn the_shapes_of_a_latex_picture_are_those_of_the_drawing() {
     }
     let folder = tempfile::tempdir().unwrap();
     // In `npm test` each kind at one of two widths.
-    let specs = ["icml", "neurips"].into_iter().enumerate().flat_map(|(at, preset)| {
-        let is_meant = move |kind: usize| kinds::is_every_way() || kind % 2 == at;
+    let specs = ["icml", "neurips"].into_iter().enumerate().flat_map(|(index, preset)| {
+        let is_meant = move |kind: usize| kinds::is_every_way() || kind % 2 == index;
         kinds()
             .into_iter()
             .enumerate()
@@ -273,8 +273,8 @@ fn the_shapes_of_a_latex_picture_are_those_of_the_drawing() {
     let specs = specs.chain([("matrix-grey".to_owned(), grey)]).collect();
     // The letters of LaTeX are others, so that only what is not text can be compared.
     let (pdf, pages) = document(folder.path(), "shapes", "\\newcommand\\staminatext[8]{}", specs);
-    for (at, Page { name, drawing }) in pages.iter().enumerate() {
-        let ppm = painted(&pdf, at + 1);
+    for (index, Page { name, drawing }) in pages.iter().enumerate() {
+        let ppm = painted(&pdf, index + 1);
         let (by_latex, ours) = (Picture::of_ppm(&ppm), shapes(drawing));
         let ours = Picture::of_pixmap(&ours);
         assert!(by_latex.width.abs_diff(ours.width) <= 1, "{name}");

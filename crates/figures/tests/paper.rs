@@ -21,8 +21,8 @@ use crate::papers::{Picture, compile, compile_as, difference, have, output_of, p
 /// than fit a page of a narrow column. In `npm test` each kind has one of the three, the next kind the next.
 fn in_presets() -> Vec<(&'static str, Figure, &'static str)> {
     let presets = ["icml", "neurips", "acl:full"];
-    let of_kind = |(at, (name, figure)): (usize, (&'static str, Figure))| {
-        let meant = if kinds::is_every_way() { &presets[..] } else { &presets[at % 3..=at % 3] };
+    let of_kind = |(index, (name, figure)): (usize, (&'static str, Figure))| {
+        let meant = if kinds::is_every_way() { &presets[..] } else { &presets[index % 3..=index % 3] };
         meant.iter().map(|preset| (name, figure.clone(), *preset)).collect::<Vec<_>>()
     };
     kinds::all().into_iter().enumerate().flat_map(of_kind).collect()

@@ -78,16 +78,16 @@ fn by_kernel(_: &OwnedFd, _: &Path, _: OFlags, _: Mode) -> rustix::io::Result<Ow
 /// below it may not.
 pub fn resolved(path: &Path) -> PathBuf {
     let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut there = whole.as_path();
+    let mut ancestor = whole.as_path();
     let mut rest = Vec::new();
     loop {
-        if let Ok(real) = there.canonicalize() {
+        if let Ok(real) = ancestor.canonicalize() {
             return rest.iter().rev().fold(real, |path, name| path.join(name));
         }
-        match (there.parent(), there.file_name()) {
+        match (ancestor.parent(), ancestor.file_name()) {
             (Some(parent), Some(name)) => {
                 rest.push(name.to_owned());
-                there = parent;
+                ancestor = parent;
             }
             _ => return whole,
         }
@@ -285,8 +285,8 @@ fn set_entry_mode(folder: &OwnedFd, name: &OsStr, _: FileType, mode: Mode) -> io
 }
 
 /// Renames an entry. A link at either name is the entry itself, not what it leads to.
-pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    let ((old_folder, old), (new_folder, new)) = (in_folder(from)?, in_folder(to)?);
+pub fn rename(old_path: &Path, new_path: &Path) -> io::Result<()> {
+    let ((old_folder, old), (new_folder, new)) = (in_folder(old_path)?, in_folder(new_path)?);
     Ok(fs::renameat(old_folder, old, new_folder, new)?)
 }
 
@@ -349,22 +349,22 @@ mod tests {
     fn a_file_with_another_name_is_read_and_not_written() {
         let room = tempfile::tempdir().unwrap();
         let folder = resolved(room.path());
-        let (theirs, ours) = (folder.join("theirs"), folder.join("ours"));
-        std::fs::write(&theirs, "theirs").unwrap();
-        std::fs::hard_link(&theirs, &ours).unwrap();
+        let (other_file, own_link) = (folder.join("theirs"), folder.join("ours"));
+        std::fs::write(&other_file, "theirs").unwrap();
+        std::fs::hard_link(&other_file, &own_link).unwrap();
         let all = [
             OFlags::WRONLY | OFlags::TRUNC,
             OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC,
             OFlags::RDWR | OFlags::APPEND | OFlags::CREATE,
         ];
         for flags in all {
-            let refused = open_file(&ours, flags).unwrap_err();
+            let refused = open_file(&own_link, flags).unwrap_err();
             assert!(refused.to_string().contains("hard link"), "{refused}");
         }
-        assert_eq!(read_file(&ours, 10).unwrap(), b"theirs");
-        std::fs::remove_file(&theirs).unwrap();
-        drop(open_file(&ours, OFlags::WRONLY | OFlags::TRUNC).unwrap());
-        assert_eq!(read_file(&ours, 10).unwrap(), b"");
+        assert_eq!(read_file(&own_link, 10).unwrap(), b"theirs");
+        std::fs::remove_file(&other_file).unwrap();
+        drop(open_file(&own_link, OFlags::WRONLY | OFlags::TRUNC).unwrap());
+        assert_eq!(read_file(&own_link, 10).unwrap(), b"");
     }
 
     #[test]

@@ -40,15 +40,15 @@ static OVERDUE: LazyLock<Mutex<HashMap<PathBuf, usize>>> = LazyLock::new(Mutex::
 /// it has none yet, or where too many questions are open; any other kind where no thread can be started, or the question panics.
 pub fn within_limit<T: Send + 'static>(
     place: &Path,
-    ask: impl FnOnce() -> T + Send + 'static,
+    question: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
-    ask_within(LIMIT, place, ask)
+    ask_within(LIMIT, place, question)
 }
 
 fn ask_within<T: Send + 'static>(
     limit: Duration,
     place: &Path,
-    ask: impl FnOnce() -> T + Send + 'static,
+    question: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<T> {
     {
         // What lies below a place that does not answer does not answer either.
@@ -66,7 +66,7 @@ fn ask_within<T: Send + 'static>(
     let is_overdue = Arc::clone(&open.is_overdue);
     hand_over(Box::new(move || {
         // The answer comes first, then the place is free again; also where the question panics.
-        let value = std::panic::catch_unwind(std::panic::AssertUnwindSafe(ask));
+        let value = std::panic::catch_unwind(std::panic::AssertUnwindSafe(question));
         if let Ok(value) = value {
             let _ = answer.send(value);
         }

@@ -26,12 +26,12 @@ pub enum ReadError {
     #[error("The zip entry is damaged: {0}")]
     Damaged(String),
     /// Not what the reader expects: JSON, text, …
-    #[error("{what}")]
+    #[error("{message}")]
     Malformed {
         /// Warning code, such as `json.truncated`.
         code: &'static str,
         /// What is wrong and where.
-        what: String,
+        message: String,
     },
     /// The system says no.
     #[error("The file cannot be read: {0}")]
@@ -52,8 +52,8 @@ impl ReadError {
         }
     }
 
-    pub(super) fn malformed(code: &'static str, what: impl Into<String>) -> Self {
-        Self::Malformed { code, what: what.into() }
+    pub(super) fn malformed(code: &'static str, message: impl Into<String>) -> Self {
+        Self::Malformed { code, message: message.into() }
     }
 }
 
@@ -63,8 +63,8 @@ impl ReadError {
 pub(super) struct Damage(pub(super) String);
 
 impl Damage {
-    pub(super) fn error(what: impl Into<String>) -> io::Error {
-        io::Error::new(io::ErrorKind::InvalidData, Self(what.into()))
+    pub(super) fn error(message: impl Into<String>) -> io::Error {
+        io::Error::new(io::ErrorKind::InvalidData, Self(message.into()))
     }
 }
 

@@ -401,9 +401,9 @@ impl Tree {
 
     fn note_findings(&self, path: &str, findings: &tolerant::Findings) {
         if !findings.is_empty() {
-            let what =
+            let message =
                 format!("It is no strict JSON: {findings}. Everything else in it is read as it stands.");
-            self.warnings.add(Warning::repaired(path, "json.not_strict", what));
+            self.warnings.add(Warning::repaired(path, "json.not_strict", message));
         }
     }
 }

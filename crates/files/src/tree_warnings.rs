@@ -105,14 +105,14 @@ mod tests {
             warnings
         };
         let count = MOST_WARNINGS + 10;
-        let (there, back) = (met(&mut (0..count)), met(&mut (0..count).rev()));
-        let (listed, beyond) = there.met().without(&MetWarnings::default());
+        let (forward, backward) = (met(&mut (0..count)), met(&mut (0..count).rev()));
+        let (listed, beyond) = forward.met().without(&MetWarnings::default());
         assert_eq!((listed.len(), listed.last()), (MOST_WARNINGS, Some(&link(MOST_WARNINGS - 1))));
         assert_eq!(beyond, WarningCounts { notes: 10, repairs: 0, warnings: 1 });
-        assert_eq!(back.met().without(&MetWarnings::default()), (listed, beyond));
-        assert_eq!(there.all().last().map(|entry| entry.code.as_str()), Some("warnings.too_many"));
+        assert_eq!(backward.met().without(&MetWarnings::default()), (listed, beyond));
+        assert_eq!(forward.all().last().map(|entry| entry.code.as_str()), Some("warnings.too_many"));
         // What another tree met of the same is nothing new.
-        let (new, beyond) = back.met().without(&there.met());
+        let (new, beyond) = backward.met().without(&forward.met());
         assert_eq!((new, beyond), (Vec::new(), WarningCounts::default()));
     }
 }

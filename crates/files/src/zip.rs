@@ -202,11 +202,11 @@ impl Index {
         warnings: &TreeWarnings,
     ) -> ControlFlow<()> {
         if self.memory > self.limits.index {
-            let what = format!(
+            let message = format!(
                 "The zip's list of contents takes more than {} bytes of memory. The other entries are left out",
                 self.limits.index
             );
-            warnings.skipped("", "zip.too_many", &what);
+            warnings.skipped("", "zip.too_many", &message);
             return ControlFlow::Break(());
         }
         self.put(header, place, warnings);
@@ -217,8 +217,8 @@ impl Index {
         let Some(path) = good_name(header, warnings).filter(|path| !path.is_empty()) else { return };
         let item = match self.check(header, place) {
             Ok(item) => item,
-            Err((code, why)) => {
-                warnings.skipped(&path, code, &format!("{why}. It is left out"));
+            Err((code, reason)) => {
+                warnings.skipped(&path, code, &format!("{reason}. It is left out"));
                 return;
             }
         };
@@ -249,7 +249,7 @@ impl Index {
 
     /// What the entry is, or the code and the reason why it is not taken.
     fn check(&self, header: &ZipFileHeaderRecord<'_>, place: Place) -> Result<Item, (&'static str, String)> {
-        let refuse = |code, why: &str| Err((code, why.to_owned()));
+        let refuse = |code, reason: &str| Err((code, reason.to_owned()));
         let file_type = unix_file_type(header);
         match file_type {
             0 | REGULAR | FOLDER => {}
@@ -264,8 +264,8 @@ impl Index {
         }
         let method = header.compression_method();
         if method != CompressionMethod::STORE && method != CompressionMethod::DEFLATE {
-            let why = format!("The zip entry is packed with {method}; stored and deflated ones are read");
-            return Err(("zip.method", why));
+            let reason = format!("The zip entry is packed with {method}; stored and deflated ones are read");
+            return Err(("zip.method", reason));
         }
         match place {
             Place::Own => {}
@@ -282,18 +282,18 @@ impl Index {
         let (size, limits) = (header.uncompressed_size_hint(), self.limits);
         let ratio = size / header.compressed_size_hint().max(1);
         if size > limits.ratio_from && ratio > limits.ratio {
-            let why = format!(
+            let reason = format!(
                 "The zip entry unpacks to {size} bytes, {ratio} times its packed size; up to {} times is read",
                 limits.ratio
             );
-            return Err(("zip.bomb", why));
+            return Err(("zip.bomb", reason));
         }
         if self.total.saturating_add(size) > limits.total {
-            let why = format!(
+            let reason = format!(
                 "With this entry of {size} bytes the zip would unpack to more than {} bytes",
                 limits.total
             );
-            return Err(("zip.too_large", why));
+            return Err(("zip.too_large", reason));
         }
         Ok(Item::File(FileItem { way: header.wayfinder(), method, crc: header.crc32() }))
     }
@@ -334,8 +334,8 @@ fn each_header(
     for number in 0.. {
         match entries.next_entry() {
             Ok(Some(_)) if number == limits.entries => {
-                let what = format!("The zip has more than {number} entries. The others are left out");
-                warnings.skipped("", "zip.too_many", &what);
+                let message = format!("The zip has more than {number} entries. The others are left out");
+                warnings.skipped("", "zip.too_many", &message);
                 return;
             }
             Ok(Some(header)) => {
@@ -345,10 +345,10 @@ fn each_header(
             }
             Ok(None) => return,
             Err(error) => {
-                let what = format!(
+                let message = format!(
                     "The zip's list of contents breaks off after {number} entries: {error}. What comes after is left out"
                 );
-                warnings.skipped("", "zip.damaged", &what);
+                warnings.skipped("", "zip.damaged", &message);
                 return;
             }
         }
@@ -387,8 +387,8 @@ fn good_name(header: &ZipFileHeaderRecord<'_>, warnings: &TreeWarnings) -> Optio
     let raw = header.file_path();
     let raw: &[u8] = raw.as_ref();
     let shown = || String::from_utf8_lossy(&raw[..raw.len().min(300)]).into_owned();
-    let bad = |why: &str| {
-        warnings.skipped(&shown(), "zip.name", &format!("{why}. The zip entry is left out"));
+    let bad = |reason: &str| {
+        warnings.skipped(&shown(), "zip.name", &format!("{reason}. The zip entry is left out"));
         None
     };
     let Ok(name) = std::str::from_utf8(raw) else {

@@ -68,7 +68,7 @@ impl<W: Write> ZipWriter<W> {
     }
 
     /// Takes the next `entry.length` bytes as a packed entry.
-    pub fn put(&mut self, path: &str, entry: &PackedEntry, from: &mut dyn Read) -> io::Result<()> {
+    pub fn put(&mut self, path: &str, entry: &PackedEntry, content: &mut dyn Read) -> io::Result<()> {
         let (mut out, _) = self
             .zip
             .new_file(path)
@@ -76,7 +76,7 @@ impl<W: Write> ZipWriter<W> {
             .unix_permissions(0o644)
             .start()
             .map_err(io::Error::other)?;
-        if io::copy(&mut from.take(entry.length), &mut out)? != entry.length {
+        if io::copy(&mut content.take(entry.length), &mut out)? != entry.length {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, format!("{path} was cut short")));
         }
         out.finish(DataDescriptorOutput::new(entry.crc, entry.size)).map_err(io::Error::other)?;

@@ -97,20 +97,20 @@ pub async fn abilities(
     let endpoint = Endpoint::new(base_url, key.clone(), None).map_err(|error| {
         UnusableEndpoint::new(crate::error::EndpointProblem::Address, error.to_string(), route)
     })?;
-    let asked = ModelProbe { endpoint, route, model: own_model.as_deref().unwrap_or(model) };
+    let probe = ModelProbe { endpoint, route, model: own_model.as_deref().unwrap_or(model) };
     let mut found = known;
     if [found.streams, found.usage_in_stream, found.cached].iter().any(|known| *known != Some(true)) {
-        let Stream { streams, usage, mut cached } = asked.stream().await;
+        let Stream { streams, usage, mut cached } = probe.stream().await;
         if cached == Some(false) && found.cached != Some(true) {
             // vLLM and SGLang tell cached tokens where there are some, as of a prompt that comes again.
-            cached = asked.stream().await.cached;
+            cached = probe.stream().await.cached;
         }
         found.streams = merged(found.streams, streams);
         found.usage_in_stream = merged(found.usage_in_stream, usage);
         found.cached = merged(found.cached, cached);
     }
     if found.tools != Some(true) {
-        match asked.tools().await {
+        match probe.tools().await {
             Tools::Unknown => {}
             Tools::Called => {
                 (found.tools, found.tools_refused, found.tools_uncalled) = (Some(true), None, false);
@@ -118,13 +118,14 @@ pub async fn abilities(
             Tools::Uncalled => {
                 (found.tools, found.tools_refused, found.tools_uncalled) = (None, None, true);
             }
-            Tools::Refused(why) => {
-                (found.tools, found.tools_refused, found.tools_uncalled) = (Some(false), Some(why), false);
+            Tools::Refused(message) => {
+                (found.tools, found.tools_refused, found.tools_uncalled) =
+                    (Some(false), Some(message), false);
             }
         }
     }
     if found.json_schema != Some(true) && route != Route::Messages {
-        found.json_schema = merged(found.json_schema, asked.schema().await);
+        found.json_schema = merged(found.json_schema, probe.schema().await);
     }
     Ok(found)
 }
@@ -177,7 +178,7 @@ impl ModelProbe<'_> {
     async fn ask_with_thoughts(&self, prompt: &str, fields: &Value) -> Option<Answer> {
         let first = self.ask(prompt, fields).await?;
         let is_thinking = first.status.is_success()
-            && answer(self.route, &first.text).is_some_and(|said| said.is_thinking());
+            && answer(self.route, &first.text).is_some_and(|parsed| parsed.is_thinking());
         if !is_thinking {
             return Some(first);
         }
@@ -212,12 +213,12 @@ impl ModelProbe<'_> {
         // The usage comes last: of an answer that broke off it is not known whether it would have come.
         let is_sound = is_whole && !meter.breaks_off() && meter.flaw().is_none();
         let tally = meter.tally();
-        let tells = tally.is_complete();
+        let has_usage = tally.is_complete();
         let answers = is_stream || answer(self.route, &text).is_some();
         Stream {
             streams: answers.then_some(is_stream),
-            usage: (is_stream && (tells || is_sound)).then_some(tells),
-            cached: (tells && is_sound).then_some(tally.tokens.cached.is_some()),
+            usage: (is_stream && (has_usage || is_sound)).then_some(has_usage),
+            cached: (has_usage && is_sound).then_some(tally.tokens.cached.is_some()),
         }
     }
 

@@ -55,13 +55,13 @@ pub async fn check_endpoint(
     let Upstream::Http { base_url, key, model: own_model } = upstream else {
         return Ok(UsableEndpoint { latency: Duration::ZERO, reports_usage: true });
     };
-    let invalid_address = |why: String| UnusableEndpoint {
+    let invalid_address = |message: String| UnusableEndpoint {
         problem: EndpointProblem::Address,
-        message: why,
+        message,
         hint: "Set the address to https://host, with a path if it has one.".to_owned(),
     };
     let base = BaseUrl::parse(base_url)
-        .map_err(|why| invalid_address(format!("The address of the endpoint is invalid: {why}")))?;
+        .map_err(|reason| invalid_address(format!("The address of the endpoint is invalid: {reason}")))?;
     let endpoint =
         Endpoint::new(base_url, key.clone(), None).map_err(|error| invalid_address(error.to_string()))?;
     let model = own_model.as_deref().unwrap_or(model);

@@ -52,16 +52,16 @@ pub enum KeyError {
         name: String,
     },
     /// No keychain answers.
-    #[error("No keychain answers ({why}). Put the key into an environment variable and name that instead")]
+    #[error("No keychain answers ({reason}). Put the key into an environment variable and name that instead")]
     NoKeychain {
         /// Why.
-        why: String,
+        reason: String,
     },
     /// The key or its name is invalid.
-    #[error("{why}")]
+    #[error("{reason}")]
     Invalid {
         /// Why.
-        why: String,
+        reason: String,
     },
 }
 
@@ -84,7 +84,7 @@ pub fn find(source: &KeySource) -> Result<Option<Secret>, KeyError> {
 pub fn store(name: &str, key: &Secret) -> Result<(), KeyError> {
     let key = key.clone();
     if key.reveal().is_empty() || key.reveal().contains(char::is_control) {
-        return Err(KeyError::Invalid { why: "A key is one line of text and not empty".to_owned() });
+        return Err(KeyError::Invalid { reason: "A key is one line of text and not empty".to_owned() });
     }
     with_entry(name, move |entry| entry.set_password(key.reveal()))
 }
@@ -100,7 +100,7 @@ fn with_entry<T: Send + 'static>(
     act: impl FnOnce(&Entry) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, KeyError> {
     if name.trim().is_empty() {
-        return Err(KeyError::Invalid { why: "A key in the keychain has a name".to_owned() });
+        return Err(KeyError::Invalid { reason: "A key in the keychain has a name".to_owned() });
     }
     let (answer, answered) = sync_channel(1);
     let entry_name = name.to_owned();
@@ -114,18 +114,18 @@ fn with_entry<T: Send + 'static>(
             // The caller may have stopped waiting.
             let _ = answer.send(result);
         })
-        .map_err(|error| KeyError::NoKeychain { why: error.to_string() })?;
+        .map_err(|error| KeyError::NoKeychain { reason: error.to_string() })?;
     match answered.recv_timeout(PATIENCE) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(Error::NoEntry)) => Err(KeyError::NotStored { name: name.to_owned() }),
-        Ok(Err(Error::Invalid(_, why))) => Err(KeyError::NoKeychain { why }),
+        Ok(Err(Error::Invalid(_, reason))) => Err(KeyError::NoKeychain { reason }),
         // Some of these errors contain the secret, so only their kind is reported.
-        Ok(Err(error)) => Err(KeyError::NoKeychain { why: kind(&error).to_owned() }),
+        Ok(Err(error)) => Err(KeyError::NoKeychain { reason: kind(&error).to_owned() }),
         Err(RecvTimeoutError::Timeout) => {
-            Err(KeyError::NoKeychain { why: format!("it did not answer for {} s", PATIENCE.as_secs()) })
+            Err(KeyError::NoKeychain { reason: format!("it did not answer for {} s", PATIENCE.as_secs()) })
         }
         Err(RecvTimeoutError::Disconnected) => {
-            Err(KeyError::NoKeychain { why: "the thread that asks it failed".to_owned() })
+            Err(KeyError::NoKeychain { reason: "the thread that asks it failed".to_owned() })
         }
     }
 }

@@ -128,12 +128,12 @@ pub async fn list_models(
     key: Option<Secret>,
     patience: Duration,
 ) -> Result<ModelList, UnusableEndpoint> {
-    let invalid = |why: String| problem(EndpointProblem::Address, why);
+    let invalid = |message: String| problem(EndpointProblem::Address, message);
     let base = BaseUrl::parse(base_url)
-        .map_err(|why| invalid(format!("The address of the endpoint is invalid: {why}")))?;
+        .map_err(|reason| invalid(format!("The address of the endpoint is invalid: {reason}")))?;
     let endpoint = Endpoint::new(base_url, key.clone(), None).map_err(|error| invalid(error.to_string()))?;
-    let asked = ListRequest { endpoint, host: base.host.clone(), patience };
-    let body = asked.list().await.map_err(|error| UnusableEndpoint {
+    let request = ListRequest { endpoint, host: base.host.clone(), patience };
+    let body = request.list().await.map_err(|error| UnusableEndpoint {
         message: key.as_ref().map_or(error.message.clone(), |key| key.scrub(&error.message)),
         ..error
     })?;
@@ -143,7 +143,7 @@ pub async fn list_models(
     // It may be large, and others are asked for.
     drop(body);
     if base.has_own_paths() {
-        asked.add_contexts(&mut list, &of_llama_cpp).await;
+        request.add_contexts(&mut list, &of_llama_cpp).await;
     }
     Ok(list)
 }
@@ -170,8 +170,8 @@ impl ListRequest {
         let answer = tokio::time::timeout(self.patience, self.send(Method::GET, "/v1/models", None)).await;
         let (status, text) = match answer {
             Ok(Ok(answer)) => answer,
-            Ok(Err((kind, why))) => {
-                return Err(problem(kind, format!("{host} does not list its models: {why}")));
+            Ok(Err((kind, reason))) => {
+                return Err(problem(kind, format!("{host} does not list its models: {reason}")));
             }
             Err(_) => {
                 let message = format!("{host} did not answer for {} s", self.patience.as_secs());
@@ -185,8 +185,8 @@ impl ListRequest {
                 format!("{host} answered /v1/models with more than {MOST_VALUES} values"),
             )),
             200..300 => serde_json::from_str(&text).map_err(|_| {
-                let what = if text.trim_start().starts_with('<') { "a web page" } else { "no JSON" };
-                problem(EndpointProblem::Api, format!("{host} answered /v1/models with {what}"))
+                let content = if text.trim_start().starts_with('<') { "a web page" } else { "no JSON" };
+                problem(EndpointProblem::Api, format!("{host} answered /v1/models with {content}"))
             }),
             300..=399 => Err(problem(
                 EndpointProblem::Address,
@@ -220,7 +220,7 @@ impl ListRequest {
         };
         let Reply { status, body, .. } =
             self.endpoint.send(&request).await.map_err(|error| (error.problem, error.message))?;
-        let text = read(body).await.map_err(|why| (EndpointProblem::Api, why))?;
+        let text = read(body).await.map_err(|reason| (EndpointProblem::Api, reason))?;
         Ok((status, text))
     }
 

@@ -200,8 +200,8 @@ fn has_short_names(key: &AttemptKey, at: &str) -> bool {
     key.episode.len() <= LONGEST_WORD && at.len() <= LONGEST_WORD
 }
 
-fn not_a_log(why: &str) -> std::io::Error {
-    std::io::Error::new(std::io::ErrorKind::InvalidData, format!("it is not a log of requests: {why}"))
+fn not_a_log(reason: &str) -> std::io::Error {
+    std::io::Error::new(std::io::ErrorKind::InvalidData, format!("it is not a log of requests: {reason}"))
 }
 
 impl LogTotals {

@@ -198,13 +198,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("prices.toml");
         std::fs::write(&file, format!("{TABLE}#{}", "x".repeat(1 << 20))).unwrap();
-        let why = PriceTable::load(&file).unwrap_err().to_string();
-        assert!(why.contains("prices.toml") && why.contains("1048576 bytes"), "{why}");
+        let error = PriceTable::load(&file).unwrap_err().to_string();
+        assert!(error.contains("prices.toml") && error.contains("1048576 bytes"), "{error}");
         // It has no end.
         std::fs::remove_file(&file).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
-        let why = PriceTable::load(&file).unwrap_err().to_string();
-        assert!(why.contains("prices.toml") && why.contains("regular file"), "{why}");
+        let error = PriceTable::load(&file).unwrap_err().to_string();
+        assert!(error.contains("prices.toml") && error.contains("regular file"), "{error}");
         // A link to a table is a table.
         let linked = folder.path().join("table.toml");
         std::fs::write(&linked, TABLE).unwrap();

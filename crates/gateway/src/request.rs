@@ -113,8 +113,8 @@ pub(crate) fn prepare(
     let options = field_named("stream_options")
         .and_then(|raw| serde_json::from_str::<serde_json::Map<_, _>>(raw.get()).ok())
         .unwrap_or_default();
-    let asks = options.get("include_usage").and_then(serde_json::Value::as_bool) == Some(true);
-    let hides_usage = kind == RequestKind::Model(Route::ChatCompletions) && streams && !asks;
+    let wants_usage = options.get("include_usage").and_then(serde_json::Value::as_bool) == Some(true);
+    let hides_usage = kind == RequestKind::Model(Route::ChatCompletions) && streams && !wants_usage;
     let longest_answer = ["max_tokens", "max_completion_tokens", "max_output_tokens"]
         .iter()
         .filter_map(|name| serde_json::from_str(field_named(name)?.get()).ok())
@@ -318,10 +318,10 @@ mod tests {
 
     #[test]
     fn no_answer_is_made_in_the_background() {
-        let asked = r#"{"model":"m","background":true,"input":"x"}"#;
-        let (body, _) = prepared(asked, RequestKind::Model(Route::Responses), None);
+        let original = r#"{"model":"m","background":true,"input":"x"}"#;
+        let (body, _) = prepared(original, RequestKind::Model(Route::Responses), None);
         assert_eq!(body, r#"{"model":"m","background":false,"input":"x"}"#);
-        assert_eq!(prepared(asked, CHAT, None).0, asked);
+        assert_eq!(prepared(original, CHAT, None).0, original);
         let (body, _) = prepared(r#"{"Bac\u212aground":1}"#, RequestKind::Model(Route::Responses), None);
         assert!(body.ends_with(":false}"), "{body}");
     }

@@ -13,8 +13,8 @@ use crate::settings::Retry;
 const LONGEST_ASKED: Duration = Duration::from_mins(10);
 
 /// Whether another try is possible after try number `tries` (from 1), where the endpoint asks for this wait.
-pub(crate) fn next_try(retry: &Retry, tries: u32, asked: Option<Duration>) -> NextTry {
-    if asked.is_some_and(|asked| asked > LONGEST_ASKED) {
+pub(crate) fn next_try(retry: &Retry, tries: u32, requested: Option<Duration>) -> NextTry {
+    if requested.is_some_and(|wait| wait > LONGEST_ASKED) {
         NextTry::WaitTooLong
     } else if tries >= retry.tries {
         NextTry::NoneLeft
@@ -25,14 +25,14 @@ pub(crate) fn next_try(retry: &Retry, tries: u32, asked: Option<Duration>) -> Ne
 
 /// The wait after try number `tries` (from 1). It doubles each time up to the longest; half of it is generated from `seed`. A
 /// longer wait that the endpoint asks for replaces it.
-pub(crate) fn wait(retry: &Retry, tries: u32, seed: u64, asked: Option<Duration>) -> Duration {
+pub(crate) fn wait(retry: &Retry, tries: u32, seed: u64, requested: Option<Duration>) -> Duration {
     let doubled = retry
         .first_wait
         .saturating_mul(1_u32.checked_shl(tries.saturating_sub(1)).unwrap_or(u32::MAX))
         .min(retry.longest_wait);
     let jitter = (split_mix(seed ^ (u64::from(tries) << 32)) >> 11) as f64 / (1_u64 << 53) as f64;
     let wait = doubled.mul_f64(0.5 + 0.5 * jitter);
-    asked.map_or(wait, |asked| asked.max(wait))
+    requested.map_or(wait, |requested| requested.max(wait))
 }
 
 /// `Retry-After` in both of its forms (RFC 9110, 10.2.3), and `retry-after-ms`, which some endpoints add.

@@ -197,7 +197,7 @@ async fn send_once(
     match tokio::time::timeout(silence, sending).await {
         Ok(Ok(reply)) if reply.status.is_success() => read_answer(request, reply, hides_usage).await,
         Ok(Ok(reply)) => read_error(request, reply).await,
-        Ok(Err(why)) => Err(FailedTry::fault(why)),
+        Ok(Err(reason)) => Err(FailedTry::fault(reason)),
         Err(_) => Err(FailedTry::silence(format!("no answer for {}", seconds(silence)))),
     }
 }
@@ -338,7 +338,7 @@ async fn next_piece(gateway: &GatewayState, source: &mut Source) -> Result<Optio
     let silence = gateway.longest_silence();
     match tokio::time::timeout(silence, source.next()).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(why)) => Err(FailedTry::fault(why)),
+        Ok(Err(reason)) => Err(FailedTry::fault(reason)),
         Err(_) => Err(FailedTry::silence(format!("the endpoint sent nothing for {}", seconds(silence)))),
     }
 }

@@ -84,7 +84,7 @@ impl AnswerStream {
                     return Some(Ok(bytes));
                 }
                 Ok(Ok(None)) => return self.end(),
-                Ok(Err(why)) => why,
+                Ok(Err(reason)) => reason,
                 Err(_) => format!("the endpoint sent nothing for {}", seconds(self.silence)),
             };
             return Some(self.interrupt(broken_by(self.reader), broken));
@@ -125,9 +125,9 @@ impl AnswerStream {
         (!rest.is_empty()).then(|| Ok(Bytes::from(rest)))
     }
 
-    fn interrupt(&mut self, termination: Termination, why: String) -> io::Result<Bytes> {
+    fn interrupt(&mut self, termination: Termination, reason: String) -> io::Result<Bytes> {
         self.source = None;
         self.guard.request.finish(Some(termination));
-        Err(io::Error::other(why))
+        Err(io::Error::other(reason))
     }
 }

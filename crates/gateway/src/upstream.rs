@@ -195,7 +195,7 @@ impl Endpoint {
     ) -> Result<Self, GatewayError> {
         let invalid =
             |setting: &str, reason: String| GatewayError::Settings { setting: setting.to_owned(), reason };
-        let base = BaseUrl::parse(base_url).map_err(|why| invalid("the endpoint's address", why))?;
+        let base = BaseUrl::parse(base_url).map_err(|reason| invalid("the endpoint's address", reason))?;
         let header = |text: String| {
             let mut value = HeaderValue::from_str(&text).map_err(|_| {
                 invalid(

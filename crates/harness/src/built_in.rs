@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn every_file_is_a_harness() {
         for text in FILES {
-            harness_file::built_in(text).unwrap_or_else(|why| panic!("{why} in\n{text}"));
+            harness_file::built_in(text).unwrap_or_else(|reason| panic!("{reason} in\n{text}"));
         }
         let names: Vec<_> = all().iter().map(|harness| harness.name()).collect();
         assert_eq!((names.len(), names[0], names[9]), (10, "mini_swe", "mock"));

@@ -97,8 +97,8 @@ pub(crate) fn decide(
     };
     // Only before the first working call. A program that worked before is in the image, so an agent has removed it.
     if matches!(code, 126 | 127) && no_request && record.is_empty() && !ended.worked {
-        let why = last_words().unwrap_or_else(|| format!("exit code {code}"));
-        return (Some(R::Environment), Some(format!("the command could not be started: {why}")));
+        let cause = last_words().unwrap_or_else(|| format!("exit code {code}"));
+        return (Some(R::Environment), Some(format!("the command could not be started: {cause}")));
     }
     if record.malformed_calls() >= MALFORMED {
         return (Some(R::ToolCallFormat), message_or("its last tool calls could not be read"));
@@ -133,8 +133,9 @@ fn finished(changed: bool, record: &Record) -> (Option<EndReason>, Option<String
         return (None, None);
     }
     let words = text::message(record.last_text());
-    let quote =
-        |what: &str| Some(if words.is_empty() { what.to_owned() } else { format!("{what}: {words}") });
+    let quote = |summary: &str| {
+        Some(if words.is_empty() { summary.to_owned() } else { format!("{summary}: {words}") })
+    };
     if record.malformed_calls() >= MALFORMED {
         (Some(EndReason::ToolCallFormat), quote("its last tool calls could not be read, and it ended"))
     } else if record.working_calls() == 0 {

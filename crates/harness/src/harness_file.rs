@@ -55,7 +55,7 @@ impl HarnessFile {
 /// Loads a harness from a TOML file (`docs/harnesses.md`) at an absolute path without links. Resolve a path from a user
 /// first ([`files::beneath::resolved`]). Errors name the file, and the key or line.
 pub fn load(path: &Path) -> Result<HarnessFile, HarnessError> {
-    let wrong = |why: String| HarnessError::File { path: path.display().to_string(), why };
+    let wrong = |reason: String| HarnessError::File { path: path.display().to_string(), reason };
     let bytes = files::beneath::read_file(path, FILE_CAP).map_err(|error| wrong(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| wrong("it is not UTF-8 text".to_owned()))?;
     parse(&text).map_err(wrong)
@@ -77,9 +77,9 @@ fn read(text: &str, is_built_in: bool) -> Result<HarnessFile, String> {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-        let what =
+        let problem =
             if is_foreign(text) { "this is no key or value of a harness file" } else { error.message() };
-        format!("line {line}, column {column}: {what}")
+        format!("line {line}, column {column}: {problem}")
     })?;
     description.check(is_built_in)?;
     Ok(HarnessFile { description, text: text.to_owned() })

@@ -195,12 +195,12 @@ pub enum HarnessError {
         bytes: usize,
     },
     /// A later call needs the id of the session, but the last call left none.
-    #[error("{harness} left no session to continue: {why}")]
+    #[error("{harness} left no session to continue: {reason}")]
     NoSession {
         /// The harness.
         harness: String,
         /// What was searched, and where.
-        why: String,
+        reason: String,
     },
     /// The harness needs the address and the key of an endpoint in a file.
     #[error("{harness} cannot be used in direct mode, because its endpoint is in a file; use the gateway")]
@@ -209,12 +209,12 @@ pub enum HarnessError {
         harness: String,
     },
     /// A harness file with an error.
-    #[error("{path}: {why}")]
+    #[error("{path}: {reason}")]
     File {
         /// The TOML file.
         path: String,
         /// The error in it.
-        why: String,
+        reason: String,
     },
     /// There is no harness of this name.
     #[error("no harness is called {name}; there are {known}")]

@@ -19,7 +19,7 @@ const NEW_ID: &str = "9a8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d";
 
 /// A call, and what is special about it.
 struct Case {
-    what: &'static str,
+    title: &'static str,
     turn: u32,
     attempt: u32,
     prompt: String,
@@ -40,9 +40,9 @@ fn direct() -> Endpoint {
     Endpoint { base_url: String::new(), key: String::new(), model: "bedrock/m".into(), context_window: 1000 }
 }
 
-fn ordinary(what: &'static str) -> Case {
+fn ordinary(title: &'static str) -> Case {
     Case {
-        what,
+        title,
         turn: 1,
         attempt: 1,
         prompt: "build it".into(),
@@ -56,12 +56,12 @@ fn ordinary(what: &'static str) -> Case {
 }
 
 /// A later call with this session.
-fn later(what: &'static str, session: Session) -> Case {
-    Case { turn: 2, session: Some(session), ..ordinary(what) }
+fn later(title: &'static str, session: Session) -> Case {
+    Case { turn: 2, session: Some(session), ..ordinary(title) }
 }
 
-fn with_model(what: &'static str, model: &str, context_window: u64) -> Case {
-    Case { endpoint: Endpoint { model: model.into(), context_window, ..endpoint() }, ..ordinary(what) }
+fn with_model(title: &'static str, model: &str, context_window: u64) -> Case {
+    Case { endpoint: Endpoint { model: model.into(), context_window, ..endpoint() }, ..ordinary(title) }
 }
 
 fn cases() -> Vec<Case> {
@@ -235,12 +235,12 @@ fn calls(page: &mut Page, harness: &dyn Harness) {
             home: case.home,
             workspace: case.workspace,
         };
-        writeln!(page.text, "\n## {}", case.what).unwrap();
+        writeln!(page.text, "\n## {}", case.title).unwrap();
         if let Some(session) = &case.session {
             writeln!(page.text, "can be continued: {}", harness.has_begun(session)).unwrap();
         }
         match harness.invocation(&call) {
-            Ok(made) => page.invocation(case.what, &made),
+            Ok(made) => page.invocation(case.title, &made),
             Err(error) => writeln!(page.text, "refused: {error}").unwrap(),
         }
     }
@@ -270,7 +270,7 @@ fn outcomes(page: &mut Page, harness: &dyn Harness) {
                 ("later", later.after(Some(known.clone()))),
                 ("restarted", anew.anew_after(Some(known))),
             ];
-            for (which, left) in turns {
+            for (label, left) in turns {
                 let outcome = left.outcome(harness);
                 let steps: Vec<_> = outcome
                     .steps
@@ -286,7 +286,7 @@ fn outcomes(page: &mut Page, harness: &dyn Harness) {
                     outcome.cost_usd,
                     steps.join(" ")
                 );
-                page.part(&format!("exit code {code}, {which}"), &name, &content);
+                page.part(&format!("exit code {code}, {label}"), &name, &content);
             }
         }
     }

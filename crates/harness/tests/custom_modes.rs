@@ -174,9 +174,9 @@ uuid = true
         let loaded = loaded(&text.replace("outcome = \"codex\"", &format!("outcome = \"{program}\"")));
         match (expected, loaded) {
             (Ok(()), loaded) => assert_eq!(loaded.unwrap().name(), "fork"),
-            (Err(why), loaded) => {
+            (Err(reason), loaded) => {
                 let error = loaded.unwrap_err().to_string();
-                assert!(error.contains(why), "{why:?} is not in {error:?}");
+                assert!(error.contains(reason), "{reason:?} is not in {error:?}");
             }
         }
     }

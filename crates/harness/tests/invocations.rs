@@ -159,12 +159,12 @@ fn secrets_are_not_arguments() {
     for harness in harness::all() {
         let made = stage.invocation(*harness, "x", None, &endpoint).unwrap();
         assert!(made.argv.iter().all(|a| !a.contains(&endpoint.key)), "{}: {:?}", harness.name(), made.argv);
-        let holds = |text: &str, what: &str| text.contains(what);
-        for what in [&endpoint.key, &endpoint.base_url, &endpoint.model] {
-            let passed = made.env.iter().any(|(_, value)| holds(value, what))
-                || made.files.iter().any(|file| holds(&file.text, what))
-                || made.argv.iter().any(|a| holds(a, what));
-            assert!(passed, "{} does not get {what}", harness.name());
+        let holds = |text: &str, wanted: &str| text.contains(wanted);
+        for setting in [&endpoint.key, &endpoint.base_url, &endpoint.model] {
+            let passed = made.env.iter().any(|(_, value)| holds(value, setting))
+                || made.files.iter().any(|file| holds(&file.text, setting))
+                || made.argv.iter().any(|a| holds(a, setting));
+            assert!(passed, "{} does not get {setting}", harness.name());
         }
         let seen = stage.run(&made);
         assert!(seen.home.join(".stamina").is_dir() || harness.name() == "kimi_code", "{}", harness.name());

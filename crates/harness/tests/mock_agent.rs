@@ -18,7 +18,7 @@ use crate::common::ID;
 struct Server {
     address: SocketAddr,
     answers: usize,
-    over: Arc<AtomicBool>,
+    ended: Arc<AtomicBool>,
     thread: JoinHandle<Vec<(String, Value)>>,
 }
 
@@ -26,44 +26,44 @@ struct Server {
 fn endpoint(answers: Vec<(u16, String)>) -> (String, Server) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    let over = Arc::new(AtomicBool::new(false));
-    let (count, told) = (answers.len(), Arc::clone(&over));
+    let ended = Arc::new(AtomicBool::new(false));
+    let (count, is_ended) = (answers.len(), Arc::clone(&ended));
     let thread = std::thread::spawn(move || {
-        let mut asked = Vec::new();
+        let mut requests = Vec::new();
         for (status, body) in answers {
-            let Some((mut stream, request)) = next(&listener, &told) else { break };
-            asked.push(request);
+            let Some((mut stream, request)) = next(&listener, &is_ended) else { break };
+            requests.push(request);
             let head =
                 format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
             // The client may have disconnected.
             let _ = stream.write_all((head + &body).as_bytes());
         }
-        asked
+        requests
     });
-    (format!("http://{address}/a/1"), Server { address, answers: count, over, thread })
+    (format!("http://{address}/a/1"), Server { address, answers: count, ended, thread })
 }
 
 impl Server {
     /// The requests, after the last one: one request for each answer, with the key and the right path.
-    fn asked(self) -> Vec<Value> {
-        self.over.store(true, Ordering::SeqCst);
+    fn requests(self) -> Vec<Value> {
+        self.ended.store(true, Ordering::SeqCst);
         // Wakes the thread if it still waits. It may have ended.
         let _ = TcpStream::connect(self.address);
-        let asked = self.thread.join().unwrap();
-        assert_eq!(asked.len(), self.answers, "{asked:?}");
-        for (head, _) in &asked {
+        let requests = self.thread.join().unwrap();
+        assert_eq!(requests.len(), self.answers, "{requests:?}");
+        for (head, _) in &requests {
             assert!(head.starts_with("POST /a/1/v1/chat/completions "), "{head}");
             assert!(head.contains("Authorization: Bearer sk-1"), "{head}");
         }
-        asked.into_iter().map(|(_, body)| body).collect()
+        requests.into_iter().map(|(_, body)| body).collect()
     }
 }
 
 /// The next complete request; `None` after the end. A connection without a request does not count.
-fn next(listener: &TcpListener, over: &AtomicBool) -> Option<(TcpStream, (String, Value))> {
+fn next(listener: &TcpListener, ended: &AtomicBool) -> Option<(TcpStream, (String, Value))> {
     loop {
         let accepted = listener.accept();
-        if over.load(Ordering::SeqCst) {
+        if ended.load(Ordering::SeqCst) {
             return None;
         }
         if let Ok((mut stream, _)) = accepted
@@ -103,7 +103,7 @@ fn writes(id: &str, arguments: &str) -> Value {
     json!({ "role": "assistant", "content": null, "tool_calls": [call] })
 }
 
-fn says(text: &str) -> Value {
+fn text_message(text: &str) -> Value {
     json!({ "role": "assistant", "content": text })
 }
 
@@ -177,7 +177,7 @@ fn it_writes_requested_files_and_continues_its_session() {
     let stage = Stage::new();
     let (url, server) = endpoint(vec![
         answer(&writes("c1", r#"{"path":"app/server.py","content":"print('é')\n"}"#)),
-        answer(&says("Done.")),
+        answer(&text_message("Done.")),
     ]);
     let (code, first) = stage.play(&url, "Build \"it\"\r\n$(now)", None);
     assert_eq!((code, first.end, first.message), (Some(0), None, None));
@@ -187,18 +187,18 @@ fn it_writes_requested_files_and_continues_its_session() {
     assert!(first.steps[0].tool_calls[0].result.as_deref().unwrap().starts_with("wrote 11 characters"));
     let written = std::fs::read_to_string(stage.0.path().join("workspace/app/server.py")).unwrap();
     assert_eq!(written, "print('é')\n");
-    let asked = server.asked();
-    assert_eq!(asked[0]["messages"], json!([{ "role": "user", "content": "Build \"it\"\r\n$(now)" }]));
+    let requests = server.requests();
+    assert_eq!(requests[0]["messages"], json!([{ "role": "user", "content": "Build \"it\"\r\n$(now)" }]));
     assert_eq!(
-        (&asked[0]["model"], &asked[0]["tools"][0]["function"]["name"]),
+        (&requests[0]["model"], &requests[0]["tools"][0]["function"]["name"]),
         (&json!("m"), &json!("write_file"))
     );
 
-    let (url, server) = endpoint(vec![answer(&says("Nothing to do."))]);
+    let (url, server) = endpoint(vec![answer(&text_message("Nothing to do."))]);
     let (_, second) = stage.play(&url, "More", first.session.as_ref());
     assert_eq!((second.end, second.session.unwrap().calls), (None, 2));
     let roles: Vec<_> =
-        server.asked()[0]["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
+        server.requests()[0]["messages"].as_array().unwrap().iter().map(|m| m["role"].clone()).collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
 }
 
@@ -213,10 +213,10 @@ fn it_stays_in_the_workspace() {
         answer(&writes("c2", &path(&evil))),
         answer(&writes("c3", &path("out/evil"))),
         answer(&writes("c4", &path("inside"))),
-        answer(&says("Done.")),
+        answer(&text_message("Done.")),
     ]);
     let (_, outcome) = stage.play(&url, "x", None);
-    server.asked();
+    server.requests();
     assert_eq!(outcome.end, None);
     let errors: Vec<_> = outcome.steps.iter().flat_map(|s| &s.tool_calls).map(|c| c.is_error).collect();
     assert_eq!(errors, [Some(true), Some(true), Some(true), Some(false)]);
@@ -238,7 +238,7 @@ fn it_reports_each_failure_with_its_reason() {
         let stage = Stage::new();
         let (url, server) = endpoint(answers);
         let (exit, outcome) = stage.play(&url, "x", None);
-        server.asked();
+        server.requests();
         let message = outcome.message.unwrap();
         assert_eq!((exit, outcome.end), (Some(code), Some(end)), "{message}");
         assert!(message.contains(expected), "{message}");

@@ -207,7 +207,7 @@ impl Search<'_> {
     fn look(&mut self, at: &str) -> (Vec<String>, u64) {
         // Every format looks at the names in the folder.
         let tree = self.tree.with_listing(at);
-        let recognized = self.ask(&tree, at);
+        let recognized = self.find_format(&tree, at);
         let search_below = recognized.is_none_or(Format::search_below);
         if let Some(format) = recognized {
             self.found.places.push(Place { folder: at.to_owned(), format });
@@ -225,7 +225,7 @@ impl Search<'_> {
         (below, files)
     }
 
-    fn ask(&mut self, tree: &Tree, at: &str) -> Option<&'static dyn Format> {
+    fn find_format(&mut self, tree: &Tree, at: &str) -> Option<&'static dyn Format> {
         for (format, best) in self.formats.iter().zip(&mut self.best) {
             match catch_unwind(AssertUnwindSafe(|| format.sniff(tree, at))) {
                 Ok(Sniff::Recognized) => return Some(*format),
@@ -257,8 +257,9 @@ impl Search<'_> {
         let find = AssertUnwindSafe(|| unread::find_beside(self.tree, &folders, &formats));
         let not_read = catch_unwind(find).unwrap_or_default();
         self.found.warnings.extend(not_read.iter().map(|found| {
-            let what = format!("Beside what is read: {}, {}. {}.", found.name, found.not_read, found.instead);
-            Warning::skipped(&found.path, "other.not_read", what)
+            let message =
+                format!("Beside what is read: {}, {}. {}.", found.name, found.not_read, found.instead);
+            Warning::skipped(&found.path, "other.not_read", message)
         }));
         self.found.not_read = not_read;
     }
@@ -293,9 +294,9 @@ impl Search<'_> {
             && *closeness > 0
             && self.seen.found.is_empty()
         {
-            let which = if at.is_empty() { "It".to_owned() } else { format!("“{at}”") };
+            let subject = if at.is_empty() { "It".to_owned() } else { format!("“{at}”") };
             self.seen.closest = Some(Box::new(ClosestFolder {
-                sentence: format!("{which} comes closest to the format “{}”: {found}.", format.name()),
+                sentence: format!("{subject} comes closest to the format “{}”: {found}.", format.name()),
                 folder: at.clone(),
             }));
         }

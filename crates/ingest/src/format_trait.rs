@@ -83,8 +83,8 @@ impl Report {
                 return Some(node);
             }
             Ok(_) => {
-                let what = format!("It is JSON, but no object. {consequence}");
-                self.warn(Warning::skipped(path, "json.wrong_type", what));
+                let message = format!("It is JSON, but no object. {consequence}");
+                self.warn(Warning::skipped(path, "json.wrong_type", message));
             }
             Err(error) => self.unreadable(path, &error, consequence),
         }

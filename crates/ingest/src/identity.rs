@@ -114,14 +114,14 @@ pub(crate) fn once_each<T>(
     for (index, item) in items.iter().enumerate() {
         let identity = identity(item);
         if let Some(identity) = &identity {
-            let here = (index, is_snapshot(item));
+            let candidate = (index, is_snapshot(item));
             match counted.entry(identity.clone()) {
                 Entry::Vacant(entry) => {
-                    entry.insert(here);
+                    entry.insert(candidate);
                 }
                 Entry::Occupied(mut entry) => {
-                    if entry.get().1 && !here.1 {
-                        entry.insert(here);
+                    if entry.get().1 && !candidate.1 {
+                        entry.insert(candidate);
                     }
                 }
             }
@@ -132,23 +132,23 @@ pub(crate) fn once_each<T>(
         counted.values().map(|(index, _)| (*index, path(&items[*index]))).collect();
     let mut index = 0;
     items.retain(|item| {
-        let here = index;
+        let current = index;
         index += 1;
-        let Some((first, _)) = stands_for[here].as_ref().and_then(|identity| counted.get(identity)) else {
+        let Some((first, _)) = stands_for[current].as_ref().and_then(|identity| counted.get(identity)) else {
             return true;
         };
-        if *first != here {
+        if *first != current {
             let other = &paths[first];
             report.warn(copied(path(item), other));
         }
-        *first == here
+        *first == current
     });
 }
 
 /// What is said of a copy of another one, which counts.
 pub(crate) fn copied(path: String, other: &str) -> Warning {
-    let what = format!("It is the same trial as {other}, which counts. This one is left out.");
-    Warning::skipped(path, "part.duplicate", what)
+    let message = format!("It is the same trial as {other}, which counts. This one is left out.");
+    Warning::skipped(path, "part.duplicate", message)
 }
 
 /// From here on a count of tokens tells episodes apart that began in the same second.

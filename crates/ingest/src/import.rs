@@ -268,8 +268,8 @@ fn without_repetition(mut survey: Survey, at: &str, report: &mut Report) -> Surv
     survey.runs.retain(|run| {
         let new = seen.insert(run.key.clone());
         if !new {
-            let what = format!("A second run is called “{}”. It is left out.", run.key);
-            report.warn(Warning::skipped(at, "run.duplicate", what));
+            let message = format!("A second run is called “{}”. It is left out.", run.key);
+            report.warn(Warning::skipped(at, "run.duplicate", message));
         }
         new
     });
@@ -277,8 +277,8 @@ fn without_repetition(mut survey: Survey, at: &str, report: &mut Report) -> Surv
     survey.parts.retain(|part| {
         let new = seen.insert(part.key.clone());
         if !new {
-            let what = format!("A second part is called “{}”. It is left out.", part.key);
-            report.warn(Warning::skipped(at, "part.duplicate", what));
+            let message = format!("A second part is called “{}”. It is left out.", part.key);
+            report.warn(Warning::skipped(at, "part.duplicate", message));
         }
         new
     });
@@ -393,8 +393,8 @@ fn read_jobs(
         }));
         let (readings, mut report) = read.unwrap_or_else(|_| {
             let mut report = Report::default();
-            let what = format!("The part “{}” is left out", job.part.key);
-            report.warn(failed(job.place.format, &job.place.folder, &what));
+            let message = format!("The part “{}” is left out", job.part.key);
+            report.warn(failed(job.place.format, &job.place.folder, &message));
             (Vec::new(), report)
         });
         let (warnings, further) = tree.met_warnings().without(met);
@@ -424,11 +424,11 @@ fn read_jobs(
         let mut episodes: Vec<(String, Episode)> = episodes.collect();
         leave_out_copies(&job.place.folder, &mut episodes, &mut report);
         if let Some((key, planned)) = beyond {
-            let what = format!(
+            let message = format!(
                 "The episode “{key}” plans {planned} turns, and at most {GRID_TURNS} are taken. How many it plans is unknown, here and \
                  in any other of this part that plans more."
             );
-            report.warn(Warning::read_differently(&job.place.folder, "turns.out_of_range", what));
+            report.warn(Warning::read_differently(&job.place.folder, "turns.out_of_range", message));
         }
         if sender.send(PartReading { job: index, episodes, report }).is_err() {
             return;
@@ -467,12 +467,12 @@ fn say_added(place: &Place, episode: &Episode, report: &mut Report) -> bool {
     let Some((Tokens { input: Some(input), cached: Some(cached), .. }, _)) = counts.next() else {
         return false;
     };
-    let what = format!(
+    let message = format!(
         "Input {}, cached {cached} in {}: the input is counted without cached tokens. They are added (input {input} here), at every attempt of the run.",
         input.saturating_sub(cached),
         episode.key
     );
-    report.warn(Warning::repaired(&place.folder, CACHE_ADDED, what));
+    report.warn(Warning::repaired(&place.folder, CACHE_ADDED, message));
     true
 }
 

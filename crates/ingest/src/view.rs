@@ -57,13 +57,13 @@ pub fn transcript(tree: &Tree, format: &str, artifact: &Artifact) -> Result<Tran
     let Some(format) = crate::formats::all().iter().find(|known| known.id() == format) else {
         return Err(ReadError::Malformed {
             code: "format.unknown",
-            what: format!("This version does not know the format “{format}”"),
+            message: format!("This version does not know the format “{format}”"),
         });
     };
     catch_unwind(AssertUnwindSafe(|| format.transcript(tree, artifact))).unwrap_or_else(|_| {
         Err(ReadError::Malformed {
             code: "reader.failed",
-            what: format!(
+            message: format!(
                 "Stamina Lab's own reader for “{}” failed, which is a fault in Stamina Lab",
                 format.name()
             ),

@@ -279,14 +279,14 @@ fn trials_of_one_task_are_told_apart() {
 fn copies_in_another_source_are_known() {
     for fixture in ["world/same-trial/job-a", "harbor/jobs/failures-k1", "staminabench/own", "evocode"] {
         let folder = tempfile::tempdir().unwrap();
-        let from = fixtures().join(fixture);
-        assert!(from.is_dir(), "{fixture}");
-        let to = folder.path().join("under-another-name");
-        copy(&from, &to);
+        let original = fixtures().join(fixture);
+        assert!(original.is_dir(), "{fixture}");
+        let copied = folder.path().join("under-another-name");
+        copy(&original, &copied);
         let store = Store::in_memory().unwrap();
-        open(&store, &from);
+        open(&store, &original);
         let first = runs(&store);
-        open(&store, &to);
+        open(&store, &copied);
         let all = runs(&store);
         assert_eq!(all.len(), 2 * first.len(), "{fixture}");
         let episodes: usize = first.iter().map(|run| store.episodes(*run).unwrap().len()).sum();

@@ -42,8 +42,8 @@ fn sources(folder: &Path, out: &mut String) {
 /// Every code of a table of warnings with the severity that it is given there.
 #[test]
 fn the_severity_of_every_code_is_documented_as_it_is() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let doc = std::fs::read_to_string(here.join("../../docs/formats.md")).unwrap();
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let doc = std::fs::read_to_string(crate_folder.join("../../docs/formats.md")).unwrap();
     let (_, doc) = doc.split_once("\n## Warnings\n").unwrap();
     let (doc, _) = doc.split_once("\n## ").unwrap();
     let mut documented = BTreeSet::new();
@@ -61,16 +61,16 @@ fn the_severity_of_every_code_is_documented_as_it_is() {
 
 #[test]
 fn every_code_is_documented_and_every_documented_code_exists() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let doc = std::fs::read_to_string(here.join("../../docs/formats.md")).unwrap();
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let doc = std::fs::read_to_string(crate_folder.join("../../docs/formats.md")).unwrap();
     let (_, doc) = doc.split_once("\n## Warnings\n").unwrap();
     let mut code = String::new();
-    sources(&here.join("src"), &mut code);
-    sources(&here.join("../files/src"), &mut code);
-    let store = std::fs::read_to_string(here.join("../store/src/parts.rs")).unwrap();
+    sources(&crate_folder.join("src"), &mut code);
+    sources(&crate_folder.join("../files/src"), &mut code);
+    let store = std::fs::read_to_string(crate_folder.join("../store/src/parts.rs")).unwrap();
     code.push_str(store.split("#[cfg(test)]").next().unwrap_or(""));
     // The entries that stand for others.
-    code.push_str(&std::fs::read_to_string(here.join("../model/src/warning.rs")).unwrap());
+    code.push_str(&std::fs::read_to_string(crate_folder.join("../model/src/warning.rs")).unwrap());
     let documented = codes(doc, '`');
     let given = codes(&code, '"');
     let missing: Vec<&String> = given.difference(&documented).collect();

@@ -117,11 +117,11 @@ fn a_small_folder_is_read_cell_by_cell() {
 fn more_rounds_passed_than_there_are_are_unknown() {
     let dir = tempfile::tempdir().unwrap();
     copy(&fixture(), dir.path());
-    let edit = |file: &str, from: &str, to: &str| {
+    let edit = |file: &str, old: &str, new: &str| {
         let path = dir.path().join(file);
         let text = std::fs::read_to_string(&path).unwrap();
-        assert!(text.contains(from), "{file} has no {from}");
-        std::fs::write(path, text.replace(from, to)).unwrap();
+        assert!(text.contains(old), "{file} has no {old}");
+        std::fs::write(path, text.replace(old, new)).unwrap();
     };
     edit("sweep_x.csv", "2/5 c60% r10.5", "7/5 c160% r10.5");
     edit("index.json", "\"Big-2-high\": 0.4", "\"Big-2-high\": 1.4");
@@ -235,10 +235,10 @@ fn the_published_table_is_reproduced() {
         let run = read.runs.iter().find(|r| r.model.as_deref() == Some(model)).unwrap();
         let episodes: Vec<&Episode> =
             read.episodes.iter().filter(|(r, _)| *r == run.key).map(|(_, e)| e).collect();
-        let ours = scores(run, &episodes);
-        assert_eq!(one_decimal(ours.0), one_decimal(dataset), "{model}");
-        assert_eq!(one_decimal(ours.1), one_decimal(cases), "{model}");
-        assert_eq!(ours.2, perfect, "{model}");
+        let own_scores = scores(run, &episodes);
+        assert_eq!(one_decimal(own_scores.0), one_decimal(dataset), "{model}");
+        assert_eq!(one_decimal(own_scores.1), one_decimal(cases), "{model}");
+        assert_eq!(own_scores.2, perfect, "{model}");
         let reported: BTreeMap<_, _> = run.reported.figures.iter().cloned().collect();
         assert_eq!(one_decimal(reported["evocode.dataset_score"]), one_decimal(dataset), "{model}");
     }
@@ -275,9 +275,9 @@ fn damage_stays_where_it_is() {
         let path = dir.path().join(["tasks/task_one.json", "sweep_x.csv", "tasks/task_two__old.json"][file]);
         let before = std::fs::read(&path).unwrap();
         let mut bytes = before.clone();
-        for (at, by) in &flips {
-            let at = at.index(bytes.len());
-            bytes[at] ^= by;
+        for (position, mask) in &flips {
+            let position = position.index(bytes.len());
+            bytes[position] ^= mask;
         }
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));

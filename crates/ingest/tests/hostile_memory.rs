@@ -44,9 +44,9 @@ fn gigabytes_do_not_end_up_in_memory() {
     const ROOM: u64 = 120;
     let begin = peak();
     let mut held = begin;
-    let mut step = |what: &str| {
+    let mut step = |label: &str| {
         let now = peak();
-        assert!(now < begin + ROOM, "{what} took {} MiB more, {} MiB in all", now - held, now - begin);
+        assert!(now < begin + ROOM, "{label} took {} MiB more, {} MiB in all", now - held, now - begin);
         held = now;
     };
 

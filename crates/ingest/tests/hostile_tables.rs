@@ -260,14 +260,14 @@ fn a_hostile_parquet_costs_itself_and_little_memory() {
     let path = folder.path().join("t.parquet");
     fs::write(&path, Odd::default().file()).unwrap();
     assert_eq!(read(folder.path()), (vec!["b".to_owned(), "a".to_owned()], vec![]), "as it should be");
-    for (what, file) in hostile() {
+    for (label, file) in hostile() {
         fs::write(&path, file).unwrap();
         let before = peak();
         let (runs, warnings) = read(folder.path());
-        assert_eq!(runs, ["b"], "{what}: {warnings:?}");
-        let [(code, at, _)] = &warnings[..] else { panic!("{what}: {warnings:?}") };
-        assert_eq!((code.as_str(), at.as_str()), ("table.parquet", "t.parquet"), "{what}: {warnings:?}");
-        assert!(peak() < before + 64, "{what} took {} MiB", peak() - before);
+        assert_eq!(runs, ["b"], "{label}: {warnings:?}");
+        let [(code, at, _)] = &warnings[..] else { panic!("{label}: {warnings:?}") };
+        assert_eq!((code.as_str(), at.as_str()), ("table.parquet", "t.parquet"), "{label}: {warnings:?}");
+        assert!(peak() < before + 64, "{label} took {} MiB", peak() - before);
     }
 }
 

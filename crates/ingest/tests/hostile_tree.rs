@@ -189,7 +189,7 @@ fn bombs_are_not_unpacked() {
     assert_eq!(walk(&tree), ["dull", "liar"]);
     assert_eq!(warned(&tree), pairs(&[("bomb", "zip.bomb"), ("shared", "zip.bomb")]));
     let error = tree.read("liar", 1 << 30).unwrap_err();
-    assert!(matches!(&error, ReadError::Damaged(what) if what.contains("more comes out")), "{error}");
+    assert!(matches!(&error, ReadError::Damaged(message) if message.contains("more comes out")), "{error}");
     assert_eq!(tree.read("dull", 1 << 20).unwrap().len(), 5 << 16);
 }
 

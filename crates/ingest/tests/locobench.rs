@@ -175,18 +175,18 @@ fn the_figures_computed_here_are_those_of_the_program() {
     for episode in read.episodes.values().flatten() {
         let figures = figures(episode);
         let Some(compat) = figures.compat else { continue };
-        for (at, name) in LOCOBENCH_METRICS.iter().enumerate() {
-            let Some(imported) = figures.imported.metrics[at] else { continue };
+        for (index, name) in LOCOBENCH_METRICS.iter().enumerate() {
+            let Some(imported) = figures.imported.metrics[index] else { continue };
             // One figure of the second session was changed by hand.
             if (play(episode), episode.repeat, *name) == ("completed", 2, "execution_success_rate") {
-                assert!((imported - compat[at]).abs() > 1e-3);
+                assert!((imported - compat[index]).abs() > 1e-3);
                 continue;
             }
             assert!(
-                (imported - compat[at]).abs() < 1e-9,
+                (imported - compat[index]).abs() < 1e-9,
                 "{} {name}: {imported}, {}",
                 episode.key,
-                compat[at]
+                compat[index]
             );
             compared += 1;
         }
@@ -301,8 +301,8 @@ fn either_folder_alone_and_a_zip_are_read_alike() {
 #[test]
 fn a_line_that_stands_twice_is_two_sessions_and_a_record_in_two_files_is_one() {
     let folder = tempfile::tempdir().unwrap();
-    let from = recorded().join("intermediate_agent_results/agent_incremental_results_openai_gpt_4_1.jsonl");
-    let text = fs::read_to_string(from).unwrap();
+    let path = recorded().join("intermediate_agent_results/agent_incremental_results_openai_gpt_4_1.jsonl");
+    let text = fs::read_to_string(path).unwrap();
     let first = text.lines().next().unwrap();
     fs::write(
         folder.path().join("agent_incremental_results_openai_gpt_4_1.jsonl"),

@@ -109,7 +109,7 @@ fn a_step_has_what_it_spent_itself() {
     let falls: &[StepCounts] = &[total[0], ([300, 140, 5], 0.75, true), total[2]];
     let falls_as_told = [as_told[0], ([300, 140, 5], 0.75), as_told[2]];
     let (totals, unclear) = (&["tokens.session_totals"][..], &["tokens.session_unclear"][..]);
-    for (why, agent, resumes, estimated, steps, right, calls, codes) in [
+    for (label, agent, resumes, estimated, steps, right, calls, codes) in [
         ("a session's totals", "codex", true, false, total, each, [1, 1, 1], totals),
         ("a new session each time", "codex", false, false, total, as_told, [1, 2, 3], &[]),
         ("nothing shows it", "codex", true, false, alone, as_told, [1, 1, 1], unclear),
@@ -126,10 +126,10 @@ fn a_step_has_what_it_spent_itself() {
         let right = right.map(|([input, cached, output], cost)| {
             (Tokens { input: Some(input), cached: Some(cached), output: Some(output) }, Some(cost))
         });
-        assert_eq!(found, right, "{why}");
+        assert_eq!(found, right, "{label}");
         let counted: Vec<_> = attempts.iter().map(|a| (a.steps, a.tool_calls)).collect();
-        assert_eq!(counted, calls.map(|n| (Some(n), Some(n))), "{why}");
-        assert_eq!(library.codes("tokens.session"), codes, "{why}");
+        assert_eq!(counted, calls.map(|n| (Some(n), Some(n))), "{label}");
+        assert_eq!(library.codes("tokens.session"), codes, "{label}");
     }
 }
 

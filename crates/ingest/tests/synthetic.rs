@@ -87,13 +87,19 @@ fn read_as_made(size: Size) -> Vec<u32> {
         let run = row.1;
         let report = fs::read(temp.path().join(&run.place).join("report.json")).unwrap();
         let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
-        for (episode, said) in
+        for (episode, result) in
             store.episodes(run.id).unwrap().iter().zip(report["results"].as_array().unwrap())
         {
-            assert_eq!(episode.scenario, said["scenario"]);
-            assert_eq!(episode.planned_turns.map(u64::from), said["planned_turns"].as_u64());
+            assert_eq!(episode.scenario, result["scenario"]);
+            assert_eq!(episode.planned_turns.map(u64::from), result["planned_turns"].as_u64());
             planned.extend(episode.planned_turns);
-            assert_eq!(u64::from(episode.stamina), said["turns_passed"], "{} {}", run.slug, episode.scenario);
+            assert_eq!(
+                u64::from(episode.stamina),
+                result["turns_passed"],
+                "{} {}",
+                run.slug,
+                episode.scenario
+            );
         }
     }
     planned

@@ -308,8 +308,8 @@ fn a_copied_trial_counts_once() {
 fn results_of_many_tests_are_bounded_over_the_trials_of_a_task() {
     let room = tempfile::tempdir().unwrap();
     fs::copy(fixture().join("tb.lock"), room.path().join("tb.lock")).unwrap();
-    let from = fixture().join("task-a/task-a.1-of-2.run-a/results.json");
-    let mut result: serde_json::Value = serde_json::from_slice(&fs::read(from).unwrap()).unwrap();
+    let path = fixture().join("task-a/task-a.1-of-2.run-a/results.json");
+    let mut result: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     let tests: serde_json::Map<String, serde_json::Value> =
         (0..150_000).map(|number| (format!("t{number}"), "passed".into())).collect();
     result["parser_results"] = tests.into();

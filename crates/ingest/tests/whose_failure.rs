@@ -37,8 +37,8 @@ fn time(clock: &str) -> String {
     format!("2026-01-01T{clock}Z")
 }
 
-fn span(from: &str, to: &str) -> Value {
-    json!({ "started_at": time(from), "finished_at": time(to) })
+fn span(start: &str, end: &str) -> Value {
+    json!({ "started_at": time(start), "finished_at": time(end) })
 }
 
 /// An exception at a time of day; the agent works from 10:02 to 10:08, the tests run from 10:08:05 to 10:09.

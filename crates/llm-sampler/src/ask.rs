@@ -40,7 +40,7 @@ fn recorded(answers: &[Answer], purpose: &str, attempt: u32) -> Option<Result<St
     let answer = answers.iter().find(|answer| answer.purpose == purpose && answer.attempt == attempt)?;
     Some(match &answer.refused {
         // A refused answer stays refused, because the reason may depend on something that is not recorded.
-        Some(why) => Err((answer.text.clone(), why.clone())),
+        Some(reason) => Err((answer.text.clone(), reason.clone())),
         None => Ok(answer.text.clone()),
     })
 }
@@ -62,7 +62,7 @@ pub(crate) struct AnswerRequest<'a> {
 /// Requests answers and records every one. `None` if all are refused.
 pub(crate) fn ask<T>(
     source: &Source<'_>,
-    asked: &AnswerRequest<'_>,
+    request: &AnswerRequest<'_>,
     answers: &mut Vec<Answer>,
     tally: &Tally,
     check: impl Fn(&str) -> Result<T, String>,
@@ -73,22 +73,22 @@ pub(crate) fn ask<T>(
         let received = match source {
             Source::Live(live, kept) => {
                 let known = kept.and_then(|JournalPlace { journal, scenario, turn }| {
-                    recorded(journal.answers(scenario, turn), asked.purpose, attempt)
+                    recorded(journal.answers(scenario, turn), request.purpose, attempt)
                 });
                 match known {
                     Some(known) => known,
                     None => {
                         keep = *kept;
-                        match live.ask(question(asked, attempt, last.as_ref()))? {
+                        match live.ask(question(request, attempt, last.as_ref()))? {
                             Outcome::Text(text) => Ok(text),
-                            Outcome::Missing(why) => Err((String::new(), why)),
+                            Outcome::Missing(reason) => Err((String::new(), reason)),
                         }
                     }
                 }
             }
             Source::Recorded(answers, place) => {
-                recorded(answers, asked.purpose, attempt).ok_or_else(|| {
-                    SampleError::NotRecorded(format!("`{}`, attempt {attempt}, of {place}", asked.purpose))
+                recorded(answers, request.purpose, attempt).ok_or_else(|| {
+                    SampleError::NotRecorded(format!("`{}`, attempt {attempt}, of {place}", request.purpose))
                 })?
             }
         };
@@ -97,11 +97,11 @@ pub(crate) fn ask<T>(
                 let outcome = check(&text);
                 (text, outcome)
             }
-            Err((text, why)) => (text, Err(why)),
+            Err((text, reason)) => (text, Err(reason)),
         };
         let refused = outcome.as_ref().err().cloned();
         let answer = Answer {
-            purpose: asked.purpose.to_owned(),
+            purpose: request.purpose.to_owned(),
             attempt,
             text: text.clone(),
             refused: refused.clone(),
@@ -110,28 +110,28 @@ pub(crate) fn ask<T>(
             journal.note(scenario, turn, &answer)?;
         }
         answers.push(answer);
-        tally.answered(asked.purpose, attempt, refused.is_none());
+        tally.answered(request.purpose, attempt, refused.is_none());
         match refused {
             None => return Ok(outcome.ok()),
-            Some(why) => {
-                tracing::debug!(purpose = asked.purpose, attempt, "An answer was refused: {why}");
-                last = Some((text, why));
+            Some(reason) => {
+                tracing::debug!(purpose = request.purpose, attempt, "An answer was refused: {reason}");
+                last = Some((text, reason));
             }
         }
     }
-    tally.filled(asked.purpose);
+    tally.filled(request.purpose);
     Ok(None)
 }
 
 /// The question, and after a refusal the refused answer with the reason.
-fn question(asked: &AnswerRequest<'_>, attempt: u32, last: Option<&(String, String)>) -> Question {
+fn question(request: &AnswerRequest<'_>, attempt: u32, last: Option<&(String, String)>) -> Question {
     let [prose, shaped] = [0, 1].map(|form| Conversation {
-        system: asked.systems[form].to_owned(),
-        messages: messages(asked.texts[form], last),
+        system: request.systems[form].to_owned(),
+        messages: messages(request.texts[form], last),
     });
     let hottest = TEMPERATURES[TEMPERATURES.len() - 1];
     let temperature = TEMPERATURES.get(attempt.saturating_sub(1) as usize).copied().unwrap_or(hottest);
-    Question { prose, shaped, schema: asked.schema.clone(), most_tokens: asked.most_tokens, temperature }
+    Question { prose, shaped, schema: request.schema.clone(), most_tokens: request.most_tokens, temperature }
 }
 
 fn messages(text: &str, last: Option<&(String, String)>) -> Vec<Message> {
@@ -139,13 +139,13 @@ fn messages(text: &str, last: Option<&(String, String)>) -> Vec<Message> {
     let mut messages = vec![ours(text.to_owned())];
     // Only the last refusal: a conversation that grows with every failure costs more and helps less. A missing answer has
     // no reason for the model.
-    if let Some((text, why)) = last
+    if let Some((text, reason)) = last
         && !text.trim().is_empty()
     {
         let shown: String = text.chars().take(SHOWN_AGAIN).collect();
         messages.push(Message { speaker: Speaker::Model, text: shown });
         messages.push(ours(format!(
-            "That was refused: {why}\nAnswer again with one JSON object that mends this, and nothing else."
+            "That was refused: {reason}\nAnswer again with one JSON object that mends this, and nothing else."
         )));
     }
     messages

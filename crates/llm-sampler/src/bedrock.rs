@@ -108,15 +108,17 @@ impl Bedrock {
     }
 
     fn failure(error: &SdkError<ConverseError>) -> Failure {
-        if let Some(what) = without_credentials(error) {
-            return Failure::Final(what);
+        if let Some(message) = without_credentials(error) {
+            return Failure::Final(message);
         }
-        let what = chain(error);
+        let message = chain(error);
         match error {
             SdkError::TimeoutError(_) => Failure::TimedOut,
             SdkError::DispatchFailure(failure) if failure.is_timeout() => Failure::TimedOut,
-            SdkError::DispatchFailure(failure) if failure.is_io() => Failure::Unreachable(what),
-            SdkError::ResponseError(_) => Failure::Garbled(format!("the reply is none of Converse: {what}")),
+            SdkError::DispatchFailure(failure) if failure.is_io() => Failure::Unreachable(message),
+            SdkError::ResponseError(_) => {
+                Failure::Garbled(format!("the reply is none of Converse: {message}"))
+            }
             SdkError::ServiceError(refused) => {
                 let raw = refused.raw();
                 let status = raw.status().as_u16();
@@ -127,20 +129,20 @@ impl Bedrock {
                     .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
                 let reason = refused.err().meta().message().unwrap_or("no message");
                 let code = refused.err().meta().code().unwrap_or("error");
-                let what = error_line(&format!("{status} {code}: {reason}"));
+                let message = error_line(&format!("{status} {code}: {reason}"));
                 match refused.err() {
                     ConverseError::ModelTimeoutException(_) => Failure::TimedOut,
                     ConverseError::ThrottlingException(_)
                     | ConverseError::ModelNotReadyException(_)
                     | ConverseError::ServiceUnavailableException(_)
                     | ConverseError::InternalServerException(_)
-                    | ConverseError::ModelErrorException(_) => Failure::Busy { what, after },
-                    _ if status == 429 || status >= 500 => Failure::Busy { what, after },
-                    _ => Failure::Final(what),
+                    | ConverseError::ModelErrorException(_) => Failure::Busy { message, after },
+                    _ if status == 429 || status >= 500 => Failure::Busy { message, after },
+                    _ => Failure::Final(message),
                 }
             }
             // For example a request that cannot be built.
-            _ => Failure::Final(what),
+            _ => Failure::Final(message),
         }
     }
 }
@@ -161,7 +163,7 @@ fn without_credentials(error: &(dyn Error + 'static)) -> Option<String> {
         cause = Some(inner);
     }
     let cause = cause.map(|cause| error_line(cause.to_string().trim_end_matches('.'))).unwrap_or_default();
-    let why = if cause.is_empty() { String::new() } else { format!(": {cause}") };
+    let suffix = if cause.is_empty() { String::new() } else { format!(": {cause}") };
     Some(match failed {
         CredentialsError::CredentialsNotLoaded(_) => {
             "no AWS credentials were found in the environment, in a profile or as a role of this machine"
@@ -171,8 +173,8 @@ fn without_credentials(error: &(dyn Error + 'static)) -> Option<String> {
             let seconds = timed_out.timeout_duration().as_secs();
             format!("AWS credentials were not found within {seconds} s")
         }
-        CredentialsError::InvalidConfiguration(_) => format!("the AWS profile cannot be used{why}"),
-        _ => format!("the AWS credentials cannot be loaded{why}"),
+        CredentialsError::InvalidConfiguration(_) => format!("the AWS profile cannot be used{suffix}"),
+        _ => format!("the AWS credentials cannot be loaded{suffix}"),
     })
 }
 
@@ -205,7 +207,7 @@ impl Model for Bedrock {
                         Err(next) => next,
                     },
                     Err(failure) => match &failure {
-                        Failure::Final(what) => match after_refusal(dialect, what) {
+                        Failure::Final(message) => match after_refusal(dialect, message) {
                             Some(next) => next,
                             None => return Err(failure),
                         },

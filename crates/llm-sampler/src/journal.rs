@@ -70,9 +70,9 @@ impl Journal {
     /// Opens a journal in a file, with the answers of an earlier generation. `depends_on` is all that answers depend on. A file
     /// with another value is an error.
     pub fn open(path: &Path, depends_on: Value) -> Result<Self, UnusableModel> {
-        let unusable = |why: &dyn std::fmt::Display| {
+        let unusable = |error: &dyn std::fmt::Display| {
             UnusableModel(format!(
-                "{} cannot be resumed: {why}. Delete it to ask for all answers again",
+                "{} cannot be resumed: {error}. Delete it to ask for all answers again",
                 path.display()
             ))
         };

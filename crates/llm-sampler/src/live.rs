@@ -159,11 +159,12 @@ impl Live {
         };
         match &outcome {
             Outcome::Text(_) => self.missing.store(0, Ordering::Relaxed),
-            Outcome::Missing(why) => {
+            Outcome::Missing(reason) => {
                 let missing = self.missing.fetch_add(1, Ordering::Relaxed) + 1;
                 if missing >= self.caller.limits.missing_in_a_row {
-                    let what = format!("{missing} answers in a row did not come, the last because: {why}");
-                    return Err(self.caller.failed(&what, 0));
+                    let message =
+                        format!("{missing} answers in a row did not come, the last because: {reason}");
+                    return Err(self.caller.failed(&message, 0));
                 }
             }
         }
@@ -200,40 +201,40 @@ impl Caller {
             tracing::warn!(model = self.model.described(), tried, "A call to the model failed: {failure}");
             let mut wait =
                 self.limits.back_off.saturating_mul(1 << (tried - 1).min(16)).min(self.limits.longest_wait);
-            let what = match failure {
-                Failure::Final(what) => return Err(self.failed(&what, tried)),
-                Failure::Garbled(what) => return Ok(Outcome::Missing(what)),
+            let message = match failure {
+                Failure::Final(message) => return Err(self.failed(&message, tried)),
+                Failure::Garbled(message) => return Ok(Outcome::Missing(message)),
                 Failure::TimedOut => {
                     timed_out += 1;
                     let seconds = self.limits.call.as_secs_f32();
-                    let what =
+                    let message =
                         format!("no answer within {seconds} s (`llm_sampler.timeout_seconds` allows more)");
                     if timed_out == 2 {
-                        return Ok(Outcome::Missing(what));
+                        return Ok(Outcome::Missing(message));
                     }
-                    what
+                    message
                 }
-                Failure::Busy { what, after } => {
+                Failure::Busy { message, after } => {
                     if let Some(after) = after {
                         if after > self.limits.longest_wait {
-                            let what = format!("{what}; it asks to wait {} s", after.as_secs());
-                            return Err(self.failed(&what, tried));
+                            let message = format!("{message}; it asks to wait {} s", after.as_secs());
+                            return Err(self.failed(&message, tried));
                         }
                         wait = wait.max(after);
                     }
-                    what
+                    message
                 }
-                Failure::Unreachable(what) => what,
+                Failure::Unreachable(message) => message,
             };
             if tried >= self.limits.tries {
-                return Err(self.failed(&what, tried));
+                return Err(self.failed(&message, tried));
             }
             tokio::time::sleep(wait).await;
         }
         Err(self.failed("no call was made", 0))
     }
 
-    fn failed(&self, what: &str, tried: u32) -> SampleError {
+    fn failed(&self, message: &str, tried: u32) -> SampleError {
         let times = match tried {
             0 => String::new(),
             1 => " (1 call)".to_owned(),
@@ -243,7 +244,7 @@ impl Caller {
             "The model does not answer: {}{times}: {}. {} Without \
              `use_llm_sampler` no model is needed.",
             self.model.described(),
-            what.trim_end_matches('.'),
+            message.trim_end_matches('.'),
             self.model.advice()
         ))
     }
@@ -312,18 +313,21 @@ mod tests {
 
     #[expect(clippy::unnecessary_wraps, reason = "as in a script")]
     fn busy(after: Option<u64>) -> Option<Reply> {
-        Some(Err(Failure::Busy { what: "429 slow down".to_owned(), after: after.map(Duration::from_millis) }))
+        Some(Err(Failure::Busy {
+            message: "429 slow down".to_owned(),
+            after: after.map(Duration::from_millis),
+        }))
     }
 
     #[expect(clippy::unnecessary_wraps, reason = "as in a script")]
-    fn says(text: &str) -> Option<Reply> {
+    fn text_reply(text: &str) -> Option<Reply> {
         Some(Ok(text.to_owned()))
     }
 
     #[test]
     fn a_busy_endpoint_gets_a_retry_after_the_requested_wait() {
         let begun = Instant::now();
-        let live = live(vec![busy(Some(60)), busy(None), says("yes")]);
+        let live = live(vec![busy(Some(60)), busy(None), text_reply("yes")]);
         assert_eq!(live.ask(question()), Ok(Outcome::Text("yes".to_owned())));
         assert!(begun.elapsed() >= Duration::from_millis(60));
     }
@@ -348,9 +352,9 @@ mod tests {
         let live = live(vec![
             None,
             None,
-            says("after"),
-            says(&"x".repeat(101)),
-            says("between"),
+            text_reply("after"),
+            text_reply(&"x".repeat(101)),
+            text_reply("between"),
             Some(Err(Failure::Garbled("no completion".to_owned()))),
         ]);
         let nothing = |outcome| matches!(outcome, Ok(Outcome::Missing(_)));
@@ -395,7 +399,7 @@ mod tests {
     fn a_thread_of_another_runtime_can_call_it() {
         let other = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let outcome = other.block_on(async {
-            let live = live(vec![says("yes")]);
+            let live = live(vec![text_reply("yes")]);
             live.ask(question())
         });
         assert_eq!(outcome, Ok(Outcome::Text("yes".to_owned())));

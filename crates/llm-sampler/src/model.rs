@@ -58,7 +58,7 @@ pub enum Failure {
     /// A retry may succeed: too many requests, or an error of the server.
     Busy {
         /// The message of the endpoint.
-        what: String,
+        message: String,
         /// The wait that the endpoint asks for.
         after: Option<Duration>,
     },
@@ -92,9 +92,10 @@ pub(crate) fn error_line(text: &str) -> String {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Busy { what, .. } | Self::Unreachable(what) | Self::Final(what) | Self::Garbled(what) => {
-                f.write_str(what)
-            }
+            Self::Busy { message, .. }
+            | Self::Unreachable(message)
+            | Self::Final(message)
+            | Self::Garbled(message) => f.write_str(message),
             Self::TimedOut => f.write_str("no answer in time"),
         }
     }

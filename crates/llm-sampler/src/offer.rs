@@ -268,7 +268,7 @@ fn chosen_part<T: Open, R>(
                 (open, made) = (tried, settled);
                 is_own = true;
             }
-            Err(why) => unusable.push(why),
+            Err(reason) => unusable.push(reason),
         }
     }
     if unusable.len() * 2 > places.len() {
@@ -341,7 +341,7 @@ mod tests {
             let accept = |change: &Change| scenario::change::apply(&before, change).map_err(|r| r.reason);
             let (change, after) = filled(&answer_text, std::slice::from_ref(&drawn), accept)
                 .expect("it is in the form")
-                .unwrap_or_else(|why| panic!("{kind:?}: {why}"));
+                .unwrap_or_else(|reason| panic!("{kind:?}: {reason}"));
             assert_eq!(change.kind(), kind);
             assert_eq!(check(&after), []);
             let named = serde_json::to_string(&change).expect("JSON").contains("mine_");
@@ -418,14 +418,14 @@ mod tests {
         let drawn = [first()];
         assert!(filled("I like {}", &drawn, valid).is_none());
         assert!(filled(r#"{"change": "add_field"}"#, &drawn, valid).is_none());
-        for (answer_text, why) in [
+        for (answer_text, reason) in [
             (r#"{"answer": {"choice": "2"}}"#, "from 1 to 1"),
             (r#"{"answer": {"choice": 0}}"#, "from 1 to 1"),
             (r#"{"answer": {"choice": "1", "odd": "x"}}"#, "`odd`"),
             (r#"{"choice": "1"}"#, "is missing"),
         ] {
             let refused = filled(answer_text, &drawn, valid).expect("a form").expect_err(answer_text);
-            assert!(refused.contains(why), "{refused}");
+            assert!(refused.contains(reason), "{refused}");
         }
     }
 

@@ -195,11 +195,11 @@ impl OpenAi {
                 Ok(refused) => {
                     let failure = refused.0;
                     match failure {
-                        Failure::Busy { what, after } => {
-                            Failure::Busy { what: self.without_key(what), after }
+                        Failure::Busy { message, after } => {
+                            Failure::Busy { message: self.without_key(message), after }
                         }
-                        Failure::Final(what) => Failure::Final(self.without_key(what)),
-                        Failure::Garbled(what) => Failure::Garbled(self.without_key(what)),
+                        Failure::Final(message) => Failure::Final(self.without_key(message)),
+                        Failure::Garbled(message) => Failure::Garbled(self.without_key(message)),
                         other => other,
                     }
                 }
@@ -208,8 +208,8 @@ impl OpenAi {
             OpenAIError::Reqwest(error) => sent(&error),
             OpenAIError::JSONDeserialize(error, _) => {
                 // The error quotes the response.
-                let what = self.without_key(format!("the reply is not a chat completion: {error}"));
-                Failure::Garbled(error_line(&what))
+                let message = self.without_key(format!("the reply is not a chat completion: {error}"));
+                Failure::Garbled(error_line(&message))
             }
             other => Failure::Final(self.without_key(chain(&other))),
         }
@@ -279,8 +279,8 @@ impl Model for OpenAi {
                     Err(error) => {
                         let failure = self.failure(error);
                         let next = match &failure {
-                            Failure::Final(what) | Failure::Busy { what, .. } => {
-                                dialect.after_refusal(status_of(what), what)
+                            Failure::Final(message) | Failure::Busy { message, .. } => {
+                                dialect.after_refusal(status_of(message), message)
                             }
                             _ => None,
                         };
@@ -297,8 +297,8 @@ impl Model for OpenAi {
 }
 
 /// The status at the start of a failure; 0 without one.
-fn status_of(what: &str) -> u16 {
-    what.split(' ').next().and_then(|status| status.parse().ok()).unwrap_or_default()
+fn status_of(message: &str) -> u16 {
+    message.split(' ').next().and_then(|status| status.parse().ok()).unwrap_or_default()
 }
 
 /// Sends a request, and reads no more of the response than the limit of an answer.
@@ -369,16 +369,16 @@ async fn send(
     if status.is_success() {
         return Ok(Response::from(http::Response::new(body)));
     }
-    let what = format!("{status}: {}", error_text(&body, key));
+    let message = format!("{status}: {}", error_text(&body, key));
     Err(match status {
         StatusCode::REQUEST_TIMEOUT | StatusCode::CONFLICT | StatusCode::TOO_EARLY => {
-            Failure::Busy { what, after }
+            Failure::Busy { message, after }
         }
         // Waiting does not restore an exhausted quota.
-        StatusCode::TOO_MANY_REQUESTS if what.contains("insufficient_quota") => Failure::Final(what),
-        StatusCode::TOO_MANY_REQUESTS => Failure::Busy { what, after },
-        _ if status.is_server_error() => Failure::Busy { what, after },
-        _ => Failure::Final(what),
+        StatusCode::TOO_MANY_REQUESTS if message.contains("insufficient_quota") => Failure::Final(message),
+        StatusCode::TOO_MANY_REQUESTS => Failure::Busy { message, after },
+        _ if status.is_server_error() => Failure::Busy { message, after },
+        _ => Failure::Final(message),
     })
 }
 

@@ -18,7 +18,8 @@ impl Replay {
 
     /// All answers of a turn.
     pub(crate) fn turn(&self, scenario: u32, turn: u32) -> Result<Vec<Answer>, SampleError> {
-        (self.look_up)(scenario, turn)
-            .map_err(|why| SampleError::NotRecorded(format!("turn {turn} of scenario {scenario} ({why})")))
+        (self.look_up)(scenario, turn).map_err(|reason| {
+            SampleError::NotRecorded(format!("turn {turn} of scenario {scenario} ({reason})"))
+        })
     }
 }

@@ -156,7 +156,7 @@ impl Sampler for LlmSampler {
             Source::Live(..) => [prompt::first(&drawn), prompt::shaped_first(&drawn)],
             Source::Recorded(..) => Default::default(),
         };
-        let asked = AnswerRequest {
+        let request = AnswerRequest {
             purpose: "first",
             systems: self.systems(),
             texts: [&texts[0], &texts[1]],
@@ -164,7 +164,7 @@ impl Sampler for LlmSampler {
             most_tokens: offer::most_tokens(choices),
         };
         let mut answers = Vec::new();
-        let made = ask(&source, &asked, &mut answers, &self.tally, |text| {
+        let made = ask(&source, &request, &mut answers, &self.tally, |text| {
             match offer::filled(text, choices, |named| with_used_names(named.clone())) {
                 Some(filled) => filled.map(|(_, schema)| schema),
                 None => match assembled(answer::design(text)?, &drawn)? {
@@ -202,7 +202,7 @@ impl Sampler for LlmSampler {
                 ],
                 Source::Recorded(..) => Default::default(),
             };
-            let asked = AnswerRequest {
+            let request = AnswerRequest {
                 purpose: &purpose,
                 systems: self.systems(),
                 texts: [&texts[0], &texts[1]],
@@ -217,7 +217,7 @@ impl Sampler for LlmSampler {
                 }
                 Ok((changed, touched))
             };
-            let taken = ask(&source, &asked, &mut answers, &self.tally, |text| {
+            let taken = ask(&source, &request, &mut answers, &self.tally, |text| {
                 if let Some(filled) = offer::filled(text, &choices, fitting) {
                     return filled.map(|(change, (changed, touched))| (change, changed, touched));
                 }
@@ -289,16 +289,16 @@ fn fits(change: &Change, drawn: &Change) -> Result<(), String> {
 /// A first schema from a design and the generated conventions.
 fn assembled(design: Design, drawn: &Schema) -> Result<Schema, String> {
     let Design { title, entities, analytics } = design;
-    let total = |count: fn(&Entity) -> usize| -> usize { entities.iter().map(count).sum() };
-    for (what, is, low, most) in [
+    let total = |measure: fn(&Entity) -> usize| -> usize { entities.iter().map(measure).sum() };
+    for (noun, count, low, most) in [
         ("entities", entities.len(), drawn.entities.len(), drawn.entities.len()),
         ("analytics", analytics.len(), drawn.analytics.len(), drawn.analytics.len()),
         ("fields in all", total(|entity| entity.fields.len()), 1, prompt::most_fields(drawn)),
         ("actions in all", total(|entity| entity.actions.len()), 1, prompt::most_actions(drawn)),
     ] {
-        if is < low || is > most {
+        if count < low || count > most {
             let wanted = if low == most { most.to_string() } else { format!("{low} to {most}") };
-            return Err(format!("the design has {is} {what}; asked for: {wanted}"));
+            return Err(format!("the design has {count} {noun}; asked for: {wanted}"));
         }
     }
     let schema = Schema {

@@ -184,8 +184,8 @@ mod tests {
         };
         let openai = settings(&[("llm_sampler.base_url", json!("https://x"))]).expect("valid");
         assert_eq!(meaning("calls_at_once"), openai.limits.at_once.to_string());
-        let (here, elsewhere) = (CALL_HERE.as_secs(), openai.limits.call.as_secs());
-        let seconds = format!("{here} at an address of this machine, else {elsewhere}");
+        let (local, elsewhere) = (CALL_HERE.as_secs(), openai.limits.call.as_secs());
+        let seconds = format!("{local} at an address of this machine, else {elsewhere}");
         assert_eq!(meaning("timeout_seconds"), seconds);
         let Endpoint::OpenAi { key_variable, .. } = openai.endpoint else { panic!("it has an address") };
         assert_eq!(meaning("key_variable"), key_variable);

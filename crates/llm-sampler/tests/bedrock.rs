@@ -9,7 +9,7 @@ use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use aws_sdk_bedrockruntime::config::{Credentials, SharedCredentialsProvider};
-use endpoint::{Asked, Endpoint, NOBODY, Reply};
+use endpoint::{Endpoint, ModelRequest, NOBODY, Reply};
 use llm_sampler::{Bedrock, Limits, LlmSampler, Replay};
 use scenario::Seed;
 use scenario::sample::{Origin, Programmatic, SampleError, Sampler, SamplerOutput, Turn};
@@ -50,22 +50,22 @@ fn refused(status: u16, code: &str, message: &str, after: Option<u32>) -> Reply 
 
 #[test]
 fn good_answers_are_accepted_and_nonsense_is_requested_again_then_replaced() {
-    let endpoint = Endpoint::start(|asked: &Asked| {
+    let endpoint = Endpoint::start(|request: &ModelRequest| {
         // The second change of the turn gets only nonsense.
-        let nonsense = (1..=3).contains(&asked.number);
-        Reply::Says(if nonsense { "Certainly! []".to_owned() } else { asked.good_change() })
+        let nonsense = (1..=3).contains(&request.number);
+        Reply::Says(if nonsense { "Certainly! []".to_owned() } else { request.good_change() })
     });
     let sampled = turn(&sampler(&endpoint.endpoint_url()), 3).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(sampled.made.origins, [Origin::Model, Origin::Replaced, Origin::Model]);
-    let asked = endpoint.asked();
-    assert_eq!(asked.len(), 5);
-    assert!(asked.iter().all(|asked| asked.path == "/model/zai.glm-5/converse"));
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 5);
+    assert!(requests.iter().all(|request| request.path == "/model/zai.glm-5/converse"));
     assert!(
-        asked[0].system.contains("one JSON object")
-            && asked[0].authorization.contains("eu-central-1/bedrock")
+        requests[0].system.contains("one JSON object")
+            && requests[0].authorization.contains("eu-central-1/bedrock")
     );
-    let why = sampled.answers[1].refused.as_deref().expect("refused");
-    assert!(asked[2].last().contains(why));
+    let reason = sampled.answers[1].refused.as_deref().expect("refused");
+    assert!(requests[2].last().contains(reason));
     drop(endpoint);
 
     let answers = sampled.answers.clone();
@@ -75,13 +75,14 @@ fn good_answers_are_accepted_and_nonsense_is_requested_again_then_replaced() {
 
 #[test]
 fn a_tool_gets_the_answer_if_the_model_supports_tools() {
-    let endpoint = Endpoint::taking(&["toolConfig"], |asked: &Asked| Reply::Calls(asked.in_form()));
+    let endpoint =
+        Endpoint::taking(&["toolConfig"], |request: &ModelRequest| Reply::Calls(request.in_form()));
     let sampled = turn(&sampler(&endpoint.endpoint_url()), 8).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(sampled.made.origins, [Origin::Model; 8]);
     assert_eq!(sampled.answers.len(), 8);
-    for asked in endpoint.asked() {
-        assert!(asked.body["toolConfig"]["toolChoice"]["any"].is_object(), "{}", asked.body);
-        let inference = &asked.body["inferenceConfig"];
+    for request in endpoint.requests() {
+        assert!(request.body["toolConfig"]["toolChoice"]["any"].is_object(), "{}", request.body);
+        let inference = &request.body["inferenceConfig"];
         assert!((64..6000).contains(&inference["maxTokens"].as_u64().expect("a bound")));
         assert!(inference["temperature"].as_f64().is_some_and(|warmth| (0.3..0.5).contains(&warmth)));
     }
@@ -92,10 +93,10 @@ fn a_tool_gets_the_answer_if_the_model_supports_tools() {
 
 #[test]
 fn a_cut_answer_is_requested_again_with_tokens_for_reasoning() {
-    let endpoint = Endpoint::taking(&["toolConfig"], |asked: &Asked| {
-        let tokens = asked.body["inferenceConfig"]["maxTokens"].as_u64().expect("a bound");
+    let endpoint = Endpoint::taking(&["toolConfig"], |request: &ModelRequest| {
+        let tokens = request.body["inferenceConfig"]["maxTokens"].as_u64().expect("a bound");
         if tokens >= 8000 {
-            return Reply::Calls(asked.in_form());
+            return Reply::Calls(request.in_form());
         }
         let call =
             json!({"toolUse": {"toolUseId": "1", "name": "answer", "input": {"answer": {"choice": "1"}}}});
@@ -109,16 +110,16 @@ fn a_cut_answer_is_requested_again_with_tokens_for_reasoning() {
     });
     let sampled = turn(&sampler(&endpoint.endpoint_url()), 2).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(sampled.made.origins, [Origin::Model; 2]);
-    assert_eq!((sampled.answers.len(), endpoint.asked().len()), (2, 3));
+    assert_eq!((sampled.answers.len(), endpoint.requests().len()), (2, 3));
 }
 
 #[test]
 fn throttling_server_errors_and_time_outs_are_retried() {
-    let endpoint = Endpoint::start(|asked: &Asked| match asked.number {
+    let endpoint = Endpoint::start(|request: &ModelRequest| match request.number {
         0 => refused(429, "ThrottlingException", "Too many requests", Some(1)),
         1 => refused(500, "InternalServerException", "Trouble", None),
         3 | 4 => refused(408, "ModelTimeoutException", "The model took too long", None),
-        _ => Reply::Says(asked.good_change()),
+        _ => Reply::Says(request.good_change()),
     });
     let sampled = turn(&sampler(&endpoint.endpoint_url()), 2).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(sampled.made.origins, [Origin::Model; 2]);
@@ -128,7 +129,7 @@ fn throttling_server_errors_and_time_outs_are_retried() {
 
 #[test]
 fn silence_is_a_missing_answer() {
-    let endpoint = Endpoint::start(|_: &Asked| Reply::Hangs);
+    let endpoint = Endpoint::start(|_: &ModelRequest| Reply::Hangs);
     // Nothing has to come within this limit.
     let limits = Limits { call: Duration::from_millis(500), ..limits() };
     let sampler = sampler_within(&endpoint.endpoint_url(), limits);
@@ -140,12 +141,13 @@ fn silence_is_a_missing_answer() {
 #[test]
 fn a_permanent_failure_ends_it_with_advice() {
     let denied = "You don't have access to the model with the specified model ID.";
-    let endpoint = Endpoint::start(move |_: &Asked| refused(403, "AccessDeniedException", denied, None));
+    let endpoint =
+        Endpoint::start(move |_: &ModelRequest| refused(403, "AccessDeniedException", denied, None));
     let Err(SampleError::Endpoint(text)) = turn(&sampler(&endpoint.endpoint_url()), 1) else {
         panic!("denied")
     };
     assert!(text.contains(denied) && text.contains("1 call") && text.contains("Model access"), "{text}");
-    assert_eq!(endpoint.asked().len(), 1, "a retry cannot succeed");
+    assert_eq!(endpoint.requests().len(), 1, "a retry cannot succeed");
 
     let Err(SampleError::Endpoint(text)) = turn(&sampler(NOBODY), 1) else { panic!("nobody listens") };
     assert!(text.contains("3 calls") && text.contains("AWS_REGION"), "{text}");

@@ -5,7 +5,7 @@ mod endpoint;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use endpoint::{Asked, Endpoint, Reply};
+use endpoint::{Endpoint, ModelRequest, Reply};
 use llm_sampler::{Limits, LlmSampler, OpenAi, Replay, Tally};
 use scenario::Seed;
 use scenario::check::check;
@@ -32,15 +32,15 @@ fn turn(sampler: &LlmSampler, count: u32) -> SamplerOutput<Turn> {
 }
 
 /// An answer in the form, with a tool and without.
-fn keeps_to_it(asked: &Asked) -> Reply {
-    let answer = asked.in_form();
-    if asked.body.get("tools").is_some() { Reply::Calls(answer) } else { Reply::Says(answer.to_string()) }
+fn reply_in_form(request: &ModelRequest) -> Reply {
+    let answer = request.in_form();
+    if request.body.get("tools").is_some() { Reply::Calls(answer) } else { Reply::Says(answer.to_string()) }
 }
 
 #[test]
 fn an_answer_in_the_form_is_accepted_at_the_first_attempt() {
     for forms in [SCHEMA, TOOLS] {
-        let endpoint = Endpoint::taking(forms, keeps_to_it);
+        let endpoint = Endpoint::taking(forms, reply_in_form);
         let tally = Tally::default();
         let sampler = sampler(&endpoint).counted_by(&tally);
         let first = sampler.first(SEED).expect("a schema");
@@ -54,10 +54,10 @@ fn an_answer_in_the_form_is_accepted_at_the_first_attempt() {
         assert_eq!((counts.taken, counts.taken_first, counts.refused, counts.filled), (13, 13, 0, 0));
         assert_eq!(tally.by_purpose()["change"].taken, 12);
 
-        for asked in endpoint.asked() {
-            assert!((64..6000).contains(&asked.body["max_tokens"].as_u64().expect("a bound")));
-            assert_eq!(asked.body["temperature"], 0.4);
-            let strict = &asked.body["response_format"]["json_schema"]["strict"];
+        for request in endpoint.requests() {
+            assert!((64..6000).contains(&request.body["max_tokens"].as_u64().expect("a bound")));
+            assert_eq!(request.body["temperature"], 0.4);
+            let strict = &request.body["response_format"]["json_schema"]["strict"];
             assert_eq!(*strict, if forms == SCHEMA { json!(true) } else { Value::Null });
         }
         drop(endpoint);
@@ -69,9 +69,9 @@ fn an_answer_in_the_form_is_accepted_at_the_first_attempt() {
 
 #[test]
 fn a_name_in_use_is_reported_and_requested_again_with_a_higher_temperature() {
-    let endpoint = Endpoint::taking(SCHEMA, |asked| {
-        let mut answer = asked.in_form();
-        if asked.is_first_attempt() {
+    let endpoint = Endpoint::taking(SCHEMA, |request| {
+        let mut answer = request.in_form();
+        if request.is_first_attempt() {
             for (label, text) in answer["answer"].as_object_mut().expect("an answer") {
                 if label != "choice" {
                     *text = json!("id");
@@ -84,18 +84,19 @@ fn a_name_in_use_is_reported_and_requested_again_with_a_higher_temperature() {
     assert_eq!(sampled.made.origins, [Origin::Model; 10]);
     let refused: Vec<&str> = sampled.answers.iter().filter_map(|answer| answer.refused.as_deref()).collect();
     assert!(!refused.is_empty());
-    let again: Vec<Asked> = endpoint.asked().into_iter().filter(|asked| !asked.is_first_attempt()).collect();
+    let again: Vec<ModelRequest> =
+        endpoint.requests().into_iter().filter(|request| !request.is_first_attempt()).collect();
     assert_eq!(again.len(), refused.len());
-    for (asked, why) in again.iter().zip(refused) {
-        assert_eq!(asked.body["temperature"], 0.7);
-        assert!(asked.last().contains(why));
+    for (request, reason) in again.iter().zip(refused) {
+        assert_eq!(request.body["temperature"], 0.7);
+        assert!(request.last().contains(reason));
     }
 }
 
 #[test]
 fn an_endpoint_that_accepts_and_ignores_a_form_gets_prose() {
-    let endpoint = Endpoint::taking(&["response_format", "tools"], |asked| {
-        Reply::Says(if asked.form().is_some() { "Gladly!".to_owned() } else { asked.good_change() })
+    let endpoint = Endpoint::taking(&["response_format", "tools"], |request| {
+        Reply::Says(if request.form().is_some() { "Gladly!".to_owned() } else { request.good_change() })
     });
     let tally = Tally::default();
     let sampled = turn(&sampler(&endpoint).counted_by(&tally), 3);
@@ -103,21 +104,21 @@ fn an_endpoint_that_accepts_and_ignores_a_form_gets_prose() {
     assert_eq!(sampled.answers.len(), 6, "an answer without the form is refused");
     let counts = tally.counts();
     assert_eq!((counts.taken, counts.refused, counts.filled), (2, 4, 1));
-    let forms: Vec<bool> = endpoint.asked().iter().map(|asked| asked.form().is_some()).collect();
+    let forms: Vec<bool> = endpoint.requests().iter().map(|request| request.form().is_some()).collect();
     assert_eq!(forms, [true, true, true, true, false, false], "it is learned once");
 }
 
 #[test]
 fn later_questions_keep_the_form_after_one_answer_in_prose() {
     // The model refuses the third question once, then the fifth three times.
-    let endpoint = Endpoint::taking(SCHEMA, |asked| match asked.number {
+    let endpoint = Endpoint::taking(SCHEMA, |request| match request.number {
         2 | 5..8 => Reply::Says("I'm sorry, I cannot do that.".to_owned()),
-        _ => keeps_to_it(asked),
+        _ => reply_in_form(request),
     });
     let sampled = turn(&sampler(&endpoint), 7);
     let [model, filled] = [Origin::Model, Origin::Replaced];
     assert_eq!(sampled.made.origins, [model, model, model, model, filled, model, model]);
-    assert!(endpoint.asked().iter().all(|asked| asked.body.get("response_format").is_some()));
+    assert!(endpoint.requests().iter().all(|request| request.body.get("response_format").is_some()));
     let refused: Vec<&str> =
         sampled.answers.iter().filter(|answer| answer.refused.is_some()).map(|a| &*a.text).collect();
     assert_eq!(refused, ["I'm sorry, I cannot do that."; 4], "each is recorded");
@@ -128,18 +129,18 @@ fn later_questions_keep_the_form_after_one_answer_in_prose() {
 
 #[test]
 fn a_bound_that_is_refused_for_one_answer_stays_for_others() {
-    let endpoint = Endpoint::taking(SCHEMA, |asked| {
-        let bounded = asked.body.get("max_tokens").is_some();
-        if asked.number == 1 && bounded {
+    let endpoint = Endpoint::taking(SCHEMA, |request| {
+        let bounded = request.body.get("max_tokens").is_some();
+        if request.number == 1 && bounded {
             let message = "max_tokens is too large: 900. The request has 3500 tokens of a context of 4096.";
             return Reply::Http(400, Vec::new(), json!({"error": {"message": message}}).to_string());
         }
-        keeps_to_it(asked)
+        reply_in_form(request)
     });
     let sampled = turn(&sampler(&endpoint), 3);
     assert_eq!(sampled.made.origins, [Origin::Model; 3]);
     let bounded: Vec<bool> =
-        endpoint.asked().iter().map(|asked| asked.body.get("max_tokens").is_some()).collect();
+        endpoint.requests().iter().map(|request| request.body.get("max_tokens").is_some()).collect();
     assert_eq!(bounded, [true, true, false, true]);
 }
 
@@ -147,8 +148,8 @@ fn a_bound_that_is_refused_for_one_answer_stays_for_others() {
 fn a_repeated_example_is_refused_unless_it_is_one_of_several_choices() {
     for (forms, has_choices) in [(SCHEMA, true), (PROSE, false)] {
         // The example is the last line of a question, and complete.
-        let endpoint = Endpoint::taking(forms, |asked| {
-            let question = &asked.messages[0].1;
+        let endpoint = Endpoint::taking(forms, |request| {
+            let question = &request.messages[0].1;
             Reply::Says(question.lines().last().unwrap_or_default().to_owned())
         });
         let tally = Tally::default();
@@ -177,20 +178,20 @@ fn a_repeated_example_is_refused_unless_it_is_one_of_several_choices() {
 
 #[test]
 fn a_reasoning_model_gets_tokens_for_it() {
-    let endpoint = Endpoint::taking(SCHEMA, |asked| {
-        if asked.body["max_completion_tokens"].is_null() {
+    let endpoint = Endpoint::taking(SCHEMA, |request| {
+        if request.body["max_completion_tokens"].is_null() {
             let message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.";
             return Reply::Http(400, Vec::new(), json!({"error": {"message": message}}).to_string());
         }
-        if asked.body["max_completion_tokens"].as_u64().is_some_and(|tokens| tokens < 8000) {
+        if request.body["max_completion_tokens"].as_u64().is_some_and(|tokens| tokens < 8000) {
             let cut = json!({"choices": [{"finish_reason": "length", "message": {"content": ""}}]});
             return Reply::Http(200, Vec::new(), cut.to_string());
         }
-        keeps_to_it(asked)
+        reply_in_form(request)
     });
     let sampled = turn(&sampler(&endpoint), 2);
     assert_eq!(sampled.made.origins, [Origin::Model; 2]);
-    assert_eq!((sampled.answers.len(), endpoint.asked().len()), (2, 4));
+    assert_eq!((sampled.answers.len(), endpoint.requests().len()), (2, 4));
 }
 
 #[test]
@@ -205,11 +206,11 @@ fn a_pack_records_by_turn_how_much_the_model_made() {
         ..Generation::default()
     };
     // The first schema and the first change of each scenario are accepted, and no others.
-    let endpoint = Endpoint::taking(SCHEMA, |asked| {
-        let question = &asked.messages[0].1;
+    let endpoint = Endpoint::taking(SCHEMA, |request| {
+        let question = &request.messages[0].1;
         let first = question.contains("the first version of a system");
         let already = question.contains("Already changed");
-        Reply::Says(if first || !already { asked.in_form().to_string() } else { "{}".to_owned() })
+        Reply::Says(if first || !already { request.in_form().to_string() } else { "{}".to_owned() })
     });
     let write = |sampler: &LlmSampler, name: &str| {
         let target = Target::Folder(folder.path().join(name));

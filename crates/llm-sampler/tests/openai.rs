@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use endpoint::{Asked, Endpoint, NOBODY, Reply};
+use endpoint::{Endpoint, ModelRequest, NOBODY, Reply};
 use llm_sampler::{ATTEMPTS, Journal, Limits, LlmSampler, OpenAi, Replay, Settings};
 use scenario::Seed;
 use scenario::check::check;
@@ -40,8 +40,8 @@ fn sampler_within(base_url: &str, limits: Limits) -> LlmSampler {
     LlmSampler::with_model(Box::new(model), limits).expect("a thread")
 }
 
-fn says_good(asked: &Asked) -> Reply {
-    Reply::Says(asked.good_change())
+fn reply_with_good_change(request: &ModelRequest) -> Reply {
+    Reply::Says(request.good_change())
 }
 
 fn before() -> Schema {
@@ -69,7 +69,7 @@ fn design() -> String {
 
 #[test]
 fn good_answers_are_accepted_and_replay_to_the_same_turn() {
-    let endpoint = Endpoint::start(says_good);
+    let endpoint = Endpoint::start(reply_with_good_change);
     let sampled = turn(&sampler(&endpoint.base_url()), 12);
     assert_eq!(sampled.made.origins, [Origin::Model; 12]);
     assert_eq!(sampled.made.changes.len(), 12);
@@ -79,12 +79,13 @@ fn good_answers_are_accepted_and_replay_to_the_same_turn() {
     assert!(sampled.answers.iter().all(|answer| answer.attempt == 1 && answer.refused.is_none()));
     let changes = serde_json::to_string(&sampled.made.changes).expect("JSON");
     assert!(changes.contains("_of_model"), "{changes}");
-    let asked = endpoint.asked();
-    assert_eq!(asked.len(), 12);
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 12);
     assert!(
-        asked
+        requests
             .iter()
-            .all(|asked| asked.path == "/v1/chat/completions" && asked.system.contains("one JSON object"))
+            .all(|request| request.path == "/v1/chat/completions"
+                && request.system.contains("one JSON object"))
     );
     drop(endpoint);
 
@@ -94,7 +95,7 @@ fn good_answers_are_accepted_and_replay_to_the_same_turn() {
 
 #[test]
 fn the_seed_decides_the_kinds_and_later_ones_do_not_matter() {
-    let endpoint = Endpoint::start(says_good);
+    let endpoint = Endpoint::start(reply_with_good_change);
     let sampler = sampler(&endpoint.base_url());
     let (few, many) = (turn(&sampler, 3), turn(&sampler, 6));
     assert_eq!(few.made.changes, many.made.changes[..3]);
@@ -115,9 +116,9 @@ fn a_first_design_is_checked_accepted_and_replayed() {
 
 #[test]
 fn a_faulty_design_is_requested_again_with_its_faults() {
-    let endpoint = Endpoint::start(|asked| {
+    let endpoint = Endpoint::start(|request| {
         let mut bad: Value = serde_json::from_str(&design()).expect("JSON");
-        match asked.number {
+        match request.number {
             0 => bad["entities"][0]["fields"][0]["name"] = json!("Not A Name"),
             1 => bad["entities"] = json!([bad["entities"][0]]),
             _ => {}
@@ -129,8 +130,8 @@ fn a_faulty_design_is_requested_again_with_its_faults() {
     let refused: Vec<&str> = first.answers.iter().filter_map(|answer| answer.refused.as_deref()).collect();
     assert_eq!(refused.len(), 2);
     assert!(refused[1].contains("1 entities"), "{refused:?}");
-    let asked = endpoint.asked();
-    assert!(asked[1].last().contains(refused[0]) && asked[2].last().contains(refused[1]));
+    let requests = endpoint.requests();
+    assert!(requests[1].last().contains(refused[0]) && requests[2].last().contains(refused[1]));
 
     let nonsense = Endpoint::start(|_| Reply::Says("{}".to_owned()));
     let first = sampler(&nonsense.base_url()).first(SEED).expect("a schema");
@@ -140,11 +141,11 @@ fn a_faulty_design_is_requested_again_with_its_faults() {
 
 #[test]
 fn after_nonsense_the_answer_is_requested_again_then_replaced_and_marked() {
-    let endpoint = Endpoint::start(|asked| {
-        let mut other = asked.example();
+    let endpoint = Endpoint::start(|request| {
+        let mut other = request.example();
         other["change"] = json!("remove_everything");
-        Reply::Says(match asked.messages.len() {
-            1 if asked.number % 2 == 0 => "I would rather talk about the weather.".to_owned(),
+        Reply::Says(match request.messages.len() {
+            1 if request.number % 2 == 0 => "I would rather talk about the weather.".to_owned(),
             1 => "{\"change\": ".to_owned(),
             _ => other.to_string(),
         })
@@ -165,8 +166,8 @@ fn after_nonsense_the_answer_is_requested_again_then_replaced_and_marked() {
             ("change 2", 3)
         ]
     );
-    let asked = endpoint.asked();
-    for (answer, next) in sampled.answers.iter().zip(&asked[1..]) {
+    let requests = endpoint.requests();
+    for (answer, next) in sampled.answers.iter().zip(&requests[1..]) {
         let refused = answer.refused.as_deref().expect("all are refused");
         if answer.attempt < ATTEMPTS {
             assert!(next.last().contains(refused), "{refused} in {}", next.last());
@@ -179,9 +180,9 @@ fn after_nonsense_the_answer_is_requested_again_then_replaced_and_marked() {
 
 #[test]
 fn a_change_that_the_schema_refuses_is_corrected() {
-    let endpoint = Endpoint::start(|asked| {
-        let mut change = asked.example();
-        if asked.is_first_attempt() {
+    let endpoint = Endpoint::start(|request| {
+        let mut change = request.example();
+        if request.is_first_attempt() {
             for part in ["entity", "analytic"] {
                 if change[part].is_string() {
                     change[part] = json!("nothing_of_this_name");
@@ -191,7 +192,7 @@ fn a_change_that_the_schema_refuses_is_corrected() {
             }
             return Reply::Says(change.to_string());
         }
-        Reply::Says(asked.good_change())
+        Reply::Says(request.good_change())
     });
     let sampled = turn(&sampler(&endpoint.base_url()), 8);
     assert_eq!(sampled.made.origins, [Origin::Model; 8]);
@@ -201,21 +202,21 @@ fn a_change_that_the_schema_refuses_is_corrected() {
 
 #[test]
 fn rate_limits_are_respected_and_server_errors_are_retried() {
-    let endpoint = Endpoint::start(|asked| match asked.number {
+    let endpoint = Endpoint::start(|request| match request.number {
         0 => Reply::Http(
             429,
             vec![("retry-after", "1".to_owned())],
             json!({"error": {"message": "slow down", "type": "rate_limit", "code": null}}).to_string(),
         ),
         1 => Reply::Http(503, Vec::new(), "<html>no JSON</html>".to_owned()),
-        _ => says_good(asked),
+        _ => reply_with_good_change(request),
     });
     let begun = Instant::now();
     let sampled = turn(&sampler(&endpoint.base_url()), 1);
     assert!(begun.elapsed() >= Duration::from_secs(1), "it waits for the requested time");
     assert_eq!(sampled.made.origins, [Origin::Model]);
     assert_eq!(sampled.answers.len(), 1, "only texts of the model are answers");
-    assert_eq!(endpoint.asked().len(), 3);
+    assert_eq!(endpoint.requests().len(), 3);
 }
 
 #[test]
@@ -235,18 +236,18 @@ fn silence_is_recorded_as_a_missing_answer() {
         );
     }
     // After an attempt whose calls timed out, the next one is a new question without an earlier answer.
-    assert!(endpoint.asked().iter().all(Asked::is_first_attempt));
+    assert!(endpoint.requests().iter().all(ModelRequest::is_first_attempt));
     drop(endpoint);
     assert_eq!(turn(&replay(&sampled.answers), 1), sampled);
 }
 
 #[test]
 fn an_invalid_or_too_long_reply_is_a_missing_answer() {
-    let endpoint = Endpoint::start(|asked| match asked.number {
+    let endpoint = Endpoint::start(|request| match request.number {
         0 => Reply::Http(200, Vec::new(), "{\"weather\": \"fine\"}".to_owned()),
         1 => Reply::Http(200, Vec::new(), "not even JSON".to_owned()),
         2 => Reply::Says("x".repeat(300_000)),
-        _ => says_good(asked),
+        _ => reply_with_good_change(request),
     });
     let sampled = turn(&sampler(&endpoint.base_url()), 2);
     assert_eq!(sampled.made.origins, [Origin::Replaced, Origin::Model]);
@@ -254,7 +255,7 @@ fn an_invalid_or_too_long_reply_is_a_missing_answer() {
 }
 
 /// The replies of an endpoint.
-type Script = Box<dyn Fn(&Asked) -> Reply + Send + Sync>;
+type Script = Box<dyn Fn(&ModelRequest) -> Reply + Send + Sync>;
 
 #[test]
 fn a_permanent_failure_of_an_endpoint_ends_it_with_advice_and_without_the_key() {
@@ -284,7 +285,7 @@ fn a_permanent_failure_of_an_endpoint_ends_it_with_advice_and_without_the_key() 
         };
         assert!(text.contains(expected) && text.contains(&endpoint.base_url()), "{text}");
         assert!(text.contains("llm_sampler.base_url") && !text.contains(&key), "{text}");
-        assert_eq!(endpoint.asked()[0].authorization, format!("Bearer {key}"));
+        assert_eq!(endpoint.requests()[0].authorization, format!("Bearer {key}"));
     }
 }
 
@@ -303,11 +304,11 @@ fn an_aborted_generation_resumes_where_it_ended() {
     let path = folder.path().join("pack.answers.jsonl");
     let journal = || Arc::new(Journal::open(&path, json!("these settings")).expect("a journal"));
     let refusing = |from: usize| {
-        Endpoint::start(move |asked| {
-            if asked.number >= from {
+        Endpoint::start(move |request| {
+            if request.number >= from {
                 return Reply::Http(401, Vec::new(), "over".to_owned());
             }
-            if asked.number == 1 { Reply::Says("Hm.".to_owned()) } else { says_good(asked) }
+            if request.number == 1 { Reply::Says("Hm.".to_owned()) } else { reply_with_good_change(request) }
         })
     };
     // Three changes in four calls, and at the fifth the endpoint refuses.
@@ -316,12 +317,16 @@ fn an_aborted_generation_resumes_where_it_ended() {
     assert!(matches!(broken, Err(SampleError::Endpoint(_))), "{broken:?}");
     drop(endpoint);
 
-    let endpoint = Endpoint::start(says_good);
+    let endpoint = Endpoint::start(reply_with_good_change);
     let kept = journal();
     assert_eq!(kept.known(), 4);
     let sampled = turn(&sampler(&endpoint.base_url()).keeping(&kept), 6);
     assert_eq!(sampled.made.origins, [Origin::Model; 6]);
-    assert_eq!((sampled.answers.len(), endpoint.asked().len()), (7, 3), "only missing answers are requested");
+    assert_eq!(
+        (sampled.answers.len(), endpoint.requests().len()),
+        (7, 3),
+        "only missing answers are requested"
+    );
     assert_eq!(sampled.answers[1].text, "Hm.");
     drop((endpoint, kept));
     assert_eq!(journal().known(), 7);
@@ -347,8 +352,8 @@ fn an_aborted_pack_is_resumed_marked_and_replayed() {
         pack::generate(&settings, sampler, &target, &options, &|_| {}, &stop).map(|made| made.manifest)
     };
     // The answer for a change is not a design, so the first schema takes three calls and is replaced.
-    let breaks = Endpoint::start(|asked| match asked.number {
-        0..4 => says_good(asked),
+    let breaks = Endpoint::start(|request| match request.number {
+        0..4 => reply_with_good_change(request),
         _ => Reply::Http(401, Vec::new(), "over".to_owned()),
     });
     let broken = write(&sampler(&breaks.base_url()).keeping(&journal()), "pack");
@@ -356,9 +361,9 @@ fn an_aborted_pack_is_resumed_marked_and_replayed() {
     assert!(!at("pack").exists() && journal().known() == 4);
     drop(breaks);
 
-    let (say, begun) = std::sync::mpsc::channel();
+    let (begun_sender, begun) = std::sync::mpsc::channel();
     let hangs = Endpoint::start(move |_| {
-        let _ = say.send(());
+        let _ = begun_sender.send(());
         Reply::Hangs
     });
     let slow = Limits { call: Duration::from_mins(5), ..limits() };
@@ -373,10 +378,10 @@ fn an_aborted_pack_is_resumed_marked_and_replayed() {
     drop((hangs, waits));
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "only the answers stay");
 
-    let whole = Endpoint::start(says_good);
+    let whole = Endpoint::start(reply_with_good_change);
     let kept = journal();
     let made = write(&sampler(&whole.base_url()).keeping(&kept), "pack").expect("a pack");
-    assert_eq!(whole.asked().len(), 1, "only missing answers are requested");
+    assert_eq!(whole.requests().len(), 1, "only missing answers are requested");
     assert_eq!(made.scenarios[0].origin, Origin::Replaced);
     kept.remove().expect("it is there");
     drop(whole);
@@ -387,9 +392,9 @@ fn an_aborted_pack_is_resumed_marked_and_replayed() {
 
 #[test]
 fn a_stopped_call_is_dropped() {
-    let (say, begun) = std::sync::mpsc::channel();
+    let (begun_sender, begun) = std::sync::mpsc::channel();
     let endpoint = Endpoint::start(move |_| {
-        let _ = say.send(());
+        let _ = begun_sender.send(());
         Reply::Hangs
     });
     let slow = Limits { call: Duration::from_mins(5), ..limits() };
@@ -408,8 +413,8 @@ fn a_stopped_call_is_dropped() {
 #[test]
 fn a_replay_without_its_answers_names_what_is_missing() {
     let empty = replay(&[]);
-    let Err(SampleError::NotRecorded(what)) = empty.turn(SEED, &before(), 1) else { panic!("no answers") };
-    assert!(what.contains("change 1") && what.contains("turn 2 of scenario 2"), "{what}");
+    let Err(SampleError::NotRecorded(message)) = empty.turn(SEED, &before(), 1) else { panic!("no answers") };
+    assert!(message.contains("change 1") && message.contains("turn 2 of scenario 2"), "{message}");
 }
 
 #[test]

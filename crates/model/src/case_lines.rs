@@ -135,9 +135,9 @@ fn continuation_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Option<usize>
 
 /// What follows a word at the start of the line or after a blank (some runners put a time before each line).
 fn after_word<'a>(line: &'a str, word: &str) -> Option<&'a str> {
-    let at = line.find(word)?;
-    let before = line[..at].chars().next_back();
-    let rest = &line[at + word.len()..];
+    let index = line.find(word)?;
+    let before = line[..index].chars().next_back();
+    let rest = &line[index + word.len()..];
     (before.is_none_or(|c| c.is_whitespace() || matches!(c, '|' | ']' | ':'))
         && rest.starts_with([' ', '\t']))
     .then_some(rest)
@@ -160,16 +160,17 @@ fn case(record: &str) -> Option<TestResult> {
     for (index, (key, quoted)) in KEYS.iter().enumerate() {
         let exact = if *quoted { format!(" {key}=\"") } else { format!(" {key}=") };
         let loose = format!(" {key}=");
-        if let Some((at, mark)) = [exact, loose].iter().find_map(|m| Some((record[from..].find(m)?, m.len())))
+        if let Some((start, mark)) =
+            [exact, loose].iter().find_map(|m| Some((record[from..].find(m)?, m.len())))
         {
-            found.push((index, from + at, from + at + mark));
-            from += at + mark;
+            found.push((index, from + start, from + start + mark));
+            from += start + mark;
         }
     }
     let value = |key: &str| {
-        let at = found.iter().position(|(index, _, _)| KEYS[*index].0 == key)?;
-        let (index, _, begin) = found[at];
-        let end = found.get(at + 1).map_or(record.len(), |(_, end, _)| *end);
+        let position = found.iter().position(|(index, _, _)| KEYS[*index].0 == key)?;
+        let (index, _, begin) = found[position];
+        let end = found.get(position + 1).map_or(record.len(), |(_, end, _)| *end);
         let value = record[begin..end].trim();
         Some(if KEYS[index].1 { value.strip_suffix('"').unwrap_or(value) } else { value }.trim())
     };

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 /// A number with a noun whose plural ends in `s`: `1 turn`, `2 turns`.
-pub fn counted(number: u64, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Each sentence once, in the order of the first of each, with everything that it is of.

@@ -60,10 +60,11 @@ impl GraderPlace {
     /// Adds the places that a text names: an absolute path `/tests` or `/logs/verifier`, or a file name `reward.txt` or
     /// `reward.json`. The path of another folder with the same last name (`/app/tests`, `tests/`) does not count.
     pub fn named_in(text: &str, to: &mut BTreeSet<Self>) {
-        let found = |what: &str| {
-            let is_path = what.starts_with('/');
-            text.match_indices(what)
-                .any(|(at, _)| begins_name(&text[..at], is_path) && ends_name(&text[at + what.len()..]))
+        let found = |name: &str| {
+            let is_path = name.starts_with('/');
+            text.match_indices(name).any(|(index, _)| {
+                begins_name(&text[..index], is_path) && ends_name(&text[index + name.len()..])
+            })
         };
         for (place, names) in [
             (Self::Tests, &["/tests"][..]),

@@ -59,7 +59,7 @@ impl<'a> Thrift<'a> {
 
     /// Walks over a struct and tells its named numbers. A field that the struct does not have, or of another kind, breaks the
     /// walk.
-    pub fn structure(&mut self, spec: &'static Spec, tell: &mut dyn FnMut(u8, i64)) {
+    pub fn structure(&mut self, spec: &'static Spec, on_number: &mut dyn FnMut(u8, i64)) {
         let mut last = 0;
         loop {
             let Some((id, wire)) = self.field(last) else {
@@ -73,7 +73,7 @@ impl<'a> Thrift<'a> {
                 self.broken = true;
                 return;
             };
-            if self.value(*kind, wire, tell).is_none() {
+            if self.value(*kind, wire, on_number).is_none() {
                 self.broken = true;
             }
             if self.broken {
@@ -83,13 +83,13 @@ impl<'a> Thrift<'a> {
         }
     }
 
-    fn value(&mut self, kind: Kind, wire: u8, tell: &mut dyn FnMut(u8, i64)) -> Option<()> {
+    fn value(&mut self, kind: Kind, wire: u8, on_number: &mut dyn FnMut(u8, i64)) -> Option<()> {
         match (kind, wire) {
             (Kind::Number(name), 5) => {
                 // As the library takes it.
                 let number = i64::from(self.number()? as i32);
                 if name != 0 {
-                    tell(name, number);
+                    on_number(name, number);
                 }
             }
             (Kind::Long, 6) => {
@@ -102,7 +102,7 @@ impl<'a> Thrift<'a> {
             (Kind::Bytes, BYTES) => {
                 self.bytes()?;
             }
-            (Kind::Struct(spec), STRUCT) => self.structure(spec, tell),
+            (Kind::Struct(spec), STRUCT) => self.structure(spec, on_number),
             _ => return None,
         }
         Some(())

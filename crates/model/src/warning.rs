@@ -77,8 +77,8 @@ impl Warning {
             Severity::Repair => "repairs.too_many",
             Severity::Warning => "warnings.too_many",
         };
-        let what = format!("There are more entries than are listed. Not listed: {counts}.");
-        Some(Self::skipped("", code, what))
+        let message = format!("There are more entries than are listed. Not listed: {counts}.");
+        Some(Self::skipped("", code, message))
     }
 
     /// A warning about a corrected value.

@@ -255,9 +255,9 @@ impl fmt::Display for WarningCounts {
     /// `4 warnings, 1 repair, 704 notes`; `no warnings` without any entry.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted =
-            |n: u64, what: &str| (n > 0).then(|| format!("{n} {what}{}", if n == 1 { "" } else { "s" }));
+            |n: u64, noun: &str| (n > 0).then(|| format!("{n} {noun}{}", if n == 1 { "" } else { "s" }));
         let words = [(self.warnings, "warning"), (self.repairs, "repair"), (self.notes, "note")];
-        let words: Vec<String> = words.into_iter().filter_map(|(n, what)| counted(n, what)).collect();
+        let words: Vec<String> = words.into_iter().filter_map(|(n, noun)| counted(n, noun)).collect();
         f.write_str(if words.is_empty() { "no warnings".to_owned() } else { words.join(", ") }.as_str())
     }
 }

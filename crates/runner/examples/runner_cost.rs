@@ -43,8 +43,8 @@ fn main() -> ExitCode {
 /// What serves a schema where there are no containers, on the socket that is standard input.
 fn serve(arguments: &[String]) -> Result<(), Error> {
     let value = |name: &str| {
-        let at = arguments.iter().position(|argument| argument == name);
-        at.and_then(|at| arguments.get(at + 1)).ok_or_else(|| format!("{name} is missing"))
+        let index = arguments.iter().position(|argument| argument == name);
+        index.and_then(|index| arguments.get(index + 1)).ok_or_else(|| format!("{name} is missing"))
     };
     let schema = Schema::from_yaml(&std::fs::read_to_string(value("--schema")?)?)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -220,7 +220,7 @@ pub(crate) async fn call(
         return Err(AgentCallError::Stopped);
     }
 
-    let what = AgentContainer {
+    let agent_container = AgentContainer {
         owner: owner.clone(),
         image: context.image.clone(),
         argv,
@@ -236,7 +236,7 @@ pub(crate) async fn call(
     let (end, late) = {
         let spending = spending(attempt.as_ref(), known.spent, status);
         tokio::select! {
-            ended = run(call_place, &what, &call.workspace, attempt.as_ref(), time, stop, status) => ended,
+            ended = run(call_place, &agent_container, &call.workspace, attempt.as_ref(), time, stop, status) => ended,
             never = spending => match never {},
         }
     };
@@ -342,7 +342,7 @@ fn exit_of(end: &ContainerEnd) -> Exit {
 /// remaining time. Also returns what ended it early.
 async fn run(
     call_place: CallPlace<'_>,
-    what: &AgentContainer,
+    agent_container: &AgentContainer,
     workspace: &str,
     attempt: Option<&gateway::Attempt>,
     time: Option<(Duration, Scope)>,
@@ -363,10 +363,10 @@ async fn run(
     let mut running = std::pin::pin!(async {
         match call_place {
             CallPlace::Own(connections) => {
-                connections.containers.agent(what, container_stop.clone(), Some(send)).await
+                connections.containers.agent(agent_container, container_stop.clone(), Some(send)).await
             }
             CallPlace::Task { container, user } => {
-                task::run(container, user, workspace, what, &container_stop, send).await
+                task::run(container, user, workspace, agent_container, &container_stop, send).await
             }
         }
     });
@@ -386,8 +386,8 @@ async fn run(
     let end = loop {
         tokio::select! {
             end = &mut running => break end,
-            why = &mut stop_reason, if cut_off.is_none() => {
-                cut_off = Some(why);
+            reason = &mut stop_reason, if cut_off.is_none() => {
+                cut_off = Some(reason);
                 grace.as_mut().reset(tokio::time::Instant::now() + GRACE);
             }
             Some(request) = changed(&mut waiting) => status.set_waiting(request.map(waiting_text)),
@@ -413,6 +413,6 @@ async fn changed(
 
 /// What the status shows of a waiting request.
 fn waiting_text(WaitingRequest { status, next_try, most_tries }: WaitingRequest) -> String {
-    let what = if status == 0 { "no answer".to_owned() } else { status.to_string() };
-    format!("{what} from the endpoint, try {next_try} of {most_tries}")
+    let answer = if status == 0 { "no answer".to_owned() } else { status.to_string() };
+    format!("{answer} from the endpoint, try {next_try} of {most_tries}")
 }

@@ -50,7 +50,7 @@ pub(crate) fn agent_end(
     }
     if exit.code.is_none() && !exit.stopped && !exit.timed_out {
         return Err(Unrecorded::Containers {
-            why: "the agent's container was lost".to_owned(),
+            cause: "the agent's container was lost".to_owned(),
             is_gone: false,
         });
     }
@@ -83,16 +83,16 @@ pub(crate) fn agent_end(
 
 /// The fault that excuses a call; `None` if the call is not excused.
 fn excused(called: &AgentCall, fault: &EndpointFault, may_retry: bool) -> Option<Unrecorded> {
-    let why = fault.reason.clone();
+    let cause = fault.reason.clone();
     match fault.excuse {
-        Excuse::ForGood => Some(Unrecorded::Endpoint(why)),
-        Excuse::Retried => may_retry.then_some(Unrecorded::Endpoint(why)),
+        Excuse::ForGood => Some(Unrecorded::Endpoint(cause)),
+        Excuse::Retried => may_retry.then_some(Unrecorded::Endpoint(cause)),
         Excuse::RunUnanswered { was_asked } => {
             let message = called.outcome.message.as_deref().map(|message| model::one_line(message, MESSAGE));
             let message = message
                 .filter(|message| !message.is_empty())
                 .or_else(|| (!was_asked).then(|| silent_end(called)));
-            Some(Unrecorded::Unanswered { why, message, is_unasked: !was_asked })
+            Some(Unrecorded::Unanswered { cause, message, is_unasked: !was_asked })
         }
     }
 }
@@ -110,12 +110,12 @@ fn silent_end(called: &AgentCall) -> String {
 pub(crate) fn budget_spent(over: &StopReason) -> AgentEnd {
     let (reason, message) = match over {
         StopReason::Budget { scope, limit } => {
-            let (reason, whose) = match scope {
+            let (reason, owner) = match scope {
                 Scope::Attempt => (EndReason::AttemptBudget, "attempt"),
                 Scope::Episode => (EndReason::Budget, "episode"),
                 Scope::Run => (EndReason::Budget, "run"),
             };
-            (reason, format!("the {whose}'s budget of {limit} is spent"))
+            (reason, format!("the {owner}'s budget of {limit} is spent"))
         }
         StopReason::Endpoint { message } | StopReason::ContextOverflow { message } => {
             (EndReason::Budget, message.clone())
@@ -133,15 +133,15 @@ pub(crate) fn reached(called: &AgentCall) -> Result<(), Unrecorded> {
     }
     let message = called.outcome.message.as_deref().unwrap_or_default();
     Err(Unrecorded::Containers {
-        why: format!("no request of the agent has reached the gateway: {message}"),
+        cause: format!("no request of the agent has reached the gateway: {message}"),
         is_gone: false,
     })
 }
 
 /// The end of an attempt that is given up because of something outside.
-pub(crate) fn given_up(reason: EndReason, why: &str) -> AgentEnd {
+pub(crate) fn given_up(reason: EndReason, message: &str) -> AgentEnd {
     let kind = if reason == EndReason::Endpoint { "EndpointError" } else { "EnvironmentError" };
-    AgentEnd { reason: Some(reason), exception: Some(exception(kind, why)) }
+    AgentEnd { reason: Some(reason), exception: Some(exception(kind, message)) }
 }
 
 #[cfg(test)]
@@ -159,7 +159,7 @@ mod tests {
         let over = budget(Scope::Attempt, "seconds");
         let waited = called(EndReason::AgentTimeout, false, Some("429"), false);
         assert!(
-            matches!(agent_end(&waited, Some(&over), 60, true), Err(Unrecorded::Endpoint(why)) if why == "429")
+            matches!(agent_end(&waited, Some(&over), 60, true), Err(Unrecorded::Endpoint(cause)) if cause == "429")
         );
         let worked = called(EndReason::AgentTimeout, false, None, false);
         assert_eq!(agent_end(&worked, Some(&over), 60, true).unwrap().reason, Some(EndReason::AttemptBudget));
@@ -211,7 +211,7 @@ mod tests {
         let mut ended = called(EndReason::KilledItself, false, None, false);
         ended.blamed = Some(fault("429; no answer had come", Excuse::Retried));
         assert!(
-            matches!(agent_end(&ended, None, 60, true), Err(Unrecorded::Endpoint(why)) if why.starts_with("429"))
+            matches!(agent_end(&ended, None, 60, true), Err(Unrecorded::Endpoint(cause)) if cause.starts_with("429"))
         );
         assert_eq!(agent_end(&ended, None, 60, false).unwrap().reason, Some(EndReason::KilledItself));
         ended.blamed = Some(fault("broke off", Excuse::ForGood));
@@ -225,11 +225,12 @@ mod tests {
         let mut message_of = |message: Option<&str>, was_asked| {
             ended.outcome.message = message.map(str::to_owned);
             ended.blamed = Some(fault("it failed", Excuse::RunUnanswered { was_asked }));
-            let Err(Unrecorded::Unanswered { why, message, is_unasked }) = agent_end(&ended, None, 60, false)
+            let Err(Unrecorded::Unanswered { cause, message, is_unasked }) =
+                agent_end(&ended, None, 60, false)
             else {
                 panic!("nothing is the agent's")
             };
-            assert_eq!((why.as_str(), is_unasked), ("it failed", !was_asked));
+            assert_eq!((cause.as_str(), is_unasked), ("it failed", !was_asked));
             message
         };
         let message = Some(" unknown option\n--modle ");
@@ -269,20 +270,20 @@ mod tests {
     }
 
     fn called(end: EndReason, timed_out: bool, blamed: Option<&str>, direct: bool) -> AgentCall {
-        let asked = serde_json::from_value(serde_json::json!({
+        let record = serde_json::from_value(serde_json::json!({
             "episode": "scenario_0", "turn": 1, "attempt": 1, "at": "2026-01-01T00:00:00.000Z",
             "route": "POST /v1/chat/completions", "model": null, "tokens": {"input": 1, "cached": null, "output": 1},
             "cost_usd": null, "seconds": 1.0, "status": 200, "retries": 0, "faults": [], "cut": null, "unmetered": false,
             "probe": false, "number": 1
         }));
         let seen =
-            gateway::AttemptSummary { records: vec![asked.unwrap()], ..gateway::AttemptSummary::default() };
+            gateway::AttemptSummary { records: vec![record.unwrap()], ..gateway::AttemptSummary::default() };
         let mut called = AgentCall {
             end: sandbox::ContainerEnd::default(),
             outcome: Outcome { end: Some(end), message: Some("said".to_owned()), ..Outcome::default() },
             seen: (!direct).then_some(seen),
             stop_reason: None,
-            blamed: blamed.map(|why| fault(why, Excuse::ForGood)),
+            blamed: blamed.map(|reason| fault(reason, Excuse::ForGood)),
         };
         called.end.exit.code = Some(if timed_out { 124 } else { 1 });
         called.end.exit.timed_out = timed_out;
@@ -306,7 +307,7 @@ mod tests {
             let shown = format!("{end:?} {timed_out} {blamed:?} {direct}");
             match (agent_end(&called(end, timed_out, blamed, direct), None, 60, true), expected) {
                 (Ok(end), Ok(reason)) => assert_eq!(end.reason, Some(reason), "{shown}"),
-                (Err(Unrecorded::Endpoint(why)), Err(message)) => assert_eq!(why, message, "{shown}"),
+                (Err(Unrecorded::Endpoint(cause)), Err(message)) => assert_eq!(cause, message, "{shown}"),
                 (Ok(end), Err(message)) => panic!("{shown}: {:?}, and not {message}", end.reason),
                 (Err(fault), _) => panic!("{shown}: {fault:?}"),
             }

@@ -107,7 +107,7 @@ struct TestResult {
     verdicts: Option<Verdicts>,
     reason: Option<EndReason>,
     /// What was wrong with the server.
-    why: Option<String>,
+    server_problem: Option<String>,
     log: Option<Vec<u8>>,
     seconds: Option<f64>,
 }
@@ -131,8 +131,8 @@ impl Attempt<'_> {
         // from the same snapshot, that is the one of the attempt before.
         let restores = self.restores();
         blocking(move || match folders.label() {
-            Some(of) if of == label => folders.restore(),
-            Some(of) if restores && of.turn == label.turn => folders.restore_for(label),
+            Some(existing) if existing == label => folders.restore(),
+            Some(existing) if restores && existing.turn == label.turn => folders.restore_for(label),
             _ => folders.keep(label),
         })
         .await?;
@@ -158,8 +158,8 @@ impl Attempt<'_> {
         }
         let disk_full = untested.called.end.exit.disk_full;
         let tested = if disk_full {
-            let why = "The workspace is larger than the container allows.".to_owned();
-            TestResult { why: Some(why), ..TestResult::default() }
+            let problem = "The workspace is larger than the container allows.".to_owned();
+            TestResult { server_problem: Some(problem), ..TestResult::default() }
         } else {
             match (self.test().await, self.context.spent_budget()) {
                 (Err(Unrecorded::Stopped), Some(over)) => {
@@ -277,12 +277,12 @@ impl Attempt<'_> {
     /// Starts the server in a copy of the workspace and runs the suite against it.
     async fn test(&self) -> Result<TestResult, Unrecorded> {
         let start = self.folders.live().workspace.join("run.sh");
-        let there = std::fs::symlink_metadata(&start).is_ok_and(|meta| !meta.is_dir());
-        if !there {
+        let has_start_script = std::fs::symlink_metadata(&start).is_ok_and(|meta| !meta.is_dir());
+        if !has_start_script {
             return Ok(TestResult {
                 verdicts: None,
                 reason: Some(EndReason::BuildFailed),
-                why: Some("There is no file `run.sh` in the project's top folder.".to_owned()),
+                server_problem: Some("There is no file `run.sh` in the project's top folder.".to_owned()),
                 log: None,
                 seconds: None,
             });
@@ -308,10 +308,10 @@ impl Attempt<'_> {
         blocking(move || folders.served()).await?;
         let log = Some(served.end.log);
         let seconds = Some(served.seconds);
-        let no_server = |why: String, log| TestResult {
+        let no_server = |problem: String, log| TestResult {
             verdicts: None,
             reason: Some(EndReason::ServerFailed),
-            why: Some(why),
+            server_problem: Some(problem),
             log,
             seconds,
         };
@@ -340,7 +340,7 @@ impl Attempt<'_> {
                 } else {
                     Some(EndReason::TestsFailed)
                 };
-                Ok(TestResult { verdicts: Some(verdicts), reason, why: None, log, seconds })
+                Ok(TestResult { verdicts: Some(verdicts), reason, server_problem: None, log, seconds })
             }
         }
     }

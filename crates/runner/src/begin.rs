@@ -44,7 +44,7 @@ pub(crate) async fn begin(mut settings: RunSettings, on_event: OnEvent) -> Resul
         run.made_by = scenarios.made_by();
         run.refused = scenarios.refused(&run.settings);
         // What could not be read back is not begun.
-        run.check_names().map_err(|why| SettingsError::new("scenarios_dir", why))?;
+        run.check_names().map_err(|reason| SettingsError::new("scenarios_dir", reason))?;
         if let Some(text) = harness.text() {
             disk::write(&paths.harness_file(), text.as_bytes(), Durability::Synced)?;
         }

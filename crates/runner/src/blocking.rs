@@ -8,6 +8,8 @@ pub(crate) async fn blocking<T: Send + 'static>(
 ) -> Result<T, RunError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
-        Err(panicked) => Err(RunError::Files { path: std::path::PathBuf::new(), why: panicked.to_string() }),
+        Err(panicked) => {
+            Err(RunError::Files { path: std::path::PathBuf::new(), reason: panicked.to_string() })
+        }
     }
 }

@@ -8,7 +8,7 @@ pub(crate) use model::moment::seconds;
 /// Seconds from a time that this program wrote until now; `None` if the text is no time.
 pub(crate) fn seconds_since(text: &str) -> Option<f64> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-    seconds(text).map(|then| (now - then).max(0.0))
+    seconds(text).map(|earlier| (now - earlier).max(0.0))
 }
 
 /// Wall time in which at least one of several things runs; time in which several run counts once.

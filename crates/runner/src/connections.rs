@@ -78,8 +78,8 @@ pub(crate) async fn open(
             "services of this machine that listen on all addresses can be reached from the containers of servers: {error}"
         ),
     }
-    let asked = settings.clone();
-    let gateway = match blocking(move || upstream(&asked)).await? {
+    let run_settings = settings.clone();
+    let gateway = match blocking(move || upstream(&run_settings)).await? {
         None => None,
         Some(upstream) => {
             let hidden = secrets::Scrub::new(&secrets::forwarded(settings), settings).hidden();
@@ -166,23 +166,23 @@ fn program() -> Result<PathBuf, RunError> {
     if let Some(named) = std::env::var_os("STAMINA_BIN") {
         return Ok(PathBuf::from(named));
     }
-    let this =
+    let executable =
         std::env::current_exe().map_err(|error| crate::disk::error_at(&PathBuf::from("stamina"), error))?;
-    beside(this)
+    command_line_of(executable)
 }
 
 /// The window cannot start the servers of a run without containers, so it needs the command line beside it. `npm start`
 /// builds that only after the window is open.
-fn beside(this: PathBuf) -> Result<PathBuf, RunError> {
-    let beside = this.with_file_name(format!("stamina{}", std::env::consts::EXE_SUFFIX));
-    if beside.is_file() {
-        return Ok(beside);
+fn command_line_of(executable: PathBuf) -> Result<PathBuf, RunError> {
+    let command_line = executable.with_file_name(format!("stamina{}", std::env::consts::EXE_SUFFIX));
+    if command_line.is_file() {
+        return Ok(command_line);
     }
-    if this.file_stem().is_some_and(|name| name == "stamina-lab") {
-        let why = "is not there, and a run without containers needs it. `npm start` builds it once the window is open: wait some minutes and try again".to_owned();
-        return Err(RunError::Files { path: beside, why });
+    if executable.file_stem().is_some_and(|name| name == "stamina-lab") {
+        let reason = "is not there, and a run without containers needs it. `npm start` builds it once the window is open: wait some minutes and try again".to_owned();
+        return Err(RunError::Files { path: command_line, reason });
     }
-    Ok(this)
+    Ok(executable)
 }
 
 /// The target of requests; `None` in direct mode. May wait for a person who unlocks a keychain.
@@ -214,7 +214,7 @@ async fn reconnected(context: &RunContext, old: &RunConnections) -> Result<RunCo
 
 /// Waits for an engine that does not answer, and opens the connections again. False if it does not come back: then the run
 /// ends.
-pub(crate) async fn wait(context: &RunContext, old: &Arc<RunConnections>, why: &str) -> bool {
+pub(crate) async fn wait(context: &RunContext, old: &Arc<RunConnections>, reason: &str) -> bool {
     let until = Instant::now() + ENGINE_TIMEOUT;
     let mut wait = FIRST_WAIT;
     loop {
@@ -235,7 +235,7 @@ pub(crate) async fn wait(context: &RunContext, old: &Arc<RunConnections>, why: &
         }
         if Instant::now() >= until {
             context.end(Ending::Broken(format!(
-                "{why}; it did not come back within {} minutes",
+                "{reason}; it did not come back within {} minutes",
                 ENGINE_TIMEOUT.as_secs() / 60
             )));
             return false;
@@ -256,13 +256,13 @@ mod tests {
     fn a_window_without_the_command_line_beside_it_names_the_missing_file() {
         let folder = tempfile::tempdir().unwrap();
         let window = folder.path().join(format!("stamina-lab{}", std::env::consts::EXE_SUFFIX));
-        let error = beside(window.clone()).unwrap_err();
+        let error = command_line_of(window.clone()).unwrap_err();
         assert!(error.to_string().contains("is not there, and a run without containers needs it"), "{error}");
         let line = folder.path().join(format!("stamina{}", std::env::consts::EXE_SUFFIX));
         std::fs::write(&line, "").unwrap();
-        assert_eq!(beside(window).unwrap(), line);
+        assert_eq!(command_line_of(window).unwrap(), line);
         // Any other program is the command line itself, or a test in its place.
         std::fs::remove_file(&line).unwrap();
-        assert_eq!(beside(line.clone()).unwrap(), line);
+        assert_eq!(command_line_of(line.clone()).unwrap(), line);
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum Durability {
 
 /// An error at a path.
 pub(crate) fn error_at(path: &Path, error: impl std::fmt::Display) -> RunError {
-    RunError::Files { path: path.to_owned(), why: error.to_string() }
+    RunError::Files { path: path.to_owned(), reason: error.to_string() }
 }
 
 /// Makes a folder and those above it.

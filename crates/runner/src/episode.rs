@@ -241,7 +241,7 @@ impl Episode<'_> {
             self.known.feedback = None;
             self.known.session_before.clone_from(&self.known.session);
         }
-        let (about, of) = (self.trajectory.head.title.clone(), self.planned.turns);
+        let (about, turn_count) = (self.trajectory.head.title.clone(), self.planned.turns);
         let cells = self.cells();
         self.status.set(|shown| {
             shown.title = about;
@@ -254,7 +254,7 @@ impl Episode<'_> {
             at: clock::now(),
             episode: self.planned.name.clone(),
             turn,
-            of,
+            of: turn_count,
         });
         Ok(data)
     }

@@ -63,7 +63,8 @@ impl Folders {
     /// The agent's HOME, to be read; also one that it locked.
     pub(crate) fn home(&self) -> Result<files::Tree, RunError> {
         let home = self.live().home;
-        let wrong = |why: String| disk::error_at(&home, format!("the agent's HOME cannot be read: {why}"));
+        let wrong =
+            |reason: String| disk::error_at(&home, format!("the agent's HOME cannot be read: {reason}"));
         copy::open_unlocked(&home).map_err(|error| wrong(error.to_string()))?;
         files::Tree::open(&home).map_err(|error| wrong(error.to_string()))
     }
@@ -246,7 +247,7 @@ fn entries(folder: BorrowedFd<'_>) -> Option<Vec<(CString, Stat)>> {
 /// Writes a file beneath a folder that an agent owns: links on the way are taken away, not followed.
 pub(crate) fn write_beneath(folder: &Path, path: &str, text: &str) -> Result<(), RunError> {
     let whole = folder.join(path);
-    let wrong = |why: String| RunError::Files { path: whole.clone(), why };
+    let wrong = |reason: String| RunError::Files { path: whole.clone(), reason };
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let Some((name, folders)) = parts.split_last() else { return Err(wrong("it has no name".to_owned())) };
     if parts.iter().any(|part| matches!(*part, "." | "..")) {
@@ -303,10 +304,10 @@ fn sub_folder(at: &OwnedFd, name: &str, flags: OFlags, user: (u32, u32)) -> io::
 }
 
 /// To the user of containers, which only the root of a host has to (and can).
-fn give(what: BorrowedFd<'_>, (uid, gid): (u32, u32)) {
+fn give(descriptor: BorrowedFd<'_>, (uid, gid): (u32, u32)) {
     if rustix::process::geteuid().is_root() {
         let (uid, gid) = (rustix::fs::Uid::from_raw(uid), rustix::fs::Gid::from_raw(gid));
-        let _ = rustix::fs::fchown(what, Some(uid), Some(gid));
+        let _ = rustix::fs::fchown(descriptor, Some(uid), Some(gid));
     }
 }
 

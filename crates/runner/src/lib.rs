@@ -221,12 +221,12 @@ pub enum RunError {
     #[error(transparent)]
     Pack(#[from] scenario::pack::PackError),
     /// A file of the results folder.
-    #[error("{path}: {why}")]
+    #[error("{path}: {reason}")]
     Files {
         /// Which.
         path: PathBuf,
         /// What is wrong.
-        why: String,
+        reason: String,
     },
     /// The folder holds results already, and they are not to be resumed.
     #[error("{path} already contains a run; resume it, or choose another folder")]
@@ -249,20 +249,20 @@ pub enum RunError {
         path: PathBuf,
     },
     /// There is nothing to resume.
-    #[error("{path} holds no run of Stamina Lab that can be resumed: {why}")]
+    #[error("{path} holds no run of Stamina Lab that can be resumed: {reason}")]
     NotResumable {
         /// Which.
         path: PathBuf,
         /// What is missing.
-        why: String,
+        reason: String,
     },
 }
 
 impl RunError {
     /// What is wrong, without the folder or file that the error names.
-    pub fn why(&self) -> String {
+    pub fn reason(&self) -> String {
         match self {
-            Self::Files { why, .. } | Self::NotResumable { why, .. } => why.clone(),
+            Self::Files { reason, .. } | Self::NotResumable { reason, .. } => reason.clone(),
             other => other.to_string(),
         }
     }

@@ -292,8 +292,8 @@ pub(crate) fn shown(paths: &RunPaths, run: RunFile, living: bool) -> LiveRun {
             shown.now = None;
         }
         shown.eta_seconds = eta(&shown);
-        let asked = open.get(planned.name.as_str()).map(String::as_str);
-        shown.stuck = if living { stuck(&shown, usual_gap, asked) } else { None };
+        let open_since = open.get(planned.name.as_str()).map(String::as_str);
+        shown.stuck = if living { stuck(&shown, usual_gap, open_since) } else { None };
         episodes.push(shown);
     }
     let seconds = if living || run.finish.is_some() {

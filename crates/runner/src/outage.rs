@@ -77,9 +77,9 @@ async fn answers(context: &RunContext, status: &Arc<Status>) -> bool {
         }
         gateway::check_endpoint(upstream, route, model).await.map(drop).map_err(|error| error.message)
     };
-    let show = |why: &str, wait: Duration| {
-        let why = model::one_line(&context.scrub.text(why), SHOWN);
-        let text = format!("waits for the endpoint, which is asked again in {} s: {why}", wait.as_secs());
+    let show = |reason: &str, wait: Duration| {
+        let reason = model::one_line(&context.scrub.text(reason), SHOWN);
+        let text = format!("waits for the endpoint, which is asked again in {} s: {reason}", wait.as_secs());
         status.phase(Phase::Waiting, &text);
     };
     match until_answered(WAITS, ask, show).await {
@@ -87,11 +87,11 @@ async fn answers(context: &RunContext, status: &Arc<Status>) -> bool {
             context.outage.given_up.store(0, Ordering::Relaxed);
             true
         }
-        Err(why) => {
+        Err(reason) => {
             let minutes = WAITS.whole.as_secs() / 60;
             context.end(Ending::Broken(format!(
                 "the endpoint did not answer for {minutes} minutes after it had ended an episode, so no other was begun: {}",
-                context.scrub.text(&why)
+                context.scrub.text(&reason)
             )));
             false
         }
@@ -118,11 +118,11 @@ async fn until_answered<Answer: Future<Output = Result<(), String>>>(
 ) -> Result<(), String> {
     let (mut wait, mut waited) = (waits.first, Duration::ZERO);
     loop {
-        let Err(why) = ask().await else { return Ok(()) };
+        let Err(reason) = ask().await else { return Ok(()) };
         if waited >= waits.whole {
-            return Err(why);
+            return Err(reason);
         }
-        show(&why, wait);
+        show(&reason, wait);
         tokio::time::sleep(wait).await;
         waited += wait;
         wait = (wait * 2).min(waits.longest);
@@ -145,12 +145,12 @@ mod tests {
 
     #[tokio::test]
     async fn probes_have_growing_waits_until_an_answer() {
-        let (mut asked, mut shown) = (0, Vec::new());
+        let (mut probes, mut shown) = (0, Vec::new());
         let ask = || {
-            asked += 1;
-            std::future::ready(if asked < 5 { Err(format!("no {asked}")) } else { Ok(()) })
+            probes += 1;
+            std::future::ready(if probes < 5 { Err(format!("no {probes}")) } else { Ok(()) })
         };
-        let show = |why: &str, wait: Duration| shown.push((why.to_owned(), wait.as_millis()));
+        let show = |reason: &str, wait: Duration| shown.push((reason.to_owned(), wait.as_millis()));
         assert_eq!(until_answered(QUICK, ask, show).await, Ok(()));
         assert_eq!(shown.iter().map(|(_, wait)| *wait).collect::<Vec<_>>(), [1, 2, 4, 4]);
         assert_eq!(shown[3].0, "no 4");
@@ -158,10 +158,10 @@ mod tests {
 
     #[tokio::test]
     async fn probes_end_after_the_longest_wait() {
-        let mut asked = 0;
+        let mut probes = 0;
         let ask = || {
-            asked += 1;
-            std::future::ready(Err(format!("no {asked}")))
+            probes += 1;
+            std::future::ready(Err(format!("no {probes}")))
         };
         // 1 + 2 + 4 + 4 + 4 ms.
         assert_eq!(until_answered(QUICK, ask, |_, _| ()).await, Err("no 6".to_owned()));

@@ -23,7 +23,7 @@ pub(crate) enum AttemptOutcome<'a> {
     /// The server did not come up.
     NoServer {
         /// One sentence.
-        why: &'a str,
+        problem: &'a str,
         /// The end of its output.
         log: &'a str,
     },
@@ -71,7 +71,7 @@ pub(crate) fn feedback(kind: Feedback, outcome: &AttemptOutcome<'_>) -> String {
     let mut text = String::new();
     match outcome {
         AttemptOutcome::Tests(verdicts) => tests(&mut text, kind, verdicts),
-        AttemptOutcome::NoServer { why, log } => no_server(&mut text, kind, why, log),
+        AttemptOutcome::NoServer { problem, log } => no_server(&mut text, kind, problem, log),
         AttemptOutcome::Ended(reason) => ended(&mut text, *reason),
     }
     text.push_str(
@@ -155,13 +155,13 @@ fn line(kind: Feedback, case: &CaseResult) -> String {
     }
 }
 
-fn no_server(text: &mut String, kind: Feedback, why: &str, log: &str) {
+fn no_server(text: &mut String, kind: Feedback, problem: &str, log: &str) {
     text.push_str("Your server could not be tested. ");
     if kind == Feedback::None || kind == Feedback::Minimal {
         text.push_str("It did not start.");
         return;
     }
-    text.push_str(why);
+    text.push_str(problem);
     if kind == Feedback::Detailed && !log.trim().is_empty() {
         let from = log.ceil_char_boundary(log.len().saturating_sub(LOG));
         // A fence that the log cannot close.
@@ -225,7 +225,7 @@ mod tests {
         let log = format!("{}\u{1b}[2J~~~~~~é", "é".repeat(100_000));
         let text = feedback(
             Feedback::Detailed,
-            &AttemptOutcome::NoServer { why: "It ended with code 1.", log: &log },
+            &AttemptOutcome::NoServer { problem: "It ended with code 1.", log: &log },
         );
         assert!(text.len() < LOG + 600 && text.contains("\\u{1b}[2J"), "{text}");
     }

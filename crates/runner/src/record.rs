@@ -254,7 +254,7 @@ impl EpisodeFolder {
 
 /// Whether an error is that of a full disk, which no file could be written on.
 fn is_full(error: &RunError) -> bool {
-    matches!(error, RunError::Files { why, .. } if why.contains("No space left") || why.contains("quota"))
+    matches!(error, RunError::Files { reason, .. } if reason.contains("No space left") || reason.contains("quota"))
 }
 
 /// Folders with longer paths are taken out of a copy whose files have to be looked into: the system opens no path of more than

@@ -27,25 +27,25 @@ const AWAY: u32 = 10;
 
 /// Why a run without a complete answer of its model ends, and what to do. `is_unasked`: its harness ended before its first
 /// request.
-fn never_answered(why: &str, is_unasked: bool) -> String {
+fn never_answered(cause: &str, is_unasked: bool) -> String {
     let check = if is_unasked {
         "how the harness is called, its image and its settings"
     } else {
         "the endpoint's address, key, model and API, and the size of its context"
     };
     // Another sentence follows.
-    let why = why.trim_end().trim_end_matches('.');
+    let cause = cause.trim_end().trim_end_matches('.');
     format!(
-        "no request of the run was ever answered completely, after {REPEATS} retries of an attempt: {why}. Check {check}, then \
+        "no request of the run was ever answered completely, after {REPEATS} retries of an attempt: {cause}. Check {check}, then \
          resume"
     )
 }
 
 /// Why an attempt ended, with the last message of its harness.
-pub(crate) fn with_words(why: String, message: Option<String>, title: &str) -> String {
+pub(crate) fn with_words(cause: String, message: Option<String>, title: &str) -> String {
     match message {
-        None => why,
-        Some(message) => format!("{why}, and {title} ended with: {message}"),
+        None => cause,
+        Some(message) => format!("{cause}, and {title} ended with: {message}"),
     }
 }
 
@@ -55,10 +55,10 @@ pub(crate) async fn wait_before_retry(
     context: &RunContext,
     planned: &PlannedEpisode,
     status: &Status,
-    why: &str,
+    cause: &str,
     repeats: u32,
 ) {
-    status.phase(Phase::Waiting, &model::one_line(why, 120));
+    status.phase(Phase::Waiting, &model::one_line(cause, 120));
     let now = context.stop.child_token();
     tokio::select! {
         () = tokio::time::sleep(wait_time(repeats)) => {}
@@ -117,9 +117,9 @@ impl Episode<'_> {
             fulfill_control_requests(self.context, self.planned, &self.status);
             let stop = self.context.stop.child_token();
             let connections = self.context.connections().await;
-            let what = self.attempt_of(data, attempt, &connections, &stop, repeats);
+            let running_attempt = self.attempt_of(data, attempt, &connections, &stop, repeats);
             let played = tokio::select! {
-                played = what.play() => played,
+                played = running_attempt.play() => played,
                 // This only stops the attempt; the other branch returns when it has ended.
                 never = retry_on_request(self.context, self.planned, &self.status, &stop) => match never {},
             };
@@ -138,14 +138,14 @@ impl Episode<'_> {
             }
             // Whether the run had no answer, and whether this attempt asked for none.
             let (mut is_unanswered, mut is_unasked) = (false, false);
-            let (reason, why, is_final) = match fault {
+            let (reason, cause, is_final) = match fault {
                 // A control request asks for a retry.
                 Unrecorded::Stopped => continue,
                 Unrecorded::Files(error) => return Err(error),
-                Unrecorded::Containers { why, is_gone: true } if away < AWAY => {
+                Unrecorded::Containers { cause, is_gone: true } if away < AWAY => {
                     away += 1;
                     self.status.phase(Phase::Waiting, "the container engine does not answer");
-                    if !connections::wait(self.context, &connections, &why).await {
+                    if !connections::wait(self.context, &connections, &cause).await {
                         return Ok(None);
                     }
                     // The clock of the episode has run on.
@@ -153,26 +153,26 @@ impl Episode<'_> {
                     {
                         continue;
                     }
-                    (EndReason::Environment, why, true)
+                    (EndReason::Environment, cause, true)
                 }
-                Unrecorded::Containers { why, .. } => (EndReason::Environment, why, repeats >= REPEATS),
-                Unrecorded::Endpoint(why) => (EndReason::Endpoint, why, repeats >= REPEATS),
-                Unrecorded::Unanswered { why, message, is_unasked: sent_none } => {
+                Unrecorded::Containers { cause, .. } => (EndReason::Environment, cause, repeats >= REPEATS),
+                Unrecorded::Endpoint(cause) => (EndReason::Endpoint, cause, repeats >= REPEATS),
+                Unrecorded::Unanswered { cause, message, is_unasked: sent_none } => {
                     (is_unanswered, is_unasked) = (true, sent_none);
                     let reason = if is_unasked { EndReason::Environment } else { EndReason::Endpoint };
-                    (reason, with_words(why, message, self.context.harness.title()), repeats >= REPEATS)
+                    (reason, with_words(cause, message, self.context.harness.title()), repeats >= REPEATS)
                 }
                 // A retry would fail too.
-                Unrecorded::Refused(why) => (EndReason::Environment, why, true),
+                Unrecorded::Refused(cause) => (EndReason::Environment, cause, true),
             };
-            let why = self.context.scrub.text(&why);
-            tracing::warn!("{}: turn {}, attempt {attempt}: {why}", self.planned.name, data.turn);
+            let cause = self.context.scrub.text(&cause);
+            tracing::warn!("{}: turn {}, attempt {attempt}: {cause}", self.planned.name, data.turn);
             // A spent budget allows no retry.
             let over = self.context.spent_budget_of_episode(&self.status, &self.planned.name).await;
             let is_endpoint = reason == EndReason::Endpoint;
             if is_final && (is_endpoint || is_unanswered) && self.context.is_never_answered().await {
                 // The next episodes would end the same way, without a result about the agent.
-                self.context.end(Ending::Broken(never_answered(&why, is_unasked)));
+                self.context.end(Ending::Broken(never_answered(&cause, is_unasked)));
                 return Ok(None);
             }
             // If another episode was answered meanwhile, a retry shows what caused the end.
@@ -180,7 +180,7 @@ impl Episode<'_> {
                 if is_endpoint {
                     self.context.count_endpoint(true);
                 }
-                let end = agent_end::given_up(reason, &why);
+                let end = agent_end::given_up(reason, &cause);
                 let played = match untested {
                     Some(untested) => {
                         self.attempt_of(data, attempt, &connections, &stop, repeats)
@@ -195,7 +195,7 @@ impl Episode<'_> {
             if is_endpoint {
                 self.context.count_endpoint(false);
             }
-            wait_before_retry(self.context, self.planned, &self.status, &why, repeats).await;
+            wait_before_retry(self.context, self.planned, &self.status, &cause, repeats).await;
         }
     }
 

@@ -49,18 +49,18 @@ pub(crate) async fn continue_run(
         let mut again = run.settings.clone();
         let (scenarios, _) = Scenarios::of_run(&mut again)?;
         if scenarios.sha256() != run.pack_sha256 {
-            let why = "the pack at scenarios_dir is another one than the run began with".to_owned();
-            return Err(RunError::NotResumable { path: folder, why });
+            let reason = "the pack at scenarios_dir is another one than the run began with".to_owned();
+            return Err(RunError::NotResumable { path: folder, reason });
         }
         if let Some(now) = scenarios.made_by()
             && run.made_by.as_ref() != Some(&now)
         {
-            let then = run.made_by.as_ref().map_or_else(|| "an earlier version".to_owned(), ToString::to_string);
-            let why = format!(
-                "its scenarios are made while it is played, by {then}; this program is {now}, and may make others of the same \
+            let original = run.made_by.as_ref().map_or_else(|| "an earlier version".to_owned(), ToString::to_string);
+            let reason = format!(
+                "its scenarios are made while it is played, by {original}; this program is {now}, and may make others of the same \
                  seed"
             );
-            return Err(RunError::NotResumable { path: folder, why });
+            return Err(RunError::NotResumable { path: folder, reason });
         }
         // The wishes of before are fulfilled; those to retry are counted.
         control::change(&folder, |control_request| (control_request.pause, control_request.stop) = (false, false))?;
@@ -72,7 +72,7 @@ pub(crate) async fn continue_run(
             run.spent = spending::plus(run.spent, unknown);
         }
         run.finish = None;
-        run.owner = Process::this();
+        run.owner = Process::current();
         run.part_started_at = clock::now();
         if !change.is_empty() {
             disk::write(
@@ -94,8 +94,8 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
     for pair in change {
         let key = pair.split('=').next().unwrap_or_default().trim();
         if !CHANGEABLE.iter().any(|may| key.starts_with(may)) {
-            let why = "it cannot be changed in a run that was begun; limits, budgets, the endpoint and batch_size can";
-            return Err(SettingsError::new(key, why).into());
+            let reason = "it cannot be changed in a run that was begun; limits, budgets, the endpoint and batch_size can";
+            return Err(SettingsError::new(key, reason).into());
         }
     }
     let mut old = old.clone();
@@ -110,12 +110,12 @@ fn changed(old: &RunSettings, folder: &Path, change: &[String]) -> Result<RunSet
     let mut new = settings::resolve(&[file], change)?;
     new.is_smoke_test = old.is_smoke_test;
     if std::mem::discriminant(&new.endpoint) != std::mem::discriminant(&old.endpoint) {
-        let why = "a run keeps its way to the model: its attempts would not be comparable";
-        return Err(SettingsError::new("endpoint.mode", why).into());
+        let reason = "a run keeps its way to the model: its attempts would not be comparable";
+        return Err(SettingsError::new("endpoint.mode", reason).into());
     }
     if new.reach != old.reach {
-        let why = "a run keeps what its agents reach: its attempts would not be comparable";
-        return Err(SettingsError::new("limits.network", why).into());
+        let reason = "a run keeps what its agents reach: its attempts would not be comparable";
+        return Err(SettingsError::new("limits.network", reason).into());
     }
     Ok(new)
 }
@@ -138,16 +138,16 @@ fn can_be_kept(settings: &RunSettings) -> Result<(), SettingsError> {
     let limited = [("attempt", budgets.attempt), ("episode", budgets.episode), ("run", budgets.run)]
         .into_iter()
         .find(|(_, budget)| budget.usd.is_some());
-    let Some((of, _)) = limited else { return Ok(()) };
+    let Some((scope, _)) = limited else { return Ok(()) };
     if settings.price.is_some() || !matches!(settings.endpoint, EndpointSettings::Gateway { .. }) {
         return Ok(());
     }
     let model = settings.model.as_deref().unwrap_or("the model");
-    let why = format!(
+    let reason = format!(
         "a budget in dollars cannot be kept, because the price of {model} is not known; give it (`endpoint.price.input` and \
          `.output`, or in the price table), or limit tokens"
     );
-    Err(SettingsError::new(&format!("limits.{of}.usd"), why))
+    Err(SettingsError::new(&format!("limits.{scope}.usd"), reason))
 }
 
 /// Wall seconds of earlier parts. One that was killed ran until its last event.

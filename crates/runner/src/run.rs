@@ -163,12 +163,12 @@ fn all_from_outside(context: &RunContext) -> Option<String> {
     if planned.is_empty() || endpoint + environment < planned.len() {
         return None;
     }
-    let whose = match (endpoint, environment) {
+    let subject = match (endpoint, environment) {
         (_, 0) => "the model's endpoint",
         (0, _) => "the containers or the scenarios",
         _ => "the model's endpoint, the containers or the scenarios",
     };
-    Some(format!("no episode was ended by its agent: {whose} failed in all {}", planned.len()))
+    Some(format!("no episode was ended by its agent: {subject} failed in all {}", planned.len()))
 }
 
 /// Writes down how the run ended.

@@ -95,11 +95,11 @@ pub(crate) enum Ending {
 
 impl RunContext {
     /// Ends the run; the first reason counts.
-    pub(crate) fn end(&self, why: Ending) {
+    pub(crate) fn end(&self, cause: Ending) {
         {
             let mut ending = lock(&self.ending);
             if ending.is_none() {
-                *ending = Some(why);
+                *ending = Some(cause);
             }
         }
         self.stop.cancel();
@@ -107,7 +107,7 @@ impl RunContext {
 
     /// The end reason of unfinished episodes, if the run has ended.
     pub(crate) fn end_reason(&self) -> Option<model::EndReason> {
-        lock(&self.ending).as_ref().map(|why| match why {
+        lock(&self.ending).as_ref().map(|ending| match ending {
             Ending::Stopped => model::EndReason::Cancelled,
             Ending::Budget(_) => model::EndReason::Budget,
             Ending::Broken(_) => model::EndReason::Environment,

@@ -71,25 +71,25 @@ impl Scenarios {
         let pack = Pack::open_path(&path)?;
         let manifest = pack.manifest();
         if manifest.config.benchmark != settings.generation.benchmark {
-            let why = format!(
+            let reason = format!(
                 "it is a pack of {}, and benchmark is {}",
                 manifest.config.benchmark.as_str(),
                 settings.generation.benchmark.as_str()
             );
-            return Err(SettingsError::new("scenarios_dir", why).into());
+            return Err(SettingsError::new("scenarios_dir", reason).into());
         }
-        let there = pack.scenarios().len() as u32;
-        let numbers = numbers(settings, settings.generation.n_scenarios.min(there));
-        if let Some(beyond) = numbers.iter().find(|number| **number >= there) {
-            let why = format!("there is no scenario {beyond}: the pack has {there}, counted from 0");
-            return Err(SettingsError::new("execute_episodes", why).into());
+        let pack_size = pack.scenarios().len() as u32;
+        let numbers = numbers(settings, settings.generation.n_scenarios.min(pack_size));
+        if let Some(beyond) = numbers.iter().find(|number| **number >= pack_size) {
+            let reason = format!("there is no scenario {beyond}: the pack has {pack_size}, counted from 0");
+            return Err(SettingsError::new("execute_episodes", reason).into());
         }
         let most = settings.generation.n_turns;
         let planned: Vec<PlannedEpisode> = numbers
             .into_iter()
             .map(|number| planned(number, pack.scenarios()[number as usize].turns.min(most)))
             .collect();
-        settings.generation.n_scenarios = settings.generation.n_scenarios.min(there);
+        settings.generation.n_scenarios = settings.generation.n_scenarios.min(pack_size);
         settings.generation.n_turns = planned.iter().map(|episode| episode.turns).max().unwrap_or(1);
         settings.generation.base_seed = manifest.config.base_seed;
         settings.generation.num_changes_per_turn = manifest.config.num_changes_per_turn;
@@ -98,9 +98,9 @@ impl Scenarios {
 
     fn plan_made(settings: &RunSettings) -> Result<(Self, Vec<PlannedEpisode>), RunError> {
         if settings.generation.use_llm_sampler {
-            let why = "scenarios of a model are generated before a run: `stamina generate` writes a pack, and scenarios_dir \
+            let reason = "scenarios of a model are generated before a run: `stamina generate` writes a pack, and scenarios_dir \
                        names it";
-            return Err(SettingsError::new("use_llm_sampler", why).into());
+            return Err(SettingsError::new("use_llm_sampler", reason).into());
         }
         settings.generation.check().map_err(|error| RunError::Settings(error.into()))?;
         let turns = settings.generation.n_turns;
@@ -122,7 +122,7 @@ impl Scenarios {
     pub(crate) fn made_by(&self) -> Option<MadeBy> {
         match self {
             Self::Pack(_) | Self::Tasks(_) => None,
-            Self::Generated(_) => Some(MadeBy::this()),
+            Self::Generated(_) => Some(MadeBy::current()),
         }
     }
 
@@ -154,12 +154,13 @@ pub(crate) fn check_named(settings: &RunSettings) -> Result<(), RunError> {
     if settings.tasks.is_some() || settings.scenarios_dir.is_some() || settings.quick_debug {
         return Ok(());
     }
-    let there = settings.generation.n_scenarios;
-    match settings.execute_episodes.iter().find(|number| **number >= there) {
+    let scenario_count = settings.generation.n_scenarios;
+    match settings.execute_episodes.iter().find(|number| **number >= scenario_count) {
         Some(beyond) => {
-            let why =
-                format!("there is no scenario {beyond}: n_scenarios is {there}, and they are counted from 0");
-            Err(SettingsError::new("execute_episodes", why).into())
+            let reason = format!(
+                "there is no scenario {beyond}: n_scenarios is {scenario_count}, and they are counted from 0"
+            );
+            Err(SettingsError::new("execute_episodes", reason).into())
         }
         None => Ok(()),
     }
@@ -207,7 +208,10 @@ impl Turns {
             Self::None => Err(of_tasks()),
             Self::Pack(pack, scenario) => {
                 let changes = pack.changes(*scenario, turn)?;
-                let changes = changes.into_iter().flat_map(|of| of.changes).map(|change| change.what);
+                let changes = changes
+                    .into_iter()
+                    .flat_map(|turn_changes| turn_changes.changes)
+                    .map(|change| change.what);
                 Ok((Arc::new(pack.schema(*scenario, turn)?), changes.collect()))
             }
             Self::Generated(maker) => {
@@ -215,8 +219,11 @@ impl Turns {
                     maker.make_next()?;
                 }
                 let made = maker.last().ok_or_else(|| made_before(turn))?;
-                let changes =
-                    made.changes.iter().flat_map(|of| &of.changes).map(|change| change.what.clone());
+                let changes = made
+                    .changes
+                    .iter()
+                    .flat_map(|turn_changes| &turn_changes.changes)
+                    .map(|change| change.what.clone());
                 Ok((Arc::new(made.schema.clone()), changes.collect()))
             }
         }
@@ -236,7 +243,7 @@ fn of_pack(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError>
     let changes = pack.changes(scenario, turn)?;
     let schema = pack.schema(scenario, turn)?;
     let summaries: Vec<String> =
-        changes.iter().flat_map(|of| &of.changes).map(|c| c.summary.clone()).collect();
+        changes.iter().flat_map(|turn_changes| &turn_changes.changes).map(|c| c.summary.clone()).collect();
     Ok(TurnData {
         turn,
         about: schema.title.clone(),
@@ -246,7 +253,11 @@ fn of_pack(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError>
         // Whole: a run's folder shows each suite by itself.
         pytest: code::pytest(&suite),
         suite: Arc::new(suite),
-        changes: changes.into_iter().flat_map(|of| of.changes).map(|change| change.what).collect(),
+        changes: changes
+            .into_iter()
+            .flat_map(|turn_changes| turn_changes.changes)
+            .map(|change| change.what)
+            .collect(),
         schema: Arc::new(schema),
         schema_text: pack.text(scenario, turn, Part::Schema)?,
         reference: pack.text(scenario, turn, Part::Flask)?,
@@ -255,12 +266,12 @@ fn of_pack(pack: &Pack, scenario: u32, turn: u32) -> Result<TurnData, PackError>
 
 fn of_maker(maker: &Maker<'_>, turn: u32) -> Result<TurnData, PackError> {
     let made = maker.last().filter(|made| made.turn == turn).ok_or_else(|| made_before(turn))?;
-    let changes = made.changes.iter().flat_map(|of| &of.changes);
+    let changes = made.changes.iter().flat_map(|turn_changes| &turn_changes.changes);
     let summaries: Vec<String> = changes.clone().map(|change| change.summary.clone()).collect();
     let schema_text = pack::to_yaml(&made.schema).map_err(|error| PackError::Faulty {
         scenario: made.suite.scenario,
         turn,
-        what: format!("It cannot be written down: {error}"),
+        problem: format!("It cannot be written down: {error}"),
     })?;
     Ok(TurnData {
         turn,
@@ -322,8 +333,8 @@ mod tests {
         };
         assert_eq!(named(planned.len() - 1).unwrap().1.len(), 1);
         let refused = named(planned.len()).map(|(_, planned)| planned).unwrap_err().to_string();
-        let why = format!("there is no scenario {0}: the pack has {0}, counted from 0", planned.len());
-        assert!(refused.contains("execute_episodes") && refused.contains(&why), "{refused}");
+        let sentence = format!("there is no scenario {0}: the pack has {0}, counted from 0", planned.len());
+        assert!(refused.contains("execute_episodes") && refused.contains(&sentence), "{refused}");
         assert_eq!(packed.generation, made.generation, "the numbers that hold are the pack's");
         let (mut one, mut other) = (of_pack.turns(1), of_sampler.turns(1));
         for turn in 1..=2 {
@@ -353,7 +364,7 @@ mod tests {
         let (_, planned) = Scenarios::plan(&mut quick).unwrap();
         let names: Vec<_> = planned.iter().map(|episode| (episode.name.as_str(), episode.turns)).collect();
         assert_eq!(names, [("scenario_1", 2), ("scenario_5", 2)]);
-        let mut asked = settings(&["restful_server_gen_iterative.use_llm_sampler=true"]);
-        assert!(Scenarios::plan(&mut asked).unwrap_err().to_string().contains("scenarios_dir"));
+        let mut llm_settings = settings(&["restful_server_gen_iterative.use_llm_sampler=true"]);
+        assert!(Scenarios::plan(&mut llm_settings).unwrap_err().to_string().contains("scenarios_dir"));
     }
 }

@@ -58,7 +58,7 @@ pub(crate) async fn test(
     if end.exited.is_some_and(|exit| exit.code.is_none()) {
         return Err(SandboxError::Engine {
             doing: "keep the server's container",
-            why: "somebody ended it while it was tested".to_owned(),
+            reason: "somebody ended it while it was tested".to_owned(),
             is_gone: false,
         });
     }
@@ -101,7 +101,7 @@ async fn listen_and_test(
         // Cannot happen: the address is valid and the client does not panic. If it did, the agent would not be the cause.
         Ok(None) | Err(_) => Err(SandboxError::Engine {
             doing: "run the tests",
-            why: "the client that runs them ended without a verdict".to_owned(),
+            reason: "the client that runs them ended without a verdict".to_owned(),
             is_gone: false,
         }),
     }

@@ -273,12 +273,12 @@ pub enum SettingsError {
     #[error(transparent)]
     Config(#[from] ::settings::ConfigError),
     /// A setting of the runner.
-    #[error("{key}: {why}{place}")]
+    #[error("{key}: {reason}{place}")]
     Value {
         /// Dotted.
         key: String,
         /// What is wrong, and what it takes.
-        why: String,
+        reason: String,
         /// ` (in FILE)`, or nothing.
         place: String,
     },
@@ -293,8 +293,8 @@ impl SettingsError {
         }
     }
 
-    pub(crate) fn new(key: &str, why: impl Into<String>) -> Self {
-        Self::Value { key: key.to_owned(), why: why.into(), place: String::new() }
+    pub(crate) fn new(key: &str, reason: impl Into<String>) -> Self {
+        Self::Value { key: key.to_owned(), reason: reason.into(), place: String::new() }
     }
 }
 

@@ -123,8 +123,8 @@ pub(crate) struct MadeBy {
 
 impl MadeBy {
     /// This program.
-    pub(crate) fn this() -> Self {
-        Self { generator: Generator::this(), format: PACK_VERSION.to_owned() }
+    pub(crate) fn current() -> Self {
+        Self { generator: Generator::current(), format: PACK_VERSION.to_owned() }
     }
 }
 
@@ -198,7 +198,7 @@ impl RunFile {
             harness,
             pack_sha256,
             made_by: None,
-            owner: Process::this(),
+            owner: Process::current(),
             started_at: now.clone(),
             part_started_at: now,
             seconds: 0.0,
@@ -212,14 +212,17 @@ impl RunFile {
 
     pub(crate) fn read(paths: &RunPaths) -> Result<Self, RunError> {
         let path = paths.run_file();
-        let why = |why: String| RunError::NotResumable { path: paths.results.clone(), why };
+        let not_resumable = |reason: String| RunError::NotResumable { path: paths.results.clone(), reason };
         let read = disk::read_json::<Self>(&path, disk::LARGEST_RECORD)
-            .map_err(|error| why(format!("{FOLDER}/run.json: {}", error.why())))?;
-        let run = read.ok_or_else(|| why(format!("there is no {FOLDER}/run.json")))?;
+            .map_err(|error| not_resumable(format!("{FOLDER}/run.json: {}", error.reason())))?;
+        let run = read.ok_or_else(|| not_resumable(format!("there is no {FOLDER}/run.json")))?;
         if run.version != VERSION {
-            return Err(why(format!("it is of the version {}, this program knows {VERSION}", run.version)));
+            return Err(not_resumable(format!(
+                "it is of the version {}, this program knows {VERSION}",
+                run.version
+            )));
         }
-        run.check_names().map_err(why)?;
+        run.check_names().map_err(not_resumable)?;
         Ok(run)
     }
 
@@ -273,7 +276,7 @@ fn fresh_id(output_dir: &Path) -> String {
     let mut hash = sha2::Sha256::new();
     hash.update(output_dir.to_string_lossy().as_bytes());
     hash.update(clock::now().as_bytes());
-    hash.update(format!("{:?} {:?}", Process::this(), std::time::Instant::now()).as_bytes());
+    hash.update(format!("{:?} {:?}", Process::current(), std::time::Instant::now()).as_bytes());
     let digest = hash.finalize();
     let number = digest.iter().take(4).fold(0u32, |number, byte| number << 8 | u32::from(*byte));
     format!("{number:08x}")

@@ -141,10 +141,10 @@ impl Status {
     }
 
     /// The agent waits for the endpoint after a fault, or works again.
-    pub(crate) fn set_waiting(&self, what: Option<String>) {
+    pub(crate) fn set_waiting(&self, text: Option<String>) {
         self.set(|shown| {
-            shown.phase = if what.is_some() { Phase::Waiting } else { Phase::Agent };
-            shown.now = Some(what.unwrap_or_else(|| "the agent works".to_owned()));
+            shown.phase = if text.is_some() { Phase::Waiting } else { Phase::Agent };
+            shown.now = Some(text.unwrap_or_else(|| "the agent works".to_owned()));
         });
     }
 

@@ -14,7 +14,7 @@ pub(crate) enum Unrecorded {
     /// No request of the run was ever answered completely, so nothing is known of its agent.
     Unanswered {
         /// The result of its last request, in one line.
-        why: String,
+        cause: String,
         /// The last message of its harness.
         message: Option<String>,
         /// It sent no request to a model, so its harness may be what is broken.
@@ -23,7 +23,7 @@ pub(crate) enum Unrecorded {
     /// The containers failed.
     Containers {
         /// One line.
-        why: String,
+        cause: String,
         /// Whether the engine does not answer, so that waiting may help.
         is_gone: bool,
     },
@@ -48,7 +48,7 @@ impl From<sandbox::SandboxError> for Unrecorded {
             return Self::Files(error.into());
         }
         let is_gone = matches!(error, E::NoEngine { .. } | E::Engine { is_gone: true, .. });
-        Self::Containers { why: error.to_string(), is_gone }
+        Self::Containers { cause: error.to_string(), is_gone }
     }
 }
 
@@ -59,15 +59,15 @@ mod tests {
     #[test]
     fn a_full_disk_ends_the_run_and_censors_no_episode() {
         use sandbox::SandboxError as E;
-        let (path, why) = ("/w".to_owned(), "make room and resume".to_owned());
-        let full = Unrecorded::from(E::NoRoom { path: path.clone(), why });
+        let (path, reason) = ("/w".to_owned(), "make room and resume".to_owned());
+        let full = Unrecorded::from(E::NoRoom { path: path.clone(), reason });
         let Unrecorded::Files(error) = full else { panic!("{full:?}") };
         assert_eq!(error.to_string(), "/w: make room and resume");
         // Other errors of one container may not occur with the next.
-        let odd = Unrecorded::from(E::Files { path, why: "cannot be started".to_owned() });
-        let Unrecorded::Containers { why, is_gone: false } = odd else { panic!("{odd:?}") };
-        assert_eq!(why, "/w: cannot be started");
-        let away = E::Engine { doing: "start a container", why: "gone".to_owned(), is_gone: true };
+        let odd = Unrecorded::from(E::Files { path, reason: "cannot be started".to_owned() });
+        let Unrecorded::Containers { cause, is_gone: false } = odd else { panic!("{odd:?}") };
+        assert_eq!(cause, "/w: cannot be started");
+        let away = E::Engine { doing: "start a container", reason: "gone".to_owned(), is_gone: true };
         assert!(matches!(Unrecorded::from(away), Unrecorded::Containers { is_gone: true, .. }));
     }
 }

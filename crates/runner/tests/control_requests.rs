@@ -92,8 +92,8 @@ fn refuses() -> String {
 
 /// The same, and how often it was asked.
 fn refuses_and_counts() -> (String, Arc<AtomicUsize>) {
-    let asked = Arc::new(AtomicUsize::new(0));
-    let count = asked.clone();
+    let requests = Arc::new(AtomicUsize::new(0));
+    let count = requests.clone();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -117,7 +117,7 @@ fn refuses_and_counts() -> (String, Arc<AtomicUsize>) {
             );
         }
     });
-    (format!("http://{address}"), asked)
+    (format!("http://{address}"), requests)
 }
 
 /// Waits until the agent was called so often, and the episode is in a phase.
@@ -209,7 +209,7 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("outage");
     let mut settings = settings(&folder, &["restful_server_gen_iterative.n_scenarios=3", "batch_size=1"]);
-    let (base_url, asked) = refuses_and_counts();
+    let (base_url, requests) = refuses_and_counts();
     settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let (on_event, events) = keep();
@@ -221,9 +221,9 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
         assert!(begun.elapsed() < Duration::from_mins(4), "the next episode waits");
         let all: Vec<serde_json::Value> =
             (0..3).filter_map(|n| shown(&folder, &format!("scenario_{n}"))).collect();
-        let says =
-            |file: &serde_json::Value, what: &str| file["now"].as_str().is_some_and(|now| now.contains(what));
-        if let Some(next) = all.iter().find(|file| says(file, "waits for the endpoint, which is asked")) {
+        let has_text =
+            |file: &serde_json::Value, text: &str| file["now"].as_str().is_some_and(|now| now.contains(text));
+        if let Some(next) = all.iter().find(|file| has_text(file, "waits for the endpoint, which is asked")) {
             break next.clone();
         }
         if let Some(first) = all.iter().find(|file| {
@@ -241,11 +241,12 @@ async fn no_episode_begins_while_the_endpoint_that_ended_another_fails() {
     };
     assert_eq!((&waiting["phase"], &waiting["turn"]), (&"waiting".into(), &0.into()), "{waiting}");
     assert_eq!(waiting["seconds"], 0.0, "it has not begun");
-    let (so_often, stopping) = (asked.load(Ordering::SeqCst), Instant::now());
+    let (requests_before, stopping) = (requests.load(Ordering::SeqCst), Instant::now());
     control::write(&folder, &ControlRequest { stop: true, ..ControlRequest::default() }).unwrap();
     assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped);
     // And not when the endpoint is asked again, after fifteen seconds. It may be asked where that was due by then.
-    let is_heard = asked.load(Ordering::SeqCst) == so_often || stopping.elapsed() < Duration::from_secs(12);
+    let is_heard =
+        requests.load(Ordering::SeqCst) == requests_before || stopping.elapsed() < Duration::from_secs(12);
     assert!(is_heard, "a stop is heard: {:?}", stopping.elapsed());
     let ends = events.lock().unwrap();
     let ends: Vec<_> = ends.iter().filter(|event| matches!(event, Event::Episode { .. })).collect();
@@ -284,16 +285,16 @@ async fn a_run_can_be_resumed_as_soon_as_it_is_told_to_have_ended() {
     let room = tempfile::tempdir().unwrap();
     let folder = room.path().join("resumed");
     let settings = settings(&folder, &["limits.run.tokens=1", "restful_server_gen_iterative.n_turns=3"]);
-    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
     let on_event: OnEvent = Arc::new(move |event| {
         if matches!(event, Event::Finished { .. }) {
-            tell.send(()).unwrap();
+            sender.send(()).unwrap();
             // The moment is a long one.
             std::thread::sleep(Duration::from_millis(500));
         }
     });
     let playing = tokio::spawn(runner::run(settings, on_event));
-    told.recv().await.unwrap();
+    receiver.recv().await.unwrap();
     let known = runner::origin::identity(&folder).unwrap();
     let resumed = runner::resume(folder.clone(), Vec::new(), known, Arc::new(|_| {})).await;
     assert_eq!(resumed.unwrap(), Finish::Budget);

@@ -248,7 +248,7 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    fn new(what: Misbehavior) -> Self {
+    fn new(misbehavior: Misbehavior) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let misbehaved = Arc::new(Mutex::new(None));
@@ -268,7 +268,7 @@ impl Endpoint {
                 }
                 let is_of_the_model = Route::from_path(path(&request)).is_some();
                 requests += u32::from(is_of_the_model);
-                let is_well = match what {
+                let is_well = match misbehavior {
                     M::EveryThird => !is_of_the_model || !matches!(requests % 7, 2 | 5),
                     M::SilenceLater | M::TooLargeLater => !is_of_the_model || requests == 1,
                     _ => false,
@@ -278,9 +278,9 @@ impl Endpoint {
                     continue;
                 }
                 first.lock().unwrap().get_or_insert_with(Instant::now);
-                if what == M::EveryThird {
+                if misbehavior == M::EveryThird {
                     let _ = behind.answer(&mut stream, &request, true);
-                } else if misbehave(what, &mut stream, &lower).is_ok() && what.is_silent() {
+                } else if misbehave(misbehavior, &mut stream, &lower).is_ok() && misbehavior.is_silent() {
                     held.push(stream);
                 }
             }
@@ -290,11 +290,11 @@ impl Endpoint {
 }
 
 /// What it does with one request.
-fn misbehave(what: Misbehavior, stream: &mut TcpStream, request: &str) -> std::io::Result<()> {
+fn misbehave(misbehavior: Misbehavior, stream: &mut TcpStream, request: &str) -> std::io::Result<()> {
     let (word, error) = events(request);
     // A length that is not reached: the client sees a broken connection.
     let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
-    match what {
+    match misbehavior {
         M::CutStream | M::Stall | M::EveryThird => {
             write!(stream, "{head}Content-Length: 100000\r\n\r\n{word}")
         }
@@ -324,13 +324,13 @@ fn misbehave(what: Misbehavior, stream: &mut TcpStream, request: &str) -> std::i
 /// Plays one turn until its attempt is judged. Silence lasts as long as the attempt may: on a busy machine that can be over
 /// before the harness has asked anything, or the silence is the smaller part of it. That says nothing of the endpoint, so the
 /// turn is repeated with more time.
-async fn judged(agent: &str, folder: &Path, what: Misbehavior, must: Judged) -> Judged {
-    if !what.is_silent() {
-        return judged_within(agent, folder, what, must, 30).await.0;
+async fn judged(agent: &str, folder: &Path, misbehavior: Misbehavior, must: Judged) -> Judged {
+    if !misbehavior.is_silent() {
+        return judged_within(agent, folder, misbehavior, must, 30).await.0;
     }
     for minutes in [1, 2, 4, 8] {
         let folder = folder.join(minutes.to_string());
-        let (found, before) = judged_within(agent, &folder, what, must, minutes).await;
+        let (found, before) = judged_within(agent, &folder, misbehavior, must, minutes).await;
         // From the start of the run, including the time of the containers: more than the agent had.
         let is_told = before.is_some_and(|before| before.as_secs() < u64::from(minutes) * 25);
         if found == must || is_told || (minutes == 8 && before.is_some()) {
@@ -344,7 +344,7 @@ async fn judged(agent: &str, folder: &Path, what: Misbehavior, must: Judged) -> 
 async fn judged_within(
     agent: &str,
     folder: &Path,
-    what: Misbehavior,
+    misbehavior: Misbehavior,
     must: Judged,
     minutes: u32,
 ) -> (Judged, Option<Duration>) {
@@ -360,7 +360,7 @@ async fn judged_within(
         format!("limits.attempt_minutes={minutes}"),
     ];
     let mut settings = runner::settings::resolve(&[], &values).unwrap();
-    let Endpoint { address: base_url, misbehaved } = Endpoint::new(what);
+    let Endpoint { address: base_url, misbehaved } = Endpoint::new(misbehavior);
     settings.endpoint = EndpointSettings::Gateway { base_url, key: gateway::keys::KeySource::None };
     settings.model = Some("m".to_owned());
     let kept = Arc::new(Mutex::new(None));
@@ -378,7 +378,7 @@ async fn judged_within(
             finish = &mut playing => {
                 let finish = finish.unwrap().unwrap();
                 let recorded = kept.lock().unwrap().take();
-                let is_answered = matches!(what, M::EveryThird | M::SilenceLater | M::TooLargeLater);
+                let is_answered = matches!(misbehavior, M::EveryThird | M::SilenceLater | M::TooLargeLater);
                 let found = match (finish, recorded) {
                     (Finish::Finished, _) if !is_answered => Judged::Finished,
                     (_, Some(reason)) => Judged::Recorded(reason),
@@ -394,7 +394,7 @@ async fn judged_within(
         if retried > 0 && must == Judged::Endpoint {
             // The other retries would be no different.
             runner::control::change(folder, |control_request| control_request.stop = true).unwrap();
-            assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped, "{agent} {what:?}");
+            assert_eq!(playing.await.unwrap().unwrap(), Finish::Stopped, "{agent} {misbehavior:?}");
             return (Judged::Endpoint, before());
         }
     }
@@ -440,31 +440,32 @@ async fn each_fault_is_judged(agent: &'static str) {
     }
     let first = chosen.split(',').find(|name| TRIED.contains(name));
     let is_every = first == Some(agent) || std::env::var_os("STAMINA_EVERY_WAY").is_some();
-    let table: Vec<_> = TABLE.into_iter().filter(|(what, _)| is_every || what.is_sampled(agent)).collect();
+    let table: Vec<_> =
+        TABLE.into_iter().filter(|(misbehavior, _)| is_every || misbehavior.is_sampled(agent)).collect();
     let room = tempfile::tempdir().unwrap();
     let places = Arc::new(tokio::sync::Semaphore::new(AT_ONCE));
     // All begin before the first is waited for.
     let playing: Vec<_> = table
         .iter()
-        .map(|&(what, must)| {
-            let folder = room.path().join(format!("{agent}-{what:?}"));
+        .map(|&(misbehavior, must)| {
+            let folder = room.path().join(format!("{agent}-{misbehavior:?}"));
             let places = places.clone();
             tokio::spawn(async move {
                 let _place = places.acquire_owned().await.unwrap();
-                judged(agent, &folder, what, must).await
+                judged(agent, &folder, misbehavior, must).await
             })
         })
         .collect();
     let mut wrong = Vec::new();
-    for ((what, must), played) in table.into_iter().zip(playing) {
+    for ((misbehavior, must), played) in table.into_iter().zip(playing) {
         let found = played.await.map_or_else(|error| error.to_string(), Judged::word);
         // `npm run harnesses -- --faults` makes its table of these lines.
         println!(
             "{}",
-            json!({ "fault": what.title(), "harness": agent, "must": must.word(), "found": found })
+            json!({ "fault": misbehavior.title(), "harness": agent, "must": must.word(), "found": found })
         );
         if found != must.word() {
-            wrong.push(format!("{}: {found}, must be {}", what.title(), must.word()));
+            wrong.push(format!("{}: {found}, must be {}", misbehavior.title(), must.word()));
         }
     }
     assert!(wrong.is_empty(), "{agent}: {wrong:?}");

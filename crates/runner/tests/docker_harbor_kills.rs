@@ -118,17 +118,17 @@ fn recorded(folder: &Path, scenario: u32) -> Option<(Value, Vec<usize>)> {
 }
 
 /// That nothing which was recorded is lost, and that no trial was begun anew.
-fn keeps_what_is_recorded(folder: &Path, before: &mut [Vec<usize>; 2], when: &str) {
+fn keeps_what_is_recorded(folder: &Path, before: &mut [Vec<usize>; 2], stage: &str) {
     for (scenario, before) in (0..).zip(before) {
         let Some((trajectory, attempts)) = recorded(folder, scenario) else {
-            assert!(before.is_empty(), "scenario_{scenario} {when}: its trajectory is gone");
+            assert!(before.is_empty(), "scenario_{scenario} {stage}: its trajectory is gone");
             continue;
         };
         let is_kept =
-            before.iter().enumerate().all(|(at, had)| attempts.get(at).is_some_and(|has| has >= had));
-        assert!(is_kept, "scenario_{scenario} {when}: {before:?} became {attempts:?}");
+            before.iter().enumerate().all(|(index, had)| attempts.get(index).is_some_and(|has| has >= had));
+        assert!(is_kept, "scenario_{scenario} {stage}: {before:?} became {attempts:?}");
         for resume in trajectory["resumes"].as_array().into_iter().flatten() {
-            assert_eq!(resume["from"], "snapshot", "scenario_{scenario} {when}: {trajectory}");
+            assert_eq!(resume["from"], "snapshot", "scenario_{scenario} {stage}: {trajectory}");
         }
         *before = attempts;
     }
@@ -164,14 +164,14 @@ fn ends_as_undisturbed(kind: &Kind) {
     tasks(&room.join("tasks"));
     let mut before = [Vec::new(), Vec::new()];
     for (number, (point, left)) in KILLS.into_iter().enumerate() {
-        let when = format!("after kill {}, at {point} ({left})", number + 1);
+        let stage = format!("after kill {}, at {point} ({left})", number + 1);
         let point = point.replace(OF_LAST_ATTEMPT, &kind.attempts.to_string());
         assert_eq!(
             start(room, kind, Some(&point)),
             None,
-            "it ended {when}; a release build has no such points"
+            "it ended {stage}; a release build has no such points"
         );
-        keeps_what_is_recorded(&folder, &mut before, &when);
+        keeps_what_is_recorded(&folder, &mut before, &stage);
     }
     let all = [vec![1, 1, 1], vec![kind.attempts]];
     assert_eq!(before, all);

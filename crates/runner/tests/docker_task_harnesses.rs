@@ -122,10 +122,10 @@ async fn plays_a_task_in_its_image(agent: &str) {
         return;
     }
     assert_eq!((musl.turns.len(), musl.end_reason), (0, Some(EndReason::Environment)), "{agent}: {musl:?}");
-    let (kind, said) = musl.exception.as_ref().unwrap();
+    let (kind, message) = musl.exception.as_ref().unwrap();
     let title = harness::find(agent).unwrap().title();
-    assert_eq!(kind, "HarnessNotStarted", "{agent}: {said}");
-    assert!(said.contains("has musl") && said.contains(title), "{agent}: {said}");
-    let asked = fs::read_to_string(folder.join(".stamina/gateway.jsonl")).unwrap_or_default();
-    assert!(!asked.contains("scenario_1"), "{agent}: nothing is asked for it");
+    assert_eq!(kind, "HarnessNotStarted", "{agent}: {message}");
+    assert!(message.contains("has musl") && message.contains(title), "{agent}: {message}");
+    let requests = fs::read_to_string(folder.join(".stamina/gateway.jsonl")).unwrap_or_default();
+    assert!(!requests.contains("scenario_1"), "{agent}: nothing is asked for it");
 }

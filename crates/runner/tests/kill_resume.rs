@@ -209,10 +209,10 @@ struct Player<'a> {
 
 impl Player<'_> {
     fn command(&self) -> Command {
-        let this = std::env::current_exe().unwrap();
-        let mut command = Command::new(&this);
+        let executable = std::env::current_exe().unwrap();
+        let mut command = Command::new(&executable);
         command.arg("play").arg(self.folder).arg(self.pack);
-        command.env("STAMINA_BIN", &this).stdin(Stdio::null()).stderr(Stdio::inherit());
+        command.env("STAMINA_BIN", &executable).stdin(Stdio::null()).stderr(Stdio::inherit());
         command
     }
 
@@ -378,7 +378,7 @@ fn time_counts_once() {
             assert!(*seconds <= wall, "{seconds} s of {wall} s that went by");
         }
         assert!(of_budget >= before.0 && of_run >= before.1, "time that was played is not lost");
-        assert!(of_episodes.iter().zip(&before.2).all(|(now, then)| now >= then), "{of_episodes:?}");
+        assert!(of_episodes.iter().zip(&before.2).all(|(now, earlier)| now >= earlier), "{of_episodes:?}");
         // All that its attempts took counts, whatever else this machine did meanwhile. Looked at in the part that comes to its
         // end: of one that is killed the last moments are not written down.
         let spending = spending(&folder);
@@ -386,12 +386,12 @@ fn time_counts_once() {
             let played = [0, 1].map(|episode| spending[episode] - told_before[episode]);
             let longest = played[0].max(played[1]);
             assert!(longest > 0.0, "the last part plays attempts");
-            let counts = |now: f64, then: f64, played: f64| now - then > played - 0.1;
+            let counts = |now: f64, earlier: f64, played: f64| now - earlier > played - 0.1;
             assert!(counts(of_budget, before.0, longest), "{of_budget} after {}: {played:?}", before.0);
             assert!(counts(of_run, before.1, longest), "{of_run} after {}: {played:?}", before.1);
             for (episode, seconds) in played.into_iter().enumerate() {
-                let (now, then) = (of_episodes[episode], before.2[episode]);
-                assert!(counts(now, then, seconds), "{now} after {then}: {played:?}");
+                let (now, earlier) = (of_episodes[episode], before.2[episode]);
+                assert!(counts(now, earlier, seconds), "{now} after {earlier}: {played:?}");
             }
         }
         told_before = spending;

@@ -11,7 +11,7 @@ use runner::Finish;
 use crate::common::{episodes, keep, settings};
 
 /// What the agent was asked first in an attempt.
-fn asked(folder: &Path, turn: u32, attempt: u32) -> String {
+fn first_prompt(folder: &Path, turn: u32, attempt: u32) -> String {
     let path = folder.join(format!("scenario_0/transcripts/turn_{turn}_attempt_{attempt}.json"));
     let transcript: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     transcript["steps"][0]["text"].as_str().unwrap().to_owned()
@@ -47,7 +47,7 @@ async fn each_attempt_from_the_same_snapshot_is_asked_what_the_first_one_was() {
         assert!(attempts.iter().any(|count| *count > 1), "some first attempt has a defect: {attempts:?}");
         for (turn, count) in (1..).zip(attempts) {
             for attempt in 2..=count {
-                let (first, further) = (asked(&folder, turn, 1), asked(&folder, turn, attempt));
+                let (first, further) = (first_prompt(&folder, turn, 1), first_prompt(&folder, turn, attempt));
                 assert_eq!(first == further, restores, "turn {turn}, attempt {attempt}: {further}");
             }
         }

@@ -30,7 +30,7 @@ pub(crate) const NEWS_LAG: Duration = Duration::from_millis(300);
 impl Engine {
     pub(crate) async fn agent(
         &self,
-        what: &AgentContainer,
+        agent: &AgentContainer,
         stop: CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<ContainerEnd, SandboxError> {
@@ -38,13 +38,13 @@ impl Engine {
         // canceled and the task still ends and removes the container.
         let token = stop.child_token();
         let guard = token.clone().drop_guard();
-        let (engine, what) = (self.clone(), what.clone());
-        let done = tokio::spawn(async move { engine.agent_to_end(&what, &token, live).await }).await;
+        let (engine, agent) = (self.clone(), agent.clone());
+        let done = tokio::spawn(async move { engine.agent_to_end(&agent, &token, live).await }).await;
         drop(guard);
         done.unwrap_or_else(|panic| {
             Err(SandboxError::Engine {
                 doing: "look after a container",
-                why: panic.to_string(),
+                reason: panic.to_string(),
                 is_gone: false,
             })
         })
@@ -52,37 +52,37 @@ impl Engine {
 
     async fn agent_to_end(
         &self,
-        what: &AgentContainer,
+        agent: &AgentContainer,
         stop: &CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<ContainerEnd, SandboxError> {
-        let run = &what.owner.run;
+        let run = &agent.owner.run;
         // First: some engines do not remove a relay that has a container beside it.
-        self.remove_stale(&what.owner, "agent").await?;
-        let network = match what.reach {
+        self.remove_stale(&agent.owner, "agent").await?;
+        let network = match agent.reach {
             Reach::Open => {
                 let name = network::open(run);
                 self.network(run, &name, false).await?;
                 Network::Open(name)
             }
-            Reach::Gateway => match self.relay(&what.owner, &what.extra).await? {
+            Reach::Gateway => match self.relay(&agent.owner, &agent.extra).await? {
                 Some(relay) => Network::OfContainer(relay),
                 None => Network::None,
             },
         };
-        give_volumes(&what.volumes).await?;
-        let name = unique_name(run, &what.owner.episode, "agent");
+        give_volumes(&agent.volumes).await?;
+        let name = unique_name(run, &agent.owner.episode, "agent");
         let plan = Plan {
-            owner: &what.owner,
+            owner: &agent.owner,
             kind: "agent",
             name: &name,
-            image: &what.image,
-            argv: &what.argv,
-            env: &what.env,
-            volumes: &what.volumes,
-            limits: &what.limits,
+            image: &agent.image,
+            argv: &agent.argv,
+            env: &agent.env,
+            volumes: &agent.volumes,
+            limits: &agent.limits,
             network: network.clone(),
-            extra: &what.extra,
+            extra: &agent.extra,
         };
         // Its wall limit may begin while the engine still starts it; what it worked is counted from when it was started.
         let started_at = Instant::now();
@@ -123,7 +123,7 @@ impl Engine {
         }
         Err(SandboxError::Engine {
             doing: "keep the way to the gateway open",
-            why: "somebody ended it while the agent was working".to_owned(),
+            reason: "somebody ended it while the agent was working".to_owned(),
             is_gone: false,
         })
     }
@@ -161,13 +161,13 @@ impl Engine {
                     Some(Err(_)) | None => reading = false,
                 },
                 code = &mut ended => break code?,
-                Some(told) = news.next() => match told {
+                Some(event) = news.next() => match event {
                     News::MemoryStruck => exit.out_of_memory = true,
                     News::Killed => lost |= host_full.is_none() && !ended_by_us(&exit),
                 },
-                why = &mut full, if watching => {
+                full_disk = &mut full, if watching => {
                     watching = false;
-                    match why {
+                    match full_disk {
                         FullDisk::Limit => exit.disk_full = true,
                         FullDisk::Host { path, free } => host_full = Some((path, free)),
                     }
@@ -275,7 +275,7 @@ pub(crate) async fn give_volumes(volumes: &Volumes) -> Result<(), SandboxError> 
         return Err(match given {
             Ok(Ok(())) => continue,
             Ok(Err(error)) => SandboxError::of_file(path, &error),
-            Err(panic) => SandboxError::Files { path, why: panic.to_string() },
+            Err(panic) => SandboxError::Files { path, reason: panic.to_string() },
         });
     }
     Ok(())

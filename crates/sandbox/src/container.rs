@@ -201,7 +201,7 @@ impl Engine {
                 None => {
                     return Err(SandboxError::Engine {
                         doing: "wait for a container",
-                        why: "the connection ended".to_owned(),
+                        reason: "the connection ended".to_owned(),
                         is_gone: true,
                     });
                 }
@@ -243,7 +243,7 @@ impl Engine {
         }
         Err(SandboxError::Engine {
             doing: "remove a container",
-            why: format!("the removal of {name} has been in progress for 5 s"),
+            reason: format!("the removal of {name} has been in progress for 5 s"),
             is_gone: false,
         })
     }

@@ -87,9 +87,9 @@ fn full(used: u64, limit: u64, free: Option<u64>, folder: &Path) -> Option<FullD
 
 /// That the disk of the host has next to nothing left, as a fault of the machine.
 pub(crate) fn no_room(path: String, free: u64) -> SandboxError {
-    let why =
+    let reason =
         format!("its disk has only {} MB left, so the container was ended; make room and resume", free >> 20);
-    SandboxError::NoRoom { path, why }
+    SandboxError::NoRoom { path, reason }
 }
 
 /// Both volumes together, and what is free where they lie.

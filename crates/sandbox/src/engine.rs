@@ -79,7 +79,7 @@ impl Engine {
                 Ok(engine) => {
                     unfit.get_or_insert(engine);
                 }
-                Err(why) => tried.push((socket, why)),
+                Err(reason) => tried.push((socket, reason)),
             }
         }
         unfit.ok_or(SandboxError::NoEngine { tried })
@@ -90,7 +90,7 @@ impl Engine {
         let engine = Self::connect().await?;
         match engine.info.unfit() {
             None => Ok(engine),
-            Some(why) => Err(SandboxError::Unfit { engine: engine.info.kind.clone(), why }),
+            Some(reason) => Err(SandboxError::Unfit { engine: engine.info.kind.clone(), reason }),
         }
     }
 
@@ -99,7 +99,7 @@ impl Engine {
     pub async fn connect_to(address: &str) -> Result<Self, SandboxError> {
         Self::at(address)
             .await
-            .map_err(|why| SandboxError::NoEngine { tried: vec![(address.to_owned(), why)] })
+            .map_err(|reason| SandboxError::NoEngine { tried: vec![(address.to_owned(), reason)] })
     }
 
     /// Only sockets of this machine: containers work on folders of this machine.
@@ -145,7 +145,7 @@ impl Engine {
             rootless,
             root: system.docker_root_dir.filter(|path| !path.is_empty()).map(PathBuf::from),
             elsewhere: system.operating_system.is_some_and(|name| name.contains("Docker Desktop"))
-                || (!podman && bridges.is_some_and(|(here, of)| of > 0 && here == 0)),
+                || (!podman && bridges.is_some_and(|(local, total)| total > 0 && local == 0)),
         };
         Ok(Self {
             docker,
@@ -215,7 +215,7 @@ mod tests {
         let elsewhere = EngineInfo { elsewhere: true, ..system };
         assert!(rootless.unfit().unwrap().contains("without root"));
         assert!(elsewhere.unfit().unwrap().contains("of its own"));
-        let error = SandboxError::Unfit { engine: rootless.kind.clone(), why: rootless.unfit().unwrap() };
+        let error = SandboxError::Unfit { engine: rootless.kind.clone(), reason: rootless.unfit().unwrap() };
         assert!(error.to_string().starts_with("Docker cannot play runs: it runs without root"), "{error}");
         // Nothing is proposed that cannot work.
         for error in [error, SandboxError::NoEngine { tried: vec![("a".into(), "Permission denied".into())] }]

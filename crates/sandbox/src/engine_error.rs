@@ -7,7 +7,7 @@ impl SandboxError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::NoEngine { tried } => {
-                let denied = tried.iter().any(|(_, why)| why.to_lowercase().contains("permission denied"));
+                let denied = tried.iter().any(|(_, reason)| reason.to_lowercase().contains("permission denied"));
                 Some(if denied {
                     "A socket is there, but this user may not use it: add the user to the group docker and log in again."
                         .to_owned()
@@ -36,8 +36,8 @@ impl SandboxError {
             Self::Engine { is_gone: true, .. } => {
                 Some("Start the engine again; the run waits for it, and can be resumed.".to_owned())
             }
-            Self::Image { image, why }
-                if ["certificate", "CERT", "SSL", "TLS"].iter().any(|sign| why.contains(sign)) =>
+            Self::Image { image, reason }
+                if ["certificate", "CERT", "SSL", "TLS"].iter().any(|sign| reason.contains(sign)) =>
             {
                 Some(if image.starts_with("stamina-task:") {
                     // Its recipe is its own, and takes no bundle of the project.
@@ -57,21 +57,21 @@ impl SandboxError {
 /// An engine's error while `doing`. A 404 that names an image is [`SandboxError::NoImage`] at its own place.
 pub(crate) fn failed(doing: &'static str) -> impl FnOnce(bollard::errors::Error) -> SandboxError {
     move |error| {
-        let why = chain(&error);
-        if is_full(&why) {
-            return SandboxError::NoRoom { path: "the disk of the container engine".to_owned(), why };
+        let reason = chain(&error);
+        if is_full(&reason) {
+            return SandboxError::NoRoom { path: "the disk of the container engine".to_owned(), reason };
         }
-        SandboxError::Engine { doing, is_gone: is_gone(&error), why }
+        SandboxError::Engine { doing, is_gone: is_gone(&error), reason }
     }
 }
 
 /// Whether an engine says that its own disk is full, in the words of the system. The kernel says the same of tables of its own,
 /// which have room again when other containers end.
-fn is_full(why: &str) -> bool {
-    let why = why.to_lowercase();
-    let says = |signs: &[&str]| signs.iter().any(|sign| why.contains(sign));
-    says(&["no space left on device", "disk quota exceeded"])
-        && !says(&["keyring", "session key", "cgroup", "inotify", "fanotify"])
+fn is_full(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let mentions_any = |signs: &[&str]| signs.iter().any(|sign| message.contains(sign));
+    mentions_any(&["no space left on device", "disk quota exceeded"])
+        && !mentions_any(&["keyring", "session key", "cgroup", "inotify", "fanotify"])
 }
 
 /// Whether the engine itself is away, as against having refused something.
@@ -132,7 +132,7 @@ mod tests {
     fn what_does_nothing_for_the_image_of_a_task_is_not_proposed() {
         let error = |image: &str| SandboxError::Image {
             image: image.to_owned(),
-            why: "pip: SSL: CERTIFICATE_VERIFY_FAILED".to_owned(),
+            reason: "pip: SSL: CERTIFICATE_VERIFY_FAILED".to_owned(),
         };
         assert!(error("stamina/qwen-code:0.24.4").hint().unwrap().contains("images build --ca"));
         let hint = error("stamina-task:0a1b").hint().unwrap();

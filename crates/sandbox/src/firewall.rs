@@ -52,12 +52,12 @@ fn guard_with(program: &str, run: &str, bridge: &str) -> Result<(), String> {
     let Some(rules) = list(program) else {
         return if program == PROGRAMS[0] { Err("iptables cannot be used".to_owned()) } else { Ok(()) };
     };
-    let process = Process::this();
-    let here = process.label();
+    let process = Process::current();
+    let own_label = process.label();
     let (mine, others): (Vec<&Rule>, Vec<&Rule>) = rules
         .iter()
         .filter(|rule| rule.run() == Some(run) && rule.bridge() == Some(bridge))
-        .partition(|rule| rule.owner().is_some_and(|owner| owner == here));
+        .partition(|rule| rule.owner().is_some_and(|owner| owner == own_label));
     for rule in others {
         delete(program, rule)?;
     }
@@ -104,7 +104,7 @@ fn remove_of(program: &str, is_meant: impl Fn(&Rule) -> bool) {
 
 /// `stamina-lab_0f3a5c77_4711-123456-4026531836`: letters that are not quoted.
 fn comment(run: &str) -> String {
-    let owner = Process::this().label().replace(':', "-");
+    let owner = Process::current().label().replace(':', "-");
     format!("{MARK}_{}_{owner}", plain(run))
 }
 
@@ -114,8 +114,8 @@ struct Rule(Vec<String>);
 
 impl Rule {
     fn word_after(&self, word: &str) -> Option<&str> {
-        let at = self.0.iter().position(|other| other == word)?;
-        self.0.get(at + 1).map(String::as_str)
+        let index = self.0.iter().position(|other| other == word)?;
+        self.0.get(index + 1).map(String::as_str)
     }
 
     fn bridge(&self) -> Option<&str> {

@@ -233,7 +233,7 @@ impl Engine {
         let mut left = self.labeled(&of_id).await?;
         left.retain(|leftover| run_in_folder(leftover) == run);
         // The id stands in a file of the results folder: another run that is alive may have the same.
-        let ours = Process::this().label().to_owned();
+        let ours = Process::current().label().to_owned();
         left.retain(|leftover| {
             let is_ours = leftover.labels.get(&key("owner")).is_some_and(|owner| *owner == ours);
             !leftover.is_kept && (!leftover.in_use || is_ours)
@@ -280,11 +280,11 @@ pub(crate) fn kept_on_label(file: Option<&Path>) -> String {
 
 /// Whether labels are those of a snapshot of an episode's container that a file keeps.
 fn is_kept_by(labels: &BTreeMap<String, String>, owner: &Owner, kept_by: &Path) -> bool {
-    let says = |name: &str, value: &str| labels.get(&key(name)).is_some_and(|label| label == value);
+    let has_label = |name: &str, value: &str| labels.get(&key(name)).is_some_and(|label| label == value);
     // Whatever the number of its device is by now: the path of the file tells the folder.
-    says("run", run_id(&owner.run))
-        && says("episode", &owner.episode)
-        && says(KEPT_BY, &kept_by_label(Some(kept_by)))
+    has_label("run", run_id(&owner.run))
+        && has_label("episode", &owner.episode)
+        && has_label(KEPT_BY, &kept_by_label(Some(kept_by)))
 }
 
 /// Says of each snapshot whether the file that names it is there.
@@ -297,7 +297,7 @@ async fn marked(mut found: Vec<Leftover>) -> Result<Vec<Leftover>, SandboxError>
     });
     marked.await.map_err(|panicked| SandboxError::Engine {
         doing: "look for the folders of snapshots",
-        why: panicked.to_string(),
+        reason: panicked.to_string(),
         is_gone: false,
     })
 }

@@ -232,18 +232,18 @@ pub struct ServerEnd {
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     /// Nothing answered.
-    #[error("no container engine answers; tried {}", .tried.iter().map(|(socket, why)| format!("{socket} ({why})")).collect::<Vec<_>>().join(", "))]
+    #[error("no container engine answers; tried {}", .tried.iter().map(|(socket, reason)| format!("{socket} ({reason})")).collect::<Vec<_>>().join(", "))]
     NoEngine {
         /// Sockets and what each said.
         tried: Vec<(String, String)>,
     },
     /// An engine answered with which no run can be played.
-    #[error("{engine} cannot play runs: {why}")]
+    #[error("{engine} cannot play runs: {reason}")]
     Unfit {
         /// `Docker` or `Podman`.
         engine: String,
         /// What stands in the way.
-        why: &'static str,
+        reason: &'static str,
     },
     /// The image is not there.
     #[error("there is no image {image}")]
@@ -252,38 +252,38 @@ pub enum SandboxError {
         image: String,
     },
     /// An image could not be built.
-    #[error("image {image}: {why}")]
+    #[error("image {image}: {reason}")]
     Image {
         /// Its name.
         image: String,
         /// What the engine said, with the last lines of output.
-        why: String,
+        reason: String,
     },
     /// The engine refused or went away.
-    #[error("the container engine could not {doing}: {why}")]
+    #[error("the container engine could not {doing}: {reason}")]
     Engine {
         /// What was being done.
         doing: &'static str,
         /// What it said.
-        why: String,
+        reason: String,
         /// Whether the engine is gone, so that waiting for it may help.
         is_gone: bool,
     },
     /// The disk of the host is full, or what this user may write on it: no container can do without.
-    #[error("{path}: {why}")]
+    #[error("{path}: {reason}")]
     NoRoom {
         /// What lies there.
         path: String,
         /// How full it is.
-        why: String,
+        reason: String,
     },
     /// A file of the host.
-    #[error("{path}: {why}")]
+    #[error("{path}: {reason}")]
     Files {
         /// Which.
         path: String,
         /// What is wrong.
-        why: String,
+        reason: String,
     },
 }
 
@@ -291,10 +291,10 @@ impl SandboxError {
     /// What the host says of a file or a program of its own.
     pub(crate) fn of_file(path: impl std::fmt::Display, error: &std::io::Error) -> Self {
         use std::io::ErrorKind as K;
-        let (path, why) = (path.to_string(), error.to_string());
+        let (path, reason) = (path.to_string(), error.to_string());
         match error.kind() {
-            K::StorageFull | K::QuotaExceeded => Self::NoRoom { path, why },
-            _ => Self::Files { path, why },
+            K::StorageFull | K::QuotaExceeded => Self::NoRoom { path, reason },
+            _ => Self::Files { path, reason },
         }
     }
 }
@@ -379,13 +379,13 @@ impl Containers {
     /// nobody takes it). Dropping the future ends and removes the container as well, shortly after.
     pub async fn agent(
         &self,
-        what: &AgentContainer,
+        agent: &AgentContainer,
         stop: tokio_util::sync::CancellationToken,
         live: Option<tokio::sync::mpsc::Sender<bytes::Bytes>>,
     ) -> Result<ContainerEnd, SandboxError> {
         match self {
-            Self::Engine(engine) => engine.agent(what, stop, live).await,
-            Self::Local(local) => local.agent(what, stop, live).await,
+            Self::Engine(engine) => engine.agent(agent, stop, live).await,
+            Self::Local(local) => local.agent(agent, stop, live).await,
         }
     }
 
@@ -398,10 +398,10 @@ impl Containers {
     }
 
     /// Starts a server. It may not listen yet when this returns.
-    pub async fn serve(&self, what: &ServerContainer) -> Result<ServerAddress, SandboxError> {
+    pub async fn serve(&self, server: &ServerContainer) -> Result<ServerAddress, SandboxError> {
         match self {
-            Self::Engine(engine) => engine.serve(what).await,
-            Self::Local(local) => local.serve(what),
+            Self::Engine(engine) => engine.serve(server).await,
+            Self::Local(local) => local.serve(server),
         }
     }
 

@@ -57,19 +57,19 @@ impl Local {
 
     pub(crate) async fn agent(
         &self,
-        what: &AgentContainer,
+        agent: &AgentContainer,
         stop: CancellationToken,
         live: Option<mpsc::Sender<Bytes>>,
     ) -> Result<ContainerEnd, SandboxError> {
-        let (program, arguments) = what.argv.split_first().ok_or_else(|| SandboxError::Files {
-            path: what.volumes.workspace.display().to_string(),
-            why: "the agent has no command".to_owned(),
+        let (program, arguments) = agent.argv.split_first().ok_or_else(|| SandboxError::Files {
+            path: agent.volumes.workspace.display().to_string(),
+            reason: "the agent has no command".to_owned(),
         })?;
-        let mut command = self.command(program, &what.volumes);
+        let mut command = self.command(program, &agent.volumes);
         command
             .args(arguments)
             // Variables of the configuration are for containers: here they could make this machine load and run other files.
-            .envs(what.env.iter().map(|(name, value)| (name, value)));
+            .envs(agent.env.iter().map(|(name, value)| (name, value)));
         // Dropping the group kills it: so does dropping this future.
         let mut group = Group::start(command, program)?;
         let began = Instant::now();
@@ -78,9 +78,9 @@ impl Local {
         pass_on(group.child.stderr.take(), true, &send);
         drop(send);
 
-        let mut printed = ContainerOutput::new(what.limits.output, live);
+        let mut printed = ContainerOutput::new(agent.limits.output, live);
         let mut exit = ContainerExit::default();
-        let mut deadline = Box::pin(tokio::time::sleep(Duration::from_secs(what.limits.seconds)));
+        let mut deadline = Box::pin(tokio::time::sleep(Duration::from_secs(agent.limits.seconds)));
         let mut terminated = false;
         let (mut reading, mut stoppable) = (true, true);
         let status = loop {
@@ -121,21 +121,21 @@ impl Local {
 
     /// Serves the schema that lies in the workspace by this program itself. `run.sh` is not run: the workspace may have come
     /// with a results folder from somebody else, and here is no container around it.
-    pub(crate) fn serve(&self, what: &ServerContainer) -> Result<ServerAddress, SandboxError> {
-        let schema = what.volumes.workspace.join(SCHEMA);
+    pub(crate) fn serve(&self, server: &ServerContainer) -> Result<ServerAddress, SandboxError> {
+        let schema = server.volumes.workspace.join(SCHEMA);
         if std::fs::symlink_metadata(&schema).is_ok_and(|found| !found.is_file()) {
             return Err(SandboxError::Files {
                 path: schema.display().to_string(),
-                why: "it is not a regular file, and without containers only such a schema is served"
+                reason: "it is not a regular file, and without containers only such a schema is served"
                     .to_owned(),
             });
         }
         let (socket, address) = bound_socket()?;
         let program = self.program.display().to_string();
-        let mut command = self.command(&program, &what.volumes);
+        let mut command = self.command(&program, &server.volumes);
         command.args(["serve-reference", "--schema", SCHEMA, "--on-stdin"]).stdin(socket);
         let mut group = Group::start(command, &program)?;
-        let log = Arc::new(Mutex::new(KeptOutput::new(what.limits.output)));
+        let log = Arc::new(Mutex::new(KeptOutput::new(server.limits.output)));
         let (send, mut pieces) = mpsc::channel::<(bool, Bytes)>(64);
         pass_on(group.child.stdout.take(), false, &send);
         pass_on(group.child.stderr.take(), true, &send);
@@ -209,8 +209,8 @@ struct Group {
 impl Group {
     fn start(mut command: Command, program: &str) -> Result<Self, SandboxError> {
         let child = command.spawn().map_err(|error| {
-            let why = std::io::Error::new(error.kind(), format!("cannot be started: {error}"));
-            SandboxError::of_file(program, &why)
+            let start_error = std::io::Error::new(error.kind(), format!("cannot be started: {error}"));
+            SandboxError::of_file(program, &start_error)
         })?;
         let id = child.id().unwrap_or(0);
         Ok(Self { child, id })
@@ -260,7 +260,7 @@ fn code(status: ExitStatus) -> Option<i64> {
 /// places: those that begin one after the other have ids that lie side by side, so their places lie apart.
 fn bound_socket() -> Result<(OwnedFd, SocketAddr), SandboxError> {
     static NEXT: AtomicU16 = AtomicU16::new(0);
-    let failed = |why: String| SandboxError::Files { path: Ipv4Addr::LOCALHOST.to_string(), why };
+    let failed = |reason: String| SandboxError::Files { path: Ipv4Addr::LOCALHOST.to_string(), reason };
     let count = PORTS.end - PORTS.start;
     let start = (u64::from(std::process::id()) * 97 % u64::from(count)) as u16;
     for _ in 0..count {

@@ -90,7 +90,7 @@ impl Engine {
             .find(IpAddr::is_ipv4)
             .ok_or_else(|| SandboxError::Engine {
                 doing: "tell the host's address on the run's network",
-                why: format!("network {name} has no IPv4 gateway"),
+                reason: format!("network {name} has no IPv4 gateway"),
                 is_gone: false,
             })?;
         Ok(GatewayPlace::Address(host))
@@ -99,7 +99,7 @@ impl Engine {
     /// Whether [`crate::Containers::guard`] works with this engine: its bridges are seen here, and rules are taken.
     pub async fn is_guarded(&self) -> bool {
         !self.podman()
-            && bridges(&self.docker).await.is_some_and(|(here, of)| of > 0 && here == of)
+            && bridges(&self.docker).await.is_some_and(|(local, total)| total > 0 && local == total)
             && tokio::task::spawn_blocking(firewall::is_proven).await.unwrap_or(false)
     }
 
@@ -180,12 +180,12 @@ impl Engine {
                 let out_of_addresses = error.to_string().contains("non-overlapping IPv4");
                 let error = failed("make the run's network")(error);
                 Err(match error {
-                    SandboxError::Engine { doing, why, is_gone } if out_of_addresses => {
+                    SandboxError::Engine { doing, reason, is_gone } if out_of_addresses => {
                         SandboxError::Engine {
                             doing,
                             is_gone,
-                            why: format!(
-                                "{why}; all of the engine's address pools are taken: remove networks that nobody uses \
+                            reason: format!(
+                                "{reason}; all of the engine's address pools are taken: remove networks that nobody uses \
                              (stamina clean, docker network prune)"
                             ),
                         }
@@ -210,7 +210,7 @@ pub(crate) async fn bridges(docker: &Docker) -> Option<(usize, usize)> {
 fn lost(name: &str) -> SandboxError {
     SandboxError::Engine {
         doing: "find the run's network",
-        why: format!("somebody removed {name} while the run was using it"),
+        reason: format!("somebody removed {name} while the run was using it"),
         is_gone: true,
     }
 }

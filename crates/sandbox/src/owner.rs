@@ -61,7 +61,7 @@ pub(crate) fn labels(run: &str, episode: Option<&str>, kind: &str) -> HashMap<St
     let (id, folder) = parts(run);
     let mut labels = HashMap::from([
         (key("run"), id.to_owned()),
-        (key("owner"), Process::this().0),
+        (key("owner"), Process::current().0),
         (key("kind"), kind.to_owned()),
     ]);
     if let Some(folder) = folder {
@@ -95,7 +95,7 @@ pub struct Process(String);
 
 impl Process {
     /// This one.
-    pub fn this() -> Self {
+    pub fn current() -> Self {
         let pid = std::process::id();
         Self(format!("{pid}:{}:{}", start_time(pid).unwrap_or_else(|| "0".to_owned()), namespace()))
     }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_process_lives_until_it_is_dead() {
-        assert!(Process::this().lives());
+        assert!(Process::current().lives());
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let text = format!("{}:{}:{}", child.id(), start_time(child.id()).unwrap(), namespace());
         let owner = Process(text);
@@ -184,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_same_id_at_another_time_is_another_process() {
-        let Process(owner) = Process::this();
+        let Process(owner) = Process::current();
         let (pid, rest) = owner.split_once(':').unwrap();
         let space = rest.split_once(':').unwrap().1;
         assert!(!Process(format!("{pid}:1:{space}")).lives());

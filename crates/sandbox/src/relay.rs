@@ -81,9 +81,9 @@ impl Engine {
         let answer = tokio::time::timeout(PATIENCE, ready(&mut output)).await;
         match answer.unwrap_or_else(|_| Err("it said nothing".to_owned())) {
             Ok(()) => Ok(Some(name)),
-            Err(why) => {
+            Err(reason) => {
                 self.remove_container(&name).await?;
-                Err(SandboxError::Engine { doing: "start the way to the gateway", why, is_gone: false })
+                Err(SandboxError::Engine { doing: "start the way to the gateway", reason, is_gone: false })
             }
         }
     }

@@ -65,25 +65,25 @@ impl Drop for RunningServer {
 }
 
 impl Engine {
-    pub(crate) async fn serve(&self, what: &ServerContainer) -> Result<ServerAddress, SandboxError> {
-        let run = &what.owner.run;
+    pub(crate) async fn serve(&self, server: &ServerContainer) -> Result<ServerAddress, SandboxError> {
+        let run = &server.owner.run;
         let network = network::servers(run);
         self.network(run, &network, true).await?;
         // One that could not be removed holds volumes whose folders are not there any more.
-        self.remove_stale(&what.owner, "server").await?;
-        give_volumes(&what.volumes).await?;
-        let name = unique_name(run, &what.owner.episode, "server");
+        self.remove_stale(&server.owner, "server").await?;
+        give_volumes(&server.volumes).await?;
+        let name = unique_name(run, &server.owner.episode, "server");
         // On a task of its own, for the same reason as an agent's container. If nobody takes what it brings (this future was
         // dropped), the guard that comes with it removes the container.
-        let (engine, what) = (self.clone(), what.clone());
+        let (engine, server) = (self.clone(), server.clone());
         let started = tokio::spawn(async move {
             let guard = UnclaimedServer { engine: engine.clone(), name: Some(name.clone()) };
-            match engine.start_server(&what, &name, &network).await {
-                Ok(at) => Ok((at, guard)),
+            match engine.start_server(&server, &name, &network).await {
+                Ok(address) => Ok((address, guard)),
                 Err(error) => {
                     model::lock(&engine.served).remove(&name);
                     // It may be the network that is gone: it is looked for next time.
-                    engine.networks.lock().await.forget(&what.owner.run);
+                    engine.networks.lock().await.forget(&server.owner.run);
                     // Here and now, and not when there is time: it may have been made, and the program may end next.
                     if engine.remove_container(&name).await.is_ok() {
                         guard.claim();
@@ -95,18 +95,18 @@ impl Engine {
         let started = started.await.unwrap_or_else(|panic| {
             Err(SandboxError::Engine {
                 doing: "start a server container",
-                why: panic.to_string(),
+                reason: panic.to_string(),
                 is_gone: false,
             })
         });
-        let (at, guard) = started?;
+        let (address, guard) = started?;
         guard.claim();
-        Ok(at)
+        Ok(address)
     }
 
     async fn start_server(
         &self,
-        what: &ServerContainer,
+        server: &ServerContainer,
         name: &str,
         network: &str,
     ) -> Result<ServerAddress, SandboxError> {
@@ -114,22 +114,22 @@ impl Engine {
         let port = next_port();
         let env = [("PORT".to_owned(), port.to_string())];
         let plan = Plan {
-            owner: &what.owner,
+            owner: &server.owner,
             kind: "server",
             name,
-            image: &what.image,
+            image: &server.image,
             argv: &argv,
             env: &env,
-            volumes: &what.volumes,
-            limits: &what.limits,
+            volumes: &server.volumes,
+            limits: &server.limits,
             network: Network::Inside(network.to_owned()),
             extra: &ExtraArgs::default(),
         };
-        let (tell, news) = watch::channel(ServerNews::Nothing);
+        let (news_sender, news) = watch::channel(ServerNews::Nothing);
         // Before it is started, so that nothing is missed.
-        let listener = tokio::spawn(listen(self.clone(), name.to_owned(), tell));
+        let listener = tokio::spawn(listen(self.clone(), name.to_owned(), news_sender));
         let mut output = self.start(&plan).await.inspect_err(|_| listener.abort())?;
-        let log = Arc::new(Mutex::new(KeptOutput::new(what.limits.output)));
+        let log = Arc::new(Mutex::new(KeptOutput::new(server.limits.output)));
         let kept = Arc::clone(&log);
         let reader = tokio::spawn(async move {
             while let Some(Ok(piece)) = output.next().await {
@@ -138,8 +138,8 @@ impl Engine {
         });
         let full = Arc::new(OnceLock::new());
         let watchman =
-            tokio::spawn(watch_disk(self.clone(), name.to_owned(), what.clone(), Arc::clone(&full)));
-        let (began, limits) = (Instant::now(), what.limits);
+            tokio::spawn(watch_disk(self.clone(), name.to_owned(), server.clone(), Arc::clone(&full)));
+        let (began, limits) = (Instant::now(), server.limits);
         let served = RunningServer { log, reader, watchman, news, listener, full, began, limits };
         model::lock(&self.served).insert(name.to_owned(), served);
         let found = self.inspect(name).await?;
@@ -149,7 +149,7 @@ impl Engine {
         if runs && address.is_none() {
             return Err(SandboxError::Engine {
                 doing: "tell the address of a server container",
-                why: format!("it has none on {network}"),
+                reason: format!("it has none on {network}"),
                 is_gone: false,
             });
         }
@@ -218,29 +218,29 @@ async fn was_lost(state: &State, served: &RunningServer) -> bool {
         |heard: &ServerNews| *heard == ServerNews::Signal || (by_signal && *heard == ServerNews::Silence);
     // News of it may come a moment after the end.
     let mut news = served.news.clone();
-    tokio::time::timeout(NEWS_LAG, news.wait_for(lost)).await.is_ok_and(|told| told.is_ok())
+    tokio::time::timeout(NEWS_LAG, news.wait_for(lost)).await.is_ok_and(|event| event.is_ok())
 }
 
 /// Listens to what the engine tells of a server.
-async fn listen(engine: Engine, name: String, tell: watch::Sender<ServerNews>) {
+async fn listen(engine: Engine, name: String, news_sender: watch::Sender<ServerNews>) {
     let mut news = std::pin::pin!(engine.news(&name));
     let mut heard = ServerNews::Silence;
-    while let Some(told) = news.next().await {
-        if matches!(told, News::Killed) {
+    while let Some(event) = news.next().await {
+        if matches!(event, News::Killed) {
             heard = ServerNews::Signal;
             break;
         }
     }
-    let _ = tell.send(heard);
+    let _ = news_sender.send(heard);
     // So that whoever asks later still hears it.
     std::future::pending::<()>().await;
 }
 
 /// A server may fill the disk just as an agent may.
-async fn watch_disk(engine: Engine, name: String, what: ServerContainer, full: Arc<OnceLock<FullDisk>>) {
-    let why = disk::watch(&engine, &name, &what.volumes, what.limits.disk).await;
-    tracing::warn!(?why, name, "a server container has used up its disk");
-    let _ = full.set(why);
+async fn watch_disk(engine: Engine, name: String, server: ServerContainer, full: Arc<OnceLock<FullDisk>>) {
+    let full_disk = disk::watch(&engine, &name, &server.volumes, server.limits.disk).await;
+    tracing::warn!(why = ?full_disk, name, "a server container has used up its disk");
+    let _ = full.set(full_disk);
     if let Err(error) = engine.stop(&name, Duration::ZERO).await {
         tracing::warn!(%error, name, "it could not be stopped");
     }

@@ -91,14 +91,14 @@ impl Engine {
     ///
     /// Errors: [`SandboxError::NoImage`], or what the engine says; a container whose own program ends at once is one of
     /// [`SandboxError::Image`], and so is an image with which no task is played ([`Engine::fits_tasks`]).
-    pub async fn open_task(&self, what: &TaskContainer) -> Result<OpenTask, SandboxError> {
-        self.fits_tasks(&what.image, false).await?;
-        self.remove_stale(&what.owner, "task").await?;
-        let run = &what.owner.run;
+    pub async fn open_task(&self, task: &TaskContainer) -> Result<OpenTask, SandboxError> {
+        self.fits_tasks(&task.image, false).await?;
+        self.remove_stale(&task.owner, "task").await?;
+        let run = &task.owner.run;
         let mut relay = None;
-        let mode = match what.reach {
+        let mode = match task.reach {
             Reach::Gateway => {
-                relay = self.relay(&what.owner, &ExtraArgs::default()).await?;
+                relay = self.relay(&task.owner, &ExtraArgs::default()).await?;
                 relay.as_ref().map_or_else(|| "none".to_owned(), |relay| format!("container:{relay}"))
             }
             Reach::Open => {
@@ -107,8 +107,8 @@ impl Engine {
                 name
             }
         };
-        let name = unique_name(run, &what.owner.episode, "task");
-        let opened = self.open(&name, what, mode, relay, None).await;
+        let name = unique_name(run, &task.owner.episode, "task");
+        let opened = self.open(&name, task, mode, relay, None).await;
         if opened.is_err() {
             self.remove_container(&name).await?;
         }
@@ -118,32 +118,32 @@ impl Engine {
     async fn open(
         &self,
         name: &str,
-        what: &TaskContainer,
+        task: &TaskContainer,
         mode: String,
         relay: Option<String>,
         processes: Option<String>,
     ) -> Result<OpenTask, SandboxError> {
-        let mut labels = labels(&what.owner.run, Some(&what.owner.episode), "task");
+        let mut labels = labels(&task.owner.run, Some(&task.owner.episode), "task");
         // An image that a snapshot was made of may name another file.
-        labels.insert(key(KEPT_BY), kept_by_label(what.kept_by.as_deref()));
-        let kept_by = what.kept_by.clone();
+        labels.insert(key(KEPT_BY), kept_by_label(task.kept_by.as_deref()));
+        let kept_by = task.kept_by.clone();
         let kept_on = tokio::task::spawn_blocking(move || kept_on_label(kept_by.as_deref()));
         labels.insert(key(KEPT_ON), kept_on.await.unwrap_or_default());
         let body = ContainerCreateBody {
-            image: Some(what.image.clone()),
+            image: Some(task.image.clone()),
             cmd: Some(IDLE.map(str::to_owned).to_vec()),
-            env: Some(what.env.iter().map(|(name, value)| format!("{name}={value}")).collect()),
+            env: Some(task.env.iter().map(|(name, value)| format!("{name}={value}")).collect()),
             labels: Some(labels),
             tty: Some(false),
             open_stdin: Some(false),
-            host_config: Some(host_config(&what.limits, mode, processes)),
+            host_config: Some(host_config(&task.limits, mode, processes)),
             ..Default::default()
         };
         let options = CreateContainerOptions { name: Some(name.to_owned()), ..Default::default() };
         self.docker.create_container(Some(options), body).await.map_err(|error| {
             let message = error.to_string().to_lowercase();
             if status(&error) == Some(404) && (message.contains("image") || message.contains("manifest")) {
-                SandboxError::NoImage { image: what.image.clone() }
+                SandboxError::NoImage { image: task.image.clone() }
             } else {
                 failed("make a container for a task")(error)
             }
@@ -157,8 +157,8 @@ impl Engine {
             .unwrap_or(false);
         if !is_running {
             return Err(SandboxError::Image {
-                image: what.image.clone(),
-                why: "its container ends at once instead of waiting for commands".to_owned(),
+                image: task.image.clone(),
+                reason: "its container ends at once instead of waiting for commands".to_owned(),
             });
         }
         let config: ContainerConfig = found.and_then(|found| found.config).unwrap_or_default();
@@ -170,12 +170,12 @@ impl Engine {
         Ok(OpenTask {
             engine: self.clone(),
             name: name.to_owned(),
-            limits: what.limits,
+            limits: task.limits,
             workdir,
             path,
             user: config.user.unwrap_or_default(),
             relay,
-            watching: self.watch_disk(name, what.limits.disk, ended.clone()),
+            watching: self.watch_disk(name, task.limits.disk, ended.clone()),
             ended,
             closed: false,
         })
@@ -228,7 +228,7 @@ impl OpenTask {
         let found = self.engine.docker.inspect_image(image).await.map_err(failed("look at a snapshot"))?;
         found.id.filter(|id| !id.is_empty()).ok_or_else(|| SandboxError::Image {
             image: image.to_owned(),
-            why: "the engine gives it no id".to_owned(),
+            reason: "the engine gives it no id".to_owned(),
         })
     }
 
@@ -334,20 +334,20 @@ impl OpenTask {
     /// Runs a command to its end; see [`TaskCommand`].
     pub async fn run(
         &self,
-        what: &TaskCommand,
+        command: &TaskCommand,
         stop: &CancellationToken,
     ) -> Result<crate::ContainerEnd, SandboxError> {
-        exec::run(self, what, stop, None).await
+        exec::run(self, command, stop, None).await
     }
 
     /// The same for an agent: what it prints is also sent to `live` as it comes, and it had its way to the gateway to its end.
     pub async fn run_agent(
         &self,
-        what: &TaskCommand,
+        command: &TaskCommand,
         stop: &CancellationToken,
         live: mpsc::Sender<Bytes>,
     ) -> Result<crate::ContainerEnd, SandboxError> {
-        let end = exec::run(self, what, stop, Some(live)).await?;
+        let end = exec::run(self, command, stop, Some(live)).await?;
         match &self.relay {
             Some(relay) if !end.exit.stopped => self.engine.had_its_way(relay, end).await,
             _ => Ok(end),

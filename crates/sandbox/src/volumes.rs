@@ -25,13 +25,13 @@ impl Engine {
         let folder = std::path::absolute(folder).ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
             SandboxError::Files {
                 path: folder.display().to_string(),
-                why: "is not a folder, so no volume can be bound to it".to_owned(),
+                reason: "is not a folder, so no volume can be bound to it".to_owned(),
             }
         })?;
         let Some(device) = folder.to_str() else {
             return Err(SandboxError::Files {
                 path: folder.display().to_string(),
-                why: "its name is not UTF-8, which the engine needs".to_owned(),
+                reason: "its name is not UTF-8, which the engine needs".to_owned(),
             });
         };
         // The folder is part of the name: a run folder copied elsewhere must not find the volume of the old place. So is this
@@ -40,7 +40,7 @@ impl Engine {
             "stamina-{}-{}-{:016x}",
             plain(&owner.run),
             plain(&owner.episode),
-            fnv(format!("{device} {}", Process::this().label()).as_bytes())
+            fnv(format!("{device} {}", Process::current().label()).as_bytes())
         );
         let request = VolumeCreateRequest {
             name: Some(name.clone()),

@@ -43,15 +43,15 @@ async fn a_command_finds_its_folders_and_leaves_its_files_and_its_code() {
 #[ignore = "needs a container engine"]
 async fn a_missing_image_and_a_missing_program_are_told_apart() {
     let place = Place::new().await;
-    let mut what = place.shell("true");
-    what.image = "stamina/there-is-none:1".to_owned();
-    let error = place.containers.agent(&what, CancellationToken::new(), None).await.unwrap_err();
-    assert!(matches!(&error, SandboxError::NoImage { image } if image == &what.image), "{error}");
+    let mut agent = place.shell("true");
+    agent.image = "stamina/there-is-none:1".to_owned();
+    let error = place.containers.agent(&agent, CancellationToken::new(), None).await.unwrap_err();
+    assert!(matches!(&error, SandboxError::NoImage { image } if image == &agent.image), "{error}");
     assert!(error.hint().unwrap().contains("stamina images build there-is-none"));
 
-    let mut what = place.shell("true");
-    what.argv = vec!["/no/such/program".to_owned()];
-    let end = place.run(&what).await;
+    let mut agent = place.shell("true");
+    agent.argv = vec!["/no/such/program".to_owned()];
+    let end = place.run(&agent).await;
     assert_eq!(end.exit.code, Some(127), "{end:?}");
     place.clear().await;
 }
@@ -62,8 +62,8 @@ async fn the_caller_stops_a_container_and_output_is_seen_as_it_comes() {
     let place = Place::new().await;
     let stop = CancellationToken::new();
     let (send, mut live) = tokio::sync::mpsc::channel(16);
-    let what = place.shell("trap 'echo bye; exit 3' TERM; echo ready; sleep 1000 & wait");
-    let running = place.containers.agent(&what, stop.clone(), Some(send));
+    let agent = place.shell("trap 'echo bye; exit 3' TERM; echo ready; sleep 1000 & wait");
+    let running = place.containers.agent(&agent, stop.clone(), Some(send));
     let watching = async {
         let first = live.recv().await.unwrap();
         stop.cancel();
@@ -83,11 +83,11 @@ async fn the_caller_stops_a_container_and_output_is_seen_as_it_comes() {
 #[ignore = "needs a container engine"]
 async fn dropping_the_future_removes_the_container() {
     let place = Place::new().await;
-    let what = place.shell("echo ready; sleep 1000");
+    let agent = place.shell("echo ready; sleep 1000");
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     // Dropped once it says that it runs.
     tokio::select! {
-        end = place.containers.agent(&what, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
+        end = place.containers.agent(&agent, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
         piece = live.recv() => assert!(piece.is_some(), "it says that it has begun"),
     }
     let began = Instant::now();

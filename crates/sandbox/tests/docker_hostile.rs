@@ -22,9 +22,9 @@ fn plain(code: i64) -> ContainerExit {
 }
 
 /// Runs a script that leaves processes called `sleep 98765…` behind if it can, and looks whether any is left.
-async fn run(place: &Place, what: &AgentContainer, within: u64) -> ContainerEnd {
+async fn run(place: &Place, agent: &AgentContainer, within: u64) -> ContainerEnd {
     let began = Instant::now();
-    let end = place.run(what).await;
+    let end = place.run(agent).await;
     assert!(began.elapsed() < BUSY * u32::try_from(within).unwrap(), "took {:?}: {end:?}", began.elapsed());
     let containers = place.engine.leftovers().await.unwrap();
     assert!(
@@ -69,12 +69,12 @@ fn used(place: &Place) -> u64 {
 // docs/security.md: Agents
 async fn a_fork_bomb() {
     let place = Place::new().await;
-    let mut what = place.shell(&format!(
+    let mut agent = place.shell(&format!(
         "bomb() {{ sleep {} & bomb | bomb & }}; bomb; while :; do sleep 1; done",
         mark(&place)
     ));
-    what.limits.seconds = 3;
-    let end = run(&place, &what, 40).await;
+    agent.limits.seconds = 3;
+    let end = run(&place, &agent, 40).await;
     assert!(end.exit.timed_out || end.exit.code == Some(2), "{end:?}");
     assert!(!end.exit.out_of_memory && !end.exit.disk_full && !end.exit.stopped);
     place.clear().await;
@@ -97,8 +97,8 @@ async fn one_that_fills_the_disk() {
         // Files without a name.
         "perl -e 'for (1..200) { open $f[$_], q(>), q(u) or die; unlink q(u); syswrite $f[$_], q(x) x 8_000_000 } sleep 60'",
     ] {
-        let what = place.shell(script);
-        let end = run(&place, &what, 30).await;
+        let agent = place.shell(script);
+        let end = run(&place, &agent, 30).await;
         assert!(end.exit.disk_full, "{script}: {end:?}");
         assert!(!end.exit.timed_out && !end.exit.stopped, "{script}: {end:?}");
         assert!(used(&place) < 4096 * MIB, "{script} was stopped late: {}", used(&place));
@@ -150,20 +150,20 @@ async fn a_server_that_fills_the_disk_or_its_log() {
 // docs/security.md: Agents
 async fn one_that_wants_all_memory() {
     let place = Place::new().await;
-    let mut what = place.shell("perl -e '$x = q(a) x (1 << 30); print length $x'");
-    what.limits.memory = 64 * MIB;
-    let end = run(&place, &what, 30).await;
+    let mut agent = place.shell("perl -e '$x = q(a) x (1 << 30); print length $x'");
+    agent.limits.memory = 64 * MIB;
+    let end = run(&place, &agent, 30).await;
     assert_eq!(end.exit, ContainerExit { out_of_memory: true, ..plain(137) }, "{end:?}");
 
     // Only a child is killed; the agent goes on.
-    what.argv[2].push_str("; echo alive");
-    let end = run(&place, &what, 30).await;
+    agent.argv[2].push_str("; echo alive");
+    let end = run(&place, &agent, 30).await;
     assert_eq!(end.exit, ContainerExit { out_of_memory: true, ..plain(0) }, "{end:?}");
     assert!(text(&end.stdout).contains("alive"));
 
     // Temporary files are memory, but a full /tmp is only full.
-    what.argv[2] = "head -c 1000000000 /dev/zero > /tmp/x || echo full".to_owned();
-    let end = run(&place, &what, 30).await;
+    agent.argv[2] = "head -c 1000000000 /dev/zero > /tmp/x || echo full".to_owned();
+    let end = run(&place, &agent, 30).await;
     assert_eq!(end.exit, plain(0), "{end:?}");
     assert_eq!(text(&end.stdout), "full\n");
     place.clear().await;
@@ -221,8 +221,8 @@ async fn one_that_prints_a_gigabyte() {
     let place = Place::new().await;
     let (send, _live) = tokio::sync::mpsc::channel(4);
     let before = memory();
-    let what = place.shell("yes 0123456789 | head -c 1000000000");
-    let end = place.containers.agent(&what, CancellationToken::new(), Some(send)).await.unwrap();
+    let agent = place.shell("yes 0123456789 | head -c 1000000000");
+    let end = place.containers.agent(&agent, CancellationToken::new(), Some(send)).await.unwrap();
     let grown = memory().saturating_sub(before);
     assert_eq!(end.exit, plain(0), "{:?}", end.exit);
     assert_eq!(end.output_bytes, 1_000_000_000);
@@ -236,22 +236,22 @@ async fn one_that_prints_a_gigabyte() {
 #[ignore = "needs a container engine"]
 async fn one_that_never_returns() {
     let place = Place::new().await;
-    let mut what = place.shell("trap 'echo no' TERM; while :; do sleep 0.2; done");
-    what.limits.seconds = 2;
-    let end = run(&place, &what, 30).await;
+    let mut agent = place.shell("trap 'echo no' TERM; while :; do sleep 0.2; done");
+    agent.limits.seconds = 2;
+    let end = run(&place, &agent, 30).await;
     assert_eq!(end.exit, ContainerExit { timed_out: true, ..plain(137) }, "{end:?}");
     assert!(text(&end.stdout).starts_with("no\n"), "it was asked first: {end:?}");
 
     // Most end when they are asked to.
-    let mut what = place.shell("sleep 1000");
-    what.limits.seconds = 1;
-    let end = run(&place, &what, 12).await;
+    let mut agent = place.shell("sleep 1000");
+    agent.limits.seconds = 1;
+    let end = run(&place, &agent, 12).await;
     assert_eq!(end.exit, ContainerExit { timed_out: true, ..plain(124) }, "{end:?}");
 
     // One that stops its own watchman is ended from outside.
-    let mut what = place.shell("kill -STOP $PPID; sleep 1000");
-    what.limits.seconds = 1;
-    let end = run(&place, &what, 40).await;
+    let mut agent = place.shell("kill -STOP $PPID; sleep 1000");
+    agent.limits.seconds = 1;
+    let end = run(&place, &agent, 40).await;
     assert!(end.exit.timed_out, "{end:?}");
     place.clear().await;
 }

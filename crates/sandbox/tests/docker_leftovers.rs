@@ -101,11 +101,11 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
             docker.remove_network(&network.id).await.unwrap();
         }
     }
-    let what = place.server("exec sleep 1000\n");
+    let container = place.server("exec sleep 1000\n");
     // The first container finds out that it is gone, the next one looks for it.
     let mut errors = Vec::new();
     for _ in 0..3 {
-        errors.push(place.containers.serve(&what).await.unwrap_err());
+        errors.push(place.containers.serve(&container).await.unwrap_err());
     }
     for error in &errors[1..] {
         assert!(matches!(error, SandboxError::Engine { is_gone: true, .. }), "{error:?}");
@@ -113,7 +113,7 @@ async fn a_network_that_is_removed_under_a_run_is_not_replaced_in_silence() {
     // As the runner does it then.
     let anew = Containers::Engine(Engine::connect().await.unwrap());
     place.prepare_by(&anew).await;
-    let server = anew.serve(&what).await.unwrap();
+    let server = anew.serve(&container).await.unwrap();
     anew.end(server).await.unwrap();
     place.clear().await;
 }
@@ -134,8 +134,8 @@ async fn a_relay_that_is_ended_under_a_container_is_told_and_made_anew() {
     let docker = docker();
     let (send, mut live) = tokio::sync::mpsc::channel(16);
     // It ends once its way is cut, and not before.
-    let what = place.shell("echo working; until [ -e cut ]; do sleep 0.1; done");
-    let running = place.containers.agent(&what, CancellationToken::new(), Some(send));
+    let agent = place.shell("echo working; until [ -e cut ]; do sleep 0.1; done");
+    let running = place.containers.agent(&agent, CancellationToken::new(), Some(send));
     let cutting = async {
         assert_eq!(text(&live.recv().await.unwrap()), "working\n");
         docker.kill_container(&first.name, None).await.unwrap();
@@ -156,9 +156,9 @@ async fn a_relay_that_is_ended_under_a_container_is_told_and_made_anew() {
 async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself() {
     let place = Place::new().await;
     let docker = docker();
-    let over = async |at: &sandbox::ServerAddress| {
+    let wait_for_end = async |server: &sandbox::ServerAddress| {
         let began = std::time::Instant::now();
-        while place.containers.runs(at).await.unwrap() {
+        while place.containers.runs(server).await.unwrap() {
             assert!(began.elapsed() < Duration::from_mins(2));
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -166,21 +166,21 @@ async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself()
     let lives = place.server("exec sleep 60\n");
     let killed = place.containers.serve(&lives).await.unwrap();
     docker.kill_container(&killed.id, None).await.unwrap();
-    over(&killed).await;
+    wait_for_end(&killed).await;
     assert_eq!(place.containers.end(killed).await.unwrap().exited.unwrap().code, None);
 
     // One that exits when it is asked to.
     let ready = place.volumes.workspace.join("ready");
     let polite = "trap 'exit 0' TERM; touch ready; sleep 60 & wait\n";
-    let asked = place.containers.serve(&place.server(polite)).await.unwrap();
+    let stopped = place.containers.serve(&place.server(polite)).await.unwrap();
     let began = std::time::Instant::now();
     while !ready.exists() {
         assert!(began.elapsed() < Duration::from_mins(2));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    docker.stop_container(&asked.id, None).await.unwrap();
-    over(&asked).await;
-    assert_eq!(place.containers.end(asked).await.unwrap().exited.unwrap().code, None);
+    docker.stop_container(&stopped.id, None).await.unwrap();
+    wait_for_end(&stopped).await;
+    assert_eq!(place.containers.end(stopped).await.unwrap().exited.unwrap().code, None);
 
     let lives = place.server("exec sleep 60\n");
     let removed = place.containers.serve(&lives).await.unwrap();
@@ -189,7 +189,7 @@ async fn a_server_that_is_ended_from_outside_is_told_from_one_that_ends_itself()
     assert_eq!(place.containers.end(removed).await.unwrap().exited.unwrap().code, None);
 
     let itself = place.containers.serve(&place.server("kill -9 $$\n")).await.unwrap();
-    over(&itself).await;
+    wait_for_end(&itself).await;
     assert_eq!(place.containers.end(itself).await.unwrap().exited.unwrap().code, Some(137));
     let runs = place.containers.serve(&place.server("exec sleep 60\n")).await.unwrap();
     assert_eq!(place.containers.end(runs).await.unwrap().exited, None);
@@ -206,8 +206,8 @@ async fn an_engine_that_goes_away_is_told_and_its_container_is_found_again() {
     let engine = Engine::connect_to(&format!("unix://{}", through.display())).await.unwrap();
     let containers = Containers::Engine(engine);
     let (send, mut live) = tokio::sync::mpsc::channel(16);
-    let what = place.shell("echo working; sleep 1000");
-    let running = containers.agent(&what, CancellationToken::new(), Some(send));
+    let agent = place.shell("echo working; sleep 1000");
+    let running = containers.agent(&agent, CancellationToken::new(), Some(send));
     let cutting = async {
         assert_eq!(text(&live.recv().await.unwrap()), "working\n");
         cut.cancel();
@@ -218,7 +218,7 @@ async fn an_engine_that_goes_away_is_told_and_its_container_is_found_again() {
     assert!(matches!(error, SandboxError::Engine { is_gone: true, .. }), "{error:?}");
     assert!(error.hint().is_some());
     assert!(began.elapsed() < Duration::from_mins(2), "and not when its container ends");
-    let error = containers.agent(&what, CancellationToken::new(), None).await.unwrap_err();
+    let error = containers.agent(&agent, CancellationToken::new(), None).await.unwrap_err();
     assert!(matches!(error, SandboxError::Engine { is_gone: true, .. }), "{error:?}");
 
     // The container is still there, as after the death of an engine's daemon; the episode's next container takes its place.
@@ -240,8 +240,8 @@ async fn a_container_that_somebody_else_ends_is_lost_and_not_the_agents_fault() 
     // As a person does it, and as an engine does that shuts down in good order.
     for force in [true, false] {
         let (send, mut live) = tokio::sync::mpsc::channel(16);
-        let what = place.shell("echo working; sleep 1000");
-        let running = place.containers.agent(&what, CancellationToken::new(), Some(send));
+        let agent = place.shell("echo working; sleep 1000");
+        let running = place.containers.agent(&agent, CancellationToken::new(), Some(send));
         let ending = async {
             live.recv().await.unwrap();
             let left = place.engine.leftovers().await.unwrap();
@@ -305,10 +305,10 @@ async fn a_copy_of_a_folder_ends_no_container_of_the_original() {
     }
     let stop = CancellationToken::new();
     let (send, mut live) = tokio::sync::mpsc::channel(16);
-    let what = original.shell("echo ready; sleep 200");
+    let agent = original.shell("echo ready; sleep 200");
     original.prepare().await;
     let (containers, stopped) = (Containers::Engine(original.engine.clone()), stop.clone());
-    let playing = tokio::spawn(async move { containers.agent(&what, stopped, Some(send)).await });
+    let playing = tokio::spawn(async move { containers.agent(&agent, stopped, Some(send)).await });
     assert_eq!(text(&live.recv().await.unwrap()), "ready\n");
 
     // All that a resume of the copy takes away: before its containers, between them, and at its end.
@@ -343,7 +343,7 @@ async fn a_snapshot_of_an_earlier_version_is_found_listed_and_removed() {
     let id = place.owner.run.clone();
     let kept_by = place.dir.path().join("snapshot.json");
     std::fs::write(&kept_by, "{}").unwrap();
-    let what = TaskContainer {
+    let task = TaskContainer {
         owner: place.owner.clone(),
         image: image(),
         env: Vec::new(),
@@ -351,7 +351,7 @@ async fn a_snapshot_of_an_earlier_version_is_found_listed_and_removed() {
         reach: sandbox::Reach::Gateway,
         kept_by: Some(kept_by.clone()),
     };
-    let container = place.engine.open_task(&what).await.unwrap();
+    let container = place.engine.open_task(&task).await.unwrap();
     let name = format!("stamina-snapshot:{id}-scenario_0-2");
     let image_id = container.snapshot(&name).await.unwrap();
     container.close().await.unwrap();

@@ -53,9 +53,9 @@ fn text(bytes: &[u8]) -> String {
 #[tokio::test]
 async fn a_command_sees_its_folders_and_little_else() {
     let place = Place::new();
-    let what =
+    let agent =
         place.shell("pwd -P; echo $HOME; echo $GIVEN; echo $STAMINA; env | wc -l; echo oops >&2; exit 3", 30);
-    let end = place.containers.agent(&what, CancellationToken::new(), None).await.unwrap();
+    let end = place.containers.agent(&agent, CancellationToken::new(), None).await.unwrap();
     assert_eq!(end.exit.code, Some(3));
     assert!(!end.exit.timed_out && !end.exit.stopped);
     let stdout = text(&end.stdout);
@@ -72,15 +72,15 @@ async fn the_wall_limit_and_the_caller_end_it_with_all_that_it_started() {
     let place = Place::new();
     let mark = format!("3600.{}", std::process::id());
     // Time enough to begin on a busy machine.
-    let what = place.shell(&format!("sleep {mark} & echo started; sleep {mark}"), 4);
-    let end = place.containers.agent(&what, CancellationToken::new(), None).await.unwrap();
+    let agent = place.shell(&format!("sleep {mark} & echo started; sleep {mark}"), 4);
+    let end = place.containers.agent(&agent, CancellationToken::new(), None).await.unwrap();
     assert!(end.exit.timed_out && !end.exit.stopped, "{end:?}");
     assert!(end.seconds < 60.0 && text(&end.stdout) == "started\n", "{end:?}");
 
     let stop = CancellationToken::new();
     let (send, mut live) = tokio::sync::mpsc::channel(4);
-    let what = place.shell(&format!("echo ready; sleep {mark}"), 3600);
-    let running = place.containers.agent(&what, stop.clone(), Some(send));
+    let agent = place.shell(&format!("echo ready; sleep {mark}"), 3600);
+    let running = place.containers.agent(&agent, stop.clone(), Some(send));
     let (end, ()) = tokio::join!(running, async {
         live.recv().await.unwrap();
         stop.cancel();
@@ -91,7 +91,7 @@ async fn the_wall_limit_and_the_caller_end_it_with_all_that_it_started() {
     // Dropping the future does too.
     let (send, mut live) = tokio::sync::mpsc::channel(4);
     tokio::select! {
-        end = place.containers.agent(&what, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
+        end = place.containers.agent(&agent, CancellationToken::new(), Some(send)) => panic!("it ended: {end:?}"),
         piece = live.recv() => assert!(piece.is_some(), "it says that it has begun"),
     }
     let began = Instant::now();
@@ -115,14 +115,14 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     std::fs::write(place.dir.path().join("workspace/serve-reference"), script).unwrap();
     // What lies in the workspace is never run: it may have come from somebody else.
     std::fs::write(place.dir.path().join("workspace/run.sh"), "touch ran\n").unwrap();
-    let what = ServerContainer {
+    let server = ServerContainer {
         owner: Place::owner(),
         image: String::new(),
         volumes: place.volumes(),
         limits: Limits::default(),
     };
-    let one = place.containers.serve(&what).await.unwrap();
-    let two = place.containers.serve(&what).await.unwrap();
+    let one = place.containers.serve(&server).await.unwrap();
+    let two = place.containers.serve(&server).await.unwrap();
     assert_ne!(one.address, two.address);
     assert!(place.containers.runs(&one).await.unwrap());
     // It does not listen, and nobody else can listen there in its place.
@@ -148,7 +148,7 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     assert!(!place.dir.path().join("workspace/ran").exists());
 
     std::fs::write(place.dir.path().join("workspace/serve-reference"), "exit 4\n").unwrap();
-    let three = place.containers.serve(&what).await.unwrap();
+    let three = place.containers.serve(&server).await.unwrap();
     let began = Instant::now();
     while place.containers.runs(&three).await.unwrap() {
         assert!(began.elapsed() < Duration::from_mins(1));
@@ -159,6 +159,6 @@ async fn a_server_gets_a_port_of_its_own_and_ends_when_told() {
     assert!(!place.containers.runs(&two).await.unwrap());
 
     std::os::unix::fs::symlink("/etc/passwd", place.dir.path().join("workspace/schema.yaml")).unwrap();
-    let refused = place.containers.serve(&what).await.unwrap_err().to_string();
+    let refused = place.containers.serve(&server).await.unwrap_err().to_string();
     assert!(refused.contains("not a regular file"), "{refused}");
 }

@@ -10,24 +10,24 @@ use sandbox::{Engine, Owner};
 use serde_json::{Value, json};
 
 /// Method and target of each request, with the escapes of JSON undone.
-type Asked = Arc<Mutex<Vec<String>>>;
+type Requests = Arc<Mutex<Vec<String>>>;
 
 /// An engine with these images, which removes none of them.
-fn engine(socket: &Path, images: Value) -> Asked {
+fn engine(socket: &Path, images: Value) -> Requests {
     let listener = UnixListener::bind(socket).unwrap();
-    let asked = Asked::default();
-    let kept = Arc::clone(&asked);
+    let requests = Requests::default();
+    let kept = Arc::clone(&requests);
     std::thread::spawn(move || {
         // Who asks may leave at any time.
         for stream in listener.incoming().flatten() {
             answer(stream, &images, &kept);
         }
     });
-    asked
+    requests
 }
 
 /// Answers one request. `None` = whoever asked has left before its end.
-fn answer(mut stream: UnixStream, images: &Value, asked: &Mutex<Vec<String>>) -> Option<()> {
+fn answer(mut stream: UnixStream, images: &Value, requests: &Mutex<Vec<String>>) -> Option<()> {
     let mut lines = BufReader::new(stream.try_clone().ok()?).lines().map_while(Result::ok);
     let first = lines.next()?;
     // No request of these tests has a body.
@@ -37,7 +37,7 @@ fn answer(mut stream: UnixStream, images: &Value, asked: &Mutex<Vec<String>>) ->
     let mut words = first.split(' ');
     let (method, target) = (words.next()?, words.next()?);
     let target = target.replace("%3D", "=").replace("%22", "\"").replace("%3A", ":");
-    asked.lock().unwrap().push(format!("{method} {target}"));
+    requests.lock().unwrap().push(format!("{method} {target}"));
     let path = target.split('?').next().unwrap();
     let body = match (method, path.rsplit('/').next().unwrap()) {
         ("GET", "_ping") => "OK".to_owned(),
@@ -74,15 +74,16 @@ async fn the_snapshots_of_a_trial_are_removed_without_a_question_about_other_run
         snapshot("0f3a5c77", "sha256:copy", &room.path().join("copy.json")),
         snapshot("11111111", "sha256:other", &kept_by),
     ]);
-    let asked = engine(&socket, images);
+    let requests = engine(&socket, images);
     let engine = Engine::connect_to(&format!("unix://{}", socket.display())).await.unwrap();
-    asked.lock().unwrap().clear();
+    requests.lock().unwrap().clear();
     for run in ["0f3a5c77", "0f3a5c77x00c0ffee"] {
         let owner = Owner { run: run.to_owned(), episode: "scenario_0".to_owned() };
         engine.remove_snapshots(&owner, &kept_by).await.unwrap();
-        let asked = std::mem::take(&mut *asked.lock().unwrap());
-        let (listings, others): (Vec<_>, Vec<_>) = asked.iter().partition(|asked| asked.contains("filters="));
-        assert_eq!(listings.len(), 4, "containers, images, networks and volumes: {asked:?}");
+        let requests = std::mem::take(&mut *requests.lock().unwrap());
+        let (listings, others): (Vec<_>, Vec<_>) =
+            requests.iter().partition(|request| request.contains("filters="));
+        assert_eq!(listings.len(), 4, "containers, images, networks and volumes: {requests:?}");
         for listing in listings {
             assert!(listing.contains("\"org.stamina-lab.run=0f3a5c77\""), "{listing}");
         }

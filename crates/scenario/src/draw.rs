@@ -63,12 +63,12 @@ impl Draw {
         if total == 0 {
             return None;
         }
-        let mut at = self.below(total as usize) as u64;
+        let mut rest = self.below(total as usize) as u64;
         for (index, &weight) in weights.iter().enumerate() {
-            if at < u64::from(weight) {
+            if rest < u64::from(weight) {
                 return Some(index);
             }
-            at -= u64::from(weight);
+            rest -= u64::from(weight);
         }
         None
     }

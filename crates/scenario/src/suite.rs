@@ -119,7 +119,7 @@ pub struct Case {
     /// Against the suite before.
     pub mark: Mark,
     /// Ids of the clauses of the specification (or, for what was removed, of the request) that state what it demands.
-    pub says: Vec<String>,
+    pub clauses: Vec<String>,
     /// In order; the case ends at the first that fails.
     pub steps: Vec<Step>,
 }
@@ -132,7 +132,7 @@ impl Case {
             title: String::new(),
             aspect: Aspect::Route,
             mark: Mark::New,
-            says: Vec::new(),
+            clauses: Vec::new(),
             steps: Vec::new(),
         }
     }

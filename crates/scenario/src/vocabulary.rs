@@ -137,7 +137,7 @@ impl Vocabulary {
     pub fn field(&self, topic: &str, name: &str) -> Option<&FieldWord> {
         let own = self.topic(topic).zip(self.places.get(&(topic, name)));
         match own {
-            Some((topic, at)) => topic.fields.get(*at),
+            Some((topic, index)) => topic.fields.get(*index),
             None => self.fields.get(*self.places.get(&("", name))?),
         }
     }

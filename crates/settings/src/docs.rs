@@ -14,9 +14,9 @@ pub fn table() -> String {
     let mut text = "| key | what it is | takes | default |\n|---|---|---|---|\n".to_owned();
     for setting in crate::all() {
         if let Some(key) = key(setting) {
-            let (what, takes, default) = (meaning(setting), takes(setting), default(setting));
+            let (description, takes, default) = (meaning(setting), takes(setting), default(setting));
             // Writing into a text cannot fail.
-            let _ = writeln!(text, "| {key} | {what} | {takes} | {default} |");
+            let _ = writeln!(text, "| {key} | {description} | {takes} | {default} |");
         }
     }
     text
@@ -77,6 +77,6 @@ fn default(setting: &Setting) -> String {
         DefaultValue::Value(value) => format!("`{value}`"),
         DefaultValue::Empty(words) | DefaultValue::Depends(words) => words.to_owned(),
         DefaultValue::Needed("") => "needed".to_owned(),
-        DefaultValue::Needed(when) => format!("needed {when}"),
+        DefaultValue::Needed(condition) => format!("needed {condition}"),
     }
 }

@@ -32,12 +32,12 @@ pub enum ConfigError {
         given: String,
     },
     /// A file that is no YAML, or no mapping.
-    #[error("{place}: {what}")]
+    #[error("{place}: {problem}")]
     Yaml {
         /// The file.
         place: String,
         /// What is wrong, with line and column where they are known.
-        what: String,
+        problem: String,
     },
     /// A file that has keys, none of which is a setting. Nothing of it is quoted: it may be any file of this machine.
     // words: ok, the error is older than the word list.

@@ -40,7 +40,7 @@ pub struct OmittedKey {
     /// Dotted.
     pub key: String,
     /// Why it cannot be taken, in a sentence that names it.
-    pub why: String,
+    pub reason: String,
     /// It is not a key of Stamina Lab at all, rather than one with a value that cannot be taken.
     pub is_unknown: bool,
 }
@@ -111,7 +111,7 @@ pub fn read(file: &ConfigFile) -> Result<(Config, Vec<OmittedKey>), ConfigError>
             && !value.is_null()
         {
             let is_unknown = matches!(refused, ConfigError::UnknownKey { .. });
-            left_out.push(OmittedKey { key: short(&key), why: refused.to_string(), is_unknown });
+            left_out.push(OmittedKey { key: short(&key), reason: refused.to_string(), is_unknown });
         }
     }
     if given.is_empty() && left_out.iter().any(|left| left.is_unknown) {
@@ -129,7 +129,7 @@ fn keys_of_pair(pair: &str) -> Result<Vec<(String, Value)>, ConfigError> {
         (text, false) if is_flow(text) => serde_saphyr::from_str_with_options(text, yaml::options())
             .map_err(|error: serde_saphyr::Error| ConfigError::Yaml {
                 place: format!("--values {}", short(key)),
-                what: error.without_snippet().to_string(),
+                problem: error.without_snippet().to_string(),
             })?,
         (text, _) => Value::String(text.to_owned()),
     };
@@ -141,7 +141,7 @@ fn keys_of_pair(pair: &str) -> Result<Vec<(String, Value)>, ConfigError> {
             true
         }
     };
-    let too_much = || ConfigError::Yaml { place: format!("--values {}", short(key)), what: too_much() };
+    let too_much = || ConfigError::Yaml { place: format!("--values {}", short(key)), problem: too_much() };
     fits.then_some(keys).ok_or_else(too_much)
 }
 
@@ -203,8 +203,9 @@ fn checked_value(takes: ValueKind, key: &str, value: &Value, place: &str) -> Res
 /// What a key in a section of others takes, if that is a whole number, which a list of values gives as text.
 fn takes_of_others(key: &str) -> Option<ValueKind> {
     let (section, name) = key.split_once('.')?;
-    let is_it = |key: KeyName| matches!(key, KeyName::Free(of, last) if of == section && last == name);
-    let takes = all().find(|row| is_it(row.key))?.takes;
+    let is_named =
+        |key: KeyName| matches!(key, KeyName::Free(parent, last) if parent == section && last == name);
+    let takes = all().find(|row| is_named(row.key))?.takes;
     matches!(takes, ValueKind::Integer(..)).then_some(takes)
 }
 
@@ -270,7 +271,7 @@ fn generation(given: &BTreeMap<String, Value>) -> Generation {
 
 /// A file's keys, dotted, in order.
 fn keys_of_file(file: &ConfigFile) -> Result<Vec<(String, Value)>, ConfigError> {
-    let wrong = |what: String| ConfigError::Yaml { place: file.name.clone(), what };
+    let wrong = |problem: String| ConfigError::Yaml { place: file.name.clone(), problem };
     let text = file.text.trim_start_matches('\u{feff}');
     if text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
         return Ok(Vec::new());
@@ -298,7 +299,7 @@ fn without_key(error: &str) -> String {
     match error.strip_prefix("duplicate mapping key") {
         None => error.to_owned(),
         Some(rest) => {
-            let place = rest.rfind(" at line ").map_or("", |at| &rest[at..]);
+            let place = rest.rfind(" at line ").map_or("", |index| &rest[index..]);
             format!("a key stands twice in its mapping{place}")
         }
     }

@@ -254,10 +254,10 @@ fn what_refers_to_its_surroundings_is_not_taken_literally() {
 fn nothing_in_a_section_takes_the_whole_section_back() {
     let text = "docker:\n  image_name: a\nopenhands: null\n".to_owned();
     let first = ConfigFile { name: "a.yaml".to_owned(), text };
-    let then =
+    let second =
         ConfigFile { name: "b.yaml".to_owned(), text: "docker: null\nrestful_server_gen: null\n".to_owned() };
     assert!(resolve(std::slice::from_ref(&first), &[]).unwrap().given.contains_key("docker.image_name"));
-    assert!(resolve(&[first, then], &[]).unwrap().given.is_empty());
+    assert!(resolve(&[first, second], &[]).unwrap().given.is_empty());
 }
 
 #[test]
@@ -274,7 +274,9 @@ fn a_file_from_elsewhere_is_read_as_far_as_it_is_understood() {
         reported,
         [("log_level", true), ("restful_server_gen_iterative.max_fields", true), ("use_docker", false)]
     );
-    assert!(left_out.iter().any(|left| left.why == "\"use_docker\" is \"perhaps\"; it takes true or false"));
+    assert!(
+        left_out.iter().any(|left| left.reason == "\"use_docker\" is \"perhaps\"; it takes true or false")
+    );
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn episode(numbers: &mut Numbers, run: u64, scenario: u64, turns: u32) -> Episod
 
 /// Prints the median and the 95th percentile of calls of `page`.
 fn measure<T>(
-    what: &str,
+    label: &str,
     calls: usize,
     mut page: impl FnMut(usize) -> store::Result<T>,
 ) -> store::Result<()> {
@@ -88,7 +88,7 @@ fn measure<T>(
         times.push(begin.elapsed());
     }
     times.sort_unstable();
-    println!("{what:<44} p50 {:>10.2?}  p95 {:>10.2?}", times[calls / 2], times[calls * 95 / 100]);
+    println!("{label:<44} p50 {:>10.2?}  p95 {:>10.2?}", times[calls / 2], times[calls * 95 / 100]);
     Ok(())
 }
 

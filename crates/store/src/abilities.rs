@@ -41,7 +41,14 @@ impl Store {
     }
 
     /// Replaces what is known about a model at an address by an API.
-    pub fn keep_abilities(&self, address: &str, model: &str, api: &str, at: i64, found: &str) -> Result<()> {
+    pub fn keep_abilities(
+        &self,
+        address: &str,
+        model: &str,
+        api: &str,
+        known_at: i64,
+        found: &str,
+    ) -> Result<()> {
         if address.len() + model.len() + found.len() > LONGEST {
             return Ok(());
         }
@@ -52,7 +59,7 @@ impl Store {
                     "INSERT OR REPLACE INTO endpoint_abilities (address, model, api, at, found)
                      VALUES (?1, ?2, ?3, ?4, ?5)",
                 )?
-                .execute((address, model, api, at, found))?;
+                .execute((address, model, api, known_at, found))?;
             write
                 .tx
                 .prepare_cached(
@@ -73,8 +80,8 @@ mod tests {
     fn the_latest_result_is_kept_and_the_oldest_endpoint_is_deleted() {
         let store = Store::in_memory().unwrap();
         let known = |model: &str| store.abilities("http://127.0.0.1:8080", model, "/v1/messages").unwrap();
-        let keep = |model: &str, at: i64, found: &str| {
-            store.keep_abilities("http://127.0.0.1:8080", model, "/v1/messages", at, found).unwrap();
+        let keep = |model: &str, known_at: i64, found: &str| {
+            store.keep_abilities("http://127.0.0.1:8080", model, "/v1/messages", known_at, found).unwrap();
         };
         assert_eq!(known("m"), None);
         keep("m", 7, "{}");

@@ -93,11 +93,11 @@ fn delete(conn: &Connection, source: SourceId, run: &SharingRun, original: &Shar
         )?
         .execute((source, &run.place, &run.key, &original.place, &original.key))?;
     }
-    let what = format!(
+    let message = format!(
         "All trials of the run “{}” are trials of “{}”, where they count. The run is left out.",
         run.key, original.key
     );
-    let warning = Warning::skipped(run.place.as_str(), "part.duplicate", what);
+    let warning = Warning::skipped(run.place.as_str(), "part.duplicate", message);
     import_report::add_to_part(conn, source, part, original.id, &warning)
 }
 

@@ -104,7 +104,7 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
         let ranks: Vec<String> = (0..RANK.len()).map(|i| format!("{copy}.rank_{i}")).collect();
         format!("({copy}.is_withdrawn, {})", ranks.join(", "))
     };
-    let (its, mine) = (order("its"), order("mine"));
+    let (other_order, own_order) = (order("its"), order("mine"));
     format!(
         "WITH copy AS (
     SELECT episode.identity, episode.run, NOT ({VALID}) AS is_withdrawn, {terms}
@@ -113,7 +113,7 @@ static SHARED: LazyLock<String> = LazyLock::new(|| {
     WHERE episode.identity IN (SELECT own.identity FROM episode AS own WHERE own.run = ?1 AND own.identity IS NOT NULL)
       AND {VALID_EPISODE})
   SELECT other_slug.slug, source.name, count(DISTINCT mine.identity),
-    count(DISTINCT iif({its} < {mine}, mine.identity, NULL)),
+    count(DISTINCT iif({other_order} < {own_order}, mine.identity, NULL)),
     {}
   FROM copy AS mine JOIN copy AS its ON its.identity = mine.identity AND its.run <> mine.run
     JOIN run AS other ON other.id = its.run JOIN run_slug AS other_slug ON other_slug.id = other.slug
@@ -160,7 +160,7 @@ fn copies_among(conn: &Connection, wanted: impl Fn(RunId) -> bool) -> Result<Vec
             continue;
         }
         match &counted {
-            Some((of, counted_run, counted, is_withdrawn)) if *of == identity => {
+            Some((counted_identity, counted_run, counted, is_withdrawn)) if *counted_identity == identity => {
                 let withdrawn = is_withdrawn.then_some(identity);
                 copies.push(EpisodeCopy {
                     run,
@@ -203,14 +203,14 @@ impl Store {
                 // What another source says is asked for each time: it may be closed.
                 let stamp = if depends_on_others { "stamp = NULL" } else { "left_out = 1" };
                 conn.prepare_cached(&format!("UPDATE part SET {stamp} WHERE id = ?1"))?.execute([part])?;
-                let what =
+                let message =
                     format!("It has the same trial as {first}, where it counts. This one is left out.");
                 import_report::add_to_part(
                     conn,
                     source,
                     part,
                     run,
-                    &Warning::skipped(path, "part.duplicate", what),
+                    &Warning::skipped(path, "part.duplicate", message),
                 )?;
                 runs_of_copies.insert(run);
             }

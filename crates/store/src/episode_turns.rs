@@ -328,8 +328,8 @@ impl Store {
                     let attempts = attempts.into_iter().map(attempt).collect::<Result<_>>()?;
                     Ok(PlayedTurn { number, passed, total, attempts })
                 });
-                let known = |at: usize| -> rusqlite::Result<KnownSum> {
-                    Ok(KnownSum { sum: row.get(at)?, turns: row.get(at + 1)? })
+                let known = |column: usize| -> rusqlite::Result<KnownSum> {
+                    Ok(KnownSum { sum: row.get(column)?, turns: row.get(column + 1)? })
                 };
                 Ok(EpisodeTurns {
                     episode: row.get(0)?,

@@ -85,8 +85,8 @@ pub(crate) fn is_severe() -> String {
 }
 
 /// The result of [`by_severity`] in this column.
-pub(crate) fn read_counts(row: &Row<'_>, at: usize) -> Result<WarningCounts> {
-    counts(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?)
+pub(crate) fn read_counts(row: &Row<'_>, column: usize) -> Result<WarningCounts> {
+    counts(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?)
 }
 
 /// The same, from its text.
@@ -166,13 +166,13 @@ fn treatment(word: &str) -> Result<Treatment> {
     Treatment::parse(word).ok_or_else(|| no_word("treatment", word))
 }
 
-/// Path, code, message and treatment, from column `at`.
-fn read(row: &Row<'_>, at: usize) -> Result<Warning> {
+/// Path, code, message and treatment, from this column.
+fn read(row: &Row<'_>, column: usize) -> Result<Warning> {
     Ok(Warning {
-        path: row.get(at)?,
-        code: row.get(at + 1)?,
-        message: row.get(at + 2)?,
-        treatment: treatment(&row.get::<_, String>(at + 3)?)?,
+        path: row.get(column)?,
+        code: row.get(column + 1)?,
+        message: row.get(column + 2)?,
+        treatment: treatment(&row.get::<_, String>(column + 3)?)?,
         run: None,
     })
 }

@@ -58,8 +58,8 @@ pub(crate) fn unlisted(condition: &str) -> String {
 }
 
 /// Reads [`unlisted`] from this column.
-pub(crate) fn read_counts(row: &Row<'_>, at: usize) -> Result<WarningCounts> {
-    counts(row.get_ref(at)?.as_str().map_err(rusqlite::Error::from)?)
+pub(crate) fn read_counts(row: &Row<'_>, column: usize) -> Result<WarningCounts> {
+    counts(row.get_ref(column)?.as_str().map_err(rusqlite::Error::from)?)
 }
 
 /// Reads [`unlisted`] from its text.

@@ -124,31 +124,31 @@ mod tests {
 
     #[test]
     fn only_runs_from_here_are_recognized() {
-        let (here, elsewhere) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
-        here.remember_run("a1", b"identity", Some("{}")).unwrap();
-        assert!(here.began_here("a1", b"identity").unwrap());
-        assert!(!here.began_here("a1", b"another").unwrap());
-        assert!(!here.began_here("a2", b"identity").unwrap());
-        assert!(!elsewhere.began_here("a1", b"identity").unwrap());
+        let (local, other) = (Store::in_memory().unwrap(), Store::in_memory().unwrap());
+        local.remember_run("a1", b"identity", Some("{}")).unwrap();
+        assert!(local.began_here("a1", b"identity").unwrap());
+        assert!(!local.began_here("a1", b"another").unwrap());
+        assert!(!local.began_here("a2", b"identity").unwrap());
+        assert!(!other.began_here("a1", b"identity").unwrap());
         // The same row in another library proves nothing, because the secret differs.
-        assert_ne!(here.secret().unwrap(), elsewhere.secret().unwrap());
-        assert_ne!(here.hash_key().unwrap(), elsewhere.hash_key().unwrap());
-        assert_eq!(here.hash_key().unwrap(), here.hash_key().unwrap());
-        here.remember_run("a1", b"raised", None).unwrap();
-        assert!(here.began_here("a1", b"raised").unwrap() && !here.began_here("a1", b"identity").unwrap());
-        assert_eq!(here.endpoints().unwrap(), [""; 0]);
-        here.remember_run("a2", b"x", Some("one")).unwrap();
-        here.remember_run("a3", b"x", Some("two")).unwrap();
-        here.remember_run("a4", b"x", Some("one")).unwrap();
-        assert_eq!(here.endpoints().unwrap(), ["one", "two"]);
+        assert_ne!(local.secret().unwrap(), other.secret().unwrap());
+        assert_ne!(local.hash_key().unwrap(), other.hash_key().unwrap());
+        assert_eq!(local.hash_key().unwrap(), local.hash_key().unwrap());
+        local.remember_run("a1", b"raised", None).unwrap();
+        assert!(local.began_here("a1", b"raised").unwrap() && !local.began_here("a1", b"identity").unwrap());
+        assert_eq!(local.endpoints().unwrap(), [""; 0]);
+        local.remember_run("a2", b"x", Some("one")).unwrap();
+        local.remember_run("a3", b"x", Some("two")).unwrap();
+        local.remember_run("a4", b"x", Some("one")).unwrap();
+        assert_eq!(local.endpoints().unwrap(), ["one", "two"]);
         // What a folder names is kept apart, before and after it is resumed; whose the run is stays as it was.
-        here.keep_endpoint_apart("a5").unwrap();
-        assert!(!here.began_here("a5", b"x").unwrap() && !here.began_here("a5", b"").unwrap());
+        local.keep_endpoint_apart("a5").unwrap();
+        assert!(!local.began_here("a5", b"x").unwrap() && !local.began_here("a5", b"").unwrap());
         for _ in 0..2 {
-            here.remember_run("a5", b"x", Some("theirs")).unwrap();
+            local.remember_run("a5", b"x", Some("theirs")).unwrap();
         }
-        here.keep_endpoint_apart("a3").unwrap();
-        assert!(here.began_here("a5", b"x").unwrap() && here.began_here("a3", b"x").unwrap());
-        assert_eq!(here.endpoints().unwrap(), ["one"]);
+        local.keep_endpoint_apart("a3").unwrap();
+        assert!(local.began_here("a5", b"x").unwrap() && local.began_here("a3", b"x").unwrap());
+        assert_eq!(local.endpoints().unwrap(), ["one"]);
     }
 }

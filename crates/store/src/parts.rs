@@ -171,7 +171,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &ParsedPart<'_>, beyond: &
     let mut own_warnings = Vec::new();
     let mut run_ids: HashMap<&str, Option<RunId>> = HashMap::new();
     let mut readings: Vec<(RunId, &Episode)> = Vec::with_capacity(part.episodes.len());
-    let mut at: HashMap<(RunId, &str), usize> = HashMap::new();
+    let mut positions: HashMap<(RunId, &str), usize> = HashMap::new();
     let mut whole = true;
     for (run_key, episode) in part.episodes {
         let run = match run_ids.get(run_key.as_str()) {
@@ -194,7 +194,7 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &ParsedPart<'_>, beyond: &
             ));
             continue;
         };
-        match at.entry((run, &episode.key)) {
+        match positions.entry((run, &episode.key)) {
             Entry::Occupied(entry) => {
                 readings[*entry.get()] = (run, episode);
                 own_warnings.push(Warning::skipped(
@@ -214,7 +214,9 @@ fn put(write: &mut Write<'_>, source: SourceId, part: &ParsedPart<'_>, beyond: &
     }
 
     // Missing episodes are deleted first, so that their slugs are free.
-    for ((_, _), (episode, _)) in known.extract_if(|(run, key), _| !at.contains_key(&(*run, key.as_str()))) {
+    for ((_, _), (episode, _)) in
+        known.extract_if(|(run, key), _| !positions.contains_key(&(*run, key.as_str())))
+    {
         episodes::delete(&write.tx, episode)?;
     }
     let policy = policy::get(&write.tx)?;

@@ -109,7 +109,7 @@ fn phrases(query: &str) -> Option<String> {
 /// The text around the first occurrence of a word, in one line. Words are in lower case.
 pub fn excerpt_around(text: &str, words: &[String]) -> String {
     let folded: Vec<char> = text.chars().map(|c| c.to_lowercase().next().unwrap_or(c)).collect();
-    let at = words
+    let position = words
         .iter()
         .filter_map(|word| {
             let word: Vec<char> = word.chars().collect();
@@ -117,7 +117,7 @@ pub fn excerpt_around(text: &str, words: &[String]) -> String {
         })
         .min()
         .unwrap_or(0);
-    let begin = at.saturating_sub(AROUND);
+    let begin = position.saturating_sub(AROUND);
     let piece: String = text.chars().skip(begin).take(2 * AROUND).collect();
     let line = piece.split_whitespace().collect::<Vec<_>>().join(" ");
     let before = if begin > 0 { "… " } else { "" };

@@ -190,21 +190,21 @@ pub struct StaleRun {
     pub(crate) policy_version: i64,
 }
 
-pub(crate) fn read_totals(row: &Row<'_>, at: usize) -> Result<Totals> {
-    let reasons: Vec<(String, u32)> = parse(&row.get::<_, String>(at + 3)?)?;
+pub(crate) fn read_totals(row: &Row<'_>, column: usize) -> Result<Totals> {
+    let reasons: Vec<(String, u32)> = parse(&row.get::<_, String>(column + 3)?)?;
     let (episodes, cost_known, tokens_known): (u32, u32, u32) =
-        (row.get(at)?, row.get(at + 8)?, row.get(at + 10)?);
+        (row.get(column)?, row.get(column + 8)?, row.get(column + 10)?);
     // Episodes that asked no model used nothing: that says nothing of the others.
-    let mut tokens = tokens(row, at + 4)?;
+    let mut tokens = tokens(row, column + 4)?;
     if tokens_known < episodes {
         tokens.input = tokens.input.filter(|sum| *sum > 0);
         tokens.output = tokens.output.filter(|sum| *sum > 0);
         tokens.cached = tokens.cached.filter(|_| tokens.input.is_some());
     }
-    let cost_usd: Option<f64> = row.get(at + 7)?;
+    let cost_usd: Option<f64> = row.get(column + 7)?;
     Ok(Totals {
         episodes,
-        planned_turns: range(row, at + 1)?,
+        planned_turns: range(row, column + 1)?,
         end_reasons: reasons
             .into_iter()
             .map(|(word, count)| Ok((end_reason(&word)?, count)))
@@ -213,38 +213,38 @@ pub(crate) fn read_totals(row: &Row<'_>, at: usize) -> Result<Totals> {
         // Each is finite; a sum need not be.
         cost_usd: cost_usd.filter(|cost| cost.is_finite() && (*cost > 0.0 || cost_known == episodes)),
         cost_known,
-        unrecognised: row.get(at + 9)?,
+        unrecognised: row.get(column + 9)?,
         tokens_known,
     })
 }
 
-pub(crate) fn read_summary(row: &Row<'_>, at: usize) -> Result<Option<Summary>> {
-    let at = at + 11;
-    if row.get::<_, Option<RunId>>(at)?.is_none() {
+pub(crate) fn read_summary(row: &Row<'_>, column: usize) -> Result<Option<Summary>> {
+    let column = column + 11;
+    if row.get::<_, Option<RunId>>(column)?.is_none() {
         return Ok(None);
     }
     Ok(Some(Summary {
         stamina: Stamina {
-            mean: row.get(at + 1)?,
-            ci_low: row.get(at + 2)?,
-            ci_high: row.get(at + 3)?,
-            clustered: row.get(at + 16)?,
-            tau: row.get(at + 4)?,
-            n: row.get(at + 5)?,
-            events: row.get(at + 6)?,
-            censored: row.get(at + 7)?,
+            mean: row.get(column + 1)?,
+            ci_low: row.get(column + 2)?,
+            ci_high: row.get(column + 3)?,
+            clustered: row.get(column + 16)?,
+            tau: row.get(column + 4)?,
+            n: row.get(column + 5)?,
+            events: row.get(column + 6)?,
+            censored: row.get(column + 7)?,
             // The column is NULL in both cases. Without a mean, nobody was at risk.
-            median: Median::new(row.get(at + 8)?, row.get::<_, Option<f64>>(at + 1)?.is_some()),
+            median: Median::new(row.get(column + 8)?, row.get::<_, Option<f64>>(column + 1)?.is_some()),
         },
-        score: row.get(at + 9)?,
-        dataset_score: row.get(at + 10)?,
-        case_score: row.get(at + 11)?,
-        perfect: row.get(at + 12)?,
-        partial: row.get(at + 13)?,
-        pass_rate: row.get::<_, Option<String>>(at + 14)?.map(|text| parse(&text)).transpose()?,
-        scored: row.get(at + 15)?,
-        rounds: row.get::<_, Option<String>>(at + 17)?.map(|text| parse(&text)).transpose()?,
-        doubts: parse(&row.get::<_, String>(at + 18)?)?,
+        score: row.get(column + 9)?,
+        dataset_score: row.get(column + 10)?,
+        case_score: row.get(column + 11)?,
+        perfect: row.get(column + 12)?,
+        partial: row.get(column + 13)?,
+        pass_rate: row.get::<_, Option<String>>(column + 14)?.map(|text| parse(&text)).transpose()?,
+        scored: row.get(column + 15)?,
+        rounds: row.get::<_, Option<String>>(column + 17)?.map(|text| parse(&text)).transpose()?,
+        doubts: parse(&row.get::<_, String>(column + 18)?)?,
     }))
 }
 

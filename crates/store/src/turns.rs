@@ -193,10 +193,10 @@ struct Detail<'a> {
 type Text<'a> = std::borrow::Cow<'a, str>;
 
 impl<'a> Detail<'a> {
-    fn from_test(at: usize, test: &'a TestResult) -> Option<Self> {
+    fn from_test(index: usize, test: &'a TestResult) -> Option<Self> {
         let text = |text: &'a Option<String>| text.as_deref().map(|text| cut(text, MESSAGE_BYTES));
         let detail = Self {
-            at,
+            at: index,
             group: text(&test.group),
             kind: text(&test.kind),
             intent: text(&test.intent),

@@ -96,8 +96,8 @@ pub(crate) fn parse_artifacts(text: Option<&str>) -> Result<Vec<Artifact>> {
 }
 
 /// The error for a word that `model` does not know: the file is damaged.
-pub(crate) fn no_word(what: &str, word: &str) -> StoreError {
-    StoreError::Damaged(format!("“{word}” is no {what}"))
+pub(crate) fn no_word(noun: &str, word: &str) -> StoreError {
+    StoreError::Damaged(format!("“{word}” is no {noun}"))
 }
 
 /// An end reason by its word.

@@ -166,10 +166,10 @@ impl Store {
                 })?
                 .collect::<rusqlite::Result<_>>()?;
             let mut moved = HashSet::new();
-            for (lost, there, reason, run, slug, episode) in trials {
-                if moved.insert((lost, there.clone())) {
+            for (lost, lost_episode, reason, run, slug, episode) in trials {
+                if moved.insert((lost, lost_episode.clone())) {
                     mark_episode(conn, slug, &episode, Some(&reason))?;
-                    mark_episode(conn, lost, &there, None)?;
+                    mark_episode(conn, lost, &lost_episode, None)?;
                     rows::touch_and_sum(conn, run)?;
                 }
             }
@@ -202,9 +202,9 @@ impl Store {
                 mark_episode(conn, slug, episode, reason)?;
             }
             let mut find = conn.prepare_cached("SELECT id FROM run WHERE slug = ?1")?;
-            let here: Vec<RunId> =
+            let runs: Vec<RunId> =
                 find.query_map([slug], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-            here.into_iter().try_for_each(|run| rows::touch_and_sum(conn, run))
+            runs.into_iter().try_for_each(|run| rows::touch_and_sum(conn, run))
         })
     }
 }

@@ -320,16 +320,16 @@ fn several_processes_may_open_one_new_file_at_once() {
 fn rows_that_another_connection_deletes_are_not_used() {
     let folder = KeptIfFailed::new();
     let path = folder.path().join("library.db");
-    let (ours, theirs) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
-    fill(&ours);
-    let seen = ours.last_change().unwrap();
+    let (first, second) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
+    fill(&first);
+    let seen = first.last_change().unwrap();
     // The other program closes the source and purges the texts that this one has in its cache.
-    let source = theirs.sources().unwrap()[0].id;
-    theirs.remove_source(source).unwrap();
-    assert_eq!(theirs.purge_removed(Duration::ZERO).unwrap(), 1);
-    assert_eq!(ours.changes_since(seen).unwrap().runs, ["results.a"]);
-    fill(&ours);
-    check(&theirs);
+    let source = second.sources().unwrap()[0].id;
+    second.remove_source(source).unwrap();
+    assert_eq!(second.purge_removed(Duration::ZERO).unwrap(), 1);
+    assert_eq!(first.changes_since(seen).unwrap().runs, ["results.a"]);
+    fill(&first);
+    check(&second);
 }
 
 #[test]

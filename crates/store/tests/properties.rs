@@ -233,7 +233,7 @@ fn expected(parts: &BTreeMap<usize, Reading>, run: &str) -> Vec<String> {
     let mut episodes: Vec<String> = Vec::new();
     for (readings, _) in parts.values() {
         let of_run: BTreeMap<&str, &Episode> =
-            readings.iter().filter(|(of, _)| of == run).map(|(_, e)| (e.key.as_str(), e)).collect();
+            readings.iter().filter(|(key, _)| key == run).map(|(_, e)| (e.key.as_str(), e)).collect();
         episodes.extend(of_run.values().map(|episode| format!("{episode:?}")));
     }
     episodes.sort();

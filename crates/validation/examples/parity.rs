@@ -61,11 +61,11 @@ fn main() -> Result<ExitCode, Failure> {
         for turn in sampled(Seed { base: size.seed, scenario }, &size.turns)? {
             let mut served = vec![(None, Arc::clone(&turn.schema), BTreeSet::new())];
             for mutant in mutants(&turn, size.mutants, &mut operators) {
-                let what = format!("{} at {}", mutant.operator.name(), mutant.site);
+                let label = format!("{} at {}", mutant.operator.name(), mutant.site);
                 if mutant.flaws.is_empty() {
                     on_flask.insert(mutant.operator.name());
                 }
-                served.push((Some(what), mutant.schema, mutant.flaws));
+                served.push((Some(label), mutant.schema, mutant.flaws));
             }
             for (fault, schema, flaws) in served {
                 let agreement = compare(&python, &schema, &flaws, &turn.suite)?;

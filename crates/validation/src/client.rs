@@ -191,9 +191,9 @@ pub fn run_http(
     Ok(())
 }
 
-fn out_of_time(what: &str, options: &Options) -> String {
+fn out_of_time(label: &str, options: &Options) -> String {
     let seconds = options.total.unwrap_or_default().as_secs_f64();
-    format!("{what}: the time for the whole suite, {seconds} s, is over")
+    format!("{label}: the time for the whole suite, {seconds} s, is over")
 }
 
 /// Why a case over HTTP does not pass.
@@ -209,17 +209,17 @@ fn case_over_http<'a>(
     execution: &mut Execution<'a>,
     case: &'a Case,
 ) -> Result<(), CaseFailure> {
-    let unanswered = |why: NoResponse, request: &Request, step: Option<usize>| match why {
+    let unanswered = |cause: NoResponse, request: &Request, step: Option<usize>| match cause {
         NoResponse::OutOfTime => CaseFailure::OutOfTime,
-        NoResponse::Because(why) => CaseFailure::Unanswered(message::unanswered(request, step, &why)),
+        NoResponse::Because(reason) => CaseFailure::Unanswered(message::unanswered(request, step, &reason)),
     };
-    let answer = connection.send(reset).map_err(|why| unanswered(why, reset, None))?;
+    let answer = connection.send(reset).map_err(|cause| unanswered(cause, reset, None))?;
     execution::after_reset(reset, answer).map_err(CaseFailure::Failed)?;
     execution.begin(case);
     let mut step = 0;
     while let Some(request) = execution.next().map_err(CaseFailure::Failed)? {
         step += 1;
-        let answer = connection.send(request).map_err(|why| unanswered(why, request, Some(step)))?;
+        let answer = connection.send(request).map_err(|cause| unanswered(cause, request, Some(step)))?;
         execution.take(answer).map_err(CaseFailure::Failed)?;
     }
     Ok(())

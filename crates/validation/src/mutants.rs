@@ -111,11 +111,11 @@ pub fn sites<'a>(before: Option<(&'a Schema, &'a [Change])>, schema: &'a Schema)
     conventions::find(schema, &mut sites);
     for (index, entity) in schema.entities.iter().enumerate() {
         entities::find(index, entity, &mut sites);
-        for (at, field) in entity.fields.iter().enumerate() {
-            fields::find((index, at), entity, field, &mut sites);
+        for (field_index, field) in entity.fields.iter().enumerate() {
+            fields::find((index, field_index), entity, field, &mut sites);
         }
-        for (at, action) in entity.actions.iter().enumerate() {
-            actions::find(schema, (index, at), entity, action, &mut sites);
+        for (action_index, action) in entity.actions.iter().enumerate() {
+            actions::find(schema, (index, action_index), entity, action, &mut sites);
         }
     }
     for (index, analytic) in schema.analytics.iter().enumerate() {

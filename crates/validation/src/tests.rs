@@ -110,8 +110,8 @@ fn walk(scenario: u32, turns: u32, every: u32) -> Vec<String> {
         }
         let last = suite(seed, &before, None);
         let now = suite(seed, &schema, Some(&last));
-        let mut add = |what: &str, found: Vec<String>| {
-            wrong.extend(found.into_iter().map(|found| format!("{scenario}.{turn} {what}: {found}")));
+        let mut add = |label: &str, found: Vec<String>| {
+            wrong.extend(found.into_iter().map(|found| format!("{scenario}.{turn} {label}: {found}")));
         };
         add("not sound", failures(&schema, &now));
         add("not said", unsaid(&schema, &now));

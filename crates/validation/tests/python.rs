@@ -53,10 +53,10 @@ fn both_clients_and_both_servers_agree_on_every_case() -> Result<(), Failure> {
     }
     for (schema, suite) in &turns {
         let agreement = compare(&python, schema, &BTreeSet::new(), suite)?;
-        let at = format!("{}, turn {}", schema.title, schema.turn);
-        assert!(agreement.cases > 100, "{at}: only {} cases", agreement.cases);
-        assert!(agreement.differ.is_empty(), "{at}: {:#?}\n{}", agreement.differ, agreement.output);
-        assert!(agreement.failed.is_empty(), "{at}: {:#?}\n{}", agreement.failed, agreement.output);
+        let place = format!("{}, turn {}", schema.title, schema.turn);
+        assert!(agreement.cases > 100, "{place}: only {} cases", agreement.cases);
+        assert!(agreement.differ.is_empty(), "{place}: {:#?}\n{}", agreement.differ, agreement.output);
+        assert!(agreement.failed.is_empty(), "{place}: {:#?}\n{}", agreement.failed, agreement.output);
     }
     Ok(())
 }
@@ -102,23 +102,23 @@ fn they_agree_on_what_mutants_break() -> Result<(), Failure> {
     let whole = suite(Seed { base: 0, scenario: 0 }, &example, None);
     let of_each_kind = of_each_kind(&example, whole.clone());
     let mut mutants = Vec::new();
-    for (what, mutate) in MUTATIONS {
+    for (label, mutate) in MUTATIONS {
         let mut mutant = example.clone();
         mutate(&mut mutant);
-        assert_ne!(mutant, example, "{what} changes nothing");
-        mutants.push((what, mutant, BTreeSet::new()));
+        assert_ne!(mutant, example, "{label} changes nothing");
+        mutants.push((label, mutant, BTreeSet::new()));
     }
     let flaws = BTreeSet::from([Flaw::FilterIgnored, Flaw::NullNotShown, Flaw::ResetKeepsIds]);
     mutants.push(("flaws of the reference", example, flaws));
-    for (number, (what, schema, flaws)) in mutants.iter().enumerate() {
+    for (number, (label, schema, flaws)) in mutants.iter().enumerate() {
         let mut suite = whole.clone();
         if !is_every_way() {
             // Every second kind, in turn the others, to save time: a mutant here has many faults.
             suite.cases = of_each_kind.cases.iter().skip(number % 2).step_by(2).cloned().collect();
         }
         let agreement = compare(&python, schema, flaws, &suite)?;
-        assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.output);
-        assert!(!agreement.failed.is_empty(), "{what}: no case notices it");
+        assert!(agreement.differ.is_empty(), "{label}: {:#?}\n{}", agreement.differ, agreement.output);
+        assert!(!agreement.failed.is_empty(), "{label}: no case notices it");
     }
     Ok(())
 }
@@ -137,17 +137,17 @@ fn they_agree_on_mutants_of_a_late_turn() -> Result<(), Failure> {
         if !is_every_way() {
             turn.suite = of_each_kind(&turn.schema, turn.suite);
         }
-        let (mut on_flask, mut asked) = (0, 0);
+        let (mut on_flask, mut tested) = (0, 0);
         for (number, mutant) in mutants(&turn, PARTS, &mut used).into_iter().enumerate() {
-            let what = format!("{} at {}", mutant.operator.name(), mutant.site);
+            let label = format!("{} at {}", mutant.operator.name(), mutant.site);
             let mut part = turn.suite.clone();
             part.cases = part.cases.into_iter().skip(number).step_by(PARTS).collect();
             let agreement = compare(&python, &mutant.schema, &mutant.flaws, &part)?;
-            assert!(agreement.differ.is_empty(), "{what}: {:#?}\n{}", agreement.differ, agreement.output);
-            asked += agreement.cases;
+            assert!(agreement.differ.is_empty(), "{label}: {:#?}\n{}", agreement.differ, agreement.output);
+            tested += agreement.cases;
             on_flask += usize::from(mutant.flaws.is_empty());
         }
-        assert!(asked == turn.suite.cases.len() && whole > 400, "{asked} of {whole} cases");
+        assert!(tested == turn.suite.cases.len() && whole > 400, "{tested} of {whole} cases");
         assert!(on_flask >= 1, "only {on_flask} mutants on Flask");
     }
     Ok(())

@@ -18,15 +18,15 @@ pub(crate) fn counted(runs: &[RunEntry]) -> Vec<(String, String, u32)> {
     list
 }
 
-/// The error of a page for which no run is left: none is there, or those that are there are withdrawn. `asked` is the key of
-/// the benchmark, where one was named.
+/// The error of a page for which no run is left: none is there, or those that are there are withdrawn. `benchmark` is the
+/// key of the one that was named, if any.
 pub(crate) fn no_runs(
     code: &str,
-    asked: Option<&str>,
+    benchmark: Option<&str>,
     are_withdrawn: bool,
     benchmarks: &[(String, String, u32)],
 ) -> ApiError {
-    let what = match (asked, are_withdrawn) {
+    let message = match (benchmark, are_withdrawn) {
         (None, false) => "There are no runs in the library".to_owned(),
         (None, true) => "All runs that are asked for are withdrawn".to_owned(),
         (Some(key), false) => format!("The benchmark \"{key}\" has no runs"),
@@ -37,7 +37,7 @@ pub(crate) fn no_runs(
     } else {
         hint(benchmarks)
     };
-    ApiError::new(code, what).hint(hint)
+    ApiError::new(code, message).hint(hint)
 }
 
 /// What to say to who asked for another one.

@@ -101,11 +101,11 @@ impl Workbench {
     /// Why the mean reward that Harbor reports is another number than the score here, as far as a cause is found.
     fn other_mean(&self, record: &RunRecord, episodes: usize) -> Result<Option<String>, ApiError> {
         let figure = |name: &str| {
-            record.run.reported.figures.iter().find(|(of, _)| of == name).map(|(_, value)| *value)
+            record.run.reported.figures.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
         };
-        let here = record.entry.summary.as_ref().and_then(|s| s.score);
-        let (Some(harbor), Some(here)) = (figure("harbor.mean.reward"), here) else { return Ok(None) };
-        if (100.0 * harbor - here).abs() < 0.05 {
+        let score = record.entry.summary.as_ref().and_then(|s| s.score);
+        let (Some(harbor), Some(score)) = (figure("harbor.mean.reward"), score) else { return Ok(None) };
+        if (100.0 * harbor - score).abs() < 0.05 {
             return Ok(None);
         }
         let rewards = self.store.reward_totals(record.entry.id)?;
@@ -130,7 +130,7 @@ impl Workbench {
         }
         Ok((!causes.is_empty()).then(|| {
             format!(
-                "Harbor reports a mean reward of {harbor:.3}, the score here is {here:.1} of 100: {}.",
+                "Harbor reports a mean reward of {harbor:.3}, the score here is {score:.1} of 100: {}.",
                 causes.join("; ")
             )
         }))
@@ -149,19 +149,19 @@ fn network_note(run: &Run) -> Option<String> {
 
 /// Which episodes of a run another one has too, and where they count.
 fn shared_caveat(shared: &SharedEpisodes) -> String {
-    let (which, are) = match shared.episodes {
+    let (subject, clause) = match shared.episodes {
         1 => ("1 trial is".to_owned(), "it counts"),
         n => (format!("{n} trials are"), "they count"),
     };
     let place = match shared.counted_there {
         0 => "here".to_owned(),
-        there if there == shared.episodes => "there".to_owned(),
-        there => format!("{there} of them there"),
+        count if count == shared.episodes => "there".to_owned(),
+        count => format!("{count} of them there"),
     };
     let mark = withdrawn(shared.withdrawn.as_deref());
     let mark = mark.map(|mark| format!(", which is {mark}")).unwrap_or_default();
     format!(
-        "{which} also in {} (source {}){mark}. Where runs are taken together {are} once, {place}.",
+        "{subject} also in {} (source {}){mark}. Where runs are taken together {clause} once, {place}.",
         shared.run, shared.source
     )
 }

@@ -55,9 +55,9 @@ impl Workbench {
                 .hint("`stamina rpc get_decisions` lists the rows"));
         }
         if let Some((row, reason)) = policy.rows.iter().find(|(_, reason)| !may_end_so(**reason)) {
-            let what =
+            let message =
                 format!("The row “{row}” cannot give the reason {}: nothing failed by it", reason.as_str());
-            return Err(ApiError::new("policy.reason", what)
+            return Err(ApiError::new("policy.reason", message)
                 .hint("Choose why an attempt ended without a verdict, such as environment or agent_error"));
         }
         policy

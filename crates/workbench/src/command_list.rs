@@ -4,11 +4,11 @@
 //! To add a command: types in [`crate::api`], a line here, an `async fn` of the same name on
 //! [`crate::Workbench`]; `cargo test -p workbench` then writes its TypeScript.
 
-/// Calls `$then!` with every command: its doc line, its name, its request and its response.
+/// Calls `$callback!` with every command: its doc line, its name, its request and its response.
 #[macro_export]
 macro_rules! with_commands {
-    ($then:ident) => {
-        $then! {
+    ($callback:ident) => {
+        $callback! {
             "Version, sources, counts."
             app_state(Nothing) -> AppState;
             "Opens a folder or zip; reading goes on in the background."

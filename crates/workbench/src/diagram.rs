@@ -95,16 +95,16 @@ fn list_parts(schema: &Schema, entity: &Entity) -> Vec<(DiagramPart, String)> {
         let field = name(key);
         part(format!("sort {key}"), schema.json_name(&field), "can be sorted by".to_owned(), field)
     });
-    let (by, descending) = entity
+    let (sort_field, descending) = entity
         .default_sort
         .as_ref()
         .map_or_else(|| ("id".to_owned(), false), |sort| (name(&sort.field), sort.descending));
     let way = if descending { "descending" } else { "ascending" };
     let order = part(
         "default_sort".to_owned(),
-        schema.json_name(&by),
+        schema.json_name(&sort_field),
         format!("{way}, the order if none is asked for"),
-        format!("{by} {way}"),
+        format!("{sort_field} {way}"),
     );
     filters.chain(sorts).chain([order]).collect()
 }
@@ -116,17 +116,17 @@ fn lists(
     before: Option<&Schema>,
     old: Option<&Entity>,
 ) -> Vec<DiagramPart> {
-    let was = before.zip(old).map_or_else(Vec::new, |(before, old)| list_parts(before, old));
+    let old_parts = before.zip(old).map_or_else(Vec::new, |(before, old)| list_parts(before, old));
     let now = list_parts(schema, entity);
-    let removed_parts: Vec<DiagramPart> = was
+    let removed_parts: Vec<DiagramPart> = old_parts
         .iter()
         .filter(|(part, _)| now.iter().all(|(other, _)| other.key != part.key))
         .map(|(part, _)| DiagramPart { state: PartState::Removed, ..part.clone() })
         .collect();
     now.into_iter()
         .map(|(part, plain)| {
-            let old = was.iter().find(|(old, _)| old.key == part.key);
-            DiagramPart { state: state(before, old, |(_, was)| *was == plain), ..part }
+            let old = old_parts.iter().find(|(old, _)| old.key == part.key);
+            DiagramPart { state: state(before, old, |(_, old_plain)| *old_plain == plain), ..part }
         })
         .chain(removed_parts)
         .collect()
@@ -222,8 +222,12 @@ pub(crate) fn conventions(schema: &Schema, before: Option<&Schema>) -> Vec<Diagr
         .into_iter()
         .enumerate()
         .map(|(index, (key, name, text))| {
-            let was = old.as_ref().and_then(|old| old.get(index)).map(|(_, _, text)| text);
-            let state = if was.is_none_or(|was| *was == text) { PartState::Same } else { PartState::Changed };
+            let old_text = old.as_ref().and_then(|old| old.get(index)).map(|(_, _, text)| text);
+            let state = if old_text.is_none_or(|old_text| *old_text == text) {
+                PartState::Same
+            } else {
+                PartState::Changed
+            };
             DiagramPart { key: key.to_owned(), name: name.to_owned(), text, state }
         })
         .collect()

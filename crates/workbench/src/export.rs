@@ -133,7 +133,7 @@ impl Workbench {
         let made = self.make(request, watch)?;
         watch.goes_on()?;
         let written = match &request.to {
-            Some(to) => Some(self.write_export(to, &made)?),
+            Some(target) => Some(self.write_export(target, &made)?),
             None => None,
         };
         Ok(made.exported(request.format, written))
@@ -155,14 +155,14 @@ impl Workbench {
                 }
                 table_file(&spec, request.format, &file::table_name(table))
             }
-            ExportOf::Report { of, preset } => {
-                self.report_file(of, preset, request.format, request.to.as_deref())
+            ExportOf::Report { of: compare_request, preset } => {
+                self.report_file(compare_request, preset, request.format, request.to.as_deref())
             }
-            ExportOf::Bundle { of, preset } => {
+            ExportOf::Bundle { of: compare_request, preset } => {
                 if request.format != ExportFormat::Zip {
                     return Err(does_not_fit(request.format, "A bundle", "zip"));
                 }
-                self.bundle_file(of, preset, watch)
+                self.bundle_file(compare_request, preset, watch)
             }
         }
     }
@@ -352,7 +352,7 @@ fn figure_format(format: ExportFormat) -> Result<Format, ApiError> {
     })
 }
 
-fn does_not_fit(format: ExportFormat, what: &str, fits: &str) -> ApiError {
-    ApiError::new("export.format", format!("{what} cannot be written as {}", file::extension(format)))
+fn does_not_fit(format: ExportFormat, subject: &str, fits: &str) -> ApiError {
+    ApiError::new("export.format", format!("{subject} cannot be written as {}", file::extension(format)))
         .hint(format!("What it can be: {fits}"))
 }

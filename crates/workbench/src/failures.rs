@@ -48,8 +48,8 @@ pub(crate) const fn history_of(standing: Standing) -> TestHistory {
 /// is not in it is unknown.
 pub fn histories(episode: &Episode) -> HashMap<(u32, u32, usize), TestHistory> {
     let standings = history(episode).attempts.into_iter().flat_map(|attempt| {
-        let at = (attempt.turn, attempt.attempt);
-        attempt.tests.into_iter().map(move |test| ((at.0, at.1, test.test), history_of(test.standing)))
+        let place = (attempt.turn, attempt.attempt);
+        attempt.tests.into_iter().map(move |test| ((place.0, place.1, test.test), history_of(test.standing)))
     });
     standings.collect()
 }
@@ -130,20 +130,21 @@ impl Workbench {
         }
         let (repair, repairs) = repairs::by_group(&found, &grouping);
         let (mut tests, mut not_described, mut origins) = (0, 0, [0_u32; 4]);
-        for of in found.episodes() {
-            for made in of.made(request.scope) {
+        for placed_episode in found.episodes() {
+            for made in placed_episode.made(request.scope) {
                 total.made += 1;
-                groups.entry(grouping.place(of, made.turn, made.attempt)).or_default().made += 1;
+                groups.entry(grouping.place(placed_episode, made.turn, made.attempt)).or_default().made += 1;
             }
-            for case in of.cases(request.scope) {
-                total.add(case, of.simulated());
+            for case in placed_episode.cases(request.scope) {
+                total.add(case, placed_episode.simulated());
                 tests += case.tests.values().sum::<u32>();
                 not_described += case.not_described;
                 for (sum, own) in origins.iter_mut().zip(case.origins) {
                     *sum += own;
                 }
-                let group = groups.entry(grouping.place(of, case.turn, case.attempt)).or_default();
-                group.add(case, of.simulated());
+                let group =
+                    groups.entry(grouping.place(placed_episode, case.turn, case.attempt)).or_default();
+                group.add(case, placed_episode.simulated());
             }
         }
         // A turn or an attempt that nobody failed is no group of failures.
@@ -180,7 +181,10 @@ impl Workbench {
             not_comparable: settings::in_words(&settings::not_comparable(&by_job(&found.pools)), "member"),
             classes,
             attempts: total.attempts,
-            all_attempts: found.episodes().map(|of| of.episode.made.len() as u32).sum(),
+            all_attempts: found
+                .episodes()
+                .map(|placed_episode| placed_episode.episode.made.len() as u32)
+                .sum(),
             episodes: found.episodes().count() as u32,
             tests,
             not_described,
@@ -224,8 +228,9 @@ fn unchecked(classes: impl Iterator<Item = FailureClass>) -> Option<String> {
 /// What a reader must know of the numbers.
 fn cautions(found: &FoundFailures) -> Vec<String> {
     let mut unread: BTreeMap<&str, u32> = BTreeMap::new();
-    for of in found.episodes().filter(|of| of.episode.logs_unread > 0) {
-        *unread.entry(&of.pool.runs[of.run].record.entry.slug).or_default() += of.episode.logs_unread;
+    for placed_episode in found.episodes().filter(|placed_episode| placed_episode.episode.logs_unread > 0) {
+        *unread.entry(&placed_episode.pool.runs[placed_episode.run].record.entry.slug).or_default() +=
+            placed_episode.episode.logs_unread;
     }
     let sentence = |(run, n): (&str, u32)| {
         let attempts = if n == 1 { "1 failed attempt".to_owned() } else { format!("{n} failed attempts") };

@@ -56,13 +56,13 @@ impl Workbench {
             }
         }
         let (begin, mut all_known) = (Instant::now(), !self.live.is_app);
-        let me = self.live.workbench();
+        let weak_workbench = self.live.workbench();
         std::thread::Builder::new()
             .name("follow".to_owned())
             .spawn(move || {
                 loop {
                     std::thread::sleep(POLL);
-                    let Some(workbench) = me.upgrade() else { return };
+                    let Some(workbench) = weak_workbench.upgrade() else { return };
                     if !all_known
                         && (begin.elapsed() >= DRAWN_AT_LATEST
                             || workbench.live.first_page_is_older_than(DRAWN))
@@ -82,7 +82,7 @@ impl Workbench {
 
     /// Makes transcripts and logs searchable, an episode at a time, while no source is being read.
     fn index_in_background(&self) -> std::io::Result<()> {
-        let me = self.live.workbench();
+        let weak_workbench = self.live.workbench();
         std::thread::Builder::new()
             .name("index".to_owned())
             .spawn(move || {
@@ -90,7 +90,7 @@ impl Workbench {
                 let mut is_retried = false;
                 loop {
                     std::thread::sleep(pause);
-                    let Some(workbench) = me.upgrade() else { return };
+                    let Some(workbench) = weak_workbench.upgrade() else { return };
                     pause = POLL;
                     if workbench.live.is_reading() {
                         continue;
@@ -126,7 +126,7 @@ impl Workbench {
     /// Notes that this process ends in good order: what it was reading is no reason for it.
     pub fn leave(&self) {
         let left =
-            self.end_text_claims().and_then(|()| Ok(self.store.end_readings(Process::this().label())?));
+            self.end_text_claims().and_then(|()| Ok(self.store.end_readings(Process::current().label())?));
         if let Err(error) = left {
             tracing::warn!(%error, "sources that were being read will be set aside");
         }
@@ -179,7 +179,7 @@ impl Workbench {
             // A run that this process plays is read again with every attempt: whoever ends the app then is not to find its own
             // results set aside.
             let is_noted = !reading.was_read() || !self.is_played_within(source);
-            if is_noted && let Err(error) = self.store.begin_reading(source, Process::this().label()) {
+            if is_noted && let Err(error) = self.store.begin_reading(source, Process::current().label()) {
                 tracing::warn!(%error, source, "it is not noted that the source is being read");
             }
             let outcome = self.read_source(source, &stop, &|done, total| {
@@ -224,9 +224,9 @@ impl Workbench {
         }
         let source = reading.source;
         let Ok(Some(stored)) = self.store.source(source) else { return };
-        let me = self.live.workbench();
+        let weak_workbench = self.live.workbench();
         let watch = watch::watch(Path::new(&stored.path), Hint::Auto, move || {
-            if let Some(workbench) = me.upgrade() {
+            if let Some(workbench) = weak_workbench.upgrade() {
                 workbench.live.read(source);
             }
         });

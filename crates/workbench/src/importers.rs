@@ -83,8 +83,8 @@ fn end(child: &mut Child, mark: &str) {
 
 /// Does something in a thread of its own; the answer comes through the channel.
 fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
-    let (told, answer) = sync_channel(1);
-    std::thread::spawn(move || told.send(work()));
+    let (sender, answer) = sync_channel(1);
+    std::thread::spawn(move || sender.send(work()));
     answer
 }
 
@@ -121,7 +121,8 @@ fn argument(path: &Path) -> io::Result<PathBuf> {
 
 /// Runs an importer on a folder; what it writes goes into `out`.
 fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(), ApiError> {
-    let failed = |what: String| ApiError::new("importer.failed", what).at(program.display().to_string());
+    let failed =
+        |message: String| ApiError::new("importer.failed", message).at(program.display().to_string());
     let file = File::create(out).map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
     let mark = new_mark();
     let mut child = Command::new(program)
@@ -155,7 +156,8 @@ fn run(program: &Path, folder: &Path, out: &Path, longest: Duration) -> Result<(
         .unwrap_or_else(|_| Err(io::Error::other("a process that it left running holds its output open")));
     let words = complaining.recv_timeout(DRAINED).unwrap_or_default();
     let sentence = if words.is_empty() { String::new() } else { format!(". It said: {words}") };
-    let status = status.map_err(|what| failed(format!("The importer {what}, and was ended{sentence}")))?;
+    let status =
+        status.map_err(|problem| failed(format!("The importer {problem}, and was ended{sentence}")))?;
     copied.map_err(|error| failed(format!("Its table cannot be kept: {error}")))?;
     if written.load(Ordering::Relaxed) > MOST_BYTES {
         return Err(failed(format!("The importer writes more than {} GB", MOST_BYTES >> 30)));
@@ -226,8 +228,8 @@ impl Workbench {
         let (part, before) = (new_part(), new_part());
         let made = run(program, &source, &part, LONGEST).and_then(|()| {
             if part.metadata().map_err(failed)?.len() == 0 {
-                let what = "The importer ended with exit code 0 and wrote nothing";
-                return Err(ApiError::new("importer.failed", what).at(program.display().to_string()));
+                let message = "The importer ended with exit code 0 and wrote nothing";
+                return Err(ApiError::new("importer.failed", message).at(program.display().to_string()));
             }
             let is_json = File::open(&part).and_then(|file| {
                 let mut first = [0; 512];

@@ -69,11 +69,11 @@ impl Workbench {
         let rows =
             grid_rows(&found.run, self.store.all_episodes(found.run.entry.id)?, &policy, GridSort::Stamina);
         let slug = &found.episode.entry.slug;
-        let at = rows.iter().position(|r| r.episode == *slug).ok_or_else(|| {
+        let index = rows.iter().position(|r| r.episode == *slug).ok_or_else(|| {
             ApiError::new("episode.not_found", "The episode was read again just now").hint("Open it again")
         })?;
         let neighbor = |i: Option<usize>| i.and_then(|i| rows.get(i)).map(|r| r.episode.clone());
-        let neighbors = (neighbor(at.checked_sub(1)), neighbor(Some(at + 1)));
+        let neighbors = (neighbor(index.checked_sub(1)), neighbor(Some(index + 1)));
         let first_failing = match found.episode.entry.failed_turn {
             Some(number) => self
                 .turn_of(found, number)?
@@ -84,7 +84,7 @@ impl Workbench {
         };
         let tree = self.tree_of(&found.run).ok();
         Ok(EpisodeDetail {
-            position: (at as u32 + 1, rows.len() as u32),
+            position: (index as u32 + 1, rows.len() as u32),
             neighbors,
             turns: turn_rows(&found.episode),
             first_failing,
@@ -97,7 +97,7 @@ impl Workbench {
             extra: found.episode.extra.clone(),
             row: rows
                 .into_iter()
-                .nth(at)
+                .nth(index)
                 .ok_or_else(|| ApiError::new("episode.not_found", "No such episode"))?,
         })
     }
@@ -233,7 +233,7 @@ impl Workbench {
             }
         }
         let after = match snapshots.pop() {
-            Some((at, path)) if at == (attempt_ref.turn, attempt_ref.attempt) => path,
+            Some((place, path)) if place == (attempt_ref.turn, attempt_ref.attempt) => path,
             _ => {
                 return Err(ApiError::new(
                     "code.not_found",
@@ -242,19 +242,19 @@ impl Workbench {
             }
         };
         let chosen = match request.against {
-            Some(at) => Some(snapshots.iter().find(|(place, _)| *place == at).ok_or_else(|| {
+            Some(wanted) => Some(snapshots.iter().find(|(place, _)| *place == wanted).ok_or_else(|| {
                 ApiError::new(
                     "code.not_found",
-                    format!("There is no code of turn {}, attempt {}", at.0, at.1),
+                    format!("There is no code of turn {}, attempt {}", wanted.0, wanted.1),
                 )
             })?),
             None => snapshots.last(),
         };
         let pair = CodePair {
-            against: chosen.map(|(at, _)| *at),
+            against: chosen.map(|(place, _)| *place),
             before: chosen.map(|(_, path)| path.clone()),
             after,
-            choices: snapshots.iter().map(|(at, _)| *at).collect(),
+            choices: snapshots.iter().map(|(place, _)| *place).collect(),
         };
         Ok((found, pair))
     }
@@ -319,13 +319,13 @@ fn attempt_detail(
     histories: &HashMap<(u32, u32, usize), TestHistory>,
 ) -> AttemptDetail {
     let logs = logs(tree, &attempt.artifacts);
-    let has = |kind| attempt.artifacts.iter().any(|a| a.kind == kind);
-    let (has_transcript, has_code) = (has(ArtifactKind::Transcript), has(ArtifactKind::Code));
+    let has_kind = |kind| attempt.artifacts.iter().any(|a| a.kind == kind);
+    let (has_transcript, has_code) = (has_kind(ArtifactKind::Transcript), has_kind(ArtifactKind::Code));
     let failing_not_described = attempt.failing_not_described();
     let unknown = history_of(Standing::Unknown);
-    let history = |at: usize| histories.get(&(turn, attempt.number, at)).copied().unwrap_or(unknown);
+    let history = |index: usize| histories.get(&(turn, attempt.number, index)).copied().unwrap_or(unknown);
     let failing_at = attempt.tests.iter().enumerate().filter(|(_, test)| test.is_failing());
-    let histories = failing_at.map(|(at, _)| history(at)).collect();
+    let histories = failing_at.map(|(index, _)| history(index)).collect();
     let (failing, others): (Vec<TestResult>, Vec<TestResult>) =
         attempt.tests.into_iter().partition(TestResult::is_failing);
     AttemptDetail {

@@ -48,8 +48,8 @@ impl Handle {
         lock(&self.shared).job.answers = Some(counts);
     }
 
-    /// Notes a line that was said. Control characters and line breaks are escaped.
-    pub(crate) fn says(&self, line: &str) {
+    /// Adds a line to its log. Control characters and line breaks are escaped.
+    pub(crate) fn add_line(&self, line: &str) {
         let text = log_line(line, 1000);
         let mut entry = lock(&self.shared);
         if entry.job.log.len() >= LINES {
@@ -132,9 +132,9 @@ impl Jobs {
             let ended = entries.iter().filter(|entry| lock(entry).job.state != JobState::Running).count();
             let mut surplus = ended.saturating_sub(REMEMBERED);
             entries.retain(|entry| {
-                let goes = surplus > 0 && lock(entry).job.state != JobState::Running;
-                surplus -= usize::from(goes);
-                !goes
+                let is_dropped = surplus > 0 && lock(entry).job.state != JobState::Running;
+                surplus -= usize::from(is_dropped);
+                !is_dropped
             });
         }
         let handle = Handle { stop, shared: Arc::clone(&shared) };
@@ -256,7 +256,7 @@ mod tests {
     fn a_line_of_a_job_is_one_line() {
         let jobs = Jobs::default();
         let work = |job: &Handle| {
-            job.says("built\n\u{1b}[2Jtwo\n");
+            job.add_line("built\n\u{1b}[2Jtwo\n");
             Ok(generated())
         };
         let number = jobs.start(JobKind::Generation, "Lines".into(), None, None, work);

@@ -243,10 +243,10 @@ pub(crate) fn grid_rows(
 
 /// Of each of these runs that may be a copy of others, that it may: nothing decides it.
 fn copy_doubts(runs: &[RunId], groups: &[Vec<(RunId, String)>]) -> HashMap<RunId, String> {
-    let asked: HashSet<RunId> = runs.iter().copied().collect();
+    let wanted_runs: HashSet<RunId> = runs.iter().copied().collect();
     let mut marks = HashMap::new();
     for group in groups {
-        for (run, _) in group.iter().filter(|(run, _)| asked.contains(run)) {
+        for (run, _) in group.iter().filter(|(run, _)| wanted_runs.contains(run)) {
             let others = group.iter().filter(|(other, _)| other != run);
             let others: Vec<&str> = others.map(|(_, slug)| slug.as_str()).collect();
             marks.insert(*run, may_be_copy(&others));

@@ -50,7 +50,7 @@ pub(crate) struct Live {
     pub(crate) is_app: bool,
     /// When the data of the first page was given.
     first_page: OnceLock<Instant>,
-    me: Weak<Workbench>,
+    workbench: Weak<Workbench>,
     /// Held as long as the app runs, so that `stamina open` can tell.
     _running: Option<File>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Reading<'a> {
 }
 
 impl Live {
-    pub(crate) fn new(options: &Options, db: &Path, me: Weak<Workbench>) -> Self {
+    pub(crate) fn new(options: &Options, db: &Path, workbench: Weak<Workbench>) -> Self {
         let running = options.app.then(|| File::create(running_file(db)).ok()).flatten();
         Self {
             sources: Mutex::default(),
@@ -76,7 +76,7 @@ impl Live {
             stays: options.live,
             is_app: options.app,
             first_page: OnceLock::new(),
-            me,
+            workbench,
             _running: running.filter(|file| file.try_lock().is_ok()),
         }
     }
@@ -93,7 +93,7 @@ impl Live {
 
     /// The workbench, from a thread of its own.
     pub(crate) fn workbench(&self) -> Weak<Workbench> {
-        self.me.clone()
+        self.workbench.clone()
     }
 
     /// Status, progress and watch mode of a source.
@@ -182,9 +182,9 @@ impl Live {
             entry.stop = Arc::new(AtomicBool::new(false));
             entry.generation
         };
-        let me = self.me.clone();
+        let weak_workbench = self.workbench();
         let spawned = std::thread::Builder::new().name(format!("read {source}")).spawn(move || {
-            if let Some(workbench) = me.upgrade() {
+            if let Some(workbench) = weak_workbench.upgrade() {
                 workbench.read_in_background(&Reading::new(&workbench.live, source, generation));
             }
         });

@@ -74,13 +74,14 @@ impl Workbench {
             .filter(|run| !request.runs.is_empty() && run.benchmark.key != benchmark.0)
             .map(|run| run.slug.clone())
             .collect();
-        let mut asked: Vec<&str> = entries
+        let mut chosen_runs: Vec<&str> = entries
             .iter()
             .filter(|run| run.benchmark.key == benchmark.0)
             .map(|run| run.slug.as_str())
             .collect();
-        asked.sort_unstable();
-        let each: Vec<Member> = asked.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect();
+        chosen_runs.sort_unstable();
+        let each: Vec<Member> =
+            chosen_runs.iter().map(|run| Member::Run { run: (*run).to_owned() }).collect();
         let mut pools = members::resolve(&self.store, &each)?;
         let copied = copies::count_once_each(&self.store, &mut pools)?;
         copies::count_scores(&self.store, &mut pools)?;
@@ -117,7 +118,7 @@ impl Workbench {
         let not_comparable = settings::not_comparable(&by_job(&pools));
         let columns = made.models.len();
         let all_of_one_turn = members::all_of_one_turn(&pools);
-        let place = |(at, cell): (usize, &Option<analysis::matrix::Cell>)| {
+        let place = |(index, cell): (usize, &Option<analysis::matrix::Cell>)| {
             let cell = cell.as_ref()?;
             let entries = || cell.runs.iter().flat_map(|i| &pools[*i].runs).map(|run| &run.record.entry);
             let of_one_turn =
@@ -135,8 +136,8 @@ impl Workbench {
                 early_censored,
             };
             Some(MatrixCell {
-                harness: (at / columns) as u32,
-                model: (at % columns) as u32,
+                harness: (index / columns) as u32,
+                model: (index % columns) as u32,
                 doubts: number.doubts(&policy),
                 early_censored,
                 stamina,
@@ -226,12 +227,12 @@ fn check_size(names: &[(&str, &str)]) -> Result<(), ApiError> {
     if harnesses.len().saturating_mul(models.len()) <= MOST_CELLS {
         return Ok(());
     }
-    let what = format!(
+    let message = format!(
         "The runs have {} harnesses and {} models. A matrix has at most {MOST_CELLS} cells",
         harnesses.len(),
         models.len()
     );
-    Err(ApiError::new("matrix.too_large", what)
+    Err(ApiError::new("matrix.too_large", message)
         .hint("Name fewer runs, or close the source that names so many"))
 }
 
@@ -316,8 +317,8 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
             matrix.cells.len()
         ));
     }
-    let name = |lines: &[MatrixLine], at: u32| {
-        lines.get(at as usize).and_then(|l| l.name.clone()).unwrap_or_else(|| "unknown".to_owned())
+    let name = |lines: &[MatrixLine], index: u32| {
+        lines.get(index as usize).and_then(|l| l.name.clone()).unwrap_or_else(|| "unknown".to_owned())
     };
     for cell in matrix.cells.iter().flatten().filter(|cell| !cell.mixed.is_empty()) {
         cautions.push(format!(
@@ -330,9 +331,9 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
     cautions.extend(doubts(matrix).into_iter().map(|doubt| format!("{doubt}.")));
     let few = matrix.cells.iter().flatten().filter(|cell| cell.stamina.n < 10).count();
     if few > 0 {
-        let (cells, have) = if few == 1 { ("cell", "has") } else { ("cells", "have") };
+        let (cells, verb) = if few == 1 { ("cell", "has") } else { ("cells", "have") };
         let episodes = if matrix.of_one_turn { "trials" } else { "episodes" };
-        cautions.push(format!("{few} {cells} {have} fewer than 10 {episodes}."));
+        cautions.push(format!("{few} {cells} {verb} fewer than 10 {episodes}."));
     }
     if matrix.spread.iter().flatten().next().is_some() {
         cautions.push(
@@ -350,8 +351,8 @@ fn cautions(matrix: &Matrix, only_simulated: bool) -> Vec<String> {
 /// What makes the numbers of cells less sure than they look; cells of which the same is to be said share a sentence. Such
 /// cells have a star.
 pub(crate) fn doubts(matrix: &Matrix) -> Vec<String> {
-    let name = |lines: &[MatrixLine], at: u32| {
-        lines.get(at as usize).and_then(|line| line.name.clone()).unwrap_or_else(|| "unknown".to_owned())
+    let name = |lines: &[MatrixLine], index: u32| {
+        lines.get(index as usize).and_then(|line| line.name.clone()).unwrap_or_else(|| "unknown".to_owned())
     };
     let cell_name = |cell: &MatrixCell| {
         format!("{} × {}", name(&matrix.harnesses, cell.harness), name(&matrix.models, cell.model))
@@ -375,10 +376,10 @@ mod tests {
     use super::*;
 
     /// Runs of one harness and model over these scenarios, with these attempt limits.
-    fn pools(of: &[(&str, u32, Option<u32>)]) -> Vec<Pool> {
+    fn pools(scenarios: &[(&str, u32, Option<u32>)]) -> Vec<Pool> {
         let store = Store::in_memory().unwrap();
         let source = store.put_source("/results", "results", false).unwrap();
-        let runs: Vec<Run> = of
+        let runs: Vec<Run> = scenarios
             .iter()
             .enumerate()
             .map(|(i, (_, _, limit))| {
@@ -390,7 +391,7 @@ mod tests {
             })
             .collect();
         store.put_runs(source, "", "harbor", &runs).unwrap();
-        for (run, (scenario, planned, _)) in runs.iter().zip(of) {
+        for (run, (scenario, planned, _)) in runs.iter().zip(scenarios) {
             let mut episode = Episode::new("e", *scenario);
             episode.planned_turns = Some(*planned);
             let mut turn = Turn::new(1);
@@ -408,7 +409,7 @@ mod tests {
             store.put_part(source, &read).unwrap();
         }
         let members: Vec<Member> =
-            (0..of.len()).map(|i| Member::Run { run: format!("results.run{i}") }).collect();
+            (0..scenarios.len()).map(|i| Member::Run { run: format!("results.run{i}") }).collect();
         members::resolve(&store, &members).unwrap()
     }
 

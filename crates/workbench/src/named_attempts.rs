@@ -4,9 +4,9 @@
 pub(crate) const NAMED: u32 = 3;
 
 /// The name of an attempt, and what a note says of it: `parser, turn 3, attempt 2 (a reward file)`.
-pub(crate) fn named_attempt(episode: &str, turn: u32, attempt: u32, what: &str) -> String {
+pub(crate) fn named_attempt(episode: &str, turn: u32, attempt: u32, detail: &str) -> String {
     let attempt = if attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
-    format!("{episode}, turn {turn}{attempt} ({what})")
+    format!("{episode}, turn {turn}{attempt} ({detail})")
 }
 
 /// The first of `all` attempts by name: `…; …; and 4 more`.

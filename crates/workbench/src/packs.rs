@@ -22,7 +22,7 @@ use crate::jobs::Outcome;
 /// The format of `ingest` that recognizes packs.
 const FORMAT: &str = "pack";
 /// Most failures and most survivors in a report.
-const TOLD: usize = 100;
+const MOST_LISTED: usize = 100;
 /// Mutants of each operator at each turn, at most: more find little and take long.
 const MOST_MUTANTS: u32 = 20;
 /// Files of a turn: schema, request, changes, specification, suite twice, reference.
@@ -127,11 +127,13 @@ impl Workbench {
         let mut options = validate::Options::all(&pack.manifest().config);
         options.mutants = request.mutants;
         if !request.scenarios.is_empty() {
-            let there = pack.scenarios().len();
-            if let Some(missing) = request.scenarios.iter().find(|&&scenario| scenario as usize >= there) {
+            let scenario_count = pack.scenarios().len();
+            if let Some(missing) =
+                request.scenarios.iter().find(|&&scenario| scenario as usize >= scenario_count)
+            {
                 return Err(ApiError::new(
                     "pack.no_such",
-                    format!("There is no scenario {missing}: the pack has {there}, counted from 0"),
+                    format!("There is no scenario {missing}: the pack has {scenario_count}, counted from 0"),
                 ));
             }
             options.scenarios.clone_from(&request.scenarios);
@@ -170,7 +172,7 @@ impl Workbench {
                 .at(path)
                 .hint("Wait for it or stop it"));
         }
-        let me = self.live.workbench();
+        let weak_workbench = self.live.workbench();
         let title = format!("Generate {}", files::file_name(&path));
         let job = self.jobs.start(JobKind::Generation, title, None, Some(path.clone()), move |job| {
             let begun = Instant::now();
@@ -186,7 +188,7 @@ impl Workbench {
             )
             .map_err(|error| ApiError::from(error).at(path.clone()))?;
             let seconds = begun.elapsed().as_secs_f64();
-            if let Some(workbench) = me.upgrade()
+            if let Some(workbench) = weak_workbench.upgrade()
                 && let Err(error) = workbench.open_source(OpenSource { path: path.clone() })
             {
                 tracing::warn!(%error, "the new pack was not opened");
@@ -215,12 +217,12 @@ impl Workbench {
                 problems,
             });
         }
-        let what = generation(&settings);
-        let (scenarios, turns) = (u64::from(what.n_scenarios), u64::from(what.n_turns));
-        let bytes = scenarios * estimated_bytes(what.n_turns, what.num_changes_per_turn);
+        let config = generation(&settings);
+        let (scenarios, turns) = (u64::from(config.n_scenarios), u64::from(config.n_turns));
+        let bytes = scenarios * estimated_bytes(config.n_turns, config.num_changes_per_turn);
         let threads = std::thread::available_parallelism()
             .map_or(1, std::num::NonZero::get)
-            .min(what.n_scenarios as usize);
+            .min(config.n_scenarios as usize);
         Ok(GenerationEstimate {
             // The manifest is one more; the first turn of a scenario has no changes.
             files: scenarios * (turns * FILES_OF_A_TURN - 1) + 1,
@@ -327,11 +329,11 @@ fn pace() -> Option<f64> {
     }
     let tried = (0..3).filter_map(|_| {
         let begun = Instant::now();
-        let what = Generation { n_scenarios: 1, n_turns: 12, base_seed: 0, ..Generation::default() };
+        let config = Generation { n_scenarios: 1, n_turns: 12, base_seed: 0, ..Generation::default() };
         let folder = std::env::temp_dir().join(format!("stamina-pace-{}", std::process::id()));
         let go_on = AtomicBool::new(false);
-        let to = Target::Folder(folder.clone());
-        let made = generate(&what, &Programmatic, &to, &Options::default(), &|_| {}, &go_on);
+        let target = Target::Folder(folder.clone());
+        let made = generate(&config, &Programmatic, &target, &Options::default(), &|_| {}, &go_on);
         let seconds = begun.elapsed().as_secs_f64();
         // It is small, and lies where the system clears away.
         drop(std::fs::remove_dir_all(&folder));
@@ -351,14 +353,14 @@ fn validation(report: validate::Report) -> Validation {
         failures: report
             .failures
             .into_iter()
-            .take(TOLD)
+            .take(MOST_LISTED)
             .map(|f| (format!("{}, {}", place(f.scenario, f.turn), f.case), f.message))
             .collect(),
         unstated_demands: report.unstated_demands,
         unstated: report
             .unstated
             .into_iter()
-            .take(TOLD)
+            .take(MOST_LISTED)
             .map(|u| (format!("{}, {}", place(u.scenario, u.turn), u.at), u.what))
             .collect(),
         vacuous_turns: report.vacuous.iter().map(|v| place(v.scenario, v.turn)).collect(),
@@ -367,12 +369,12 @@ fn validation(report: validate::Report) -> Validation {
         operators: report
             .operators
             .into_iter()
-            .map(|(name, of)| (name, number(of.mutants), number(of.killed)))
+            .map(|(name, counts)| (name, number(counts.mutants), number(counts.killed)))
             .collect(),
         survivors: report
             .survivors
             .into_iter()
-            .take(TOLD)
+            .take(MOST_LISTED)
             .map(|s| {
                 (
                     format!("{}, {}", place(s.scenario, s.turn), s.site),
@@ -381,6 +383,11 @@ fn validation(report: validate::Report) -> Validation {
             })
             .collect(),
         damages: number(report.mismatches.len() as u64),
-        damaged: report.mismatches.into_iter().take(TOLD).map(|m| format!("{}: {}", m.at, m.what)).collect(),
+        damaged: report
+            .mismatches
+            .into_iter()
+            .take(MOST_LISTED)
+            .map(|m| format!("{}: {}", m.at, m.what))
+            .collect(),
     }
 }

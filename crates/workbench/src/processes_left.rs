@@ -35,8 +35,8 @@ pub(crate) fn doubts_about_processes(store: &Store, record: &RunRecord) -> Resul
 }
 
 fn doubts(left: &ProcessesLeft) -> Vec<String> {
-    let doubt = |number: u32, what: &str| {
-        (number > 0).then(|| format!("{} {what}", counted(number.into(), "attempt")))
+    let doubt = |number: u32, finding: &str| {
+        (number > 0).then(|| format!("{} {finding}", counted(number.into(), "attempt")))
     };
     let other = doubt(left.other, "came to other results without processes that the agent left");
     let unconfirmed = doubt(left.unconfirmed, "may have the verdict of processes that the agent left");

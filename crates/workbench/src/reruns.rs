@@ -35,17 +35,17 @@ impl Workbench {
             let unreadable = matches!(episode.end_reason, EndReason::VerifierError | EndReason::NoVerdict);
             let censored =
                 ending(episode, &policy) == Ending::Censored && episode.end_reason != EndReason::PassedAll;
-            let why = match (censored && (all || request.censored), unreadable && (all || request.unreadable))
-            {
-                (true, _) => RerunReason::Censored,
-                (_, true) => RerunReason::Unreadable,
-                _ => continue,
-            };
+            let reason =
+                match (censored && (all || request.censored), unreadable && (all || request.unreadable)) {
+                    (true, _) => RerunReason::Censored,
+                    (_, true) => RerunReason::Unreadable,
+                    _ => continue,
+                };
             trials.push(RerunTrial {
                 task: runner.task(own, &record.run.settings),
                 trial: Some(last_part(&own.key).to_owned()),
                 episode: Some(own.slug.clone()),
-                why,
+                why: reason,
                 end_reason: Some(episode.end_reason),
             });
         }
@@ -58,12 +58,12 @@ impl Workbench {
             // Which ones are there and not kept, nothing says.
             let not_kept = record.entry.episodes_not_kept;
             let names = planned.as_deref().filter(|_| not_kept == 0);
-            let there: Vec<(&str, &str)> =
+            let present_names: Vec<(&str, &str)> =
                 present.iter().map(|episode| (episode.scenario.as_str(), episode.key.as_str())).collect();
-            let missing = missing::missing(names.unwrap_or_default(), &there);
+            let missing = missing::missing(names.unwrap_or_default(), &present_names);
             let named: u32 = missing.iter().map(|(_, count)| count).sum();
-            let there = (present.len() as u32).saturating_add(not_kept);
-            let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(there);
+            let present_count = (present.len() as u32).saturating_add(not_kept);
+            let fewer = record.run.planned_episodes.unwrap_or(0).saturating_sub(present_count);
             unnamed = if names.is_some() { 0 } else { fewer.saturating_sub(named) };
             for (task, count) in missing {
                 let task = runner.task_of(&task, &record.run.settings);
@@ -104,8 +104,8 @@ impl Workbench {
             .collect();
         let mut counted = HashMap::new();
         for other in &runs[1..] {
-            let there = self.store.all_episodes(*other)?.into_iter();
-            counted.extend(there.filter_map(|episode| Some((*own.get(&episode.id)?, episode))));
+            let episodes = self.store.all_episodes(*other)?.into_iter();
+            counted.extend(episodes.filter_map(|episode| Some((*own.get(&episode.id)?, episode))));
         }
         Ok(counted)
     }
@@ -376,8 +376,8 @@ fn text(list: &RerunList, episodes: usize) -> String {
     if !rows.is_empty() {
         text.push('\n');
     }
-    for [task, name, why] in &rows {
-        text.push_str(&format!("{task:<0$}  {name:<1$}  {why}\n", widths.0, widths.1));
+    for [task, name, reason] in &rows {
+        text.push_str(&format!("{task:<0$}  {name:<1$}  {reason}\n", widths.0, widths.1));
     }
     let runner = list.runner.as_deref().unwrap_or_default();
     for command in &list.commands {

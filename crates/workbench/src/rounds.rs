@@ -81,8 +81,8 @@ pub(crate) fn scores_of_parts(
         .filter(|totals| !by_task.contains_key(totals.scenario.as_str()))
         .collect();
     let round_by_round = record.run.settings.get(RESTORE_BEFORE_TRY) == Some(&Value::Bool(true));
-    if let Some(why) = refusal(episodes, &totals, round_by_round) {
-        let missing = vec![format!("MT@k and Comp are refused: {why}."), NO_SR.to_owned()];
+    if let Some(reason) = refusal(episodes, &totals, round_by_round) {
+        let missing = vec![format!("MT@k and Comp are refused: {reason}."), NO_SR.to_owned()];
         return Ok(Some(RoundScores { missing, round_by_round, ..RoundScores::default() }));
     }
     if round_by_round {
@@ -161,8 +161,8 @@ fn tries(
 /// MT@k and Comp round by round: means within a task, then over tasks. `allowed` = tries that a round might have. What trials
 /// that were cut off leave open is unknown, and how many there are is said.
 fn of_tries(tasks: &[Vec<TaskTries>], allowed: Option<u64>) -> RoundScores {
-    let mean = |of: &dyn Fn(&[TaskTries]) -> Option<f64>| {
-        let known: Option<Vec<f64>> = tasks.iter().map(|trials| of(trials)).collect();
+    let mean = |value_of: &dyn Fn(&[TaskTries]) -> Option<f64>| {
+        let known: Option<Vec<f64>> = tasks.iter().map(|trials| value_of(trials)).collect();
         known.filter(|known| !known.is_empty()).map(|known| known.iter().sum::<f64>() / known.len() as f64)
     };
     let made = tasks.iter().flatten().flat_map(|trial| &trial.tries).map(Vec::len).max().unwrap_or(0);
@@ -190,11 +190,11 @@ fn cut_off(open: usize, trials: usize, known: (usize, usize), no_comp: bool) -> 
         _ => None,
     };
     let comp = no_comp.then(|| "Comp".to_owned());
-    let are = if mt.is_some() && no_comp { "are" } else { "is" };
-    let what = mt.into_iter().chain(comp).collect::<Vec<_>>().join(" and ");
-    let were =
+    let verb = if mt.is_some() && no_comp { "are" } else { "is" };
+    let metrics = mt.into_iter().chain(comp).collect::<Vec<_>>().join(" and ");
+    let ending =
         if open == 1 { "was cut off from outside, or is" } else { "were cut off from outside, or are" };
-    format!("{what} {are} unknown: {open} of {} {were} not over.", counted(trials as u64, "trial"))
+    format!("{metrics} {verb} unknown: {open} of {} {ending} not over.", counted(trials as u64, "trial"))
 }
 
 /// Why the attempts of a run are not what MT@k is made of, without a full stop; `None` = they are.
@@ -285,14 +285,15 @@ pub(crate) fn of_runs<'a>(runs: impl IntoIterator<Item = &'a RunEntry>) -> Optio
     if each.is_empty() {
         return None;
     }
-    let mean = |of: &dyn Fn(&Summary, &RoundScores) -> Option<f64>| {
-        let known: Option<Vec<f64>> = each.iter().map(|(summary, rounds)| of(summary, rounds)).collect();
+    let mean = |value_of: &dyn Fn(&Summary, &RoundScores) -> Option<f64>| {
+        let known: Option<Vec<f64>> =
+            each.iter().map(|(summary, rounds)| value_of(summary, rounds)).collect();
         known.map(|known| known.iter().sum::<f64>() / known.len() as f64)
     };
     let alone = each.iter().any(|(_, rounds)| rounds.alone);
     // Scores of chains: steps that were played by themselves are none.
-    let of_chains = |of: &dyn Fn(&Summary) -> Option<f64>| {
-        if alone { None } else { mean(&|summary, _| of(summary)) }
+    let of_chains = |value_of: &dyn Fn(&Summary) -> Option<f64>| {
+        if alone { None } else { mean(&|summary, _| value_of(summary)) }
     };
     let round_by_round = each.iter().all(|(_, rounds)| rounds.round_by_round);
     let is_mixed = !round_by_round && each.iter().any(|(_, rounds)| rounds.round_by_round);

@@ -44,7 +44,7 @@ pub use self::prices::{priced, priced_changes};
 pub use self::runtime::runtime;
 pub use self::shutdown::InFlight;
 pub use self::smoke_test::remove_old_smoke_tests;
-pub use self::status::{look, send_control_request};
+pub use self::status::{read_run_detail, send_control_request};
 pub(crate) use self::threads::Runs;
 
 /// The form as settings that the app can play; what is wrong with them is one error.
@@ -65,7 +65,7 @@ pub(crate) struct RunHarness {
 
 /// The harness of a run: a built-in one, or one that its file describes. Errors are sentences.
 pub(crate) fn harness_of(settings: &RunSettings) -> Result<RunHarness, String> {
-    let asked = |harness: &dyn harness::Harness| RunHarness {
+    let run_harness = |harness: &dyn harness::Harness| RunHarness {
         image: harness.image().to_owned(),
         api: harness.api(),
         probe: harness.probe(),
@@ -73,8 +73,10 @@ pub(crate) fn harness_of(settings: &RunSettings) -> Result<RunHarness, String> {
         needs: harness.needs(),
     };
     match &settings.harness_file {
-        Some(file) => harness::load(&files::beneath::resolved(file)).map(|own| asked(&own)),
-        None => harness::find(&settings.agent).map(asked),
+        Some(file) => {
+            harness::load(&files::beneath::resolved(file)).map(|file_harness| run_harness(&file_harness))
+        }
+        None => harness::find(&settings.agent).map(run_harness),
     }
     .map_err(|error| error.to_string())
 }

@@ -39,15 +39,15 @@ impl Chosen {
     }
 
     /// The one that the settings ask for, for a pack that goes to `out`; `given` are the keys that say where a model is. A
-    /// model is not waited for any longer once `stop` is set. What there is to say goes to `says`, a line at a time, and what
-    /// becomes of the model's answers to `tally`.
+    /// model is not waited for any longer once `stop` is set. What there is to report goes to `report_line`, a line at a
+    /// time, and what becomes of the model's answers to `tally`.
     pub fn by_settings<'a>(
         generation: &Generation,
         given: impl IntoIterator<Item = (&'a str, &'a Value)>,
         out: &Path,
         stop: &Arc<AtomicBool>,
         tally: &Tally,
-        says: &dyn Fn(&str),
+        report_line: &dyn Fn(&str),
     ) -> Result<Self, ApiError> {
         let Generation { use_llm_sampler, llm_sampler_model_id, .. } = generation;
         if !use_llm_sampler {
@@ -64,7 +64,11 @@ impl Chosen {
         let journal_head = json!({ "generator": env!("CARGO_PKG_VERSION"), "generation": generation });
         let journal = Arc::new(Journal::open(&beside(out), journal_head).map_err(unready)?);
         if journal.known() > 0 {
-            says(&format!("continues with the {} answers in {}", journal.known(), journal.path().display()));
+            report_line(&format!(
+                "continues with the {} answers in {}",
+                journal.known(),
+                journal.path().display()
+            ));
         }
         let sampler =
             LlmSampler::new(&settings).map_err(unready)?.stopped_by(stop).keeping(&journal).counted_by(tally);
@@ -88,13 +92,15 @@ impl Chosen {
     }
 
     /// What is to be done with the answers now that the pack is written, or is not.
-    pub fn ended(&self, written: bool, says: &dyn Fn(&str)) {
+    pub fn ended(&self, written: bool, report_line: &dyn Fn(&str)) {
         let Some(journal) = self.journal.as_ref().filter(|journal| journal.is_begun()) else { return };
         let path = journal.path().display();
         if !written {
-            says(&format!("the answers so far are kept in {path}: sampling the same again continues them"));
+            report_line(&format!(
+                "the answers so far are kept in {path}: sampling the same again continues them"
+            ));
         } else if let Err(error) = journal.remove() {
-            says(&format!("{path} is not needed any more, and could not be removed: {error}"));
+            report_line(&format!("{path} is not needed any more, and could not be removed: {error}"));
         }
     }
 }
@@ -136,15 +142,15 @@ pub fn sample<'a>(
     progress: &(dyn Fn(Progress) + Sync),
     stop: &Arc<AtomicBool>,
     tally: &Tally,
-    says: &dyn Fn(&str),
+    report_line: &dyn Fn(&str),
 ) -> Result<(), ApiError> {
     if Pack::open_path(out).is_ok_and(|pack| pack.manifest().config == *generation) {
         return Ok(());
     }
-    let chosen = Chosen::by_settings(generation, given, out, stop, tally, says)?;
+    let chosen = Chosen::by_settings(generation, given, out, stop, tally, report_line)?;
     let options = pack::Options { threads: chosen.threads, ..pack::Options::default() };
     let made = pack::generate(generation, &*chosen.sampler, &Target::at(out), &options, progress, stop);
-    chosen.ended(made.is_ok(), says);
+    chosen.ended(made.is_ok(), report_line);
     made.map(drop).map_err(|error| {
         let mut error = ApiError::from(error).at(out.display().to_string());
         if error.code == "pack.occupied" {
@@ -168,7 +174,7 @@ impl Workbench {
         }
         let out = pack_beside(&settings.output_dir);
         let path = out.display().to_string();
-        let me = self.live.workbench();
+        let weak_workbench = self.live.workbench();
         // Held from the look to the start: two that ask at once get one job.
         let mut samplings = model::lock(&self.samplings);
         let known = samplings.get(&out).filter(|(job, _)| self.jobs.runs(*job));
@@ -200,10 +206,10 @@ impl Workbench {
                     filled: number(counts.filled),
                 });
             });
-            let says = |line: &str| job.says(line);
-            sample(&settings.generation, given, &out, &progress, job.stop_flag(), &tally, &says)?;
+            let report_line = |line: &str| job.add_line(line);
+            sample(&settings.generation, given, &out, &progress, job.stop_flag(), &tally, &report_line)?;
             let pack = Pack::open_path(&out).map_err(|error| ApiError::from(error).at(path.clone()))?;
-            if let Some(workbench) = me.upgrade()
+            if let Some(workbench) = weak_workbench.upgrade()
                 && let Err(error) = workbench.open_source(OpenSource { path: path.clone() })
             {
                 tracing::warn!(%error, "the new pack was not opened");

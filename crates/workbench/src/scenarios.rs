@@ -40,10 +40,10 @@ impl Workbench {
             .unwrap_or_default();
         let entry = pack.scenarios().get(turn_ref.scenario as usize);
         // The changes are under the hash of the pack; of a first schema only the manifest says it.
-        let parts = |from: Origin| {
+        let parts = |wanted: Origin| {
             pack.manifest().config.use_llm_sampler.then(|| match turn_ref.turn {
-                1 => u32::from(entry.is_some_and(|entry| entry.origin == from)),
-                _ => changes.iter().filter(|change| change.origin == from).count() as u32,
+                1 => u32::from(entry.is_some_and(|entry| entry.origin == wanted)),
+                _ => changes.iter().filter(|change| change.origin == wanted).count() as u32,
             })
         };
         let (sampled, fallback) = (parts(Origin::Model), parts(Origin::Replaced));
@@ -107,13 +107,14 @@ impl Workbench {
             let (id, title) = (case.id.to_lowercase(), case.title.to_lowercase());
             words.iter().all(|word| id.contains(word) || title.contains(word))
         };
-        let by = |wanted: &[String], word: &str| wanted.is_empty() || wanted.iter().any(|one| one == word);
+        let is_wanted =
+            |wanted: &[String], word: &str| wanted.is_empty() || wanted.iter().any(|one| one == word);
         let mut marks: BTreeMap<&str, u32> = BTreeMap::new();
         let mut aspects: BTreeMap<Aspect, u32> = BTreeMap::new();
         let (mut total, mut cases) = (0, Vec::new());
         for case in suite.cases.iter().filter(|case| by_text(case)) {
-            let aspect = by(&request.aspects, &word(&case.aspect));
-            let mark = by(&request.marks, mark(case.mark));
+            let aspect = is_wanted(&request.aspects, &word(&case.aspect));
+            let mark = is_wanted(&request.marks, mark(case.mark));
             if aspect {
                 *marks.entry(self::mark(case.mark)).or_default() += 1;
             }
@@ -153,7 +154,7 @@ impl Workbench {
             case: case_info(case),
             steps: case.steps.iter().take(MOST_STEPS).map(|step| case_step(&suite, step)).collect(),
             says: case
-                .says
+                .clauses
                 .iter()
                 .take(MOST_SAYS)
                 .filter_map(|id| {
@@ -170,8 +171,8 @@ impl Workbench {
 /// The words of a clause, where the specification of the pack has them: one of an earlier version, or one that was edited, has words
 /// of its own, and those that agents read decide.
 fn as_written(specification: &str, clause: &str) -> Option<String> {
-    let ends_there = |(at, _): (usize, &str)| {
-        let rest = &specification[at + clause.len()..];
+    let ends_there = |(offset, _): (usize, &str)| {
+        let rest = &specification[offset + clause.len()..];
         rest.is_empty() || rest.starts_with(['\n', '\r'])
     };
     (!clause.is_empty() && specification.match_indices(clause).any(ends_there)).then(|| clause.to_owned())
@@ -262,25 +263,25 @@ fn case_step(suite: &Suite, step: &Step) -> CaseStep {
 }
 
 fn assertion(assertion: &Assertion) -> String {
-    let at = |at: &str| if at.is_empty() { "the body".to_owned() } else { at.to_owned() };
+    let named = |place: &str| if place.is_empty() { "the body".to_owned() } else { place.to_owned() };
     let list = |values: &[Value]| values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ");
     match assertion {
-        Assertion::Equal { at: place, value } => format!("{} is {value}", at(place)),
+        Assertion::Equal { at: place, value } => format!("{} is {value}", named(place)),
         Assertion::Has { at: place, value } => {
             let parts: Vec<String> = value.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-            format!("{} has {}", at(place), parts.join(", "))
+            format!("{} has {}", named(place), parts.join(", "))
         }
-        Assertion::Absent { at: place } => format!("{} is not there", at(place)),
-        Assertion::Text { at: place } => format!("{} is a text that is not empty", at(place)),
-        Assertion::Id { at: place } => format!("{} is an id", at(place)),
+        Assertion::Absent { at: place } => format!("{} is not there", named(place)),
+        Assertion::Text { at: place } => format!("{} is a text that is not empty", named(place)),
+        Assertion::Id { at: place } => format!("{} is an id", named(place)),
         Assertion::Column { at: place, key, values } => {
-            format!("{} has, in this order, {key} = {}", at(place), list(values))
+            format!("{} has, in this order, {key} = {}", named(place), list(values))
         }
         Assertion::Rows { at: place, rows } => {
             let rows: Vec<Value> = rows.iter().cloned().map(Value::Object).collect();
             format!(
                 "{} has exactly, in any order, {}",
-                at(place),
+                named(place),
                 if rows.is_empty() { "nothing".to_owned() } else { list(&rows) }
             )
         }

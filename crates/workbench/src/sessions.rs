@@ -82,7 +82,7 @@ impl Workbench {
         let rows = rows(entries);
         let counted: Vec<&SessionRow> = rows.iter().filter(|row| row.counts).collect();
         let all = group("all".to_owned(), &rows.iter().collect::<Vec<_>>());
-        let by = |of: &dyn Fn(&SessionFigures) -> Option<&String>| groups(&rows, of);
+        let grouped = |key_of: &dyn Fn(&SessionFigures) -> Option<&String>| groups(&rows, key_of);
         let published = published::numbers(&record.entry.benchmark.key)
             .into_iter()
             .filter(|number| ["lcba_comprehension", "lcba_efficiency"].contains(&number.metric.as_str()))
@@ -90,9 +90,9 @@ impl Workbench {
         Ok(Sessions {
             run: record.entry.slug.clone(),
             metrics: LOCOBENCH_METRICS.map(str::to_owned).to_vec(),
-            categories: by(&|figures| figures.category.as_ref()),
-            difficulties: by(&|figures| figures.difficulty.as_ref()),
-            languages: by(&|figures| figures.language.as_ref()),
+            categories: grouped(&|figures| figures.category.as_ref()),
+            difficulties: grouped(&|figures| figures.difficulty.as_ref()),
+            languages: grouped(&|figures| figures.language.as_ref()),
             nothing: (nothing().comprehension, nothing().efficiency),
             nothing_says: nothing_says(),
             running: running(&counted),
@@ -126,18 +126,18 @@ fn rows(mut entries: Vec<SessionEntry>) -> Vec<SessionRow> {
     entries.sort_by(|a, b| (&a.scenario, a.repeat).cmp(&(&b.scenario, b.repeat)));
     // Of a scenario the last session that is not withdrawn.
     let mut last: HashMap<&str, usize> = HashMap::new();
-    for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.invalid.is_none()) {
-        last.insert(&entry.scenario, at);
+    for (index, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.invalid.is_none()) {
+        last.insert(&entry.scenario, index);
     }
     let last: HashSet<usize> = last.into_values().collect();
-    let row = |(at, entry): (usize, SessionEntry)| {
+    let row = |(index, entry): (usize, SessionEntry)| {
         let figures = entry.figures;
         let differs = differing(&figures.imported, figures.compat.as_ref());
         SessionRow {
             episode: entry.slug,
             scenario: entry.scenario,
             repeat: entry.repeat,
-            counts: last.contains(&at),
+            counts: last.contains(&index),
             invalid: entry.invalid,
             never_started: figures.never_started(),
             compat: figures
@@ -161,7 +161,7 @@ fn differing(imported: &ImportedFigures, compat: Option<&[f64; 9]>) -> Vec<Strin
     let mut names: Vec<String> = LOCOBENCH_METRICS
         .iter()
         .enumerate()
-        .filter(|(at, _)| is_other(imported.metrics[*at], compat.map(|nine| nine[*at])))
+        .filter(|(index, _)| is_other(imported.metrics[*index], compat.map(|nine| nine[*index])))
         .map(|(_, name)| (*name).to_owned())
         .collect();
     let mean = |values: &[Option<f64>]| -> Option<f64> {
@@ -173,24 +173,24 @@ fn differing(imported: &ImportedFigures, compat: Option<&[f64; 9]>) -> Vec<Strin
     let own = comprehension
         .zip(efficiency)
         .map(|(comprehension, efficiency)| LcbaPair { comprehension, efficiency }.overall());
-    let here = compat.map(LcbaPair::of_metrics);
+    let computed = compat.map(LcbaPair::of_metrics);
     let derived = [
-        ("comprehension", imported.comprehension, comprehension, here.map(|pair| pair.comprehension)),
-        ("efficiency", imported.efficiency, efficiency, here.map(|pair| pair.efficiency)),
-        ("overall", imported.overall, own, here.map(LcbaPair::overall)),
+        ("comprehension", imported.comprehension, comprehension, computed.map(|pair| pair.comprehension)),
+        ("efficiency", imported.efficiency, efficiency, computed.map(|pair| pair.efficiency)),
+        ("overall", imported.overall, own, computed.map(LcbaPair::overall)),
     ];
-    for (name, value, own, here) in derived {
-        if is_other(value, own) || is_other(value, here) {
+    for (name, value, of_imported, of_computed) in derived {
+        if is_other(value, of_imported) || is_other(value, of_computed) {
             names.push(name.to_owned());
         }
     }
     names
 }
 
-fn groups(rows: &[SessionRow], of: &dyn Fn(&SessionFigures) -> Option<&String>) -> Vec<SessionGroup> {
+fn groups(rows: &[SessionRow], key_of: &dyn Fn(&SessionFigures) -> Option<&String>) -> Vec<SessionGroup> {
     let mut parted: BTreeMap<(bool, String), Vec<&SessionRow>> = BTreeMap::new();
     for row in rows {
-        let key = of(&row.figures);
+        let key = key_of(&row.figures);
         // What is not known comes last.
         let place = (key.is_none(), key.cloned().unwrap_or_else(|| "unknown".to_owned()));
         parted.entry(place).or_default().push(row);
@@ -243,13 +243,13 @@ fn mean(name: &str, values: impl Iterator<Item = Option<f64>>) -> SessionMean {
 /// The nine metrics of a session, then comprehension, efficiency and overall.
 type Values = ([Option<f64>; 9], [Option<f64>; 3]);
 
-fn lcba(rows: &[&SessionRow], of: &dyn Fn(&SessionRow) -> Values) -> Vec<SessionMean> {
-    let values: Vec<Values> = rows.iter().map(|row| of(row)).collect();
+fn lcba(rows: &[&SessionRow], values_of: &dyn Fn(&SessionRow) -> Values) -> Vec<SessionMean> {
+    let values: Vec<Values> = rows.iter().map(|row| values_of(row)).collect();
     let nine = LOCOBENCH_METRICS.iter().enumerate();
     let mut means: Vec<SessionMean> =
-        nine.map(|(at, name)| mean(name, values.iter().map(|(nine, _)| nine[at]))).collect();
-    for (at, name) in ["comprehension", "efficiency", "overall"].iter().enumerate() {
-        means.push(mean(name, values.iter().map(|(_, pair)| pair[at])));
+        nine.map(|(index, name)| mean(name, values.iter().map(|(nine, _)| nine[index]))).collect();
+    for (index, name) in ["comprehension", "efficiency", "overall"].iter().enumerate() {
+        means.push(mean(name, values.iter().map(|(_, pair)| pair[index])));
     }
     let (comprehension, efficiency) = (&means[9], &means[10]);
     let balance = comprehension
@@ -267,8 +267,8 @@ pub(crate) fn share((part, all): (u32, u32)) -> f64 {
 }
 
 fn corrected(rows: &[&SessionRow]) -> Vec<SessionMean> {
-    let each = |name: &str, of: &dyn Fn(&CorrectedFigures) -> Option<f64>| {
-        mean(name, rows.iter().map(|row| of(&row.figures.corrected)))
+    let each = |name: &str, value_of: &dyn Fn(&CorrectedFigures) -> Option<f64>| {
+        mean(name, rows.iter().map(|row| value_of(&row.figures.corrected)))
     };
     vec![
         each("tool_success", &|figures| figures.tool_success.map(share)),
@@ -323,7 +323,7 @@ fn missing(run: &RunEntry, all: &SessionGroup, rows: &[SessionRow]) -> Option<St
     let planned = run.planned_episodes?;
     if run.episodes_not_kept > 0 {
         let (read, planned) = (run.totals.episodes, planned.saturating_sub(run.withdrawn_episodes));
-        let why = match run.episodes_not_kept {
+        let reason = match run.episodes_not_kept {
             1 => "1 is left out, because there is no room for it in memory: it stands last in its files"
                 .to_owned(),
             n => format!(
@@ -331,7 +331,7 @@ fn missing(run: &RunEntry, all: &SessionGroup, rows: &[SessionRow]) -> Option<St
             ),
         };
         let sessions = counted(planned.into(), "session");
-        return Some(format!("The means are over the scenarios of {read} of {sessions}; {why}."));
+        return Some(format!("The means are over the scenarios of {read} of {sessions}; {reason}."));
     }
     let played = rows.iter().map(|row| row.scenario.as_str()).collect::<HashSet<_>>().len();
     // A session that repeats a scenario is none of another, and a scenario whose sessions are withdrawn is not missing.
@@ -377,10 +377,10 @@ fn cautions(all: &SessionGroup, rows: &[SessionRow]) -> Vec<String> {
     }
     let superseded = rows.iter().filter(|row| !row.counts && row.invalid.is_none()).count();
     if superseded > 0 {
-        let (sessions, are) =
+        let (sessions, verb) =
             (counted(superseded as u64, "session"), if superseded == 1 { "is" } else { "are" });
         cautions.push(format!(
-            "{sessions} {are} of scenarios that were retried; the one that ended last counts in means."
+            "{sessions} {verb} of scenarios that were retried; the one that ended last counts in means."
         ));
     }
     cautions

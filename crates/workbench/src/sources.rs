@@ -105,10 +105,10 @@ impl Workbench {
         }
         let is_new = !db.exists();
         let store = Arc::new(Store::open(&db)?);
-        let workbench = Arc::new_cyclic(|me| Self {
+        let workbench = Arc::new_cyclic(|weak_workbench| Self {
             store,
             changes: crate::changes::Changes::default(),
-            live: crate::live::Live::new(&options, &db, me.clone()),
+            live: crate::live::Live::new(&options, &db, weak_workbench.clone()),
             jobs: crate::jobs::Jobs::default(),
             samplings: crate::sampler::Samplings::default(),
             runs: crate::runs::Runs::new(&db),

@@ -32,6 +32,6 @@ pub(crate) fn stamina_of(
     if plain.mean.is_none() || !has_repeats(episodes) {
         return plain;
     }
-    let ends = bootstrap().and_then(|by| by.ci_low.zip(by.ci_high));
+    let ends = bootstrap().and_then(|estimate| estimate.ci_low.zip(estimate.ci_high));
     Stamina { ci_low: ends.map(|ends| ends.0), ci_high: ends.map(|ends| ends.1), clustered: true, ..plain }
 }

@@ -30,14 +30,14 @@ impl Workbench {
             return Ok(());
         }
         let policy = self.store.get_policy()?;
-        for of in &stale {
-            let Some(record) = self.store.run(&of.slug)? else { continue };
-            let episodes = self.store.episodes(of.run)?;
+        for stale_run in &stale {
+            let Some(record) = self.store.run(&stale_run.slug)? else { continue };
+            let episodes = self.store.episodes(stale_run.run)?;
             let rounds = rounds::scores(&self.store, &record, &episodes)?;
             let withdrawn = withdrawn_scenarios(&self.store, &record)?;
             let mut summary = Summary { rounds, ..summarize(&record, &episodes, &withdrawn, &policy) };
             summary.doubts.extend(doubts_about_processes(&self.store, &record)?);
-            self.store.put_summary(of, &summary)?;
+            self.store.put_summary(stale_run, &summary)?;
         }
         Ok(())
     }

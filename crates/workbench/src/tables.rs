@@ -74,12 +74,12 @@ impl Workbench {
         };
         let names: Vec<&str> = columns.values().filter(is_lacked).map(String::as_str).collect();
         let all = if tables.len() > 1 && names.len() > 1 { "all of " } else { "" };
-        let what = format!("No table there has {all}the columns {}", names.join(", "));
+        let message = format!("No table there has {all}the columns {}", names.join(", "));
         let hint = match tables.first() {
             Some(table) => format!("The first one has {}", table.columns.join(", ")),
             None => "Tables are files that end in .csv, .tsv, .jsonl or .parquet".to_owned(),
         };
-        Err(ApiError::new("table.no_column", what).at(path.to_owned()).hint(hint))
+        Err(ApiError::new("table.no_column", message).at(path.to_owned()).hint(hint))
     }
 }
 

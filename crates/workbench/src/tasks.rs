@@ -27,7 +27,9 @@ impl Trial {
     fn new(run: &str, episode: &EpisodeEntry, play: &EpisodeTurns, policy: &CensoringPolicy) -> Self {
         let mut scored = TaskTrials::default();
         scored.add(Observation::from_reason(episode.stamina, episode.end_reason, policy));
-        let known = |of: store::KnownSum| (of.turns > 0 && of.sum.is_finite()).then_some(of.sum);
+        let known = |measured: store::KnownSum| {
+            (measured.turns > 0 && measured.sum.is_finite()).then_some(measured.sum)
+        };
         Self {
             run: run.to_owned(),
             episode: episode.slug.clone(),

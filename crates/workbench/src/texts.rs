@@ -69,9 +69,9 @@ impl SearchedWords {
             .filter(|(_, word)| {
                 let is_word = word.starts_with(char::is_alphanumeric);
                 low.match_indices(word.as_str())
-                    .any(|(at, _)| !is_word || !low[..at].ends_with(char::is_alphanumeric))
+                    .any(|(offset, _)| !is_word || !low[..offset].ends_with(char::is_alphanumeric))
             })
-            .fold(0, |bits, (at, _)| bits | (1 << at))
+            .fold(0, |bits, (index, _)| bits | (1 << index))
     }
 
     fn all(&self) -> u64 {
@@ -124,7 +124,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
         let mut end = rest.floor_char_boundary(PIECE_BYTES);
         if end < rest.len() {
             let from = rest.floor_char_boundary(end - WORD_BYTES);
-            end = rest[from..end].rfind(|c: char| !c.is_alphanumeric()).map_or(end, |at| from + at);
+            end = rest[from..end].rfind(|c: char| !c.is_alphanumeric()).map_or(end, |index| from + index);
         }
         let (piece, after) = rest.split_at(end);
         rest = after;
@@ -146,7 +146,7 @@ fn read_log(
         open.push_str(&page.text);
         let next = page.next_offset.filter(|next| *next < LOG_BYTES && *next > offset);
         // The line that the next page continues waits for it, unless it is long.
-        let whole = open.rfind('\n').map_or(0, |at| at + 1);
+        let whole = open.rfind('\n').map_or(0, |index| index + 1);
         let end = if next.is_some() && open.len() - whole <= PIECE_BYTES { whole } else { open.len() };
         for line in open[..end].split_inclusive('\n') {
             if pieces(line.trim_end_matches('\n')).any(|piece| read(number, &strip_ansi(piece))) {
@@ -287,34 +287,34 @@ impl Workbench {
         // Names are found too, and take their share of the limit: they are none of these places.
         let known = self.store.search(text, limit.saturating_mul(4))?;
         let mut hits = Vec::new();
-        for of in known.hits {
-            let kind = match of.kind {
+        for hit in known.hits {
+            let kind = match hit.kind {
                 store::MatchKind::Request => TextKind::Request,
                 store::MatchKind::Failure => TextKind::Failure,
                 store::MatchKind::Run | store::MatchKind::Episode => continue,
             };
-            let Some(episode) = of.episode else { continue };
-            let entry = self.find(&of.run, &episode)?.episode.entry;
-            let place = match (&of.test, of.also) {
+            let Some(episode) = hit.episode else { continue };
+            let entry = self.find(&hit.run, &episode)?.episode.entry;
+            let place = match (&hit.test, hit.also) {
                 (Some(test), _) => format!("test {test}"),
                 (None, 0) => "request".to_owned(),
                 (None, also) => format!("request, the same in {}", counted(u64::from(also), "more turn")),
             };
             hits.push(TextHit {
                 kind,
-                run: of.run,
+                run: hit.run,
                 episode,
                 scenario: entry.scenario,
-                title: of.title,
-                turn: of.turn,
-                attempt: of.attempt,
-                test: of.test,
+                title: hit.title,
+                turn: hit.turn,
+                attempt: hit.attempt,
+                test: hit.test,
                 step: None,
                 log: None,
                 line: None,
                 place,
-                snippet: of.detail,
-                simulated: of.simulated,
+                snippet: hit.detail,
+                simulated: hit.simulated,
             });
         }
         let limit = limit as usize;

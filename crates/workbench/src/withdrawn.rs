@@ -53,21 +53,21 @@ impl Workbench {
     /// scenario where the run plays that once; else by a begin of one of these that names it alone.
     ///
     /// Errors: `run.not_found`, `episode.not_found`, `episode.ambiguous`.
-    pub fn find_episode(&self, run: &str, asked: &str) -> Result<String, ApiError> {
+    pub fn find_episode(&self, run: &str, wanted: &str) -> Result<String, ApiError> {
         let record = run_record(&self.store, run)?;
         let all = self.store.all_episodes(record.entry.id)?;
         let exact: Vec<&EpisodeEntry> =
-            all.iter().filter(|episode| names(episode).any(|name| name == asked)).collect();
+            all.iter().filter(|episode| names(episode).any(|name| name == wanted)).collect();
         let found = if exact.is_empty() {
             // An empty name, of a variable that is not set, is the beginning of every name.
-            let begins = |name: &str| !asked.is_empty() && name.starts_with(asked);
+            let begins = |name: &str| !wanted.is_empty() && name.starts_with(wanted);
             all.iter().filter(|episode| names(episode).any(begins)).collect()
         } else {
             exact
         };
         match found.as_slice() {
             [one] => Ok(one.slug.clone()),
-            [] => Err(not_found(run, asked)),
+            [] => Err(not_found(run, wanted)),
             several => {
                 // The id of the first repeat of a task may be the name of the task.
                 let is_of_one = |name: &&str| {
@@ -79,7 +79,7 @@ impl Workbench {
                 let ids: Vec<String> = several.iter().take(NAMED).map(only).collect();
                 Err(ApiError::new(
                     "episode.ambiguous",
-                    format!("\"{asked}\" names {} episodes of {run}", several.len()),
+                    format!("\"{wanted}\" names {} episodes of {run}", several.len()),
                 )
                 .hint(format!("Name one of: {}", ids.join(", "))))
             }
@@ -101,7 +101,7 @@ impl Workbench {
         }
         let mut all = self.store.all_episodes(record.entry.id)?;
         all.retain(|episode| episode.invalid.is_some());
-        let (are, they) = if all.len() == 1 { ("is", "it is") } else { ("are", "they are") };
+        let (verb, clause) = if all.len() == 1 { ("is", "it is") } else { ("are", "they are") };
         let named: Vec<String> = (all.iter().take(NAMED))
             .map(|episode| {
                 let reason = episode.invalid.as_deref().unwrap_or_default();
@@ -111,7 +111,7 @@ impl Workbench {
         let more = if all.len() > NAMED { ", …" } else { "" };
         let rate = record.entry.summary.as_ref().and_then(|summary| summary.pass_rate.as_ref());
         Ok(Some(format!(
-            "{} {are} withdrawn and in no number, though {they} shown: {}{more}.",
+            "{} {verb} withdrawn and in no number, though {clause} shown: {}{more}.",
             counted(all.len() as u64, episode_noun(rate.is_some())),
             named.join(", ")
         )))

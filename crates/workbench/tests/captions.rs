@@ -22,11 +22,11 @@ const TWO: [&str; 2] = ["staminabench.own", "staminabench.nested_folders"];
 const POLICY: &str = "censoring policy custom (budget: failure)";
 
 /// The number of a kind, and what is said of it. A new kind does not compile until it has both.
-fn expected_notes(of: &TableOf) -> (usize, &'static [&'static str]) {
+fn expected_notes(table: &TableOf) -> (usize, &'static [&'static str]) {
     const COUNTED: &str = "mini_swe and openhands: each n = 2, ";
     const SUMMED: &str = "2 runs: n = 4, ";
     const ONE_TURN: &str = ": each n = 2 scored trials of 2 tasks, 1 passed, 1 failed";
-    match of {
+    match table {
         TableOf::Runs { .. } => (0, &[POLICY, SUMMED, "Greenwood 95 % CI", "τ = "]),
         TableOf::Spent { .. } => (1, &[POLICY, COUNTED, "Cost of all episodes ÷ episodes"]),
         TableOf::Pairs { .. } => (2, &[POLICY, COUNTED, "unpaired", "log-rank", "τ = "]),
@@ -209,8 +209,8 @@ fn every_table_says_method_n_events_policy_and_software() {
             let last = library.workbench.table(&table).unwrap().notes.pop().unwrap();
             let plain_text =
                 plain(&text.replace("\\allowbreak{}", "").replace("&#58;", ":").replace("&#x27;", "'"));
-            let there = format == ExportFormat::Csv || wanted.iter().all(|part| last.contains(part));
-            assert!(there, "{table:?}: {last}");
+            let is_complete = format == ExportFormat::Csv || wanted.iter().all(|part| last.contains(part));
+            assert!(is_complete, "{table:?}: {last}");
             if format == ExportFormat::Md {
                 let end = plain(last.rsplit(". ").next().unwrap());
                 assert!(plain_text.contains(&end), "{table:?} as {format:?}: {text}");

@@ -168,7 +168,7 @@ fn servers_that_are_wrong_in_a_known_way_are_told() {
         number("FAILURES_TURNS", 3),
         number("FAILURES_SITES", 2) as usize,
     );
-    let (mut told, mut all, mut unclassified) = (0, 0, 0);
+    let (mut correct, mut all, mut unclassified) = (0, 0, 0);
     let mut below = Vec::new();
     for (operator, classes) in &table {
         let (natural, floor) = natural(*operator);
@@ -179,14 +179,14 @@ fn servers_that_are_wrong_in_a_known_way_are_told() {
         if right * 100 < floor * made {
             below.push(format!("{}: {right} of {made} ({})", operator.name(), words.join(", ")));
         }
-        told += right;
+        correct += right;
         all += made;
         unclassified += classes.get(&C::Other).copied().unwrap_or(0);
     }
-    println!("{told} of {all}");
+    println!("{correct} of {all}");
     assert!(table.len() > 60 && all > 200, "{} operators, {all} mutants", table.len());
     assert!(below.is_empty(), "{below:#?}");
-    assert!(told * 100 >= all * 95, "{told} of {all}");
+    assert!(correct * 100 >= all * 95, "{correct} of {all}");
     assert_eq!(unclassified, 0);
 }
 

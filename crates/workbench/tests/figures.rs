@@ -351,8 +351,8 @@ fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
     {
         let (comparison, data, caption_text) = forest(Pairs::Reference);
         for (other, row) in (1..).zip(&data.rows) {
-            let value_of = |p: &&workbench::api::ComparedPair| [(0, other), (other, 0)].contains(&(p.a, p.b));
-            assert_eq!(row.p, comparison.pairs.iter().find(value_of).unwrap().p_holm);
+            let is_pair = |p: &&workbench::api::ComparedPair| [(0, other), (other, 0)].contains(&(p.a, p.b));
+            assert_eq!(row.p, comparison.pairs.iter().find(is_pair).unwrap().p_holm);
         }
         let tested = comparison.pairs.iter().filter(|p| p.p_holm.is_some()).count();
         assert!(
@@ -363,8 +363,8 @@ fn a_pair_has_one_corrected_p_in_the_forest_and_in_the_table() {
     let p = |pairs| forest(pairs).1.rows.iter().map(|row| row.p).collect::<Vec<_>>();
     assert_eq!(p(Pairs::Reference), p(Pairs::All), "corrected over the pairs that are shown");
     let (comparison, data, _) = forest(Pairs::Reference);
-    let over = comparison.holm_pairs().expect("a pair is tested");
-    assert_eq!(data.p_name, Some(format!("p (log-rank, Holm over {over})")));
+    let family_size = comparison.holm_pairs().expect("a pair is tested");
+    assert_eq!(data.p_name, Some(format!("p (log-rank, Holm over {family_size})")));
 }
 
 #[test]
@@ -423,8 +423,8 @@ fn cells_that_pool_what_is_not_comparable_say_so_wherever_the_matrix_goes() {
 fn what_others_found_in_words_stands_on_the_pages_that_it_is_about() {
     let library = Library::fixtures(&["staminabench", "evocode"]);
     let failures = |runs: &[&str]| {
-        let request_of = FailuresRequest { members: members(runs), ..FailuresRequest::default() };
-        library.workbench.get_failures(request_of).unwrap().published
+        let request = FailuresRequest { members: members(runs), ..FailuresRequest::default() };
+        library.workbench.get_failures(request).unwrap().published
     };
     let found = failures(&TWO);
     assert!(found.len() == 1 && found[0].starts_with("Published: With few retries"), "{found:?}");

@@ -90,8 +90,8 @@ fn every_target_is_here_and_bears_a_few_inputs() {
     let folder = fixture("").join("../../fuzz/fuzz_targets");
     let listed: Vec<String> =
         files(&folder).into_iter().map(|(path, _)| path.display().to_string()).collect();
-    let here: Vec<String> = TARGETS.iter().map(|(name, _)| format!("{name}.rs")).collect();
-    assert_eq!(here, listed);
+    let targets: Vec<String> = TARGETS.iter().map(|(name, _)| format!("{name}.rs")).collect();
+    assert_eq!(targets, listed);
     for (_, run) in TARGETS {
         for input in [
             &b""[..],

@@ -46,7 +46,7 @@ struct Label {
 fn results(source: &str) -> Option<PathBuf> {
     let path = match source {
         "harbor" => repository().join("tests/fixtures/harbor"),
-        "sample" => repository().join("data/sample-simulated.zip"),
+        "sample" => repository().join("tests/fixtures/labels/sample-simulated.zip"),
         _ => match std::env::var_os("EVOCODE_PUBLISHED") {
             Some(path) => PathBuf::from(path),
             None => data_beside_the_repository("data/evocode-published")?,
@@ -60,13 +60,13 @@ type Classes = HashMap<(String, u32, u32, String), String>;
 
 fn classes(library: &Library, run: &str) -> Classes {
     let request = FailuresRequest { members: members(&[run]), ..FailuresRequest::default() };
-    let asked = FailureCasesRequest {
+    let cases_request = FailureCasesRequest {
         of: request,
         most_tests: 100_000,
         limit: 100_000,
         ..FailureCasesRequest::default()
     };
-    let page = library.workbench.list_failure_cases(asked).expect("cases");
+    let page = library.workbench.list_failure_cases(cases_request).expect("cases");
     let of_case = page.rows.into_iter().flat_map(|case| {
         let (episode, turn, attempt) = (case.episode, case.turn, case.attempt);
         let tests = case.failing.into_iter().map(|test| (test.test, test.class));
@@ -91,8 +91,8 @@ impl Confusion {
         *self.0.entry((class(given), class(label))).or_default() += 1;
     }
 
-    fn count(&self, is: impl Fn(C, C) -> bool) -> u32 {
-        self.0.iter().filter(|((given, label), _)| is(*given, *label)).map(|(_, n)| n).sum()
+    fn count(&self, condition: impl Fn(C, C) -> bool) -> u32 {
+        self.0.iter().filter(|((given, label), _)| condition(*given, *label)).map(|(_, n)| n).sum()
     }
 
     fn labeled(&self, class: C) -> u32 {
@@ -158,10 +158,10 @@ fn confusion(labels: &[Label]) -> (Confusion, bool) {
         let mut given: HashMap<&str, Classes> = HashMap::new();
         for label in labels {
             let given = given.entry(&label.run).or_insert_with(|| classes(&library, &label.run));
-            let at = (label.episode.clone(), label.turn, label.attempt, label.test.clone());
-            let class = given.get(&at).unwrap_or_else(|| panic!("{} {at:?} is no failure", label.run));
+            let key = (label.episode.clone(), label.turn, label.attempt, label.test.clone());
+            let class = given.get(&key).unwrap_or_else(|| panic!("{} {key:?} is no failure", label.run));
             if *class != label.class {
-                eprintln!("{}, not {class}: {} {at:?}", label.class, label.run);
+                eprintln!("{}, not {class}: {} {key:?}", label.class, label.run);
             }
             confusion.add(class, &label.class);
         }
@@ -230,7 +230,7 @@ fn classes_that_only_the_kind_of_a_case_tells_are_labeled_in_the_sample() {
     );
     assert!(page.contains(&sentence), "{sentence}");
     let sentence = format!(
-        "tests: {} of the published EvoCode-Bench results (13 models), {} of real Harbor jobs, {} of the sample's servers",
+        "tests: {} of the published EvoCode-Bench results (13 models), {} of real Harbor jobs, {} of the servers of the first sample",
         evocode.0, harbor.0, sample.0
     );
     assert!(page.contains(&sentence), "{sentence}");

@@ -12,10 +12,11 @@ use workbench::api::{
 };
 use workbench::{Options, Workbench};
 
-fn write(at: &Path, seed: u64) {
-    let what = Generation { n_scenarios: 2, n_turns: 3, base_seed: seed, ..Generation::default() };
+fn write(path: &Path, seed: u64) {
+    let generation = Generation { n_scenarios: 2, n_turns: 3, base_seed: seed, ..Generation::default() };
     let stop = std::sync::atomic::AtomicBool::new(false);
-    generate(&what, &Programmatic, &Target::at(at), &Writing::default(), &|_| {}, &stop).expect("a pack");
+    generate(&generation, &Programmatic, &Target::at(path), &Writing::default(), &|_| {}, &stop)
+        .expect("a pack");
 }
 
 fn lab(temp: &Path) -> Arc<Workbench> {
@@ -57,14 +58,14 @@ fn a_turn_is_told_as_the_pack_has_it() {
     let source = opened(&lab, &path);
     let pack = lab.list_packs(Nothing {}).expect("packs").packs.remove(0);
     assert_eq!((pack.problem, pack.scenarios.len(), pack.scenarios[1].turns, pack.seed), (None, 2, 3, 3));
-    let request_of = ScenarioTurnRef { source, at: pack.at, scenario: 1, turn: 3 };
-    let turn = lab.get_scenario_turn(request_of.clone()).expect("a turn");
+    let turn_ref = ScenarioTurnRef { source, at: pack.at, scenario: 1, turn: 3 };
+    let turn = lab.get_scenario_turn(turn_ref.clone()).expect("a turn");
     assert_eq!((turn.turns, turn.changes.len(), turn.counts.entities as usize), (3, 5, turn.entities.len()));
     assert_eq!(turn.counts.cases, turn.counts.new + turn.counts.changed + turn.counts.kept);
-    let ask = |marks: &[&str], text: &str| {
+    let list_cases = |marks: &[&str], text: &str| {
         let marks = marks.iter().map(|&m| m.to_owned()).collect();
         lab.list_scenario_cases(ScenarioSuiteRequest {
-            of: request_of.clone(),
+            of: turn_ref.clone(),
             text: text.to_owned(),
             marks,
             aspects: Vec::new(),
@@ -73,13 +74,16 @@ fn a_turn_is_told_as_the_pack_has_it() {
         })
         .expect("cases")
     };
-    assert_eq!((ask(&[], "").total, ask(&["new"], "").total), (turn.counts.cases, turn.counts.new));
-    assert_eq!(ask(&[], "").cases.len(), 3);
+    assert_eq!(
+        (list_cases(&[], "").total, list_cases(&["new"], "").total),
+        (turn.counts.cases, turn.counts.new)
+    );
+    assert_eq!(list_cases(&[], "").cases.len(), 3);
     // What a page shows does not cut the table.
     let suite = |marks: &[&str]| {
         let marks = marks.iter().map(|&m| m.to_owned()).collect();
         let requested = ScenarioSuiteRequest {
-            of: request_of.clone(),
+            of: turn_ref.clone(),
             text: String::new(),
             marks,
             aspects: Vec::new(),
@@ -89,9 +93,9 @@ fn a_turn_is_told_as_the_pack_has_it() {
         lab.table(&TableOf::Suite { of: requested }).expect("a table").rows.len() as u32
     };
     assert_eq!((suite(&[]), suite(&["new"])), (turn.counts.cases, turn.counts.new));
-    let id = ask(&["new"], "").cases[0].id.clone();
-    assert!(ask(&[], &id).total >= 1);
-    let case = lab.get_scenario_case(ScenarioCaseRequest { of: request_of.clone(), id }).expect("a case");
+    let id = list_cases(&["new"], "").cases[0].id.clone();
+    assert!(list_cases(&[], &id).total >= 1);
+    let case = lab.get_scenario_case(ScenarioCaseRequest { of: turn_ref.clone(), id }).expect("a case");
     assert!(!case.steps.is_empty() && !case.says.is_empty());
     for document in [
         ScenarioDocument::Request,
@@ -102,21 +106,21 @@ fn a_turn_is_told_as_the_pack_has_it() {
         ScenarioDocument::Pytest,
     ] {
         let text = lab
-            .get_scenario_document(ScenarioDocumentRequest { of: request_of.clone(), document })
+            .get_scenario_document(ScenarioDocumentRequest { of: turn_ref.clone(), document })
             .expect("a document");
         assert!(text.text.len() > 100, "{}", text.path);
     }
     assert_eq!(
-        lab.get_scenario_turn(ScenarioTurnRef { turn: 4, ..request_of }).expect_err("no such turn").code,
+        lab.get_scenario_turn(ScenarioTurnRef { turn: 4, ..turn_ref }).expect_err("no such turn").code,
         "pack.no_such"
     );
 }
 
 /// What the cases of a turn cite, with its words, and the specification of the turn.
-fn cited(lab: &Workbench, of: &ScenarioTurnRef) -> (Vec<(String, Option<String>)>, String) {
+fn cited(lab: &Workbench, turn: &ScenarioTurnRef) -> (Vec<(String, Option<String>)>, String) {
     let suite = lab
         .list_scenario_cases(ScenarioSuiteRequest {
-            of: of.clone(),
+            of: turn.clone(),
             text: String::new(),
             marks: Vec::new(),
             aspects: Vec::new(),
@@ -125,12 +129,12 @@ fn cited(lab: &Workbench, of: &ScenarioTurnRef) -> (Vec<(String, Option<String>)
         })
         .expect("cases");
     let case =
-        |id: String| lab.get_scenario_case(ScenarioCaseRequest { of: of.clone(), id }).expect("a case");
-    let says = suite.cases.into_iter().step_by(4).flat_map(|info| case(info.id).says).collect();
+        |id: String| lab.get_scenario_case(ScenarioCaseRequest { of: turn.clone(), id }).expect("a case");
+    let clauses = suite.cases.into_iter().step_by(4).flat_map(|info| case(info.id).says).collect();
     let document = ScenarioDocument::Specification;
     let text =
-        lab.get_scenario_document(ScenarioDocumentRequest { of: of.clone(), document }).expect("a text");
-    (says, text.text)
+        lab.get_scenario_document(ScenarioDocumentRequest { of: turn.clone(), document }).expect("a text");
+    (clauses, text.text)
 }
 
 #[test]
@@ -139,20 +143,20 @@ fn clauses_are_shown_as_the_pack_wrote_them() {
     let path = temp.path().join("pack.zip");
     write(&path, 3);
     let lab = lab(temp.path());
-    let at = |path: &Path, turn| ScenarioTurnRef {
+    let turn_at = |path: &Path, turn| ScenarioTurnRef {
         source: opened(&lab, path),
         at: String::new(),
         scenario: 0,
         turn,
     };
-    let (says, text) = cited(&lab, &at(&path, 2));
-    assert!(says.len() > 20 && says.iter().all(|(_, words)| words.is_some()));
-    assert!(says.iter().all(|(_, words)| text.contains(words.as_deref().unwrap_or("never"))));
+    let (clauses, text) = cited(&lab, &turn_at(&path, 2));
+    assert!(clauses.len() > 20 && clauses.iter().all(|(_, words)| words.is_some()));
+    assert!(clauses.iter().all(|(_, words)| text.contains(words.as_deref().unwrap_or("never"))));
     // A pack of an earlier version has words of its own.
     let earlier = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenario/tests/packs/stamina-pack-3.zip");
-    let (says, text) = cited(&lab, &at(&earlier, 2));
-    assert!(says.len() > 20 && says.iter().any(|(_, words)| words.is_none()));
-    for (id, words) in says {
+    let (clauses, text) = cited(&lab, &turn_at(&earlier, 2));
+    assert!(clauses.len() > 20 && clauses.iter().any(|(_, words)| words.is_none()));
+    for (id, words) in clauses {
         assert!(words.is_none_or(|words| text.contains(&words)), "{id} is not what the pack says");
     }
 }
@@ -169,10 +173,10 @@ fn a_pack_is_made_opened_and_validated() {
     assert_eq!((made.scenarios, made.turns), (1, 2));
     lab.open_source(OpenSource { path: out }).expect("it is open");
     let source = opened(&lab, Path::new(&made.path));
-    let ask = |scenarios: Vec<u32>| {
+    let validate = |scenarios: Vec<u32>| {
         lab.validate_pack(ValidatePack { source, at: String::new(), mutants: 1, scenarios })
     };
-    let validation = ask(vec![0]).expect("it begins");
+    let validation = validate(vec![0]).expect("it begins");
     let found = ended(&lab, &validation).validation.expect("what was found");
     // What it found can be taken away.
     let mutants = lab.table(&TableOf::Mutants { of: validation.clone() }).expect("a table");
@@ -182,7 +186,7 @@ fn a_pack_is_made_opened_and_validated() {
     assert!(findings.notes[0].starts_with("Turns: 2, scenarios: 1: valid."), "{:?}", findings.notes);
     assert_eq!((found.good, found.turns, found.reference_failures, found.damages), (true, 2, 0, 0));
     assert!(found.mutants > 20 && found.killed * 100 >= found.mutants * 97, "{found:?}");
-    assert_eq!(ask(vec![1]).expect_err("there is one").code, "pack.no_such");
+    assert_eq!(validate(vec![1]).expect_err("there is one").code, "pack.no_such");
     let many = ValidatePack { source, at: String::new(), mutants: 21, scenarios: vec![0] };
     assert_eq!(lab.validate_pack(many).expect_err("too many").code, "pack.mutants");
 }

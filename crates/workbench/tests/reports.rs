@@ -20,10 +20,16 @@ fn compared_runs(runs: &[&str]) -> CompareRequest {
 }
 
 impl Library {
-    fn report(&self, of: &CompareRequest, preset: &str, format: ExportFormat, to: Option<&Path>) -> Exported {
+    fn report(
+        &self,
+        request: &CompareRequest,
+        preset: &str,
+        format: ExportFormat,
+        to: Option<&Path>,
+    ) -> Exported {
         let to = to.map(|to| to.to_str().unwrap().to_owned());
-        let request_of = ExportOf::Report { of: of.clone(), preset: preset.to_owned() };
-        self.workbench.export(ExportRequest { of: request_of, format, to }).expect("a report")
+        let report = ExportOf::Report { of: request.clone(), preset: preset.to_owned() };
+        self.workbench.export(ExportRequest { of: report, format, to }).expect("a report")
     }
 }
 
@@ -38,9 +44,9 @@ fn inputs_of_two_sources_of_one_name_are_all_hashed() {
     let places = tempfile::tempdir().unwrap();
     let fixture = repository().join("tests/fixtures/staminabench/own");
     let paths: Vec<_> = ["a", "b"].iter().map(|place| places.path().join(place).join("results")).collect();
-    for (at, path) in paths.iter().enumerate() {
+    for (number, path) in paths.iter().enumerate() {
         copy(&fixture, path);
-        std::fs::write(path.join("note.txt"), format!("source {at}")).unwrap();
+        std::fs::write(path.join("note.txt"), format!("source {number}")).unwrap();
     }
     let library = Library::new(&paths);
     let runs = library.workbench.list_runs(ListRuns { limit: 9, ..ListRuns::default() }).unwrap().rows;
@@ -269,21 +275,21 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
     std::fs::create_dir(old.parent().unwrap()).unwrap();
     std::fs::write(&old, "mine").unwrap();
     let new = folder.path().join("new.md");
-    let asked = ExportOf::Report { of: compared_runs(&THREE[..2]), preset: "icml".to_owned() };
-    let asked =
-        ExportRequest { of: asked, format: ExportFormat::Md, to: Some(new.to_str().unwrap().to_owned()) };
-    assert_eq!(library.workbench.export(asked.clone()).unwrap_err().code, "export.beside");
+    let report = ExportOf::Report { of: compared_runs(&THREE[..2]), preset: "icml".to_owned() };
+    let request =
+        ExportRequest { of: report, format: ExportFormat::Md, to: Some(new.to_str().unwrap().to_owned()) };
+    assert_eq!(library.workbench.export(request.clone()).unwrap_err().code, "export.beside");
     assert_eq!(std::fs::read_to_string(&old).unwrap(), "mine");
     assert!(!new.exists());
     assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1, "nothing is left half-made");
     // A device of this name is not read: it has no end.
     std::fs::remove_file(&old).unwrap();
     std::os::unix::fs::symlink("/dev/zero", &old).unwrap();
-    assert_eq!(library.workbench.export(asked.clone()).unwrap_err().code, "export.beside");
+    assert_eq!(library.workbench.export(request.clone()).unwrap_err().code, "export.beside");
     // Nor where the disk says no in the middle: what should be a figure is a folder.
     std::fs::remove_file(&old).unwrap();
     std::fs::create_dir(&old).unwrap();
-    assert!(library.workbench.export(asked).is_err() && !new.exists());
+    assert!(library.workbench.export(request).is_err() && !new.exists());
     assert_eq!(std::fs::read_dir(old.parent().unwrap()).unwrap().count(), 1);
 
     // What a browser is handed has what belongs beside it, too.
@@ -292,8 +298,8 @@ fn a_markdown_report_is_whole_where_it_is_saved_and_where_it_is_handed_over() {
         preset: "icml".into(),
         grey: false,
     };
-    let asked = ExportRequest { of: runs, format: ExportFormat::Csv, to: None };
-    let csv = library.workbench.export(asked).unwrap();
+    let request = ExportRequest { of: runs, format: ExportFormat::Csv, to: None };
+    let csv = library.workbench.export(request).unwrap();
     assert!(csv.base64.is_some() && csv.beside.is_empty());
     let [(ending, spec)] = &csv.beside_base64[..] else { panic!("its spec") };
     assert!(ending == ".toml" && !spec.is_empty());
@@ -354,35 +360,36 @@ fn nothing_of_a_report_is_written_through_a_link_in_its_folder() {
     };
     let (outside, to) = (place("outside"), place("report"));
     std::os::unix::fs::symlink(&outside, to.join("specs")).unwrap();
-    let asked_of = compared_runs(&THREE[..1]);
-    let refused = library.workbench.export_report(&asked_of, "icml", &to, &Watch::nobody()).unwrap_err();
+    let compared = compared_runs(&THREE[..1]);
+    let refused = library.workbench.export_report(&compared, "icml", &to, &Watch::nobody()).unwrap_err();
     assert_eq!(refused.code, "export.link");
     assert_eq!(std::fs::read_dir(&to).unwrap().count(), 1, "nothing is half-written");
     // The same of what lies beside a single file.
     std::os::unix::fs::symlink(&outside, places.path().join("page-figures")).unwrap();
     let page = places.path().join("page.md");
-    let asked = ExportRequest {
-        of: ExportOf::Report { of: asked_of.clone(), preset: "icml".to_owned() },
+    let request = ExportRequest {
+        of: ExportOf::Report { of: compared.clone(), preset: "icml".to_owned() },
         format: ExportFormat::Md,
         to: Some(page.to_str().unwrap().to_owned()),
     };
-    assert_eq!(library.workbench.export(asked).unwrap_err().code, "export.link");
+    assert_eq!(library.workbench.export(request).unwrap_err().code, "export.link");
     assert!(!page.exists());
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
     // Whoever names a link as the folder itself chose where it leads.
     let chosen = places.path().join("chosen");
     std::os::unix::fs::symlink(&outside, &chosen).unwrap();
-    library.workbench.export_report(&asked_of, "icml", &chosen, &Watch::nobody()).unwrap();
+    library.workbench.export_report(&compared, "icml", &chosen, &Watch::nobody()).unwrap();
     assert!(outside.join("report.html").exists());
 }
 
 #[test]
 fn a_pair_is_a_table_scenario_by_scenario() {
     let library = Library::fixtures(&["harbor/jobs"]);
-    let asked = compared_runs(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
-    let comparison = library.workbench.compare_runs(asked.clone()).unwrap();
+    let request = compared_runs(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
+    let comparison = library.workbench.compare_runs(request.clone()).unwrap();
     let paired = comparison.pairs[0].paired.clone().expect("shared scenarios");
-    let table = library.workbench.table_json(&TableOf::Paired { of: asked.clone(), other: Some(1) }).unwrap();
+    let table =
+        library.workbench.table_json(&TableOf::Paired { of: request.clone(), other: Some(1) }).unwrap();
     let rows = table["rows"].as_array().unwrap();
     assert_eq!(rows.len() as u32, paired.n);
     for (row, wanted) in rows.iter().zip(&paired.scenarios) {
@@ -393,9 +400,9 @@ fn a_pair_is_a_table_scenario_by_scenario() {
             (&wanted.a_at_least.into(), &wanted.b_at_least.into())
         );
     }
-    let all = library.workbench.table_json(&TableOf::Paired { of: asked.clone(), other: None }).unwrap();
+    let all = library.workbench.table_json(&TableOf::Paired { of: request.clone(), other: None }).unwrap();
     assert_eq!(all["rows"], table["rows"]);
-    assert!(library.workbench.table(&TableOf::Paired { of: asked, other: Some(0) }).is_err());
+    assert!(library.workbench.table(&TableOf::Paired { of: request, other: Some(0) }).is_err());
 }
 
 #[test]

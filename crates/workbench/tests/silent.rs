@@ -22,21 +22,24 @@ use workbench::{Options, Workbench};
 struct Silent {
     /// Closing it ends all calls with an error.
     device: Option<File>,
-    at: PathBuf,
+    mount_point: PathBuf,
 }
 
 impl Silent {
     /// `None` where this user may not mount.
-    fn over(at: &Path) -> Option<Self> {
+    fn mount(mount_point: &Path) -> Option<Self> {
         let device = File::options().read(true).write(true).open("/dev/fuse").ok();
         let mounted = device.and_then(|device| {
             let mounted = Command::new("mount")
                 .args(["-i", "-t", "fuse", "-o", "fd=0,rootmode=40000,user_id=0,group_id=0", "silent"])
-                .arg(at)
+                .arg(mount_point)
                 .stdin(device.try_clone().expect("a handle"))
                 .output()
                 .expect("mount starts");
-            mounted.status.success().then_some(Self { device: Some(device), at: at.to_owned() })
+            mounted
+                .status
+                .success()
+                .then_some(Self { device: Some(device), mount_point: mount_point.to_owned() })
         });
         if mounted.is_none() {
             assert!(!rustix::process::geteuid().is_root(), "root cannot mount a file system through FUSE");
@@ -49,8 +52,12 @@ impl Silent {
 impl Drop for Silent {
     fn drop(&mut self) {
         drop(self.device.take());
-        let unmounted = Command::new("umount").arg("-l").arg(&self.at).status();
-        assert!(unmounted.is_ok_and(|status| status.success()), "{} stays mounted", self.at.display());
+        let unmounted = Command::new("umount").arg("-l").arg(&self.mount_point).status();
+        assert!(
+            unmounted.is_ok_and(|status| status.success()),
+            "{} stays mounted",
+            self.mount_point.display()
+        );
     }
 }
 
@@ -78,13 +85,13 @@ fn a_file_system_that_never_answers_holds_nobody_up() {
     for folder in [&share, &near] {
         workbench.ingest(folder, &|_, _| {}).expect("it is read");
     }
-    let Some(silent) = Silent::over(&share) else { return };
+    let Some(silent) = Silent::mount(&share) else { return };
 
     let folder = share.display().to_string();
-    let asked = RunFolder { folder: folder.clone() };
-    let refused = workbench.get_live_run(asked.clone()).expect_err("no record is read");
+    let request = RunFolder { folder: folder.clone() };
+    let refused = workbench.get_live_run(request.clone()).expect_err("no record is read");
     assert!(refused.message.contains("does not answer"), "{}", refused.message);
-    let refused = workbench.run_trust(asked).expect_err("no record is read");
+    let refused = workbench.run_trust(request).expect_err("no record is read");
     assert!(refused.message.contains("does not answer"), "{}", refused.message);
     workbench.list_live_runs(Nothing {}).expect("the list of runs");
     let log = LiveLogRequest {
@@ -134,25 +141,25 @@ fn a_change_over_which_a_process_ends_is_noted_too() {
     let source =
         workbench.open_source(OpenSource { path: results.display().to_string() }).expect("it is opened").id;
     let store = store::Store::open(&room.path().join("library.sqlite")).expect("a library");
-    let until = |what: &str, holds: &dyn Fn() -> bool| {
+    let wait_until = |condition: &str, holds: &dyn Fn() -> bool| {
         let begun = Instant::now();
         while !holds() {
-            assert!(begun.elapsed() < Duration::from_mins(1), "never: {what}");
+            assert!(begun.elapsed() < Duration::from_mins(1), "never: {condition}");
             let start = workbench.app_state(Nothing {}).expect("a state").change;
             // words: ok: a JSON key.
             workbench.wait_for_changes(WaitForChanges { since: start, timeout_ms: 100 }).expect("changes");
         }
     };
-    until("it is read", &|| {
+    wait_until("it is read", &|| {
         let state = workbench.app_state(Nothing {}).expect("a state");
         state.sources[0].status == SourceStatus::Ready && store.readings().expect("readings").is_empty()
     });
     // The change blocks whoever reads it.
-    let Some(silent) = Silent::over(&results.join("scenario_7")) else { return };
+    let Some(silent) = Silent::mount(&results.join("scenario_7")) else { return };
     fs::remove_file(results.join("scenario_1/trajectory.json")).expect("a change");
-    until("the change is being read", &|| {
+    wait_until("the change is being read", &|| {
         store.readings().expect("readings").iter().any(|(read, _)| *read == source)
     });
     drop(silent);
-    until("it is read again", &|| store.readings().expect("readings").is_empty());
+    wait_until("it is read again", &|| store.readings().expect("readings").is_empty());
 }

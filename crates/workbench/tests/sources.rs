@@ -28,14 +28,14 @@ fn open(folder: &Path, live: bool) -> Arc<Workbench> {
 }
 
 /// Waits, by the command that the UI waits with, until the state is as wanted.
-fn until(workbench: &Workbench, what: &str, wanted: impl Fn(&AppState) -> bool) -> AppState {
+fn wait_until(workbench: &Workbench, condition: &str, wanted: impl Fn(&AppState) -> bool) -> AppState {
     let deadline = Instant::now() + Duration::from_mins(1);
     loop {
         let state = workbench.app_state(Nothing {}).expect("a state");
         if wanted(&state) {
             return state;
         }
-        assert!(Instant::now() < deadline, "never: {what}");
+        assert!(Instant::now() < deadline, "never: {condition}");
         // words: ok: a JSON key.
         let request = WaitForChanges { since: state.change, timeout_ms: 5_000 };
         workbench.wait_for_changes(request).expect("changes");
@@ -57,16 +57,16 @@ fn a_folder_that_changes_is_seen_in_the_open_app() {
     copy(&fixture("harbor/jobs/nop-k1"), &jobs.join("nop-k1"));
     let workbench = open(folder.path(), true);
     workbench.open_source(OpenSource { path: jobs.display().to_string() }).expect("opened");
-    until(&workbench, "the jobs are read", ready);
+    wait_until(&workbench, "the jobs are read", ready);
     assert_eq!(runs(&workbench).len(), 1);
 
     copy(&fixture("harbor/jobs/oracle-k2"), &jobs.join("oracle-k2"));
-    until(&workbench, "the new job is noticed", |_| {
+    wait_until(&workbench, "the new job is noticed", |_| {
         runs(&workbench).iter().any(|r| r.id.contains("oracle-k2") && r.episodes == 6)
     });
 
     std::fs::remove_dir_all(jobs.join("nop-k1")).expect("removed");
-    until(&workbench, "the removed job is gone", |_| {
+    wait_until(&workbench, "the removed job is gone", |_| {
         runs(&workbench).iter().all(|r| r.id.contains("oracle-k2"))
     });
 }
@@ -77,7 +77,7 @@ fn what_another_process_reads_shows_up_in_the_open_app() {
     let app = open(folder.path(), true);
     let cli = open(folder.path(), false);
     cli.ingest(&fixture("harbor/jobs/nop-k1"), &|_, _| {}).expect("read");
-    until(&app, "the source of the other process", |s| s.sources.len() == 1 && s.runs == 1);
+    wait_until(&app, "the source of the other process", |s| s.sources.len() == 1 && s.runs == 1);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn from_the_run_down_to_a_failing_test() {
     let attempt = &turn.attempts[0];
     assert!(!attempt.failing.is_empty() && attempt.failing[0].expected.is_some());
     assert_eq!(attempt.failing_not_described, 0);
-    let stood: Vec<FailureOrigin> = attempt.histories.iter().map(|of| of.history).collect();
+    let stood: Vec<FailureOrigin> = attempt.histories.iter().map(|entry| entry.history).collect();
     // Ids of cases are numbers, given anew in every turn, and what passed before has no description to be known by.
     assert_eq!(stood, vec![FailureOrigin::Unknown; 8]);
 
@@ -280,7 +280,7 @@ fn a_closed_source_comes_back_as_it_was() {
     let workbench = open(folder.path(), true);
     let path = fixture("harbor/jobs/nop-k1").display().to_string();
     let source = workbench.open_source(OpenSource { path: path.clone() }).expect("opened").id;
-    until(&workbench, "the job is read", ready);
+    wait_until(&workbench, "the job is read", ready);
     let before = runs(&workbench);
     workbench.close_source(SourceRef { source }).expect("closed");
     let state = workbench.app_state(Nothing {}).expect("a state");
@@ -300,7 +300,7 @@ fn closing_and_restoring_again_and_again_ends_with_the_source_read() {
         workbench.close_source(SourceRef { source }).expect("closed");
         workbench.restore_source(SourceRef { source }).expect("restored");
     }
-    let state = until(&workbench, "the last reading ends well", |s| ready(s) && s.runs == 5);
+    let state = wait_until(&workbench, "the last reading ends well", |s| ready(s) && s.runs == 5);
     assert_eq!((state.sources[0].message.as_deref(), state.sources[0].progress), (None, None));
 }
 
@@ -319,7 +319,7 @@ fn a_new_library_begins_with_the_sample() {
         sample: Some(sample),
     };
     let workbench = Workbench::open(options).expect("a library");
-    let state = until(&workbench, "the sample is read", |s| ready(s) && s.runs > 0);
+    let state = wait_until(&workbench, "the sample is read", |s| ready(s) && s.runs > 0);
     assert!(state.sources[0].zip && state.sample.is_some());
     let runs = runs(&workbench);
     assert!(
@@ -339,14 +339,14 @@ fn the_app_shows_its_library_first_and_then_looks_for_changes() {
     };
     let first = app();
     first.open_source(OpenSource { path: results.display().to_string() }).expect("a source");
-    let read = until(&first, "it is read", |s| ready(s) && s.runs == 1);
+    let read = wait_until(&first, "it is read", |s| ready(s) && s.runs == 1);
     drop(first);
     std::fs::remove_dir_all(results.join("scenario_1")).expect("a folder less");
 
     let again = app();
     let state = again.app_state(Nothing {}).expect("a state");
     assert!(ready(&state) && state.runs == read.runs, "what was read is there at once");
-    until(&again, "a scenario is gone", |_| runs(&again).iter().any(|run| run.episodes == 1));
+    wait_until(&again, "a scenario is gone", |_| runs(&again).iter().any(|run| run.episodes == 1));
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn a_source_over_which_a_process_ended_is_set_aside_until_somebody_wants_it() {
     let state = workbench.app_state(Nothing {}).expect("a state");
     assert_eq!(state.sources[0].status, SourceStatus::SetAside);
     workbench.rescan_source(SourceRef { source }).expect("it is read");
-    until(&workbench, "it is read again", |s| ready(s) && runs(&workbench)[0].episodes == 1);
+    wait_until(&workbench, "it is read again", |s| ready(s) && runs(&workbench)[0].episodes == 1);
     assert!(store.readings().expect("readings").is_empty());
 }
 
@@ -388,7 +388,7 @@ fn library_without_texts(folder: &Path) -> i64 {
 
 /// What stands for a process with the id of this one that has ended.
 fn ended_process() -> String {
-    let mut parts: Vec<String> = sandbox::Process::this().label().split(':').map(str::to_owned).collect();
+    let mut parts: Vec<String> = sandbox::Process::current().label().split(':').map(str::to_owned).collect();
     "1".clone_into(&mut parts[1]);
     parts.join(":")
 }
@@ -412,7 +412,7 @@ fn a_source_that_is_set_aside_is_not_opened_for_the_search_either() {
     // Once somebody wants it, the open app indexes it.
     let workbench = open(folder.path(), true);
     workbench.rescan_source(SourceRef { source }).expect("it is read");
-    until(&workbench, "it is read again", ready);
+    wait_until(&workbench, "it is read again", ready);
     let indexed = workbench.index_texts().expect("an index") > 0 || texts_of(&workbench, "passed").complete;
     assert!(indexed && !texts_of(&workbench, "passed").hits.is_empty());
 }
@@ -430,7 +430,7 @@ fn a_source_over_whose_texts_a_process_ended_is_set_aside_too() {
     assert!(store.text_claims().expect("claims").is_empty());
     assert_eq!(workbench.index_texts().expect("nothing"), 0);
     workbench.rescan_source(SourceRef { source }).expect("it is read");
-    until(&workbench, "it is read again", ready);
+    wait_until(&workbench, "it is read again", ready);
 }
 
 #[test]
@@ -439,7 +439,7 @@ fn a_command_that_ended_over_texts_says_nothing_of_them_and_a_claim_of_a_living_
     library_without_texts(folder.path());
     let store = store::Store::open(&folder.path().join("library.sqlite")).expect("a library");
     store.begin_texts(&ended_process(), |_| false).expect("claimed").expect("an episode");
-    let living = sandbox::Process::this();
+    let living = sandbox::Process::current();
     let next = store.begin_texts(living.label(), |_| true).expect("claimed").expect("the other episode");
     let workbench = open(folder.path(), false);
     assert!(workbench.index_texts().expect("the first one") > 0);

@@ -17,15 +17,16 @@ fn compared_runs(runs: &[&str]) -> CompareRequest {
 }
 
 impl Library {
-    fn table(&self, of: &TableOf) -> Table {
-        self.workbench.table(of).expect("a table")
+    fn table(&self, request: &TableOf) -> Table {
+        self.workbench.table(request).expect("a table")
     }
 }
 
 /// What stands in a column, row by row.
 fn column<'a>(table: &'a Table, name: &str) -> Vec<Option<&'a Value>> {
-    let at = table.columns.iter().position(|c| c.name == name).unwrap_or_else(|| panic!("no column {name}"));
-    table.rows.iter().map(|row| row[at].as_ref()).collect()
+    let index =
+        table.columns.iter().position(|c| c.name == name).unwrap_or_else(|| panic!("no column {name}"));
+    table.rows.iter().map(|row| row[index].as_ref()).collect()
 }
 
 fn text(value: Option<&Value>) -> &str {
@@ -97,10 +98,10 @@ fn what_runs_used_and_how_they_depend_on_censoring_are_tables() {
 #[test]
 fn the_tests_between_two_have_all_that_their_page_shows() {
     let library = Library::fixtures(&["harbor/jobs"]);
-    let asked = compared_runs(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
-    let comparison = library.workbench.compare_runs(asked.clone()).unwrap();
+    let request = compared_runs(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]);
+    let comparison = library.workbench.compare_runs(request.clone()).unwrap();
     let pair = &comparison.pairs[0];
-    let table = library.table(&TableOf::Pairs { of: asked.clone() });
+    let table = library.table(&TableOf::Pairs { of: request.clone() });
     let one = |name: &str| column(&table, name)[0].cloned();
     assert_eq!(one("logrank_p_stratified"), pair.logrank_stratified.map(|t| Value::Number(t.p)));
     assert_eq!(
@@ -112,7 +113,7 @@ fn the_tests_between_two_have_all_that_their_page_shows() {
         pair.difference_bootstrap.map(|(_, high)| Value::Number(high))
     );
     assert_eq!(one("paired_tau"), pair.paired.as_ref().map(|p| Value::Integer(p.tau.into())));
-    let runs = library.table(&TableOf::Runs { of: asked });
+    let runs = library.table(&TableOf::Runs { of: request });
     let drawn = comparison.members[0].stamina_bootstrap.map(|(low, _)| Value::Number(low));
     assert_eq!(column(&runs, "bootstrap_ci_low")[0].cloned(), drawn);
     let printed = table.to_markdown();
@@ -122,7 +123,7 @@ fn the_tests_between_two_have_all_that_their_page_shows() {
 #[test]
 fn every_turn_on_which_runs_disagree_is_a_row_for_each_run() {
     let library = Library::fixtures(&["harbor/jobs"]);
-    let asked = DisagreementRequest {
+    let request = DisagreementRequest {
         members: members(&["jobs.oracle-k2-oracle", "jobs.nop-k1-nop"]),
         reference: 0,
         mode: DisagreementMode::Different,
@@ -134,9 +135,9 @@ fn every_turn_on_which_runs_disagree_is_a_row_for_each_run() {
     };
     let all = library
         .workbench
-        .list_disagreements(DisagreementRequest { offset: 0, limit: 0, ..asked.clone() })
+        .list_disagreements(DisagreementRequest { offset: 0, limit: 0, ..request.clone() })
         .unwrap();
-    let table = library.table(&TableOf::Disagreements { of: asked });
+    let table = library.table(&TableOf::Disagreements { of: request });
     let cells: usize = all.rows.iter().map(|row| row.cells.iter().flatten().count()).sum();
     assert!(all.total > 1 && table.rows.len() == cells, "{} rows of {cells}", table.rows.len());
     let states: Vec<&str> = column(&table, "state").into_iter().map(text).collect();
@@ -173,6 +174,13 @@ fn the_failures_page_can_be_taken_away_whole() {
     assert!(repairs.notes[0].starts_with(&format!("{} turns failed", data.repair.failed_first)));
     let flips = library.table(&TableOf::Flips { of: failed.clone() });
     assert_eq!(flips.rows.len(), data.flips.len());
+    for flip in &data.flips {
+        // Changes from turn to turn; those between attempts of one turn are not in the letters.
+        let letters: Vec<char> = flip.outcomes.chars().filter(|letter| *letter != '.').collect();
+        let by_turn = letters.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(by_turn <= flip.flips as usize, "{flip:?}");
+        assert!(by_turn == flip.flips as usize || !flip.changed_within.is_empty(), "{flip:?}");
+    }
     let rules = library.table(&TableOf::Rules { of: failed });
     assert_eq!(rules.rows.len(), data.rules.len());
 }
@@ -180,8 +188,8 @@ fn the_failures_page_can_be_taken_away_whole() {
 #[test]
 fn gains_are_those_of_the_page() {
     let library = Library::fixtures(&["staminabench"]);
-    let asked = RetriesRequest { members: members(&["staminabench.own"]), ..RetriesRequest::default() };
-    let table = library.table(&TableOf::Gains { of: asked });
+    let request = RetriesRequest { members: members(&["staminabench.own"]), ..RetriesRequest::default() };
+    let table = library.table(&TableOf::Gains { of: request });
     assert_eq!(column(&table, "gain"), [Some(&Value::Number(6.0))]);
     assert_eq!(column(&table, "mean_without"), [Some(&Value::Number(0.5))]);
 }
@@ -236,29 +244,32 @@ fn scenarios_have_the_same_names_in_tables_as_in_figures() {
         offset: 0,
         limit: 0,
     };
-    for of in [
+    for request in [
         TableOf::Paired { of: compared_runs(&runs), other: None },
         TableOf::Disagreements { of: disagreements },
         TableOf::Episodes { members: members(&runs), sort: GridSort::Scenario },
         TableOf::Turns { members: members(&runs), sort: GridSort::Scenario },
     ] {
-        let table = library.table(&of);
+        let table = library.table(&request);
         let names = column(&table, "title").into_iter().map(text);
         let of_ids: Vec<(&str, &str)> = column(&table, "scenario").into_iter().map(text).zip(names).collect();
         let is_named = |(id, name): &(&str, &str)| !id.contains("notes_cli") || *name == "notes-cli";
-        assert!(of_ids.iter().all(is_named), "{of:?}: {of_ids:?}");
+        assert!(of_ids.iter().all(is_named), "{request:?}: {of_ids:?}");
         let printed = table.to_markdown();
-        assert!(printed.contains("| notes-cli |") && !printed.contains("notes_cli"), "{of:?}: {printed}");
-        assert!(table.to_csv().contains("notes_cli"), "files of values have the id: {of:?}");
+        assert!(
+            printed.contains("| notes-cli |") && !printed.contains("notes_cli"),
+            "{request:?}: {printed}"
+        );
+        assert!(table.to_csv().contains("notes_cli"), "files of values have the id: {request:?}");
     }
 }
 
 #[test]
 fn the_library_is_a_table_of_what_its_filters_leave() {
     let library = Library::fixtures(&["staminabench", "harbor/jobs"]);
-    let table = |of| library.table(&TableOf::Library { of });
-    let listed = |of: ListRuns| {
-        let page = library.workbench.list_runs(ListRuns { limit: 500, ..of }).unwrap();
+    let table = |filter| library.table(&TableOf::Library { of: filter });
+    let listed = |filter: ListRuns| {
+        let page = library.workbench.list_runs(ListRuns { limit: 500, ..filter }).unwrap();
         page.rows.into_iter().map(|run| run.id).collect::<Vec<_>>()
     };
     // What a page shows does not cut the table.

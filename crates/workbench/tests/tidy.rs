@@ -40,23 +40,23 @@ fn exported(workbench: &Workbench, runs: &[&str], format: ExportFormat, folder: 
 
 /// The tables whose numbers come from attempts alone.
 fn tables(runs: &[&str]) -> Vec<TableOf> {
-    let value_of =
+    let comparison =
         || CompareRequest { members: members(runs), pairs: Pairs::All, ..CompareRequest::default() };
     let retries = || RetriesRequest { members: members(runs), ..RetriesRequest::default() };
     let failures = || FailuresRequest { members: members(runs), ..FailuresRequest::default() };
     vec![
-        TableOf::Runs { of: value_of() },
-        TableOf::Spent { of: value_of() },
-        TableOf::Pairs { of: value_of() },
-        TableOf::Sensitivity { of: value_of() },
-        TableOf::Survival { of: value_of() },
+        TableOf::Runs { of: comparison() },
+        TableOf::Spent { of: comparison() },
+        TableOf::Pairs { of: comparison() },
+        TableOf::Sensitivity { of: comparison() },
+        TableOf::Survival { of: comparison() },
         TableOf::Retries { of: retries() },
         TableOf::Gains { of: retries() },
         TableOf::Repairs { of: failures() },
         TableOf::Episodes { members: members(runs), sort: GridSort::Scenario },
         TableOf::Turns { members: members(runs), sort: GridSort::Scenario },
         TableOf::ByTurn { members: members(runs) },
-        TableOf::Scores { of: value_of() },
+        TableOf::Scores { of: comparison() },
     ]
 }
 
@@ -70,7 +70,7 @@ fn row_of(workbench: &Workbench, run: &str) -> String {
 }
 
 /// The values of a table; of what differs between libraries only the ids are left out.
-fn values<'a>(table: &'a Table, but: &[&str]) -> Vec<BTreeMap<&'a str, Option<&'a Value>>> {
+fn values<'a>(table: &'a Table, ignored: &[&str]) -> Vec<BTreeMap<&'a str, Option<&'a Value>>> {
     const IDS: [&str; 4] = ["run_id", "id", "source", "episode"];
     table
         .rows
@@ -79,7 +79,7 @@ fn values<'a>(table: &'a Table, but: &[&str]) -> Vec<BTreeMap<&'a str, Option<&'
             let cells =
                 table.columns.iter().zip(row).map(|(column, cell)| (column.name.as_str(), cell.as_ref()));
             cells
-                .filter(|(name, _)| !IDS.contains(name) && but.iter().all(|but| !name.contains(but)))
+                .filter(|(name, _)| !IDS.contains(name) && ignored.iter().all(|part| !name.contains(part)))
                 .collect()
         })
         .collect()
@@ -90,12 +90,12 @@ type TableOrCode = Result<Table, String>;
 
 /// What a library has of each table of these runs.
 fn read_tables(workbench: &Workbench, runs: &[&str]) -> Vec<TableOrCode> {
-    let table = |of: &TableOf| workbench.table(of).map_err(|error| error.code);
+    let table = |request: &TableOf| workbench.table(request).map_err(|error| error.code);
     tables(runs).iter().map(table).collect()
 }
 
 /// Every table of both libraries is the same; `one` is what the first one has.
-fn assert_equal(one: &[TableOrCode], runs: &[&str], other: &Workbench, back: &[&str], what: &str) {
+fn assert_equal(one: &[TableOrCode], runs: &[&str], other: &Workbench, back: &[&str], label: &str) {
     for (left, right) in one.iter().zip(read_tables(other, back)) {
         match (left, right) {
             (Ok(a), Ok(b)) => {
@@ -109,16 +109,16 @@ fn assert_equal(one: &[TableOrCode], runs: &[&str], other: &Workbench, back: &[&
                     }
                 }
                 // Sets of scenarios are numbered anew, and the bootstrap draws in their order.
-                let but: &[&str] = if what == "several" { &["bootstrap"] } else { &[] };
-                let (mut a_values, mut b_values) = (values(&a, but), values(&b, but));
-                if what == "several" {
+                let ignored: &[&str] = if label == "several" { &["bootstrap"] } else { &[] };
+                let (mut a_values, mut b_values) = (values(&a, ignored), values(&b, ignored));
+                if label == "several" {
                     a_values.sort_by_key(|row| format!("{row:?}"));
                     b_values.sort_by_key(|row| format!("{row:?}"));
                 }
-                assert_eq!(a_values, b_values, "{what}: {}", a.name);
+                assert_eq!(a_values, b_values, "{label}: {}", a.name);
             }
-            (Err(a), Err(b)) => assert_eq!(*a, b, "{what}"),
-            (a, b) => panic!("{what}: {:?} and {:?}", a.as_ref().map(|t| &t.name), b.map(|t| t.name)),
+            (Err(a), Err(b)) => assert_eq!(*a, b, "{label}"),
+            (a, b) => panic!("{label}: {:?} and {:?}", a.as_ref().map(|t| &t.name), b.map(|t| t.name)),
         }
     }
 }
@@ -132,12 +132,12 @@ fn ids(workbench: &Workbench) -> Vec<String> {
 }
 
 /// Takes the runs of a library there and back, by a file of each of these formats.
-fn round_trips(one: &Workbench, runs: &[&str], formats: &[ExportFormat], what: &str) {
+fn round_trips(one: &Workbench, runs: &[&str], formats: &[ExportFormat], label: &str) {
     // What every way back is compared with.
     let of_one = read_tables(one, runs);
     let first = one.table(&TableOf::Tidy { members: members(runs) }).unwrap();
     for format in formats {
-        round_trip(one, (&of_one, &first), runs, *format, what);
+        round_trip(one, (&of_one, &first), runs, *format, label);
     }
 }
 
@@ -146,7 +146,7 @@ fn round_trip(
     (of_one, first): (&[TableOrCode], &Table),
     runs: &[&str],
     format: ExportFormat,
-    what: &str,
+    label: &str,
 ) {
     let folder = tempfile::tempdir().unwrap();
     let path = exported(one, runs, format, folder.path());
@@ -159,9 +159,9 @@ fn round_trip(
             .unwrap_or_else(|| panic!("{wanted} of {back:?}"))
     };
     let back: Vec<&str> = runs.iter().map(|run| slug(run).as_str()).collect();
-    assert_equal(of_one, runs, &other.workbench, &back, what);
+    assert_equal(of_one, runs, &other.workbench, &back, label);
     for (run, back) in runs.iter().zip(&back) {
-        assert_eq!(row_of(one, run), row_of(&other.workbench, back), "{what}");
+        assert_eq!(row_of(one, run), row_of(&other.workbench, back), "{label}");
     }
     // And once more: the table of the table is the table.
     let again = other.workbench.table(&TableOf::Tidy { members: members(&back) }).unwrap();
@@ -169,18 +169,18 @@ fn round_trip(
         // Ids are new, and sets of scenarios numbered anew.
         let renamed = ["run", "scenario_set"];
         let places: Vec<usize> = (0..table.columns.len())
-            .filter(|at| renamed.contains(&table.columns[*at].name.as_str()))
+            .filter(|index| renamed.contains(&table.columns[*index].name.as_str()))
             .collect();
         let mut rows = table.rows.clone();
         for row in &mut rows {
-            for at in &places {
-                row[*at] = None;
+            for index in &places {
+                row[*index] = None;
             }
         }
         rows.sort_by_key(|row| format!("{row:?}"));
         rows
     };
-    assert_eq!(without_run(first), without_run(&again), "{what}");
+    assert_eq!(without_run(first), without_run(&again), "{label}");
 }
 
 fn extension(format: ExportFormat) -> &'static str {

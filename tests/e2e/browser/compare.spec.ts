@@ -28,10 +28,10 @@ test.beforeEach(async ({ lab }) => {
 
 test("numbers are those of the command line; what is not comparable stands first", async ({ lab, go, page }) => {
   const ids = [ORACLE, FAILS, NOP, CUT];
-  const told = await lab.json<Compared>("compare", ...ids);
+  const answer = await lab.json<Compared>("compare", ...ids);
   await go(members(...ids));
   const numbers = page.getByRole("region", { name: "Numbers" });
-  for (const run of told.runs) {
+  for (const run of answer.runs) {
     const cells = numbers.locator(`tr[data-member="${run.id}"] td`);
     const s = run.mean_stamina;
     await expect.poll(() => cells.allInnerTexts()).toEqual([
@@ -45,10 +45,10 @@ test("numbers are those of the command line; what is not comparable stands first
       run.mean_stamina_bootstrap === null ? "n/a" : `${run.mean_stamina_bootstrap.ci_low.toFixed(2)}–${run.mean_stamina_bootstrap.ci_high.toFixed(2)}`,
     ]);
   }
-  await expect(numbers.getByText(`τ = ${String(told.runs[0]!.mean_stamina.tau)}`)).toBeVisible();
+  await expect(numbers.getByText(`τ = ${String(answer.runs[0]!.mean_stamina.tau)}`)).toBeVisible();
 
   const settings = page.getByRole("region", { name: "Settings that differ" });
-  const marked = told.differences.filter((d) => d.comparability === "not_comparable");
+  const marked = answer.differences.filter((d) => d.comparability === "not_comparable");
   expect(marked.length).toBeGreaterThan(0);
   for (const { setting } of marked) await expect(settings.locator(`tr[data-setting="${setting}"]`)).toContainText("not comparable");
   await expect(page.getByRole("contentinfo")).toContainText("not comparable");
@@ -133,18 +133,18 @@ test("members move, one is the reference, others go and come; all of it stands i
 
 test("the list of disagreements is the command's, and a turn opens side by side", async ({ go, page, served }) => {
   const request = { members: [ORACLE, NOP].map((run) => ({ by: "run", run })), reference: 0, mode: "different", sort: "reference_fails", text: "", offset: 0, limit: 0 };
-  const told = (await served.rpc("list_disagreements", request)) as { total: number; counts: number[]; rows: { scenario: string; turn: number }[] };
+  const answer = (await served.rpc("list_disagreements", request)) as { total: number; counts: number[]; rows: { scenario: string; turn: number }[] };
   await go(members(ORACLE, NOP));
   const list = page.getByRole("region", { name: "Where they disagree" });
-  await expect(list.getByRole("button", { name: /^Different/ })).toHaveText(`Different ${String(told.total)}`);
-  await expect(list.getByRole("button", { name: /^All/ })).toHaveText(`All ${String(told.counts[0])}`);
+  await expect(list.getByRole("button", { name: /^Different/ })).toHaveText(`Different ${String(answer.total)}`);
+  await expect(list.getByRole("button", { name: /^All/ })).toHaveText(`All ${String(answer.counts[0])}`);
   const shown = (): Promise<unknown> => list.locator("tbody tr[id]").evaluateAll((rows) => rows.map((row) => [...(row as HTMLTableRowElement).cells].slice(0, 2).map((cell) => cell.innerText)));
-  await expect.poll(shown).toEqual(told.rows.map((row) => [row.scenario, String(row.turn)]));
+  await expect.poll(shown).toEqual(answer.rows.map((row) => [row.scenario, String(row.turn)]));
 
   await list.getByRole("grid").focus();
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
-  const second = told.rows[1]!;
+  const second = answer.rows[1]!;
   await expect(page).toHaveURL(new RegExp(`side-by-side.*turn=${String(second.turn)}`));
   await expect(page.getByRole("heading", { name: second.scenario })).toBeVisible();
   const left = page.getByRole("group", { name: "Left side" });
@@ -157,12 +157,12 @@ test("the list of disagreements is the command's, and a turn opens side by side"
   // The next one of the list (once that is known), the sides swapped, and back to the list with that row chosen.
   await expect(page.getByRole("button", { name: "Next disagreement" })).toBeVisible();
   await page.keyboard.press("n");
-  await expect(page).toHaveURL(new RegExp(`turn=${String(told.rows[2]!.turn)}(&|$)`));
+  await expect(page).toHaveURL(new RegExp(`turn=${String(answer.rows[2]!.turn)}(&|$)`));
   await page.keyboard.press("w");
   await expect(left).toContainText("failed");
   await page.keyboard.press("Escape");
-  await expect(list.locator("tr.on")).toContainText(told.rows[2]!.scenario);
-  await expect(list.locator("tr.on td").nth(1)).toHaveText(String(told.rows[2]!.turn));
+  await expect(list.locator("tr.on")).toContainText(answer.rows[2]!.scenario);
+  await expect(list.locator("tr.on td").nth(1)).toHaveText(String(answer.rows[2]!.turn));
 });
 
 test("the library's ticked runs are compared with one key, and it says what they have in common", async ({ go, page }) => {

@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import { expect, serious, test } from "./fixture";
 
 let server: Server;
-const asked: string[] = [];
+const requestedPaths: string[] = [];
 test.beforeAll(async () => {
   server = createServer((request, response) => {
-    asked.push(request.url ?? "");
+    requestedPaths.push(request.url ?? "");
     const answers: Readonly<Record<string, unknown>> = {
       "/v1/models": { object: "list", data: [{ id: "small-model", owned_by: "llamacpp", meta: { n_ctx_train: 32768 } }] },
       "/props": { default_generation_settings: { n_ctx: 8192 }, total_slots: 2 },
@@ -27,7 +27,7 @@ test("a model of an endpoint is chosen from what the endpoint lists", async ({ g
   const address = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
   await go("runs/new");
   await expect(page.getByRole("heading", { name: "Agent" })).toBeVisible();
-  expect(asked).toEqual([]);
+  expect(requestedPaths).toEqual([]);
   await page.getByTitle("Model endpoints on this machine, or at an address").click();
   const dialog = page.getByRole("dialog", { name: "Model endpoints" });
   await dialog.getByLabel("Address of an endpoint").fill(address);
@@ -39,7 +39,7 @@ test("a model of an endpoint is chosen from what the endpoint lists", async ({ g
   await expect(dialog).toHaveCount(0);
   await expect(page.getByLabel("Model", { exact: true })).toHaveValue("small-model");
   await expect(page.getByLabel("Endpoint address", { exact: true })).toHaveValue(address);
-  expect(asked.slice(0, 2)).toEqual(["/v1/models", "/props"]);
+  expect(requestedPaths.slice(0, 2)).toEqual(["/v1/models", "/props"]);
 });
 
 test("a start that finds a warning of the endpoint shows it, and pressing again starts", async ({ go, page }) => {

@@ -33,13 +33,13 @@ test.describe("results", () => {
     await expect(page.locator(".figure").first()).toBeVisible();
     await picture(page, "run");
     const dialog = page.getByRole("dialog");
-    for (const [button, what, args] of [
+    for (const [button, kind, args] of [
       ["Export Survival…", "Figure", ["figure", "survival"]],
       ["Export First failures…", "Figure", ["figure", "first-failures"]],
       ["Export Episode grid…", "Table", ["table", "turns"]],
     ] as const) {
       await page.getByRole("button", { name: button }).click();
-      if (what === "Figure") await expect(dialog.locator(".figure")).toBeVisible();
+      if (kind === "Figure") await expect(dialog.locator(".figure")).toBeVisible();
       const saved = await csv(dialog, page);
       const done = await lab.stamina(...args, RUN, "--out", lab.at("cli.csv"));
       expect(done.code, done.err).toBe(0);
@@ -161,15 +161,15 @@ test("letters that a PDF has to borrow are told before it is saved, and after", 
   const dialog = page.getByRole("dialog");
   await expect(dialog.locator(".figure")).toBeVisible();
   const { warnings } = (await (await made).json()) as { warnings: string[] };
-  const told = [...new Set(warnings)];
-  expect(told.length).toBeGreaterThan(0);
-  await expect(dialog.locator(".warning")).toHaveText(told);
+  const texts = [...new Set(warnings)];
+  expect(texts.length).toBeGreaterThan(0);
+  await expect(dialog.locator(".warning")).toHaveText(texts);
   await picture(page, "warnings");
   const download = page.waitForEvent("download");
   await dialog.getByRole("button", { name: "Save…" }).click();
   await download;
   await expect(page.getByText(/warnings? in the dialog/)).toBeVisible();
-  await expect(dialog.locator(".warning")).toHaveText(told);
+  await expect(dialog.locator(".warning")).toHaveText(texts);
 });
 
 test("suites and validations are given away", async ({ lab, go, page }) => {

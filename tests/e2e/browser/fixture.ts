@@ -51,9 +51,9 @@ export const test = base.extend<Fixtures>({
       faults.push(`dialog: ${dialog.message()}`);
       void dialog.dismiss();
     });
-    let here = false;
+    let isOpen = false;
     await use(async (to = "") => {
-      if (here) {
+      if (isOpen) {
         await page.evaluate((hash) => (location.hash = hash), `#/${to}`);
         return;
       }
@@ -61,7 +61,7 @@ export const test = base.extend<Fixtures>({
       await page.goto(`${served.url}${to === "" ? "" : `#/${to}`}`);
       // It is there, hears keys, and knows what is open.
       await expect(page.locator("footer.foot")).toContainText(/stamina \d/);
-      here = true;
+      isOpen = true;
     });
     // What a test put in the way of requests ends with it.
     await page.unrouteAll({ behavior: "ignoreErrors" });

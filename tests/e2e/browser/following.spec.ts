@@ -31,12 +31,12 @@ interface Curve {
 
 async function shown(curve: Locator): Promise<Curve> {
   const label = (await curve.getByRole("img", { name: /^Episodes at risk/ }).getAttribute("aria-label")) ?? "";
-  const said = (await curve.getByText(/\d+ started, /).textContent()) ?? "";
+  const countsText = (await curve.getByText(/\d+ started, /).textContent()) ?? "";
   const [reach, fall] = await curve.locator('.figure svg [id$="-curve"]').evaluateAll((drawn) => {
     const box = drawn[0] instanceof SVGGraphicsElement ? drawn[0].getBBox() : undefined;
     return [box?.width ?? 0, box?.height ?? 0] as const;
   });
-  return { reach, fall, risk: [...label.matchAll(/: (\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0), events: Number(/, (\d+) event/.exec(said)?.[1]) };
+  return { reach, fall, risk: [...label.matchAll(/: (\d+)/g)].reduce((sum, [, n]) => sum + Number(n), 0), events: Number(/, (\d+) event/.exec(countsText)?.[1]) };
 }
 
 test("the survival curve grows with the turns that are played, and says that it is provisional", async ({ lab, served, go, page }) => {

@@ -71,9 +71,9 @@ test("content of a source is inert on every page", async ({ lab, go, page }) => 
 
 test("the server gives nothing without the token and nothing to another name", async ({ served, page }) => {
   const { origin } = new URL(served.url);
-  const ask = (headers: Record<string, string>) => fetch(`${origin}/rpc/app_state`, { method: "POST", body: "{}", headers: { "content-type": "application/json", ...headers } });
-  expect((await ask({})).status).toBe(401);
-  expect((await ask({ "x-stamina-token": "guess" })).status).toBe(401);
+  const sendRequest = (headers: Record<string, string>) => fetch(`${origin}/rpc/app_state`, { method: "POST", body: "{}", headers: { "content-type": "application/json", ...headers } });
+  expect((await sendRequest({})).status).toBe(401);
+  expect((await sendRequest({ "x-stamina-token": "guess" })).status).toBe(401);
   // Without its token the page itself says what to do.
   await page.goto(origin);
   await expect(page.getByText("trying again")).toBeVisible();

@@ -227,9 +227,9 @@ test.describe("over results that are open", () => {
     await expect(page).toHaveURL(/#\/side-by-side\?/);
     await expect(page.getByRole("group", { name: "Left side" })).toContainText(/passed|failed/);
     await expect(page.getByRole("button", { name: "Next disagreement" })).toBeVisible();
-    const here = page.url();
+    const address = page.url();
     await page.keyboard.press("n");
-    await expect(page).not.toHaveURL(here);
+    await expect(page).not.toHaveURL(address);
     await page.keyboard.press("Escape");
     await expect.poll(order).toEqual([one, CUT, two]);
     await expect(list.locator("tr.on")).toHaveCount(1);

@@ -140,11 +140,11 @@ test("a run that was played is loaded into the form", async ({ lab, served, go, 
 
 test("while a model samples its scenarios the form of a run stays as it is", async ({ lab, served, go, page }) => {
   // A model that answers once it is let, and then nothing useful: what it does not fill in is generated from the seed.
-  let asked = 0;
+  let requestCount = 0;
   let answer: () => void = () => undefined;
   const released = new Promise<void>((done) => (answer = done));
   const endpoint = createServer((request, response) => {
-    asked += 1;
+    requestCount += 1;
     request.resume();
     void released.then(() => response.setHeader("content-type", "application/json").end(JSON.stringify({ choices: [{ index: 0, message: { role: "assistant", content: "No." } }] })));
   }).listen(0, "127.0.0.1");
@@ -161,7 +161,7 @@ test("while a model samples its scenarios the form of a run stays as it is", asy
     const turns = page.getByLabel("Turns", { exact: true });
     await expect(turns).toHaveValue("1");
     await page.getByRole("button", { name: "Start run" }).click();
-    await expect.poll(() => asked, PLAYED).toBeGreaterThan(0);
+    await expect.poll(() => requestCount, PLAYED).toBeGreaterThan(0);
     const samplings = async (): Promise<string[]> => ((await served.rpc("list_jobs")) as { jobs: { kind: string; state: string }[] }).jobs.filter((job) => job.kind === "sampling").map((job) => job.state);
     await expect.poll(samplings, PLAYED).toEqual(["running"]);
     for (const held of [turns, page.getByRole("button", { name: "YAML…" }), page.getByRole("button", { name: "Load a run into the form…" }), page.getByRole("button", { name: "Smoke test, free" })]) await expect(held).toBeDisabled();

@@ -21,14 +21,14 @@ test.beforeEach(async ({ lab }) => {
 });
 
 test("the matrix has the numbers of the command; chosen cells are compared", async ({ lab, go, page }) => {
-  const told = await lab.json<Matrix>("rpc", "get_matrix", JSON.stringify({ benchmark: "harbor:tasks", with_baselines: true }));
+  const answer = await lab.json<Matrix>("rpc", "get_matrix", JSON.stringify({ benchmark: "harbor:tasks", with_baselines: true }));
   await go("matrix?benchmark=harbor%3Atasks&baselines=yes");
   await page.getByRole("button", { name: "Table view" }).first().click();
   const table = page.getByRole("table", { name: "Mean stamina by harness and model" });
-  for (const [row, harness] of told.harnesses.entries()) {
+  for (const [row, harness] of answer.harnesses.entries()) {
     const cells = table.getByRole("row").filter({ has: page.getByRole("rowheader", { name: harness.name ?? "unknown", exact: true }) }).getByRole("cell");
-    for (const [column] of told.models.entries()) {
-      const cell = told.cells[row * told.models.length + column];
+    for (const [column] of answer.models.entries()) {
+      const cell = answer.cells[row * answer.models.length + column];
       if (cell) await expect(cells.nth(column)).toContainText(cell.stamina.mean?.toFixed(2) ?? "unknown");
       else await expect(cells.nth(column)).toHaveText("no run");
     }
@@ -47,22 +47,22 @@ test("the matrix has the numbers of the command; chosen cells are compared", asy
 });
 
 test("shares of failures lead to their cases, and a case to its turn", async ({ lab, go, page }) => {
-  const told = await lab.json<Failures>("rpc", "get_failures", JSON.stringify({ members: [{ by: "run", run: RUN }] }));
-  expect(told.attempts).toBeGreaterThan(0);
+  const answer = await lab.json<Failures>("rpc", "get_failures", JSON.stringify({ members: [{ by: "run", run: RUN }] }));
+  expect(answer.attempts).toBeGreaterThan(0);
   await go(`failures?members=${encodeURIComponent(RUN)}`);
   const classes = page.getByRole("table", { name: "Classes of failures" });
-  for (const share of told.total.shares) {
-    const label = told.classes.find((c) => c.class === share.class)!.label;
+  for (const share of answer.total.shares) {
+    const label = answer.classes.find((c) => c.class === share.class)!.label;
     await expect(classes.getByRole("row").filter({ has: page.getByRole("button", { name: label, exact: true }) }).getByRole("cell").nth(1)).toHaveText(String(share.attempts));
   }
-  const first = told.total.shares.find((share) => share.attempts > 0)!;
-  await classes.getByRole("button", { name: told.classes.find((c) => c.class === first.class)!.label, exact: true }).click();
+  const first = answer.total.shares.find((share) => share.attempts > 0)!;
+  await classes.getByRole("button", { name: answer.classes.find((c) => c.class === first.class)!.label, exact: true }).click();
   await expect(page).toHaveURL(new RegExp(`class=${first.class}`));
   const cases = page.getByRole("table", { name: "Failed attempts" });
   await expect(cases.locator("tbody tr")).toHaveCount(first.attempts);
   // A share of tests leads to every attempt that has such tests, whatever the attempt's own class is.
-  const tested = told.total.shares.find((share) => share.tests > 0)!;
-  await classes.getByRole("button", { name: `${String(tested.tests)} failing tests: ${told.classes.find((c) => c.class === tested.class)!.label}`, exact: true }).click();
+  const tested = answer.total.shares.find((share) => share.tests > 0)!;
+  await classes.getByRole("button", { name: `${String(tested.tests)} failing tests: ${answer.classes.find((c) => c.class === tested.class)!.label}`, exact: true }).click();
   await expect(page).toHaveURL(/of=tests/);
   const { total } = await lab.json<{ readonly total: number }>("rpc", "list_failure_cases", JSON.stringify({ of: { members: [{ by: "run", run: RUN }] }, class: tested.class, by_tests: true }));
   expect(total).toBeGreaterThan(0);

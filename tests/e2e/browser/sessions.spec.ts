@@ -19,21 +19,21 @@ const RUN = "recorded.openai-gpt-4o";
 
 test("the page of a run without tests has three columns, marks what differs, and says what nothing scores", async ({ lab, go, page }) => {
   await lab.stamina("ingest", `${fixtures}/locobench/recorded`);
-  const told = await lab.json<Sessions>("rpc", "list_sessions", JSON.stringify({ run: RUN }));
+  const answer = await lab.json<Sessions>("rpc", "list_sessions", JSON.stringify({ run: RUN }));
   await go(`run/${RUN}`);
   const pane = page.getByRole("region", { name: "Sessions", exact: true });
-  expect(told.nothing_says).toContain("A session that does nothing scores .780 / .650");
-  await expect(pane.getByRole("note")).toHaveText(told.nothing_says);
+  expect(answer.nothing_says).toContain("A session that does nothing scores .780 / .650");
+  await expect(pane.getByRole("note")).toHaveText(answer.nothing_says);
   await expect(pane).toContainText("No stamina, survival or comparison");
 
   const figures = pane.getByRole("table", { name: "Figures", exact: true });
   await expect(figures.getByRole("columnheader")).toHaveText(["Metric", "Imported (95 % CI)", "Compat (95 % CI)", "Corrected (95 % CI)"]);
   const marked: string[] = [];
-  for (const { name, mean } of told.all.imported) {
+  for (const { name, mean } of answer.all.imported) {
     const cells = figures.getByRole("row").filter({ has: page.getByRole("cell", { name, exact: true }) }).getByRole("cell");
     await expect(cells.nth(1)).toContainText(mean?.toFixed(3) ?? "unknown");
-    await expect(cells.nth(2)).toContainText(told.all.compat.find((compat) => compat.name === name)?.mean?.toFixed(3) ?? "unknown");
-    const differs = told.sessions.some((session) => session.counts && session.differs.includes(name));
+    await expect(cells.nth(2)).toContainText(answer.all.compat.find((compat) => compat.name === name)?.mean?.toFixed(3) ?? "unknown");
+    const differs = answer.sessions.some((session) => session.counts && session.differs.includes(name));
     if (differs) marked.push(name);
     await (differs ? expect(cells.nth(2)) : expect(cells.nth(2)).not).toContainText("≠");
   }
@@ -45,7 +45,7 @@ test("the page of a run without tests has three columns, marks what differs, and
   await expect(corrected("solution_usability")).toHaveText("unknown");
 
   const plane = pane.getByRole("img", { name: /^Comprehension against efficiency/ });
-  const models = [...new Set(told.published.map((number) => number.model))];
+  const models = [...new Set(answer.published.map((number) => number.model))];
   expect(models).toHaveLength(6);
   for (const name of ["this run, imported", "this run, compat", "a session that does nothing 0.780 and 0.650", ...models]) {
     await expect(plane).toHaveAttribute("aria-label", new RegExp(`[:;] ${name.replaceAll(".", "\\.")}`));
@@ -54,11 +54,11 @@ test("the page of a run without tests has three columns, marks what differs, and
   await expect(pane.getByRole("heading", { name: "Sessions still running after step t (not success)" })).toBeVisible();
 
   // The nine of a session, and what is made of them.
-  const session = told.sessions.find((one) => one.differs.length > 0)!;
+  const session = answer.sessions.find((one) => one.differs.length > 0)!;
   const line = pane.getByRole("table", { name: "Sessions", exact: true }).getByRole("row").filter({ hasText: session.scenario }).filter({ hasText: "≠" });
   await line.getByRole("button", { name: `All figures of ${session.scenario}` }).click();
   const own = pane.getByRole("table", { name: `Figures of ${session.scenario}` }).locator("tbody tr");
-  await expect(own).toHaveCount(told.metrics.length + 3);
+  await expect(own).toHaveCount(answer.metrics.length + 3);
   await expect(own.filter({ hasText: "≠" })).toHaveCount(session.differs.length);
   expect(await serious(page)).toEqual([]);
 });

@@ -27,17 +27,17 @@ test("a folder of tasks is chosen, its protocol explained, and what is not playe
   await page.getByLabel("Folder", { exact: true }).fill(lab.at("results"));
 
   const preflight = page.getByRole("region", { name: "Preflight" });
-  const said = preflight.locator('[data-check="pack"]');
-  await expect(said).toContainText("1 of 3, 4 steps", LOOKED);
-  await expect(said).toContainText(/composed: .*docker-compose\.yaml/);
-  await expect(said).toContainText(/gpu: .*GPU/i);
+  const packCheck = preflight.locator('[data-check="pack"]');
+  await expect(packCheck).toContainText("1 of 3, 4 steps", LOOKED);
+  await expect(packCheck).toContainText(/composed: .*docker-compose\.yaml/);
+  await expect(packCheck).toContainText(/gpu: .*GPU/i);
   await expect(page.getByRole("region", { name: "Estimate" })).toContainText("at most 4 attempts");
   // The protocol is told, and sets its fields.
-  const told = page.locator('[data-about="protocol"]');
-  await expect(told).toContainText("the whole chain whatever fails");
+  const protocol = page.locator('[data-about="protocol"]');
+  await expect(protocol).toContainText("the whole chain whatever fails");
   await expect(page.getByLabel("Attempts per turn", { exact: true })).toHaveCount(0);
   await page.getByLabel("Protocol", { exact: true }).selectOption({ label: "EvoCode, paper: MT@k" });
-  await expect(told).toContainText("each from the same snapshot");
+  await expect(protocol).toContainText("each from the same snapshot");
   await expect(page.getByLabel("Attempts per turn", { exact: true })).toHaveValue("4");
   await expect(page.getByRole("region", { name: "Estimate" })).toContainText("at most 16 attempts", LOOKED);
   expect(await serious(page)).toEqual([]);

@@ -47,8 +47,8 @@ test.afterEach(async ({}, info) => {
 });
 
 /** Waits until the text of what matches satisfies `is`. */
-function shows(what: string, css: string, is: (text: string) => boolean, ms = PATIENCE): Promise<string> {
-  return eventually(what, ms, async () => {
+function shows(label: string, css: string, is: (text: string) => boolean, ms = PATIENCE): Promise<string> {
+  return eventually(label, ms, async () => {
     const text = await app!.text(css);
     if (!is(text)) throw new Error(`It says: ${text}`);
     return text;
@@ -71,11 +71,11 @@ test("from the library through run and grid to a failing test, as the store has 
   // Those that are shown: the sample is there, too.
   const runs = (await lab.json<Run[]>("runs")).filter((r) => r.id.startsWith("jobs."));
   const run = runs.find((r) => r.id === id)!;
-  const read = (of: string) => app!.run<string[]>("return [...document.querySelector(arguments[0]).closest('tr').cells].map((c) => c.innerText.trim())", `a[href="#/run/${of}"]`);
+  const read = (runId: string) => app!.run<string[]>("return [...document.querySelector(arguments[0]).closest('tr').cells].map((c) => c.innerText.trim())", `a[href="#/run/${runId}"]`);
   await eventually("the numbers in the rows", PATIENCE, async () => {
     // Where the runs of a group have other horizons, the mean says its τ before it.
     const mean = (stamina: Run["stamina"]) => (stamina.mean === null ? "unknown" : expect.stringMatching(new RegExp(`^(τ \\d+\\s)?${stamina.mean.toFixed(2)}$`)));
-    for (const { id: of, episodes, stamina, score } of runs) expect(await read(of)).toEqual(expect.arrayContaining([String(episodes), mean(stamina), score?.toFixed(1) ?? "unknown"]));
+    for (const { id: runId, episodes, stamina, score } of runs) expect(await read(runId)).toEqual(expect.arrayContaining([String(episodes), mean(stamina), score?.toFixed(1) ?? "unknown"]));
   });
   await eventually("the run's link", PATIENCE, () => app!.click(link));
 
@@ -144,7 +144,7 @@ test("a folder that is none of the formats is told with what was looked for", as
   await shows("the message", "main", (text) => text.includes('Nothing in "holiday" is in a format that Stamina Lab reads'));
   const looked = await app.texts('table[aria-label="What was looked for"] tbody td:nth-child(2)');
   expect(looked.length).toBeGreaterThanOrEqual(3);
-  for (const what of looked) expect(cli.err).toContain(what);
+  for (const lookedFor of looked) expect(cli.err).toContain(lookedFor);
 });
 
 test("a figure is copied for other programs, as a picture and as text", async () => {
@@ -156,12 +156,12 @@ test("a figure is copied for other programs, as a picture and as text", async ()
     if ((await app!.texts('[role="dialog"]')).length === 0) await app!.click("//button[@aria-label='Export this run…' and not(@disabled)]");
     expect((await app!.texts('[role="dialog"]')).length).toBe(1);
   });
-  const copied = async (format: string, type: string, said: string): Promise<Buffer> => {
+  const copied = async (format: string, type: string, outcome: string): Promise<Buffer> => {
     await eventually(`the format ${format}`, PATIENCE, () => app!.click(`//*[@role="dialog"]//label[.//*[normalize-space()="${format}"]]`));
     await eventually(`copied as ${type}`, PATIENCE, async () => {
       await app!.click('//*[@role="dialog"]//button[normalize-space()="Copy"]');
       await eventually("the word that it is copied", 10_000, async () => {
-        expect((await app!.texts('[role="status"], [role="alert"], .toast')).join(" ").replace(/\s+/g, " ")).toContain(`Copied ${said}`);
+        expect((await app!.texts('[role="status"], [role="alert"], .toast')).join(" ").replace(/\s+/g, " ")).toContain(`Copied ${outcome}`);
       });
     });
     return eventually(`the clipboard as ${type}`, PATIENCE, () => app!.clipboard(type));

@@ -41,13 +41,13 @@ function tauriDriver(): string {
 }
 
 /** Tries until it succeeds; the last reason stands in the error. */
-export async function eventually<T>(what: string, ms: number, look: () => Promise<T>): Promise<T> {
+export async function eventually<T>(label: string, ms: number, look: () => Promise<T>): Promise<T> {
   const until = performance.now() + ms;
   for (;;) {
     try {
       return await look();
     } catch (reason) {
-      if (performance.now() > until) throw new Error(`${what}: not within ${String(ms)} ms. ${String(reason)}`, { cause: reason });
+      if (performance.now() > until) throw new Error(`${label}: not within ${String(ms)} ms. ${String(reason)}`, { cause: reason });
       await new Promise((done) => setTimeout(done, 50));
     }
   }
@@ -158,11 +158,11 @@ export class Desktop {
   async clipboard(type: string): Promise<Buffer> {
     const reader = spawn("xclip", ["-selection", "clipboard", "-t", type, "-o"], { env: { ...process.env, DISPLAY: this.#display }, stdio: ["ignore", "pipe", "pipe"] });
     const parts: Buffer[] = [];
-    let said = "";
+    let errorText = "";
     reader.stdout.on("data", (part: Buffer) => parts.push(part));
-    reader.stderr.on("data", (part: Buffer) => (said += part.toString()));
+    reader.stderr.on("data", (part: Buffer) => (errorText += part.toString()));
     const [code] = (await once(reader, "close")) as [number | null];
-    if (code !== 0) throw new Error(`The clipboard has nothing as ${type}: ${said}`);
+    if (code !== 0) throw new Error(`The clipboard has nothing as ${type}: ${errorText}`);
     return Buffer.concat(parts);
   }
 
@@ -181,9 +181,9 @@ export class Desktop {
     if (this.#session) await this.#call("DELETE", this.#session).catch(() => undefined);
     for (const child of this.#children.reverse()) {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) continue;
-      const gone = once(child, "exit");
+      const exited = once(child, "exit");
       process.kill(-child.pid, "SIGTERM");
-      await gone;
+      await exited;
     }
   }
 }

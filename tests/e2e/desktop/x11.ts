@@ -11,7 +11,7 @@ const CLIENT_MESSAGE = 33;
 class Screen {
   readonly #socket: Socket;
   #come = Buffer.alloc(0);
-  #gone = false;
+  #closed = false;
   #news: () => void = () => undefined;
   root = 0;
 
@@ -22,7 +22,7 @@ class Screen {
       this.#news();
     });
     socket.on("close", () => {
-      this.#gone = true;
+      this.#closed = true;
       this.#news();
     });
     // The close that follows says it.
@@ -36,17 +36,17 @@ class Screen {
     const screen = new Screen(socket);
     // Least byte first, version 11.0, no authorization.
     socket.write(Buffer.from([0x6c, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
-    const head = await screen.#take(8);
-    const about = await screen.#take(head.readUInt16LE(6) * 4);
+    const head = await screen.#readBytes(8);
+    const about = await screen.#readBytes(head.readUInt16LE(6) * 4);
     if (head[0] !== 1) throw new Error(`The screen refuses: ${about.toString()}`);
     const vendor = about.readUInt16LE(16);
     screen.root = about.readUInt32LE(32 + Math.ceil(vendor / 4) * 4 + about.readUInt8(21) * 8);
     return screen;
   }
 
-  async #take(length: number): Promise<Buffer> {
+  async #readBytes(length: number): Promise<Buffer> {
     while (this.#come.length < length) {
-      if (this.#gone) throw new Error("The screen is gone");
+      if (this.#closed) throw new Error("The screen is gone");
       await new Promise<void>((done) => (this.#news = done));
     }
     const taken = this.#come.subarray(0, length);
@@ -64,12 +64,12 @@ class Screen {
   }
 
   /** Asks, and gives the answer; nothing where it is an error, such as for a window that went away meanwhile. */
-  async #ask(opcode: number, detail: number, body: Buffer): Promise<Buffer | undefined> {
+  async #request(opcode: number, detail: number, body: Buffer): Promise<Buffer | undefined> {
     this.#write(opcode, detail, body);
     for (;;) {
-      const head = await this.#take(32);
+      const head = await this.#readBytes(32);
       if (head[0] === 0) return undefined;
-      if (head[0] === 1) return Buffer.concat([head, await this.#take(head.readUInt32LE(4) * 4)]);
+      if (head[0] === 1) return Buffer.concat([head, await this.#readBytes(head.readUInt32LE(4) * 4)]);
     }
   }
 
@@ -77,26 +77,26 @@ class Screen {
     const body = Buffer.alloc(4 + name.length);
     body.writeUInt16LE(name.length, 0);
     body.write(name, 4, "latin1");
-    return (await this.#ask(ATOM, 0, body))?.readUInt32LE(8) ?? 0;
+    return (await this.#request(ATOM, 0, body))?.readUInt32LE(8) ?? 0;
   }
 
   async children(): Promise<number[]> {
-    const tree = await this.#ask(TREE, 0, words(this.root));
+    const tree = await this.#request(TREE, 0, words(this.root));
     return Array.from({ length: tree?.readUInt16LE(16) ?? 0 }, (_, i) => tree!.readUInt32LE(32 + 4 * i));
   }
 
   async width(window: number): Promise<number> {
-    return (await this.#ask(GEOMETRY, 0, words(window)))?.readUInt16LE(16) ?? 0;
+    return (await this.#request(GEOMETRY, 0, words(window)))?.readUInt16LE(16) ?? 0;
   }
 
   /** A property that is a list of atoms. */
   async atoms(window: number, property: number): Promise<number[]> {
-    const answer = await this.#ask(PROPERTY, 0, words(window, property, 0, 0, 64));
+    const answer = await this.#request(PROPERTY, 0, words(window, property, 0, 0, 64));
     return Array.from({ length: answer?.[1] === 32 ? answer.readUInt32LE(16) : 0 }, (_, i) => answer!.readUInt32LE(32 + 4 * i));
   }
 
   /** A message of one word to a window. */
-  tell(window: number, type: number, word: number): void {
+  sendMessage(window: number, type: number, word: number): void {
     const event = Buffer.alloc(32);
     event.writeUInt8(CLIENT_MESSAGE, 0);
     event.writeUInt8(32, 1);
@@ -123,12 +123,12 @@ function words(...numbers: readonly number[]): Buffer {
 export async function askWindowsToClose(display: string): Promise<number> {
   const screen = await Screen.open(display);
   const [protocols, remove] = [await screen.atom("WM_PROTOCOLS"), await screen.atom("WM_DELETE_WINDOW")];
-  let asked = 0;
+  let count = 0;
   for (const window of await screen.children()) {
     if ((await screen.width(window)) < LEAST_WIDTH || !(await screen.atoms(window, protocols)).includes(remove)) continue;
-    screen.tell(window, protocols, remove);
-    asked += 1;
+    screen.sendMessage(window, protocols, remove);
+    count += 1;
   }
   await screen.close();
-  return asked;
+  return count;
 }

@@ -98,7 +98,8 @@ const scenes: readonly Scene[] = [
   {
     name: "turn",
     library: "library",
-    to: "TURN",
+    // The first attempt: what it changed since the turn before.
+    to: "TURN?attempt=1",
     ready: async (page) => {
       await expect(page.locator("[data-test]").first()).toBeVisible();
       await page.keyboard.press("n");

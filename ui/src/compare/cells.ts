@@ -28,8 +28,8 @@ export function pairOf(row: DisagreementRow, reference: number, wished: number |
   const from = row.cells[left];
   let best = others[0] ?? left;
   for (const i of others) {
-    const [cell, so] = [row.cells[i], row.cells[best]];
-    if (from && cell && so && apart(from, cell) > apart(from, so)) best = i;
+    const [cell, bestCell] = [row.cells[i], row.cells[best]];
+    if (from && cell && bestCell && apart(from, cell) > apart(from, bestCell)) best = i;
   }
   return [left, best];
 }

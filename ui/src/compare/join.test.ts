@@ -44,8 +44,8 @@ test("tests are joined by id; what is not named is clear only where every failin
     attempt([result("a"), result("b", "error")], ["c"]),
     attempt([result("a"), result("d")], [], { failing_not_described: 2 }),
   );
-  const of = Object.fromEntries(joined.map((t) => [t.id, [t.left, t.right, groupOf(t)]]));
-  expect(of).toEqual({
+  const states = Object.fromEntries(joined.map((t) => [t.id, [t.left, t.right, groupOf(t)]]));
+  expect(states).toEqual({
     a: ["failed", "failed", "both"],
     b: ["error", "unknown", "left"],
     d: ["clear", "failed", "right"],

@@ -31,9 +31,9 @@ it("names both means where censoring makes them two", () => {
 });
 
 it("shows the difference of a lower bound as a bound", () => {
-  const of = (a: number, a_at_least: boolean, b: number, b_at_least: boolean): string =>
+  const shown = (a: number, a_at_least: boolean, b: number, b_at_least: boolean): string =>
     observedDifference({ a, b, a_at_least, b_at_least }, false);
-  expect([of(8, true, 0, false), of(0, false, 8, true), of(9, false, 5, false), of(3, true, 3, true)]).toEqual([
+  expect([shown(8, true, 0, false), shown(0, false, 8, true), shown(9, false, 5, false), shown(3, true, 3, true)]).toEqual([
     "\u2265\u202f+8",
     "\u2264\u202f\u22128",
     "+4",
@@ -74,7 +74,7 @@ it("does not say that no scenario is shared by members that have trials in commo
 });
 
 it("says why no turn is listed: that two share no scenario only where they have no runs in common", () => {
-  const of = (shared_scenarios: number, in_both: number, reference = 0): Parameters<typeof noDisagreement>[0] =>
+  const comparisonWith = (shared_scenarios: number, in_both: number, reference = 0): Parameters<typeof noDisagreement>[0] =>
     ({
       reference,
       shared_scenarios,
@@ -82,8 +82,8 @@ it("says why no turn is listed: that two share no scenario only where they have 
       members: [{ name: "A" }, { name: "B" }],
       pairs: [{ a: 1 - reference, b: reference, in_both }],
     }) as unknown as Comparison;
-  expect(noDisagreement(of(0, 1))).toBe("B and A have runs, or trials of them, in common: nothing is paired.");
-  expect(noDisagreement(of(0, 1, 1))).toBe("A and B have runs, or trials of them, in common: nothing is paired.");
-  expect(noDisagreement(of(0, 0))).toBe("B and A share no scenario in which both were at risk.");
-  expect(noDisagreement(of(3, 0))).toBe("They agree on every turn that more than one of them reached.");
+  expect(noDisagreement(comparisonWith(0, 1))).toBe("B and A have runs, or trials of them, in common: nothing is paired.");
+  expect(noDisagreement(comparisonWith(0, 1, 1))).toBe("A and B have runs, or trials of them, in common: nothing is paired.");
+  expect(noDisagreement(comparisonWith(0, 0))).toBe("B and A share no scenario in which both were at risk.");
+  expect(noDisagreement(comparisonWith(3, 0))).toBe("They agree on every turn that more than one of them reached.");
 });

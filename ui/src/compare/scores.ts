@@ -18,8 +18,8 @@ const PAPER_K = 4;
 export const mostK = (lines: readonly ScoreLine[]): number => Math.max(0, ...lines.map((line) => line.scores?.rounds.mt_at_k.length ?? 0));
 
 /** The k that was asked for, as far as there is one; else the paper's, or the greatest below it. */
-export function chosenK(asked: string | undefined, most: number): number {
-  const k = asked !== undefined && /^\d{1,3}$/.test(asked) ? Number(asked) : PAPER_K;
+export function chosenK(requested: string | undefined, most: number): number {
+  const k = requested !== undefined && /^\d{1,3}$/.test(requested) ? Number(requested) : PAPER_K;
   return Math.min(Math.max(1, k), Math.max(1, most));
 }
 

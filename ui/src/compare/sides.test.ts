@@ -16,7 +16,7 @@ test("two different members are a pair", () => {
 
 test("the last attempt is shown unless another is asked for", () => {
   const detail = { attempts: [{ number: 1 }, { number: 2 }] } as unknown as TurnDetail;
-  expect([undefined, "1", "7"].map((asked) => attemptFromText(detail, asked)?.number)).toEqual([2, 1, 2]);
+  expect([undefined, "1", "7"].map((requested) => attemptFromText(detail, requested)?.number)).toEqual([2, 1, 2]);
   expect(attemptFromText(undefined, "1")).toBeUndefined();
 });
 

@@ -22,8 +22,8 @@ export function placeFromText(text: string | undefined): Place | undefined {
 }
 
 /** The attempt that the address asks for, or else the last. */
-export const attemptFromText = (detail: TurnDetail | undefined, asked: string | undefined): AttemptDetail | undefined =>
-  detail?.attempts.find((a) => a.number === Number(asked)) ?? detail?.attempts.at(-1);
+export const attemptFromText = (detail: TurnDetail | undefined, requested: string | undefined): AttemptDetail | undefined =>
+  detail?.attempts.find((a) => a.number === Number(requested)) ?? detail?.attempts.at(-1);
 
 /** `0.2`: two different members of so many that are compared. */
 export function pairFromText(text: string | undefined, members: number): readonly [number, number] | null {
@@ -35,13 +35,16 @@ export function pairFromText(text: string | undefined, members: number): readonl
 
 /** The pane of a narrow window: code, unless there is only a transcript. */
 export function paneFromText(
-  asked: string | undefined,
+  requested: string | undefined,
   left: AttemptDetail | undefined,
   right: AttemptDetail | undefined,
 ): "code" | "transcript" {
-  if (asked === "transcript") return "transcript";
+  if (requested === "transcript") return "transcript";
   const onlyTranscript =
-    asked === undefined && left?.has_code === false && right?.has_code !== true && (left.has_transcript || right?.has_transcript === true);
+    requested === undefined &&
+    left?.has_code === false &&
+    right?.has_code !== true &&
+    (left.has_transcript || right?.has_transcript === true);
   return onlyTranscript ? "transcript" : "code";
 }
 

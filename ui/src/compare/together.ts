@@ -12,18 +12,18 @@ export class ScrollTogether {
   }
 
   /** Says what scrolls at a side now; `undefined` = nothing. */
-  side(which: 0 | 1, scroller: HTMLElement | undefined): void {
-    if (this.#sides[which] === scroller) return;
-    this.#stop[which]?.();
-    this.#stop[which] = undefined;
-    this.#sides[which] = scroller;
-    this.#set[which] = undefined;
+  side(index: 0 | 1, scroller: HTMLElement | undefined): void {
+    if (this.#sides[index] === scroller) return;
+    this.#stop[index]?.();
+    this.#stop[index] = undefined;
+    this.#sides[index] = scroller;
+    this.#set[index] = undefined;
     if (!scroller) return;
     const listen = (): void => {
-      this.#follow(which);
+      this.#follow(index);
     };
     scroller.addEventListener("scroll", listen, { passive: true });
-    this.#stop[which] = () => {
+    this.#stop[index] = () => {
       scroller.removeEventListener("scroll", listen);
     };
   }

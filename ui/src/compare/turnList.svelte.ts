@@ -18,7 +18,7 @@ export interface TurnList {
   readonly members: readonly Member[];
   readonly mode: DisagreementMode;
   /** Which turns are listed, in words: `disagreements`. */
-  readonly what: string;
+  readonly noun: string;
   readonly total: number | undefined;
   /** Where this turn stands in the list. */
   readonly position: number | null;
@@ -31,7 +31,7 @@ export interface TurnList {
   next(by: 1 | -1): Route | null;
 }
 
-interface Asked {
+interface TurnListInput {
   readonly query: Query;
   readonly left: Place | undefined;
   readonly right: Place | undefined;
@@ -40,12 +40,12 @@ interface Asked {
 }
 
 /** Call during set-up. */
-export function turnList(asked: () => Asked): TurnList {
-  const query = $derived(asked().query);
+export function turnList(input: () => TurnListInput): TurnList {
+  const query = $derived(input().query);
   const at = $derived(readAddress({ ...query, mode: query["mode"] ?? "" }));
   const members = $derived.by((): Member[] => {
     const given = readMembers(query);
-    const { left, right } = asked();
+    const { left, right } = input();
     if (given.length > 1 || !left || !right) return given;
     return left.run === right.run
       ? []
@@ -83,7 +83,7 @@ export function turnList(asked: () => Asked): TurnList {
   const position = $derived.by((): number | null => {
     const page = nearby.data;
     if (!page) return null;
-    const { turn, scenario } = asked();
+    const { turn, scenario } = input();
     const found = page.rows.findIndex((r) => r.turn === turn && r.scenario === scenario);
     return found < 0 ? null : found + offset;
   });
@@ -95,7 +95,7 @@ export function turnList(asked: () => Asked): TurnList {
     get mode() {
       return at.mode;
     },
-    get what() {
+    get noun() {
       return at.mode === "different" ? "disagreements" : at.mode === "all" ? "turns" : at.mode;
     },
     get total() {

@@ -74,20 +74,20 @@ export function memberInWords(member: Member): string {
 }
 
 /** `χ² = 12.31, df = 3, p = 0.006`; where there is no test, why: `n/a: no episode failed`. */
-export function chiSquare(test: ChiSquare | null, why: string | null): string {
+export function chiSquare(test: ChiSquare | null, reason: string | null): string {
   return test === null
-    ? why === null
+    ? reason === null
       ? "n/a"
-      : `n/a: ${why}`
+      : `n/a: ${reason}`
     : `χ² = ${decimals(test.chi2, 2)}, df = ${String(test.df)}, ${pValue(test.p)}`;
 }
 
 /** What color and dash stand for on this page. */
 export function channels(members: readonly ComparedMember[]): string {
   if (members.length < 2) return "";
-  const same = (of: (m: ComparedMember) => string | null): string | null | undefined => {
+  const same = (property: (m: ComparedMember) => string | null): string | null | undefined => {
     const first = members[0];
-    return first !== undefined && members.every((m) => of(m) === of(first)) ? of(first) : undefined;
+    return first !== undefined && members.every((m) => property(m) === property(first)) ? property(first) : undefined;
   };
   const harness = same((m) => m.harness);
   const model = same((m) => m.model);
@@ -124,7 +124,7 @@ export function knownOver(spent: Spent, rate: number | null, over: KnownOver, ra
 export function sumOfCost(m: ComparedMember, rates: boolean): { text: string; unknown: boolean; partial: string | null } {
   const { cost_usd, cost_known } = m.spent;
   return {
-    ...costInWords(cost_usd, m.simulated, { known: cost_known, of: m.stamina.n }),
+    ...costInWords(cost_usd, m.simulated, { known: cost_known, total: m.stamina.n }),
     partial:
       !m.simulated && cost_usd !== null && cost_known < m.stamina.n
         ? `known for ${String(cost_known)} of ${counted(m.stamina.n, rates ? "trial" : "episode")}`
@@ -162,8 +162,8 @@ export function measured(m: ComparedMember, measure: Measure, rates: boolean): s
 export function whatIsCompared(c: Comparison): string {
   const runs = c.members.reduce((sum, m) => sum + m.runs.length, 0);
   const names = [...new Set(c.members.map((m) => m.benchmark[1]))];
-  const of = runs === c.members.length ? counted(runs, "run") : `${counted(c.members.length, "group")} of ${counted(runs, "run")}`;
-  return `${of} · ${names.length === 1 ? (names[0] ?? "") : `${String(names.length)} benchmarks`}`;
+  const groups = runs === c.members.length ? counted(runs, "run") : `${counted(c.members.length, "group")} of ${counted(runs, "run")}`;
+  return `${groups} · ${names.length === 1 ? (names[0] ?? "") : `${String(names.length)} benchmarks`}`;
 }
 
 /** Whether two known values differ; else the setting may still be the same for all. */

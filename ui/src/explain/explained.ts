@@ -80,23 +80,23 @@ export function filled(text: string, at: Pick<Explained, "run" | "reference" | "
 }
 
 /** Where the inputs of a number are looked at. */
-export function inputsRoute(entry: Explanation, at: Pick<Explained, "run">, here: Route): Route {
+export function inputsRoute(entry: Explanation, at: Pick<Explained, "run">, current: Route): Route {
   switch (entry.inputs) {
     case "runs":
       return { page: "library", query: {} };
     case "matrix":
-      return here.page === "matrix" ? here : { page: "matrix", query: {} };
+      return current.page === "matrix" ? current : { page: "matrix", query: {} };
     case "prices":
     case "report":
-      return here;
+      return current;
     case "live":
-      return here.page === "runs" ? here : { page: "runs", view: "live", query: {} };
+      return current.page === "runs" ? current : { page: "runs", view: "live", query: {} };
     case "sessions":
-      return at.run === null ? here : { page: "run", run: at.run, query: {} };
+      return at.run === null ? current : { page: "run", run: at.run, query: {} };
     case "pairs":
-      return here.page === "compare" ? { ...here, query: { ...here.query, numbers: "tests" } } : { page: "compare", query: {} };
+      return current.page === "compare" ? { ...current, query: { ...current.query, numbers: "tests" } } : { page: "compare", query: {} };
     default:
       // Members of a comparison that are groups have no page of their own.
-      return at.run === null || /[:@]/.test(at.run) ? here : { page: "run", run: at.run, query: { view: "table" } };
+      return at.run === null || /[:@]/.test(at.run) ? current : { page: "run", run: at.run, query: { view: "table" } };
   }
 }

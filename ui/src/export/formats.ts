@@ -3,7 +3,7 @@ import type { ExportFormat } from "../host/bindings/ExportFormat";
 import type { ExportOf } from "../host/bindings/ExportOf";
 import type { Exported } from "../host/bindings/Exported";
 
-export type What = ExportOf["what"] | "attempts";
+export type ExportKind = ExportOf["what"] | "attempts";
 
 export interface Format {
   readonly format: ExportFormat;
@@ -47,9 +47,9 @@ const report: readonly Format[] = [
 ];
 const bundle: readonly Format[] = [{ format: "zip", name: "Zip", about: "figures, tables, specs, settings, hashes of the inputs" }];
 
-export const formats: Readonly<Record<What, readonly Format[]>> = { figure, table, attempts, report, bundle };
+export const formats: Readonly<Record<ExportKind, readonly Format[]>> = { figure, table, attempts, report, bundle };
 
-export const whatNames: Readonly<Record<What, string>> = {
+export const kindNames: Readonly<Record<ExportKind, string>> = {
   figure: "Figure",
   table: "Table",
   attempts: "Attempts",
@@ -75,12 +75,12 @@ export const shortened = (text: string, most: number): string => (text.length > 
 export const inInches = ([width, height]: readonly [number, number]): string => `${width.toFixed(2)} × ${height.toFixed(2)} in`;
 
 /** Whether a caption has a short form that says less. */
-export const hasShort = (of: Pick<Exported, "caption" | "short_caption">): boolean =>
-  of.short_caption !== "" && of.short_caption !== of.caption;
+export const hasShort = (exported: Pick<Exported, "caption" | "short_caption">): boolean =>
+  exported.short_caption !== "" && exported.short_caption !== exported.caption;
 
 /** The caption, short where it is wanted and there is such a one. */
-export const captionOf = (of: Pick<Exported, "caption" | "short_caption">, short: boolean): string =>
-  short && hasShort(of) ? of.short_caption : of.caption;
+export const captionOf = (exported: Pick<Exported, "caption" | "short_caption">, short: boolean): string =>
+  short && hasShort(exported) ? exported.short_caption : exported.caption;
 
 /** A text as it is looked at: the spec that it carries in its comments is one line, so that what is made of it is seen. */
 export function withoutSpec(text: string): string {

@@ -23,8 +23,8 @@ export const exporting = {
   },
 };
 
-export function openExport(what: ExportSubject): void {
-  subject = what;
+export function openExport(newSubject: ExportSubject): void {
+  subject = newSubject;
 }
 export function closeExport(): void {
   subject = undefined;

@@ -7,26 +7,31 @@ const only = (run: string): CompareRequest => ({ members: [{ by: "run", run }], 
 
 /** Its curve, turn by turn, and the report of it. */
 export function survivalOf(run: string, title = "Survival"): ExportSubject {
-  const of = only(run);
-  return { title, figure: { kind: "survival", of, bands: "auto" }, table: { kind: "survival", of }, report: of };
+  const request = only(run);
+  return { title, figure: { kind: "survival", of: request, bands: "auto" }, table: { kind: "survival", of: request }, report: request };
 }
 
 /** At which turns its episodes failed first. */
 export function firstFailuresOf(run: string): ExportSubject {
-  const of = only(run);
-  return { title: "First failures", figure: { kind: "first_failures", of }, table: { kind: "survival", of }, report: of };
+  const request = only(run);
+  return {
+    title: "First failures",
+    figure: { kind: "first_failures", of: request },
+    table: { kind: "survival", of: request },
+    report: request,
+  };
 }
 
 /** Its tasks, where it plays one turn: what each came to and took. */
 export function tasksOf(run: string): ExportSubject {
-  const of = { members: only(run).members, only: [], mode: "all" as const, text: "" };
-  return { title: "Tasks", table: { kind: "tasks", of }, report: only(run) };
+  const request = { members: only(run).members, only: [], mode: "all" as const, text: "" };
+  return { title: "Tasks", table: { kind: "tasks", of: request }, report: only(run) };
 }
 
 /** Scores of its turns. */
 export function scoresOf(run: string): ExportSubject {
-  const of = only(run);
-  return { title: "Scores of turns", table: { kind: "scores", of }, report: of };
+  const request = only(run);
+  return { title: "Scores of turns", table: { kind: "scores", of: request }, report: request };
 }
 
 /** Its episodes, one a row. */

@@ -82,7 +82,7 @@ test("what was tried again and failed again was tried again", () => {
   expect(repairedInWords(repair, false).small).toBe("no turn was tried again");
   expect(repairedInWords({ ...repair, tried_again: 2 }, false)).toEqual({ value: "0 %", small: "of 2 turns", unknown: false });
   expect(repairedInWords({ ...repair, failed_first: 0 }, false).small).toBe("no turn failed first");
-  expect([repair, { ...repair, failed_first: 0 }, { ...repair, tried_again: 2 }].map((of) => repairedInWords(of, true).small)).toEqual([
+  expect([repair, { ...repair, failed_first: 0 }, { ...repair, tried_again: 2 }].map((sums) => repairedInWords(sums, true).small)).toEqual([
     "no trial was tried again",
     "no trial failed first",
     "of 2 trials",
@@ -118,9 +118,9 @@ test("where only last attempts are counted it is said why few tests are new or r
 });
 
 test("every tab can be taken away as what it shows", () => {
-  const of = { members: [], benchmark: null, group: "member", scope: "attempts" } as const;
+  const request = { members: [], benchmark: null, group: "member", scope: "attempts" } as const;
   const cases = {
-    of,
+    of: request,
     group: "",
     class: "guard_ignored",
     by_tests: true,
@@ -132,7 +132,7 @@ test("every tab can be taken away as what it shows", () => {
     limit: 0,
   };
   const kinds = tabs.map((tab) =>
-    tables(tab, { ...of, members: [] }, { ...cases, of: { ...of, members: [] } }).map((one) => one.table?.kind),
+    tables(tab, { ...request, members: [] }, { ...cases, of: { ...request, members: [] } }).map((one) => one.table?.kind),
   );
   expect(kinds).toEqual([["cases"], ["repairs", "repair_times", "origins"], ["flips"], ["rules"]]);
 });

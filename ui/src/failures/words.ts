@@ -37,20 +37,20 @@ export type Tab = (typeof tabs)[number];
 export const tabNames: Readonly<Record<Tab, string>> = { cases: "Cases", repair: "Repair", flips: "Flipping tests", rules: "Rules" };
 
 /** What the tables of a tab are exported as; each has a button of its own. */
-export function tables(tab: Tab, of: FailuresRequest, cases: FailureCasesRequest): readonly ExportSubject[] {
+export function tables(tab: Tab, request: FailuresRequest, cases: FailureCasesRequest): readonly ExportSubject[] {
   switch (tab) {
     case "cases":
       return [{ title: "Cases", table: { kind: "cases", of: cases } }];
     case "repair":
       return [
-        { title: "Repairs", table: { kind: "repairs", of } },
-        { title: "Time to repair", table: { kind: "repair_times", of } },
-        { title: "Failing tests by origin", table: { kind: "origins", of } },
+        { title: "Repairs", table: { kind: "repairs", of: request } },
+        { title: "Time to repair", table: { kind: "repair_times", of: request } },
+        { title: "Failing tests by origin", table: { kind: "origins", of: request } },
       ];
     case "flips":
-      return [{ title: "Flipping tests", table: { kind: "flips", of } }];
+      return [{ title: "Flipping tests", table: { kind: "flips", of: request } }];
     case "rules":
-      return [{ title: "Rules", table: { kind: "rules", of } }];
+      return [{ title: "Rules", table: { kind: "rules", of: request } }];
   }
 }
 
@@ -160,13 +160,13 @@ export function sinceInWords(test: TestHistory): string {
 }
 
 /** Where a case is looked at. */
-export function caseRoute(of: Pick<FailureCase, "run" | "episode" | "turn" | "attempt" | "test">): Route {
+export function caseRoute(place: Pick<FailureCase, "run" | "episode" | "turn" | "attempt" | "test">): Route {
   return {
     page: "turn",
-    run: of.run,
-    episode: of.episode,
-    turn: of.turn,
-    query: { attempt: String(of.attempt), ...(of.test === null ? {} : { test: of.test }) },
+    run: place.run,
+    episode: place.episode,
+    turn: place.turn,
+    query: { attempt: String(place.attempt), ...(place.test === null ? {} : { test: place.test }) },
   };
 }
 

@@ -55,9 +55,9 @@ export interface Host {
   /** Tells of files dragged over the window. Returns how to stop listening. */
   onDrop(notify: (event: DropEvent) => void): () => void;
   /** Tells of paths and `stamina://` links that the system hands over (`stamina open`, a second start). */
-  onOpened(notify: (what: string) => void): () => void;
+  onOpened(notify: (pathOrLink: string) => void): () => void;
   /** Tells that the window is to be closed while its process plays runs. Returns how to stop listening. */
-  onQuitAsked(notify: (what: InFlight) => void): () => void;
+  onQuitAsked(notify: (inFlight: InFlight) => void): () => void;
   /** Closes the window as its button does; `undefined` = this host has none. */
   close?(): Promise<void>;
   /** Ends the app, once its runs have stopped or at once. */

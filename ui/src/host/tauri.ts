@@ -56,7 +56,7 @@ export function tauriHost(): Host {
     },
     onOpened(notify) {
       // What stood on the command line lies here before the UI runs; what comes later comes as an event.
-      for (const what of window.__STAMINA_OPENED__?.splice(0) ?? []) notify(what);
+      for (const pathOrLink of window.__STAMINA_OPENED__?.splice(0) ?? []) notify(pathOrLink);
       return stoppable(
         listen<string>("opened", ({ payload }) => {
           notify(payload);

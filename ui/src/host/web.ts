@@ -31,7 +31,7 @@ export function webHost(): Host {
     kind: "browser",
     mac: isMac(),
     async call(name, request, signal) {
-      const ask = (): Promise<Response> =>
+      const sendRequest = (): Promise<Response> =>
         fetch(`rpc/${name}`, {
           method: "POST",
           headers: { "content-type": "application/json", "x-stamina-token": token },
@@ -41,11 +41,11 @@ export function webHost(): Host {
       let response: Response;
       try {
         try {
-          response = await ask();
+          response = await sendRequest();
         } catch (thrown) {
           if (signal?.aborted || !READS.test(name)) throw thrown;
           await new Promise((done) => setTimeout(done, AGAIN_MS));
-          response = await ask();
+          response = await sendRequest();
         }
       } catch (thrown) {
         if (signal?.aborted) throw asCallError(thrown);

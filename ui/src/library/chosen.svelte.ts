@@ -17,23 +17,23 @@ export interface ChosenRunRow {
 }
 
 /** Call during set-up. */
-export function chosenRunRow(rows: PagedRows<"list_runs">, asked: () => { readonly query: Query; readonly total: number }): ChosenRunRow {
+export function chosenRunRow(rows: PagedRows<"list_runs">, list: () => { readonly query: Query; readonly total: number }): ChosenRunRow {
   let lastActive: number | undefined = $state();
   /** A row that was chosen before it had been read; its run goes into the address as soon as it is known. */
   let awaited: number | undefined = $state();
-  const activeId = $derived(asked().query["run"]);
+  const activeId = $derived(list().query["run"]);
   const active = $derived.by(() => {
     if (awaited !== undefined) return awaited;
     if (activeId === undefined) return undefined;
     // Scrolled far away, its row may have been dropped; it is still where it was.
     return (
       rows.find((run) => run.id === activeId) ??
-      (lastActive !== undefined && lastActive < asked().total && rows.at(lastActive) === undefined ? lastActive : undefined)
+      (lastActive !== undefined && lastActive < list().total && rows.at(lastActive) === undefined ? lastActive : undefined)
     );
   });
   const run = $derived(active === undefined ? undefined : rows.at(active));
   const write = (id: string): void => {
-    router.replace(withQuery({ page: "library", query: asked().query }, { run: id }));
+    router.replace(withQuery({ page: "library", query: list().query }, { run: id }));
   };
   $effect(() => {
     const read = awaited === undefined ? undefined : rows.at(awaited);
@@ -52,7 +52,7 @@ export function chosenRunRow(rows: PagedRows<"list_runs">, asked: () => { readon
       return run;
     },
     startOfMove(by) {
-      const { total } = asked();
+      const { total } = list();
       // Where the chosen run is gone, it continues at its place: the next row stands there now.
       const placeOfGone = lastActive === undefined ? undefined : Math.min(lastActive, total);
       return active ?? (by === 1 ? (placeOfGone ?? 0) - 1 : (placeOfGone ?? total));

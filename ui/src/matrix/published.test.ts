@@ -22,12 +22,12 @@ test("numbers of a model stand in one row, what is not published stays open", ()
     number("A", "x", 4, "article", 2),
     number("A", "x", 5, "article", 0),
   ]);
-  expect(paper).toMatchObject({ secondHand: false, metrics: ["x", "y"], says: { harness: false, retries: false } });
+  expect(paper).toMatchObject({ secondHand: false, metrics: ["x", "y"], known: { harness: false, retries: false } });
   expect(paper?.rows.map((row) => [row.model, ...row.values])).toEqual([
     ["A", 1, 2],
     ["B", 3, undefined],
   ]);
-  expect(article).toMatchObject({ secondHand: true, says: { retries: true } });
+  expect(article).toMatchObject({ secondHand: true, known: { retries: true } });
   expect(article?.rows.map((row) => row.retries)).toEqual([2, 0]);
 });
 

@@ -15,7 +15,7 @@ export interface PublishedSource {
   readonly secondHand: boolean;
   readonly metrics: readonly string[];
   /** Whether any row says which harness, or how many retries. */
-  readonly says: { readonly harness: boolean; readonly retries: boolean };
+  readonly known: { readonly harness: boolean; readonly retries: boolean };
   readonly rows: readonly PublishedRow[];
 }
 
@@ -47,20 +47,20 @@ export function bySource(numbers: readonly PublishedNumber[]): PublishedSource[]
     const own = numbers.filter((n) => n.source === source);
     const metrics = [...new Set(own.map((n) => n.metric))];
     const rows = [...new Set(own.map(keyOf))].map((key) => {
-      const of = own.filter((n) => keyOf(n) === key);
-      const [first] = of;
+      const rowNumbers = own.filter((n) => keyOf(n) === key);
+      const [first] = rowNumbers;
       return {
         model: first?.model ?? "",
         harness: first?.harness ?? null,
         retries: first?.retries ?? null,
-        values: metrics.map((metric) => of.find((n) => n.metric === metric)?.value),
+        values: metrics.map((metric) => rowNumbers.find((n) => n.metric === metric)?.value),
       };
     });
     return {
       source,
       secondHand: own.some((n) => n.second_hand),
       metrics,
-      says: { harness: own.some((n) => n.harness !== null), retries: own.some((n) => n.retries !== null) },
+      known: { harness: own.some((n) => n.harness !== null), retries: own.some((n) => n.retries !== null) },
       rows,
     };
   });

@@ -44,15 +44,15 @@ test("cells are compared with all their runs, and a cell of one run as that run"
 });
 
 test("a matrix of many models and harnesses scrolls before its numbers are cut", () => {
-  const of = (harnesses: number, models: number): number =>
+  const width = (harnesses: number, models: number): number =>
     leastWidth({
       harnesses: Array.from({ length: harnesses }, () => line("h")),
       models: Array.from({ length: models }, () => line("m")),
     } as unknown as Matrix);
   // Many models of a few harnesses stand in rows, so they need no width.
-  expect(of(2, 42)).toBe(of(2, 2));
-  expect(of(1, 13)).toBeLessThan(360);
-  expect(of(42, 42)).toBeGreaterThan(42 * 40);
+  expect(width(2, 42)).toBe(width(2, 2));
+  expect(width(1, 13)).toBeLessThan(360);
+  expect(width(42, 42)).toBeGreaterThan(42 * 40);
 });
 
 test("ratios are said as times", () => {

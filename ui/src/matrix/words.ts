@@ -63,10 +63,10 @@ export function heldInWords(matrix: Pick<Matrix, "tau" | "shortest" | "harnesses
           ? lineName(harnesses[cell.harness])
           : `${lineName(harnesses[cell.harness])} × ${lineName(models[cell.model])}`,
     );
-  const who = names.length > 3 ? `${String(names.length)} cells` : names.join(", ").replace(/, ([^,]*)$/, " and $1");
+  const subject = names.length > 3 ? `${String(names.length)} cells` : names.join(", ").replace(/, ([^,]*)$/, " and $1");
   const rest = shortest.others === 1 ? "the other has" : "the others have";
   const orLater = shortest.furthest > shortest.otherwise ? " or later" : "";
-  return `Compared over ${counted(tau, "turn")}: ${who} ${names.length === 1 ? "has" : "have"} no data beyond turn ${String(tau)}; ${rest} data to turn ${String(shortest.otherwise)}${orLater}.`;
+  return `Compared over ${counted(tau, "turn")}: ${subject} ${names.length === 1 ? "has" : "have"} no data beyond turn ${String(tau)}; ${rest} data to turn ${String(shortest.otherwise)}${orLater}.`;
 }
 
 /** Cells whose turns are graded by themselves, as lines of a table of scores. */

@@ -35,7 +35,7 @@ export const opening = {
   get asking(): { kind: "folder" | "zip"; because?: string } | undefined {
     return asking;
   },
-  ask(kind: "folder" | "zip", because?: string): void {
+  askPath(kind: "folder" | "zip", because?: string): void {
     asking = because === undefined ? { kind } : { kind, because };
   },
   stopAsking(): void {
@@ -104,16 +104,16 @@ export async function openPaths(paths: readonly string[]): Promise<void> {
 }
 
 /** What the system handed over: a path, or a link of Stamina Lab. */
-export async function openAny(what: string): Promise<void> {
-  const route = what.startsWith("stamina://") ? parseRoute(what) : undefined;
+export async function openAny(pathOrLink: string): Promise<void> {
+  const route = pathOrLink.startsWith("stamina://") ? parseRoute(pathOrLink) : undefined;
   if (route) router.go(route);
-  else await openPath(what);
+  else await openPath(pathOrLink);
 }
 
 /** Asks for a folder or a zip, with the system's dialog where there is one. */
 export async function pick(kind: "folder" | "zip"): Promise<void> {
   const path = await (kind === "folder" ? host.pickFolder() : host.pickZip());
-  if (path === undefined) opening.ask(kind);
+  if (path === undefined) opening.askPath(kind);
   else if (path !== null) await openPath(path);
 }
 

@@ -89,8 +89,8 @@ test("the simulated model takes no money, and an unknown cost is no zero", () =>
   expect(costInWords(0.2, true)).toEqual({ text: "no cost", unknown: false });
   expect(costInWords(null, false)).toEqual({ text: "unknown", unknown: true });
   expect(costInWords(1.5, false)).toEqual({ text: "$1.50", unknown: false });
-  expect(costInWords(1.5, false, { known: 2, of: 3 })).toEqual({ text: "≥ $1.50", unknown: false });
-  expect(costInWords(1.5, false, { known: 3, of: 3 }).text).toBe("$1.50");
+  expect(costInWords(1.5, false, { known: 2, total: 3 })).toEqual({ text: "≥ $1.50", unknown: false });
+  expect(costInWords(1.5, false, { known: 3, total: 3 }).text).toBe("$1.50");
 });
 
 test("unknown is a word, and no variation is not an interval", () => {

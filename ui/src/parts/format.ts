@@ -70,17 +70,17 @@ export function dollars(value: number): string {
 }
 
 /**
- * What was spent, in words: the simulated model takes no money, whatever is counted. `known` of `of` episodes whose cost is
+ * What was spent, in words: the simulated model takes no money, whatever is counted. `known` of `total` episodes whose cost is
  * known makes a sum of fewer than all a bound: `≥ $0.50`.
  */
 export function costInWords(
   usd: number | null,
   simulated: boolean,
-  over?: { readonly known: number; readonly of: number },
+  episodes?: { readonly known: number; readonly total: number },
 ): { readonly text: string; readonly unknown: boolean } {
   if (simulated) return { text: "no cost", unknown: false };
   if (usd === null) return { text: UNKNOWN, unknown: true };
-  return { text: (over !== undefined && over.known < over.of ? "≥ " : "") + dollars(usd), unknown: false };
+  return { text: (episodes !== undefined && episodes.known < episodes.total ? "≥ " : "") + dollars(usd), unknown: false };
 }
 
 /** How many episodes were planned, if some are missing; those that are withdrawn are not. */
@@ -167,8 +167,8 @@ export function range(ends: readonly [number, number] | null): string {
 }
 
 /** `1 turn`, `4 turns`, `5–15 turns` */
-export function rangeOf(ends: readonly [number, number], what: string): string {
-  return `${range(ends)} ${what}${ends[0] === 1 && ends[1] === 1 ? "" : "s"}`;
+export function rangeOf(ends: readonly [number, number], noun: string): string {
+  return `${range(ends)} ${noun}${ends[0] === 1 && ends[1] === 1 ? "" : "s"}`;
 }
 
 /** `2.85–5.79`, or `n/a` where there is none; the upper end alone is `n/a` of a ratio that is unbounded. */

@@ -45,7 +45,7 @@ export function pagedRows<Name extends Paged>(name: Name, request: () => Command
   let again = $state(0);
   let pages: [number, number] = [0, 0];
   /** Pages that are read or being read for the current generation. */
-  let asked = new Set<number>();
+  let requested = new Set<number>();
   let generation = 0;
   let current: Commands[Name]["request"] | undefined;
   /** The library changed while an answer was under way: read once more after it, do not start over. */
@@ -53,8 +53,8 @@ export function pagedRows<Name extends Paged>(name: Name, request: () => Command
   const isOutdated = (): boolean => outdated;
 
   async function read(page: number, fresh: boolean): Promise<void> {
-    if (!current || (asked.has(page) && !fresh)) return;
-    asked.add(page);
+    if (!current || (requested.has(page) && !fresh)) return;
+    requested.add(page);
     const mine = generation;
     const answer = await call(name, { ...current, offset: page * PAGE, limit: PAGE });
     if (mine !== generation) return;
@@ -69,7 +69,7 @@ export function pagedRows<Name extends Paged>(name: Name, request: () => Command
   async function readAll(): Promise<void> {
     generation += 1;
     const mine = generation;
-    asked = new Set();
+    requested = new Set();
     loading = true;
     outdated = false;
     const timer = setTimeout(() => {
@@ -132,9 +132,9 @@ export function pagedRows<Name extends Paged>(name: Name, request: () => Command
       pages = [Math.floor(from / PAGE), Math.floor(to / PAGE)];
       if (!head) return;
       for (let page = pages[0]; page <= pages[1]; page += 1) {
-        if (!asked.has(page))
+        if (!requested.has(page))
           void read(page, false).catch((thrown: unknown) => {
-            asked.delete(page);
+            requested.delete(page);
             error = asCallError(thrown);
           });
       }

@@ -19,13 +19,13 @@ export const placeInWords = (warning: Pick<Warning, "path">): string => (warning
 /** The whole report for a mail or a file; `warnings` are all of them, not one page. */
 export function reportAsText(report: ImportReport, warnings: readonly Warning[]): string {
   const severity = new Map(report.by_code.map((rule) => [rule.code, rule.severity]));
-  const of = (wanted: Severity): number => warnings.filter((warning) => (severity.get(warning.code) ?? "warning") === wanted).length;
+  const countOf = (wanted: Severity): number => warnings.filter((warning) => (severity.get(warning.code) ?? "warning") === wanted).length;
   const lines = [
     `Import report: ${report.source.name}`,
     report.source.path,
     `Recognized as ${report.source.format}`,
     `${counted(report.runs, "run")}, ${counted(report.episodes, "episode")}, ${counted(report.turns, "turn")} (${count(report.not_reached)} more not reached), ${counted(report.attempts, "attempt")}, ${counted(report.files_read, "file")} read`,
-    `${countsInWords({ notes: of("note"), repairs: of("repair"), warnings: of("warning") })}; nothing in the source was changed`,
+    `${countsInWords({ notes: countOf("note"), repairs: countOf("repair"), warnings: countOf("warning") })}; nothing in the source was changed`,
   ];
   let code = "";
   for (const warning of warnings) {

@@ -100,7 +100,7 @@ export function drawRow(
   const holes: string[] = [];
   const crosses: string[] = [];
   const counts: { x: number; n: number; turn: number }[] = [];
-  const put = (look: Look, d: string): void => {
+  const addPath = (look: Look, d: string): void => {
     const list = parts.get(look);
     if (list) list.push(d);
     else parts.set(look, [d]);
@@ -113,21 +113,21 @@ export function drawRow(
     const cx = (turn - 0.5) * px;
     const cy = height / 2;
     if (look === "censored") {
-      put(look, rect(x, pad, Math.min(2, w), inner));
+      addPath(look, rect(x, pad, Math.min(2, w), inner));
     } else if (look === "not-reached") {
       const r = height >= 16 ? 1 : 0.75;
-      put(look, `M${round(cx - r)} ${round(cy)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`);
+      addPath(look, `M${round(cx - r)} ${round(cy)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`);
     } else if (look === "error" || look === "after-error") {
-      put(look, rect(x + 0.5, pad + 0.5, Math.max(0.5, w - 1), inner - 1));
+      addPath(look, rect(x + 0.5, pad + 0.5, Math.max(0.5, w - 1), inner - 1));
     } else if (big) {
-      put(look, rect(x, pad, w, inner));
+      addPath(look, rect(x, pad, w, inner));
       if (look === "retry" || look === "after-retry") {
         holes.push(`M${round(cx - 2.5)} ${cy}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0z`);
       }
       if (look === "failed") crosses.push(`M${round(cx - 3)} ${cy - 3}l6 6m0 -6l-6 6`);
     } else {
       const passed = look !== "failed" && look !== "after-failed";
-      put(look, passed ? rect(x, pad + inner - low, w, low) : rect(x, pad, w, inner));
+      addPath(look, passed ? rect(x, pad + inner - low, w, low) : rect(x, pad, w, inner));
       if (look === "retry" || look === "after-retry") {
         const gap = height >= 16 ? 2 : 1;
         holes.push(rect(x, pad + inner - low / 2 - gap / 2, w, gap));

@@ -14,7 +14,8 @@ export function meanInWords(mean: SessionMean | undefined, scenarios: number): s
 export const meanOf = (means: readonly SessionMean[], name: string): SessionMean | undefined => means.find((m) => m.name === name);
 
 /** `7 / 9`; `null` is unknown. */
-export const partOf = (of: readonly [number, number] | null): string => (of === null ? UNKNOWN : `${String(of[0])} / ${String(of[1])}`);
+export const partOf = (part: readonly [number, number] | null): string =>
+  part === null ? UNKNOWN : `${String(part[0])} / ${String(part[1])}`;
 
 /** In how many of the sessions that count the imported figure of this name is marked. */
 export function differOf(differs: readonly (readonly [string, number])[], name: string): number {
@@ -29,8 +30,8 @@ const measured: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The corrected figures that stand beside a metric: name and value. None = nothing of what it is called is measured. */
-export function correctedOf<T>(metric: string, of: (name: string) => T): readonly (readonly [string, T])[] {
-  return (measured[metric] ?? []).map((name) => [name.replaceAll("_", " "), of(name)] as const);
+export function correctedOf<T>(metric: string, figureOf: (name: string) => T): readonly (readonly [string, T])[] {
+  return (measured[metric] ?? []).map((name) => [name.replaceAll("_", " "), figureOf(name)] as const);
 }
 
 /** A line of a session: one of the nine, comprehension, efficiency or overall. */
@@ -51,12 +52,12 @@ export function sessionLines(row: Pick<SessionRow, "figures" | "compat" | "diffe
     files_written: corrected.files_written === null ? UNKNOWN : String(corrected.files_written.length),
     read_before_write: partOf(corrected.read_before_write),
   };
-  const line = (name: string, own: number | null, here: number | null): SessionLine => ({
+  const line = (name: string, own: number | null, computed: number | null): SessionLine => ({
     name,
     imported: own,
-    compat: here,
+    compat: computed,
     differs: row.differs.includes(name),
-    corrected: correctedOf(name, (of) => value[of] ?? UNKNOWN),
+    corrected: correctedOf(name, (figure) => value[figure] ?? UNKNOWN),
   });
   return [
     ...metrics.map((name, at) => line(name, imported.metrics[at] ?? null, compat?.[at] ?? null)),
@@ -89,8 +90,8 @@ export function planePoints(
   }
   points.push({ name: "a session that does nothing", comprehension: nothing[0], efficiency: nothing[1], kind: "nothing" });
   for (const model of new Set(published.map((n) => n.model))) {
-    const of = (metric: string): number | undefined => published.find((n) => n.model === model && n.metric === metric)?.value;
-    const [comprehension, efficiency] = [of("lcba_comprehension"), of("lcba_efficiency")];
+    const figureOf = (metric: string): number | undefined => published.find((n) => n.model === model && n.metric === metric)?.value;
+    const [comprehension, efficiency] = [figureOf("lcba_comprehension"), figureOf("lcba_efficiency")];
     if (comprehension !== undefined && efficiency !== undefined) points.push({ name: model, comprehension, efficiency, kind: "published" });
   }
   return points;

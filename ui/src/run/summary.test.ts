@@ -244,7 +244,7 @@ describe("strip of numbers", () => {
         { cells: "pp", planned_turns: 2, invalid: "network down" },
       ],
     } as unknown as RunGrid;
-    expect(turnsPassed(grid)).toEqual({ passed: 3, of: 5 });
+    expect(turnsPassed(grid)).toEqual({ passed: 3, planned: 5 });
   });
 });
 

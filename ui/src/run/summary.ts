@@ -35,7 +35,7 @@ export function reasonsInWords(ends: readonly EndCount[], most = 2): string {
 }
 
 /** Turns passed and turns planned, over all episodes; episodes without a plan count what is known of them. */
-export function turnsPassed(grid: RunGrid): { passed: number; of: number } {
+export function turnsPassed(grid: RunGrid): { passed: number; planned: number } {
   let passed = 0;
   let planned = 0;
   for (const row of grid.rows) {
@@ -43,19 +43,19 @@ export function turnsPassed(grid: RunGrid): { passed: number; of: number } {
     planned += row.planned_turns ?? row.cells.length;
     for (const letter of row.cells) if (letter === "p" || letter === "r") passed += 1;
   }
-  return { passed, of: planned };
+  return { passed, planned };
 }
 
 /** The reported figure that stands beside one that is computed here, by its name; a mean reward stands beside the score. */
 export function reportedFor(
   reported: readonly (readonly [string, number])[],
-  ours: "score" | "case" | "perfect",
+  kind: "score" | "case" | "perfect",
 ): readonly [string, number] | undefined {
   const patterns = {
     score: [/dataset[ ._-]?score/, /(^|\.)score$/, /mean[ ._-]?reward/, /reward/],
     case: [/case[ ._-]?score/],
     perfect: [/perfect/],
-  }[ours];
+  }[kind];
   for (const pattern of patterns) {
     const found = reported.find(([name]) => pattern.test(name.toLowerCase()));
     if (found) return found;
@@ -101,10 +101,10 @@ export function reportedRows(reported: readonly (readonly [string, number])[]): 
 }
 
 /** `reported 59.1` where the source calls it as we do, else with the source's own name: `mean_reward 0.531`. */
-export function reportedInWords(figure: readonly [string, number] | undefined, ours: string): string | undefined {
+export function reportedInWords(figure: readonly [string, number] | undefined, key: string): string | undefined {
   if (!figure) return undefined;
   const name = figure[0].slice(figure[0].indexOf(".") + 1);
-  const same = name.toLowerCase().replaceAll(/[_-]/g, " ").startsWith(ours.toLowerCase());
+  const same = name.toLowerCase().replaceAll(/[_-]/g, " ").startsWith(key.toLowerCase());
   return `${same ? "reported" : name} ${same ? String(Number(figure[1].toFixed(1))) : reportedValue(figure[1])}`;
 }
 
@@ -140,13 +140,13 @@ function rateStats(row: RunRow, rate: PassRate, wide: boolean): Stat[] {
   const stopped = ended((e) => e.ending === "censored" && e.reason !== "passed_all");
   const most = wide ? 3 : 1;
   const k = rate.pass_at_k.length;
-  const of = words(missingInWords(row), withdrawn(row));
+  const missing = words(missingInWords(row), withdrawn(row));
   const list: Stat[] = [
     {
       explain: "episodes",
       key: "Trials",
       value: count(row.episodes),
-      small: words(of, counted(rate.tasks, "task")),
+      small: words(missing, counted(rate.tasks, "task")),
       title: words(row.partial, "scored: passed, or failed for a reason that counts as a failure"),
     },
     {
@@ -247,22 +247,22 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
   const wide = room === "wide";
   const rate = asSurvival ? null : row.pass_rate;
   const list = rate === null ? staminaStats(row, room) : rateStats(row, rate, wide);
-  const scored = (key: string, value: number, which: "case" | "perfect" | "score", digits: number, of: string | null): void => {
-    const figure = reportedFor(row.reported, which);
+  const scored = (key: string, value: number, kind: "case" | "perfect" | "score", digits: number, partial: string | null): void => {
+    const figure = reportedFor(row.reported, kind);
     const reported = reportedInWords(figure, key);
     list.push({
-      explain: which === "case" ? "case_score" : which === "perfect" ? "perfect" : key === "Score" ? "score" : "dataset_score",
+      explain: kind === "case" ? "case_score" : kind === "perfect" ? "perfect" : key === "Score" ? "score" : "dataset_score",
       key,
-      value: which === "perfect" ? value.toFixed(digits) : scoreText(value, digits),
+      value: kind === "perfect" ? value.toFixed(digits) : scoreText(value, digits),
       // On narrow windows the reported figure matters more than how much of the whole it is about.
       small: wide
-        ? words(of, reported)
-        : which !== "score" && figure && figure[1].toFixed(digits) === value.toFixed(digits)
+        ? words(partial, reported)
+        : kind !== "score" && figure && figure[1].toFixed(digits) === value.toFixed(digits)
           ? undefined
-          : (reported ?? of ?? undefined),
+          : (reported ?? partial ?? undefined),
       title: words(
         "recomputed by Stamina Lab",
-        of,
+        partial,
         figure ? `the source reports ${figure[0]} ${reportedValue(figure[1])}` : "the source reports none",
       ),
     });
@@ -284,7 +284,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
   if (row.dataset_score !== null && row.perfect !== null && rate === null) scored("Perfect tasks", row.perfect, "perfect", 0, null);
   const rounds = row.rounds;
   if (wide && rounds?.alone) {
-    const why = rounds.missing.join(" ");
+    const reason = rounds.missing.join(" ");
     const last = rounds.sr_at_k.length;
     list.push({
       explain: "sr",
@@ -292,33 +292,33 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
       value: scoreText(rounds.sr),
       small: last > 1 ? `SR@${String(last)} ${scoreText(rounds.sr_at_k[last - 1] ?? null)}` : undefined,
       unknown: rounds.sr === null,
-      title: rounds.sr === null ? why : "rounds that pass when each is played by itself, mean within a task, then over tasks",
+      title: rounds.sr === null ? reason : "rounds that pass when each is played by itself, mean within a task, then over tasks",
     });
     list.push({
       explain: "gap",
       key: "Gap",
       value: fixed(rounds.gap, 1),
       unknown: rounds.gap === null,
-      title: rounds.gap === null ? why : "SR − MT@4, in points, with MT@4 of runs of the same harness and model",
+      title: rounds.gap === null ? reason : "SR − MT@4, in points, with MT@4 of runs of the same harness and model",
     });
   } else if (wide && rounds !== null && rate === null) {
     const k = Math.min(4, Math.max(1, rounds.mt_at_k.length));
     const mt = rounds.mt_at_k[k - 1] ?? null;
-    const why = rounds.missing.join(" ");
+    const reason = rounds.missing.join(" ");
     list.push({
       explain: "mt_at_k",
       key: `MT@${String(k)}`,
       // Where nobody was at risk nothing is refused: all scores are unknown.
       value: mt === null ? (rounds.round_by_round || row.stamina.mean === null ? UNKNOWN : "refused") : scoreText(mt),
       unknown: mt === null,
-      title: mt === null ? why : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k`,
+      title: mt === null ? reason : `${rounds.round_by_round ? "round by round" : "over independent attempts"}; Scores has every k`,
     });
     list.push({
       explain: "comp",
       key: "Comp",
       value: scoreText(rounds.comp),
       unknown: rounds.comp === null,
-      title: rounds.comp === null ? why : "tasks of which an attempt passed the last round",
+      title: rounds.comp === null ? reason : "tasks of which an attempt passed the last round",
     });
   }
   const total = tokensTotal(row.tokens);
@@ -334,7 +334,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     unknown: total === null,
     title: total === null ? undefined : words(parts, part("of the input cached", row.tokens.cached)),
   });
-  const cost = costInWords(row.cost_usd, row.simulated, { known: row.cost_known, of: row.episodes });
+  const cost = costInWords(row.cost_usd, row.simulated, { known: row.cost_known, total: row.episodes });
   list.push({
     explain: "cost",
     key: "Cost",
@@ -354,7 +354,7 @@ export function stats(row: RunRow, grid: RunGrid | undefined, room: StripWidth, 
     });
   if (wide && grid !== undefined && rate === null) {
     const t = turnsPassed(grid);
-    list.push({ explain: "turns_passed", key: "Turns passed", value: count(t.passed), small: `of ${count(t.of)}` });
+    list.push({ explain: "turns_passed", key: "Turns passed", value: count(t.passed), small: `of ${count(t.planned)}` });
   }
   if (wide)
     list.push({

@@ -55,9 +55,9 @@ export function taskLines(rows: readonly GridRow[], tasks: readonly TaskRow[] | 
   }));
   lines.sort((a, b) => (a.task < b.task ? -1 : a.task > b.task ? 1 : 0));
   if (sort === "task") return lines;
-  const of = valueOf[sort];
+  const numberOf = valueOf[sort];
   const key = (line: TaskLine): number => {
-    const value = line.cell === undefined ? null : of(line.cell);
+    const value = line.cell === undefined ? null : numberOf(line.cell);
     return value === null ? Infinity : sort === "passed" ? value : -value;
   };
   // Stable: what is equal stays by name. Infinity less itself is no number.

@@ -60,8 +60,8 @@ export function thinRange([low, high]: readonly [number, number]): string {
 /** Seconds from a time until now; `null` where it is not known. */
 export function secondsSince(rfc3339: string | null, now: number): number | null {
   if (rfc3339 === null) return null;
-  const then = new Date(rfc3339).getTime();
-  return Number.isNaN(then) ? null : Math.max(0, (now - then) / 1000);
+  const time = new Date(rfc3339).getTime();
+  return Number.isNaN(time) ? null : Math.max(0, (now - time) / 1000);
 }
 
 /** `4 s`, `11 m`: how long nothing came. */

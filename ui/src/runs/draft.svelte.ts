@@ -53,7 +53,7 @@ export const draft = {
   enter(control: Control, input: string): void {
     if (!settings) return;
     const { change, problem } = entered(control, input);
-    const ours = settings.output_dir === proposed;
+    const isProposed = settings.output_dir === proposed;
     const { source, protocol } = settings;
     if (change.agent !== undefined) settings = withAgent(settings, change.agent);
     else if (change.source !== undefined) settings = withSource(settings, change.source, form ?? { defaults: settings, protocols: [] });
@@ -61,12 +61,12 @@ export const draft = {
     else settings = { ...settings, ...change };
     // A number that was set, or a field that does nothing any more, is no longer what was typed.
     if (settings.source !== source || settings.protocol !== protocol) {
-      const of = settings;
-      const stays = (field: FieldName): boolean => field !== "attempt_limit" && holds(of, field, form?.fields ?? []);
+      const changed = settings;
+      const stays = (field: FieldName): boolean => field !== "attempt_limit" && holds(changed, field, form?.fields ?? []);
       typed = Object.fromEntries(Object.entries(typed).filter(([field]) => stays(field as FieldName)));
       problems = new Map([...problems].filter(([field]) => stays(field)));
     }
-    if (ours && change.output_dir === undefined) proposed = settings.output_dir;
+    if (isProposed && change.output_dir === undefined) proposed = settings.output_dir;
     // What was typed stays as it was typed, also where it means a number: `1,000`.
     typed = { ...typed, [control.field]: control.kind === "choice" || control.kind === "truth" ? undefined : input };
     const next = new Map(problems);
@@ -75,8 +75,8 @@ export const draft = {
     problems = next;
   },
   /** Sets fields as a click on a fix does. */
-  put(change: Partial<FormSettings>): void {
-    if (settings) this.take({ ...settings, ...change });
+  setFields(change: Partial<FormSettings>): void {
+    if (settings) this.replaceSettings({ ...settings, ...change });
   },
   /** Takes a folder that is free in place of the proposed one, which may have been taken since. */
   propose(folder: string): void {
@@ -84,7 +84,7 @@ export const draft = {
     proposed = folder;
     settings = { ...settings, output_dir: folder };
   },
-  take(next: FormSettings): void {
+  replaceSettings(next: FormSettings): void {
     settings = next;
     typed = {};
     problems = new Map();
@@ -92,13 +92,13 @@ export const draft = {
   reset(): void {
     loaded = undefined;
     if (!form) return;
-    this.take(form.defaults);
+    this.replaceSettings(form.defaults);
     proposed = form.defaults.output_dir;
   },
   /** Loads settings from elsewhere in place of the form's. Throws what the workbench says. */
   async load(from: Partial<LoadSettings>): Promise<void> {
     const answer = await call("load_settings", { yaml: null, file: null, run: null, folder: null, ...from });
-    this.take(answer.settings);
+    this.replaceSettings(answer.settings);
     loaded = { from: answer.from, notes: answer.notes };
   },
   dismissLoaded(): void {

@@ -67,11 +67,11 @@ test("every field has exactly one place, whatever the settings are", () => {
       }
     }
     for (const protocol of ["own", "evocode", "mt_at_k", "sr", "ours"] as const) {
-      for (const who of [agent, "oracle"]) {
-        const shown = placesOf({ ...defaults, agent: who, endpoint_mode, source: "tasks", protocol }, form).flatMap((s) =>
+      for (const player of [agent, "oracle"]) {
+        const shown = placesOf({ ...defaults, agent: player, endpoint_mode, source: "tasks", protocol }, form).flatMap((s) =>
           s.fields.map((f) => f.field),
         );
-        expect([...shown].sort(), `tasks ${endpoint_mode} ${who} ${protocol}`).toEqual(all);
+        expect([...shown].sort(), `tasks ${endpoint_mode} ${player} ${protocol}`).toEqual(all);
       }
     }
   }

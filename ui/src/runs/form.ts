@@ -291,10 +291,10 @@ export function emptyMeans(field: FieldName, defaults: FormSettings, about: Form
 
 /** `4 fields differ from the defaults (marked)`; defaults depend on the harness, which is named where it is not the usual one. */
 export function differInWords(n: number, harness: string | null): string {
-  const whose = harness === null ? "the defaults" : `the defaults of ${harness}`;
+  const defaultsText = harness === null ? "the defaults" : `the defaults of ${harness}`;
   return n === 0
-    ? `all fields are at ${harness === null ? "their defaults" : whose}`
-    : `${counted(n, "field")} ${n === 1 ? "differs" : "differ"} from ${whose} (marked)`;
+    ? `all fields are at ${harness === null ? "their defaults" : defaultsText}`
+    : `${counted(n, "field")} ${n === 1 ? "differs" : "differ"} from ${defaultsText} (marked)`;
 }
 
 /** The folded line of Advanced. */

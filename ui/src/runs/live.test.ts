@@ -201,9 +201,9 @@ test("the cells of an episode are those of the grid; the turns ahead are dots", 
 });
 
 test("the strip says unknown where nothing is known", () => {
-  const of = (run: LiveRunDetail): Record<string, string> =>
+  const figures = (run: LiveRunDetail): Record<string, string> =>
     Object.fromEntries(strip(run).map((s) => [s.key, plain(`${s.value}${s.small === undefined ? "" : ` ${s.small}`}`)]));
-  expect(of(detail())).toEqual({
+  expect(figures(detail())).toEqual({
     "Turns done": "186 of 800",
     Spend: "$12.00 of $60.00",
     "At this pace": "$43–58 at the end",
@@ -212,7 +212,7 @@ test("the strip says unknown where nothing is known", () => {
     Endpoint: "4 × 429 last 10 min",
     "Tokens a second": "21.4 answer, p10 5.0; prompt 1,480, p10 96.0",
   });
-  expect(of(detail({}, { endpoint_retried: 3, endpoint_lost: 1 }))).toMatchObject({
+  expect(figures(detail({}, { endpoint_retried: 3, endpoint_lost: 1 }))).toMatchObject({
     Endpoint: "4 × 429 last 10 min; 3 attempts retried, 1 lost",
   });
   expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: 1, endpoint_lost: 0 })).toBe(
@@ -222,11 +222,11 @@ test("the strip says unknown where nothing is known", () => {
     "All episodes are over. Because of the endpoint: 2 attempts lost.",
   );
   // An older version began it and counted nothing.
-  expect(of(detail({}, { endpoint_retried: null, endpoint_lost: null }))).toMatchObject({ Endpoint: "4 × 429 last 10 min" });
+  expect(figures(detail({}, { endpoint_retried: null, endpoint_lost: null }))).toMatchObject({ Endpoint: "4 × 429 last 10 min" });
   expect(endInWords({ state: "finished", message: null, verdict: null, endpoint_retried: null, endpoint_lost: null })).toBe(
     "All episodes are over.",
   );
-  const dark = of(
+  const dark = figures(
     detail(
       { forecast: null, budget: { tokens: null, usd: null, seconds: null }, faults: [] },
       { cost_usd: null, tokens: { input: null, cached: null, output: null } },
@@ -239,19 +239,19 @@ test("the strip says unknown where nothing is known", () => {
     "Tokens in, cached, out": "unknown",
     Endpoint: "no faults last 10 min",
   });
-  expect(of(detail({ tokens_per_second: { prompt: null, answer: null } }))["Tokens a second"]).toBe("unknown");
-  expect(of(detail({ tokens_per_second: { prompt: { median: 148, p10: 96 }, answer: null } }))["Tokens a second"]).toBe(
+  expect(figures(detail({ tokens_per_second: { prompt: null, answer: null } }))["Tokens a second"]).toBe("unknown");
+  expect(figures(detail({ tokens_per_second: { prompt: { median: 148, p10: 96 }, answer: null } }))["Tokens a second"]).toBe(
     "unknown prompt 148, p10 96.0",
   );
   // The simulated model takes no money: that is known, and nothing of it is forecast.
-  const free = of(detail({}, { simulated: true, cost_usd: null }));
+  const free = figures(detail({}, { simulated: true, cost_usd: null }));
   expect(free["Spend"]).toBe("no cost simulated");
   expect(free).not.toHaveProperty("At this pace");
   expect(free).not.toHaveProperty("Tokens a second");
-  expect(of(detail({ forecast: { seconds_left: [60, 90], cost_usd: [50, 64], tokens: null } }))["At this pace"]).toBe(
+  expect(figures(detail({ forecast: { seconds_left: [60, 90], cost_usd: [50, 64], tokens: null } }))["At this pace"]).toBe(
     "$50–64 may hit $60.00",
   );
-  expect(Object.keys(of(detail({}, { state: "stopped" })))).not.toContain("At this pace");
+  expect(Object.keys(figures(detail({}, { state: "stopped" })))).not.toContain("At this pace");
 });
 
 test("a stop says what it keeps and what is retried", () => {

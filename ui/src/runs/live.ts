@@ -94,11 +94,11 @@ export const rowMark = (row: Pick<LiveRunRow, "state" | "verdict">): { text: str
 /** What a smoke test came to: `3 of 3 turns passed: this harness works here.` */
 export function verdictInWords(verdict: SmokeTestVerdict): string {
   if (verdict.works) return `${String(verdict.passed)} of ${counted(verdict.turns, "turn")} passed: this harness works here.`;
-  const why = [verdict.reason === null ? null : endReasonLabels[verdict.reason], verdict.message]
+  const reason = [verdict.reason === null ? null : endReasonLabels[verdict.reason], verdict.message]
     .filter((part) => part !== null)
     .join(": ");
-  const where = verdict.turn === null ? "Before the first turn" : `Turn ${String(verdict.turn)}`;
-  return `${where}: ${why === "" ? "it ended without a message" : why.replace(/[.\s]+$/, "")}. See the log.`;
+  const place = verdict.turn === null ? "Before the first turn" : `Turn ${String(verdict.turn)}`;
+  return `${place}: ${reason === "" ? "it ended without a message" : reason.replace(/[.\s]+$/, "")}. See the log.`;
 }
 
 /** What can be said about a run that is not live any more, in one sentence. */
@@ -203,10 +203,10 @@ export function outcome(
   const reason = episode.end_reason;
   if (reason === null) return episode.now;
   if (reason === "passed_all") return `passed all ${String(turns)}`;
-  const why = endReasonLabels[reason];
+  const label = endReasonLabels[reason];
   return isCensored(reason)
-    ? `censored (${why}) after turn ${String(episode.stamina)}`
-    : `failed at turn ${String(episode.stamina + 1)}: ${why}`;
+    ? `censored (${label}) after turn ${String(episode.stamina)}`
+    : `failed at turn ${String(episode.stamina + 1)}: ${label}`;
 }
 
 /** Faults of the endpoint: `4 × 429, 1 × no answer`. */

@@ -12,12 +12,12 @@ export interface Tail {
   /** Where to go on asking. */
   readonly next: string | null;
   /** Turn and attempt that it is of. */
-  readonly of: readonly [number, number] | null;
+  readonly place: readonly [number, number] | null;
   /** Something before the first line is left out. */
   readonly cut: boolean;
 }
 
-export const nothing: Tail = { first: 0, lines: [], next: null, of: null, cut: false };
+export const emptyTail: Tail = { first: 0, lines: [], next: null, place: null, cut: false };
 
 /** The tail with what came since. A log of a new attempt takes the place of the old one. */
 export function grown(tail: Tail, came: LiveLog): Tail {
@@ -29,7 +29,7 @@ export function grown(tail: Tail, came: LiveLog): Tail {
     first: (fresh ? tail.first + tail.lines.length : tail.first) + dropped,
     lines: dropped > 0 ? all.slice(dropped) : all,
     next: came.next,
-    of: came.of ?? (fresh ? null : tail.of),
+    place: came.of ?? (fresh ? null : tail.place),
     cut: fresh ? came.cut || dropped > 0 : tail.cut || dropped > 0,
   };
 }

@@ -10,7 +10,7 @@ export interface Polled<T> {
   readonly data: T | undefined;
   readonly error: CallError | undefined;
   /** Takes an answer that came by another way (what a command gave back). */
-  put(data: T): void;
+  setData(data: T): void;
   reload(): void;
 }
 
@@ -80,7 +80,7 @@ export function polled<T>(
     get error() {
       return error;
     },
-    put(answer: T) {
+    setData(answer: T) {
       data = answer;
     },
     reload() {

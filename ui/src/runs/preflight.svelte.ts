@@ -22,26 +22,33 @@ export class PreflightCheck {
     return this.#busy;
   }
 
-  /** `ask` lets the endpoint be asked something cheap, which costs a few tokens: only when somebody presses for it. With `anew`
+  /** `callsEndpoint` lets the endpoint be asked something cheap, which costs a few tokens: only when somebody presses for it. With `anew`
    *  it is asked for all that it can do, whatever was found out before. Gives whether the run can start, and new warnings. */
-  async run(what: FormSettings, ask: boolean, anew = false): Promise<{ canStart: boolean; unseen: HeldStart["checks"] } | undefined> {
+  async run(
+    settings: FormSettings,
+    callsEndpoint: boolean,
+    anew = false,
+  ): Promise<{ canStart: boolean; unseen: HeldStart["checks"] } | undefined> {
     this.#latest += 1;
-    const mine = this.#latest;
+    const requestNumber = this.#latest;
     this.#busy = true;
     try {
-      const answer = await call("preflight_run", { settings: what, call: ask, anew });
+      const answer = await call("preflight_run", { settings, call: callsEndpoint, anew });
       // A later one is what is shown; whoever asked still gets the answer to what they asked.
-      if (mine === this.#latest) {
+      if (requestNumber === this.#latest) {
         this.#answer = answer;
         this.#error = undefined;
       }
-      return { canStart: answer.can_start, unseen: mine === this.#latest || ask ? this.#seen.show(answer, what) : [] };
+      return {
+        canStart: answer.can_start,
+        unseen: requestNumber === this.#latest || callsEndpoint ? this.#seen.show(answer, settings) : [],
+      };
     } catch (thrown) {
       // What somebody has asked for is shown in any case.
-      if (mine === this.#latest || ask) this.#error = asCallError(thrown);
+      if (requestNumber === this.#latest || callsEndpoint) this.#error = asCallError(thrown);
       return undefined;
     } finally {
-      if (mine === this.#latest) this.#busy = false;
+      if (requestNumber === this.#latest) this.#busy = false;
     }
   }
 }

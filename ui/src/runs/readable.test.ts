@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { LogLine } from "../host/bindings/LogLine";
 import { readable } from "./readable";
 
-const of = (text: string, kind = "agent"): string => {
+const readText = (text: string, kind = "agent"): string => {
   const line: LogLine = { at: null, kind, text, facts: [] };
   const shown = readable(line);
   return shown === line ? "as it is" : `${shown.kind}: ${shown.text}`;
@@ -10,7 +10,7 @@ const of = (text: string, kind = "agent"): string => {
 
 test("what is called stands with what it is called with, whatever program wrote it", () => {
   expect(
-    of(
+    readText(
       JSON.stringify({
         role: "assistant",
         content: "I write it.",
@@ -25,19 +25,19 @@ test("what is called stands with what it is called with, whatever program wrote 
     ),
   ).toBe("tool: write_file run.sh".replace("file ", "file  "));
   expect(
-    of(
+    readText(
       JSON.stringify({
         type: "assistant",
         message: { content: [{ type: "tool_use", name: "Bash", input: { command: "python -m pytest -q" } }] },
       }),
     ),
   ).toBe("tool: Bash  python -m pytest -q");
-  expect(of(JSON.stringify({ type: "item.completed", item: { type: "command_execution", command: "sed -n 1,40p a.py" } }))).toBe(
+  expect(readText(JSON.stringify({ type: "item.completed", item: { type: "command_execution", command: "sed -n 1,40p a.py" } }))).toBe(
     "tool: sed -n 1,40p a.py",
   );
   // A line that was cut in the middle of its arguments.
   expect(
-    of(
+    readText(
       JSON.stringify({
         role: "assistant",
         tool_calls: [{ function: { name: "write_file", arguments: JSON.stringify({ path: "schema.yaml", content: "x".repeat(4000) }) } }],
@@ -47,14 +47,14 @@ test("what is called stands with what it is called with, whatever program wrote 
 });
 
 test("what is said is one line, and everything else stays as it is", () => {
-  expect(of(JSON.stringify({ role: "tool", tool_call_id: "c", content: "wrote 109 characters\nto run.sh" }))).toBe(
+  expect(readText(JSON.stringify({ role: "tool", tool_call_id: "c", content: "wrote 109 characters\nto run.sh" }))).toBe(
     "result: wrote 109 characters to run.sh",
   );
-  expect(of(JSON.stringify({ type: "assistant", message: { content: [{ type: "text", text: 'Done: “é” "x"' }] } }))).toBe(
+  expect(readText(JSON.stringify({ type: "assistant", message: { content: [{ type: "text", text: 'Done: “é” "x"' }] } }))).toBe(
     'agent: Done: “é” "x"',
   );
-  expect(of("12 passed, 1 failed")).toBe("as it is");
-  expect(of('{"type":"result","status":"done","message":null}')).toBe("as it is");
-  expect(of('{"role":"tool","content":"x"}', "server")).toBe("as it is");
-  expect(of('{"a": [1, 2]}')).toBe("as it is");
+  expect(readText("12 passed, 1 failed")).toBe("as it is");
+  expect(readText('{"type":"result","status":"done","message":null}')).toBe("as it is");
+  expect(readText('{"role":"tool","content":"x"}', "server")).toBe("as it is");
+  expect(readText('{"a": [1, 2]}')).toBe("as it is");
 });

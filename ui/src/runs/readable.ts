@@ -4,7 +4,7 @@
 import type { LogLine } from "../host/bindings/LogLine";
 
 const text = String.raw`"((?:[^"\\]|\\.)*)`;
-const who = new RegExp(String.raw`"(?:role|type)"\s*:\s*"([a-z_.]+)"`);
+const role = new RegExp(String.raw`"(?:role|type)"\s*:\s*"([a-z_.]+)"`);
 const calls = /"(?:tool_calls|tool_use|function_call|command_execution|functionCall)"/;
 const called = new RegExp(String.raw`"(?:name|tool|tool_name)"\s*:\s*"([\w.-]{1,60})"`);
 /** What is called with; arguments are often JSON inside a string of JSON. */
@@ -24,13 +24,13 @@ function plain(piece: string): string {
 
 export function readable(line: LogLine): LogLine {
   if (line.kind !== "agent" || !/^\s*\{\s*"/.test(line.text)) return line;
-  const speaker = who.exec(line.text)?.[1];
+  const speaker = role.exec(line.text)?.[1];
   if (speaker === undefined) return line;
   if (calls.test(line.text)) {
     const name = called.exec(line.text)?.[1];
-    const what = plain(withWhat.exec(line.text)?.[1] ?? "");
-    if (name !== undefined || what !== "")
-      return { ...line, kind: "tool", text: [name, what].filter((part) => part !== undefined && part !== "").join("  ") };
+    const argument = plain(withWhat.exec(line.text)?.[1] ?? "");
+    if (name !== undefined || argument !== "")
+      return { ...line, kind: "tool", text: [name, argument].filter((part) => part !== undefined && part !== "").join("  ") };
   }
   const words = [...line.text.matchAll(content)].map((match) => plain(match[1] ?? "")).find((piece) => piece !== "");
   if (words === undefined) return line;

@@ -13,7 +13,7 @@ export interface BudgetChanges {
 }
 
 /** Empty texts change nothing; a smaller budget than the old one is not what a resume is for, and is said. */
-export function budgetChanges(of: BudgetOf, now: RunBudget, texts: BudgetTexts): BudgetChanges {
+export function budgetChanges(subject: BudgetOf, now: RunBudget, texts: BudgetTexts): BudgetChanges {
   const changes: string[] = [];
   const problems = new Map<BudgetName, string>();
   const old: Readonly<Record<BudgetName, number | null>> = {
@@ -28,7 +28,7 @@ export function budgetChanges(of: BudgetOf, now: RunBudget, texts: BudgetTexts):
     if (value === undefined || value <= 0) problems.set(name, "must be a number above 0");
     else if (name !== "usd" && !Number.isInteger(value)) problems.set(name, "must be a whole number");
     else if (before !== null && value < before) problems.set(name, "is less than before");
-    else changes.push(`limits.${of}.${name}=${String(value)}`);
+    else changes.push(`limits.${subject}.${name}=${String(value)}`);
   }
   return { changes, problems };
 }

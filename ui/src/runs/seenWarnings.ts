@@ -10,13 +10,13 @@ type Place = Pick<FormSettings, "endpoint_mode" | "base_url">;
 
 /** A start that was held because of what the endpoint was found to lack. */
 export interface HeldStart {
-  /** Of what it was asked, as {@link askedOf} has it. */
-  readonly of: string;
+  /** Of what it was asked, as {@link endpointRequestOf} has it. */
+  readonly request: string;
   readonly checks: readonly Check[];
 }
 
 /** What of the settings decides what an endpoint is asked. */
-export const askedOf = ({
+export const endpointRequestOf = ({
   agent,
   model,
   endpoint_mode,
@@ -25,9 +25,9 @@ export const askedOf = ({
 
 /** What holds a start: new warnings of its endpoint. Not twice: who presses again has read them, though their words may change each time
  *  ("try again in 1.53s"). */
-export function heldBy(before: HeldStart | undefined, of: string, unseen: readonly Check[]): HeldStart {
-  const isAgain = before?.of === of && before.checks.length > 0;
-  return { of, checks: isAgain ? [] : unseen };
+export function heldBy(before: HeldStart | undefined, request: string, unseen: readonly Check[]): HeldStart {
+  const isAgain = before?.request === request && before.checks.length > 0;
+  return { request, checks: isAgain ? [] : unseen };
 }
 
 export class SeenWarnings {

@@ -59,16 +59,16 @@ it("follows nothing where nothing runs, where the list fails, and for a dialog t
   expect(await new Following().resume(generation)).toBe(false);
   jobs = [job(1, "running")];
   const closed = new Following();
-  const asked = closed.resume(generation);
+  const resumed = closed.resume(generation);
   closed.leave();
-  expect([await asked, closed.job]).toEqual([false, undefined]);
+  expect([await resumed, closed.job]).toEqual([false, undefined]);
 });
 
 it("gives way to what is started while the list is asked for", async () => {
   jobs = [job(1, "running")];
   const following = new Following();
-  const asked = following.resume(generation);
+  const resumed = following.resume(generation);
   jobs = [job(2, "done"), ...jobs];
   await following.start(() => Promise.resolve({ job: 2 }));
-  expect([await asked, following.job?.job]).toEqual([false, 2]);
+  expect([await resumed, following.job?.job]).toEqual([false, 2]);
 });

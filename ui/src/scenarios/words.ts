@@ -64,9 +64,9 @@ export const answersOf = (answers: AnswerCounts): string =>
   `${count(answers.taken)} ${answers.taken === 1 ? "answer" : "answers"} taken, ${count(answers.refused)} refused, ${count(answers.filled)} filled from the seed`;
 
 /** Where the parts of a turn or scenario come from: `4 from the model, 1 from the seed`; undefined where no model was asked or nothing says it. */
-export function partsOf(of: { readonly sampled: number | null; readonly fallback: number | null } | undefined): string | undefined {
-  if (!of || of.sampled === null || of.fallback === null) return undefined;
-  return `${count(of.sampled)} from the model, ${count(of.fallback)} from the seed`;
+export function partsOf(parts: { readonly sampled: number | null; readonly fallback: number | null } | undefined): string | undefined {
+  if (!parts || parts.sampled === null || parts.fallback === null) return undefined;
+  return `${count(parts.sampled)} from the model, ${count(parts.fallback)} from the seed`;
 }
 
 /** The same over all scenarios of a pack; undefined unless each says it. */

@@ -52,8 +52,8 @@ export const available = (id: CommandId): boolean => meaning(id) !== undefined;
 
 /** Runs a command, if it means something right now. */
 export function run(id: CommandId, key?: string): boolean {
-  const what = meaning(id);
-  return what !== undefined && what(key) !== false;
+  const action = meaning(id);
+  return action !== undefined && action(key) !== false;
 }
 
 export function runById(id: string): void {

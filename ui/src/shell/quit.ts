@@ -3,7 +3,7 @@ import type { InFlight } from "../host";
 import { counted } from "../parts/format";
 
 /** What is in flight, what is kept, what to do afterwards. */
-export function quitSays({ runs, attempts }: InFlight): readonly string[] {
+export function quitSentences({ runs, attempts }: InFlight): readonly string[] {
   const are = attempts === 1 ? "is" : "are";
   const dropped =
     attempts === 0 ? "No attempt is in flight" : `${counted(attempts, "attempt")} in flight ${are} dropped and retried after a resume`;

@@ -37,13 +37,13 @@ export function resource<K extends CommandName>(
   let loading = $state(false);
   let stale = $state(false);
   let again = $state(0);
-  let seen: { asked: string; identity: string; revision: number; again: number } | undefined;
+  let seen: { requestText: string; identity: string; revision: number; again: number } | undefined;
   let latest = 0;
   /** The library changed while an answer was under way: read once more after it, do not start over. */
   let outdated = false;
   const isOutdated = (): boolean => outdated;
 
-  async function read(what: RequestOf<K>): Promise<void> {
+  async function read(current: RequestOf<K>): Promise<void> {
     latest += 1;
     const mine = latest;
     loading = true;
@@ -52,7 +52,7 @@ export function resource<K extends CommandName>(
       if (mine === latest) stale = true;
     }, SLOW_MS);
     try {
-      const answer = await call(name, what);
+      const answer = await call(name, current);
       if (mine !== latest) return;
       data = answer;
       error = undefined;
@@ -64,17 +64,17 @@ export function resource<K extends CommandName>(
       if (mine === latest) {
         loading = false;
         stale = false;
-        if (isOutdated()) void read(what);
+        if (isOutdated()) void read(current);
       }
     }
   }
 
   $effect(() => {
-    const what = request();
+    const current = request();
     const revision = live.revision;
     const identity = options.identity?.() ?? "";
-    const asked = what === undefined ? "" : JSON.stringify(what);
-    const now = { asked, identity, revision, again };
+    const requestText = current === undefined ? "" : JSON.stringify(current);
+    const now = { requestText, identity, revision, again };
     untrack(() => {
       const before = seen;
       seen = now;
@@ -82,20 +82,20 @@ export function resource<K extends CommandName>(
         data = undefined;
         error = undefined;
       }
-      if (what === undefined) {
+      if (current === undefined) {
         latest += 1;
         loading = false;
         return;
       }
-      const asksOther = before?.asked !== asked || before.identity !== identity || before.again !== again;
+      const isOther = before?.requestText !== requestText || before.identity !== identity || before.again !== again;
       const concerned =
         before !== undefined &&
         before.revision !== revision &&
         options.still !== true &&
         (options.concerns === undefined || live.changes === undefined || live.changes.everything || options.concerns(live.changes));
-      if (asksOther) void read(what);
+      if (isOther) void read(current);
       else if (concerned && loading) outdated = true;
-      else if (concerned) void read(what);
+      else if (concerned) void read(current);
     });
   });
 

@@ -22,8 +22,8 @@ const entries = new Map<number, Route>();
 /** The reader came up to the page, by key, from this one: the page puts the focus where they left it. */
 let left: Route | undefined;
 
-function isDialog(of: Route): boolean {
-  return of.page === "report" || of.page === "policy";
+function isDialog(candidate: Route): boolean {
+  return candidate.page === "report" || candidate.page === "policy";
 }
 
 function historyPosition(): number {

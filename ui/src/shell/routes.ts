@@ -127,18 +127,18 @@ const leadsDown = (route: Route): boolean =>
  * Where Esc leads from a run, a turn, a comparison or the details of a run: to the list from which the reader came to it, as they
  * left it. `undefined` = they came from the page above. `before` are the pages before this one, the latest first.
  */
-export function listBefore(here: Route, before: readonly Route[]): Route | undefined {
+export function listBefore(current: Route, before: readonly Route[]): Route | undefined {
   const below: readonly Page[] = ["turn", "run"];
-  if (here.page === "compare") {
+  if (current.page === "compare") {
     const from = before.find((route) => route.page !== "compare" && route.page !== "side-by-side" && !below.includes(route.page));
     return from?.page === "matrix" ? from : undefined;
   }
-  if (here.page === "runs") {
-    const from = before.find((route) => !isSamePage(route, here) && !below.includes(route.page));
-    return here.at !== undefined && from?.page === "runs" && from.view === "finished" ? from : undefined;
+  if (current.page === "runs") {
+    const from = before.find((route) => !isSamePage(route, current) && !below.includes(route.page));
+    return current.at !== undefined && from?.page === "runs" && from.view === "finished" ? from : undefined;
   }
-  if (here.page !== "turn" && here.page !== "run") return undefined;
-  const from = before.find((route) => route.page !== "turn" && !(route.page === "run" && here.page === "run"));
+  if (current.page !== "turn" && current.page !== "run") return undefined;
+  const from = before.find((route) => route.page !== "turn" && !(route.page === "run" && current.page === "run"));
   return from !== undefined && leadsDown(from) ? from : undefined;
 }
 

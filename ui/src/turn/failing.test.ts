@@ -21,7 +21,7 @@ const failing = (id: string, name: string | null, kind?: string): Failing => ({ 
 describe("failing tests", () => {
   it("are grouped by requirement in order, those without one last", () => {
     const groups = group([failing("a", null), failing("b", "r2"), failing("c", "r1"), failing("d", "r2", "boundary")]);
-    expect(groups.map((g) => [g.name, g.kind, g.tests.map((of) => of.test.id)])).toEqual([
+    expect(groups.map((g) => [g.name, g.kind, g.tests.map((failure) => failure.test.id)])).toEqual([
       ["r2", null, ["b", "d"]],
       ["r1", "core", ["c"]],
       [null, "core", ["a"]],
@@ -35,7 +35,7 @@ describe("failing tests", () => {
       histories: [stood("still_failing"), stood("regressed"), stood("new"), stood("unknown")],
     } as unknown as AttemptDetail;
     expect(counts(attempt)).toEqual({ all: 8, new: 1, regressed: 1, still_failing: 1 });
-    expect(shown(attempt, "regressed").map((of) => of.test.id)).toEqual(["back"]);
+    expect(shown(attempt, "regressed").map((failure) => failure.test.id)).toEqual(["back"]);
     expect(shown(attempt, "all")).toHaveLength(4);
   });
 
@@ -57,11 +57,11 @@ describe("failing tests", () => {
       failed("w", null, "5"),
     ];
     const found = alike(tests);
-    expect(found.alike.map((one) => one.tests.map((of) => of.test.id))).toEqual([["a", "b", "c"]]);
+    expect(found.alike.map((one) => one.tests.map((failure) => failure.test.id))).toEqual([["a", "b", "c"]]);
     expect(found.alike[0]?.reason).toBe(
       'AssertionError: /api/rentals: expected status 201, got status 400 with {"detail":"ski_pair_id is required"}',
     );
-    expect(found.rest.map((of) => of.test.id)).toEqual(["x", "d", "y", "z", "w"]);
+    expect(found.rest.map((failure) => failure.test.id)).toEqual(["x", "d", "y", "z", "w"]);
     const lost = (port: string): string =>
       `ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=${port}): <object at 0x7f${port}>: refused`;
     expect(alike(["41231", "41232", "51233"].map((port) => failed(port, lost(port)))).alike).toHaveLength(1);

@@ -25,32 +25,32 @@ export interface FailingGroup {
 export function shown(attempt: AttemptDetail, show: Show): Failing[] {
   const unknown: TestHistory = { history: "unknown", passed_in_turn: null, since_turn: null };
   const all = attempt.failing.map((test, at) => ({ test, history: attempt.histories[at] ?? unknown }));
-  return show === "all" ? all : all.filter((of) => of.history.history === show);
+  return show === "all" ? all : all.filter((failure) => failure.history.history === show);
 }
 
 /** How many failing tests belong to each choice. Those that the source does not describe, and those of unknown history, are among all only. */
 export function counts(attempt: AttemptDetail): Record<Show, number> {
-  const of = (show: Show): number => attempt.histories.filter((test) => test.history === show).length;
+  const countOf = (show: Show): number => attempt.histories.filter((test) => test.history === show).length;
   return {
     all: attempt.failing.length + attempt.failing_not_described,
-    new: of("new"),
-    regressed: of("regressed"),
-    still_failing: of("still_failing"),
+    new: countOf("new"),
+    regressed: countOf("regressed"),
+    still_failing: countOf("still_failing"),
   };
 }
 
 /** Groups in the order in which they first occur; tests without a requirement last. */
 export function group(tests: readonly Failing[]): FailingGroup[] {
   const groups = new Map<string | null, Failing[]>();
-  for (const of of tests) {
-    const list = groups.get(of.test.group);
-    if (list) list.push(of);
-    else groups.set(of.test.group, [of]);
+  for (const failure of tests) {
+    const list = groups.get(failure.test.group);
+    if (list) list.push(failure);
+    else groups.set(failure.test.group, [failure]);
   }
   const named = [...groups].sort(([a], [b]) => Number(a === null) - Number(b === null));
   return named.map(([name, list]) => {
     const kind = list[0]?.test.kind ?? null;
-    return { name, kind: list.every((of) => of.test.kind === kind) ? kind : null, tests: list };
+    return { name, kind: list.every((failure) => failure.test.kind === kind) ? kind : null, tests: list };
   });
 }
 
@@ -82,16 +82,16 @@ export function reasonOf(test: Pick<TestResult, "expected" | "actual" | "message
 /** The tests that share their reason with enough others, most first, and the rest in their order. */
 export function alike(tests: readonly Failing[]): { readonly alike: readonly Alike[]; readonly rest: readonly Failing[] } {
   const byReason = new Map<string, Failing[]>();
-  for (const of of tests) {
-    const reason = reasonOf(of.test);
+  for (const failure of tests) {
+    const reason = reasonOf(failure.test);
     if (reason === null) continue;
     const list = byReason.get(reason);
-    if (list) list.push(of);
-    else byReason.set(reason, [of]);
+    if (list) list.push(failure);
+    else byReason.set(reason, [failure]);
   }
   const many = [...byReason].filter(([, list]) => list.length >= MANY_ALIKE).map(([reason, list]) => ({ reason, tests: list }));
   const taken = new Set(many.flatMap((one) => one.tests));
-  return { alike: many.sort((a, b) => b.tests.length - a.tests.length), rest: tests.filter((of) => !taken.has(of)) };
+  return { alike: many.sort((a, b) => b.tests.length - a.tests.length), rest: tests.filter((failure) => !taken.has(failure)) };
 }
 
 /**
@@ -147,12 +147,12 @@ export const isLongerThan = (text: string, lines: number): boolean =>
 
 /** Why an attempt that did not pass has no failing test to show. */
 export function noFailingTestInWords(attempt: Pick<AttemptDetail, "verdict" | "end_reason" | "reward">): string {
-  const why = attempt.end_reason ? `: ${endReasonLabels[attempt.end_reason]}` : "";
+  const reason = attempt.end_reason ? `: ${endReasonLabels[attempt.end_reason]}` : "";
   switch (attempt.verdict) {
     case "error":
-      return `No test verdict${why}.`;
+      return `No test verdict${reason}.`;
     case "unfinished":
-      return `The files end before the tests did${why}.`;
+      return `The files end before the tests did${reason}.`;
     case "not_tested":
       return "This benchmark has no tests: nothing judges this phase.";
     default:

@@ -9,8 +9,8 @@ export function namesOf(paths: readonly string[]): (path: string) => string {
 }
 
 /** `Nothing changed since attempt 2.` */
-export function nothingChanged(of: { readonly turn: number }, against: readonly [turn: number, attempt: number] | null): string {
+export function nothingChanged(current: { readonly turn: number }, against: readonly [turn: number, attempt: number] | null): string {
   if (against === null) return "Nothing changed.";
   const [turn, attempt] = against;
-  return `Nothing changed since ${turn === of.turn ? "" : `turn ${String(turn)}, `}attempt ${String(attempt)}.`;
+  return `Nothing changed since ${turn === current.turn ? "" : `turn ${String(turn)}, `}attempt ${String(attempt)}.`;
 }

@@ -16,15 +16,15 @@ export function panesOf(attempt: AttemptDetail | undefined, logs: number): reado
 }
 
 /** The pane of a narrow window: the one that the address asks for, or the first with something to show. */
-export const paneFromText = (asked: string | undefined, there: readonly Pane[]): Pane =>
-  panes.find((p) => p === asked) ?? there[0] ?? "code";
+export const paneFromText = (requested: string | undefined, present: readonly Pane[]): Pane =>
+  panes.find((p) => p === requested) ?? present[0] ?? "code";
 
 /** What the source has not of an attempt; empty if it has all. */
-export function absentInWords(there: readonly Pane[]): string {
+export function absentInWords(present: readonly Pane[]): string {
   const words = [
-    there.includes("code") ? "" : "no code snapshot",
-    there.includes("transcript") ? "" : "no transcript",
-    there.includes("logs") ? "" : "no logs",
+    present.includes("code") ? "" : "no code snapshot",
+    present.includes("transcript") ? "" : "no transcript",
+    present.includes("logs") ? "" : "no logs",
   ].filter((w) => w !== "");
   return words.length === 0 ? "" : `This source keeps ${words.join(" and ")} of this attempt.`;
 }

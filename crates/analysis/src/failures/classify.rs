@@ -154,14 +154,14 @@ fn classify_tests(attempt: &Attempt, suites: Suites) -> Vec<ClassifiedTest> {
         Suites::Foreign => (OldNames::default(), BTreeSet::new()),
     };
     failing()
-        .map(|(at, test)| {
+        .map(|(index, test)| {
             let mut evidence = Evidence::from_test(test, none_passed, suites);
             evidence.old_name_answers = old.reaches(&evidence);
             evidence.default_is_wrong =
                 entity_and_field(&evidence).is_some_and(|field| defaults.contains(&field));
             let rule = first_that_fits(&evidence);
             ClassifiedTest {
-                test: at,
+                test: index,
                 class: rule.map_or(FailureClass::Other, |rule| rule.class),
                 rule: rule.map_or(NO_RULE, |rule| rule.id),
             }

@@ -80,7 +80,7 @@ fn program_output(output: &str, own: &[String], label: Option<&str>) -> String {
     for line in output.lines().filter(|line| !line.starts_with("scenario: ")) {
         let after_got = GOT.iter().filter_map(|word| Some(line.find(word)? + word.len())).min();
         let mut rest = match after_got {
-            Some(at) if line.contains("expected") => line[at..].to_owned(),
+            Some(end) if line.contains("expected") => line[end..].to_owned(),
             None if line.starts_with("expected") => continue,
             _ => label.map_or(line, |label| without_label(line, label)).to_owned(),
         };
@@ -280,8 +280,8 @@ impl Evidence {
 
     /// The entity of which an action creates a record, if the case is about this effect (`….effect.create_orders`).
     pub fn created_entity(&self) -> Option<&str> {
-        let at = self.case.iter().position(|part| part == "effect")?;
-        self.case.get(at + 1)?.strip_prefix("create_")
+        let index = self.case.iter().position(|part| part == "effect")?;
+        self.case.get(index + 1)?.strip_prefix("create_")
     }
 
     /// Sets the wrong field of the one record that an action created, from a list of it.

@@ -82,6 +82,8 @@ pub struct Flip {
     pub outcomes: Vec<Outcome>,
     /// The turns with a known outcome, up to [`MAX_TURNS`].
     pub turns: Vec<u32>,
+    /// Those of these turns of which two attempts had different outcomes.
+    pub changed_within: Vec<u32>,
 }
 
 /// The history of the failing tests of an episode.
@@ -124,6 +126,8 @@ struct TestState {
     outcomes: Vec<Outcome>,
     /// The turns with a known outcome, one bit each.
     turns: Vec<u64>,
+    /// The turns of which two attempts had different outcomes.
+    changed_within: Vec<u32>,
     /// The number in the episode of the last attempt that names it.
     listed_at: u32,
 }
@@ -155,27 +159,28 @@ pub fn history(episode: &Episode) -> History {
             }
             ran_now = true;
             let mut standings = Vec::new();
-            let mut take =
-                |state: &mut TestState, turn_test: &TurnTest<'_>, passed: bool, at: Option<usize>| {
-                    if !state.seen {
-                        state.seen = true;
-                        // Within a turn the suite is the same, so unnamed tests of other attempts are not other tests.
-                        state.hidden_before =
-                            if turn_test.is_followed { hidden_before_turn } else { ran_before };
-                    }
-                    let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
-                    if let Some(at) = at {
-                        standings.push(TestStanding { test: at, standing: state.standing(&history.repairs) });
-                    }
-                    state.take(turn_test.id, outcome, ordinal, &mut history.repairs);
-                };
-            for (at, (test, place)) in attempt.tests.iter().zip(places).enumerate() {
+            let mut take = |state: &mut TestState,
+                            turn_test: &TurnTest<'_>,
+                            passed: bool,
+                            index: Option<usize>| {
+                if !state.seen {
+                    state.seen = true;
+                    // Within a turn the suite is the same, so unnamed tests of other attempts are not other tests.
+                    state.hidden_before = if turn_test.is_followed { hidden_before_turn } else { ran_before };
+                }
+                let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
+                if let Some(index) = index {
+                    standings.push(TestStanding { test: index, standing: state.standing(&history.repairs) });
+                }
+                state.take(turn_test.id, outcome, ordinal, &mut history.repairs);
+            };
+            for (index, (test, place)) in attempt.tests.iter().zip(places).enumerate() {
                 let turn_test = &of_turn.tests[*place];
                 let state = &mut tests[turn_test.test];
                 state.listed_at = ordinal;
                 match test.outcome {
                     TestOutcome::Passed => take(state, turn_test, true, None),
-                    TestOutcome::Failed | TestOutcome::Error => take(state, turn_test, false, Some(at)),
+                    TestOutcome::Failed | TestOutcome::Error => take(state, turn_test, false, Some(index)),
                     TestOutcome::Skipped => {}
                 }
             }
@@ -208,7 +213,7 @@ pub fn history(episode: &Episode) -> History {
 impl TestState {
     fn standing(&self, repairs: &[Repair]) -> Standing {
         match (self.failing, self.last_pass) {
-            (Some((at, passed_in_turn)), _) => match repairs.get(at) {
+            (Some((index, passed_in_turn)), _) => match repairs.get(index) {
                 Some(repair) => Standing::StillFailing { since_turn: repair.turn, passed_in_turn },
                 None => Standing::Unknown,
             },
@@ -222,31 +227,43 @@ impl TestState {
         if self.id != id {
             id.clone_into(&mut self.id);
         }
-        if outcome.turn <= MAX_TURNS {
-            let word = outcome.turn as usize / 64;
-            if word >= self.turns.len() {
-                self.turns.resize(word + 1, 0);
-            }
-            self.turns[word] |= 1 << (outcome.turn % 64);
-        }
+        let is_known_in_turn = self.mark_turn(outcome.turn);
         if self.outcomes.last().is_none_or(|last| last.passed != outcome.passed) {
+            // The outcome before, which is another one, is of an earlier attempt of this turn.
+            if is_known_in_turn && self.changed_within.last() != Some(&outcome.turn) {
+                self.changed_within.push(outcome.turn);
+            }
             self.outcomes.push(outcome);
         }
         if outcome.passed {
             self.last_pass = Some(outcome.turn);
-            if let Some((at, _)) = self.failing.take()
-                && let Some(repair) = repairs.get_mut(at)
+            if let Some((index, _)) = self.failing.take()
+                && let Some(repair) = repairs.get_mut(index)
             {
                 repair.take(outcome, ordinal);
             }
-        } else if let Some((at, _)) = self.failing {
-            if let Some(repair) = repairs.get_mut(at) {
+        } else if let Some((index, _)) = self.failing {
+            if let Some(repair) = repairs.get_mut(index) {
                 repair.take(outcome, ordinal);
             }
         } else {
             self.failing = Some((repairs.len(), self.last_pass));
             repairs.push(Repair::begins(id, outcome, ordinal));
         }
+    }
+
+    /// Notes that an outcome is known in a turn. Returns whether one was known in it before.
+    fn mark_turn(&mut self, turn: u32) -> bool {
+        if turn > MAX_TURNS {
+            return false;
+        }
+        let (word, bit) = (turn as usize / 64, 1 << (turn % 64));
+        if word >= self.turns.len() {
+            self.turns.resize(word + 1, 0);
+        }
+        let is_known = self.turns[word] & bit != 0;
+        self.turns[word] |= bit;
+        is_known
     }
 }
 
@@ -263,6 +280,7 @@ fn flips(tests: impl Iterator<Item = TestState>) -> Vec<Flip> {
                 })
                 .collect(),
             outcomes: state.outcomes,
+            changed_within: state.changed_within,
         })
         .collect();
     flips.sort_by(|a, b| b.changes.cmp(&a.changes).then_with(|| a.id.cmp(&b.id)));

@@ -13,11 +13,11 @@ use super::record::{place, reads, writes};
 pub fn plain_function(tool: &str, function: &str) -> (String, String) {
     const COPY: &str = "_copy_";
     let joined = format!("{tool}_{function}");
-    let marked = joined.match_indices(COPY).find_map(|(at, _)| {
-        let number = &joined[at + COPY.len()..];
+    let marked = joined.match_indices(COPY).find_map(|(index, _)| {
+        let number = &joined[index + COPY.len()..];
         let behind = number.trim_start_matches(|c: char| c.is_ascii_digit());
         let own = behind.strip_prefix('_').filter(|_| behind.len() < number.len())?;
-        Some((joined[..at].to_owned(), own.to_owned()))
+        Some((joined[..index].to_owned(), own.to_owned()))
     });
     marked.unwrap_or_else(|| (tool.to_owned(), function.to_owned()))
 }

@@ -28,8 +28,8 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `str.count`: how often a text occurs, without overlaps.
-pub(super) fn count(text: &str, what: &str) -> usize {
-    text.matches(what).count()
+pub(super) fn count(text: &str, pattern: &str) -> usize {
+    text.matches(pattern).count()
 }
 
 /// The text without white space (`\s*`) at its start.
@@ -53,8 +53,8 @@ fn after_def(text: &str) -> Option<&str> {
 /// How often `def\s+\w+` matches.
 pub(super) fn functions(text: &str) -> usize {
     let (mut found, mut rest) = (0, text);
-    while let Some(at) = rest.find("def") {
-        rest = &rest[at..];
+    while let Some(index) = rest.find("def") {
+        rest = &rest[index..];
         match after_def(rest).and_then(split_word) {
             Some((_, behind)) => {
                 found += 1;
@@ -69,8 +69,8 @@ pub(super) fn functions(text: &str) -> usize {
 /// The names that `def\s+(\w+)\s*\(` finds.
 pub(super) fn defined_names(text: &str) -> Vec<&str> {
     let (mut names, mut rest) = (Vec::new(), text);
-    while let Some(at) = rest.find("def") {
-        rest = &rest[at..];
+    while let Some(index) = rest.find("def") {
+        rest = &rest[index..];
         let named = after_def(rest).and_then(split_word);
         match named.and_then(|(name, behind)| Some((name, after_space(behind).strip_prefix('(')?))) {
             Some((name, behind)) => {
@@ -86,8 +86,8 @@ pub(super) fn defined_names(text: &str) -> Vec<&str> {
 /// The names that `(\w+)\s*\(` finds.
 pub(super) fn called_names(text: &str) -> Vec<&str> {
     let (mut names, mut rest) = (Vec::new(), text);
-    while let Some(at) = rest.find(is_word) {
-        let Some((name, behind)) = split_word(&rest[at..]) else { break };
+    while let Some(index) = rest.find(is_word) {
+        let Some((name, behind)) = split_word(&rest[index..]) else { break };
         match after_space(behind).strip_prefix('(') {
             Some(inside) => {
                 names.push(name);
@@ -120,7 +120,8 @@ pub(super) fn naming_styles(text: &str) -> (usize, usize) {
             continue;
         }
         if run.iter().all(|b| b.is_ascii_lowercase() || *b == b'_') {
-            snake += usize::from(run.iter().position(|b| *b == b'_').is_some_and(|at| at + 1 < run.len()));
+            snake +=
+                usize::from(run.iter().position(|b| *b == b'_').is_some_and(|index| index + 1 < run.len()));
         } else if run.iter().all(u8::is_ascii_alphabetic) {
             camel += usize::from(run.iter().skip(2).any(u8::is_ascii_uppercase));
         }

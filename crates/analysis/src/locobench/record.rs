@@ -34,8 +34,8 @@ fn kind_of_tool(function: &str) -> &str {
     if last.chars().count() > 2 {
         return last;
     }
-    let from = rest.rfind('_').map_or(0, |at| at + 1);
-    &function[from..]
+    let start = rest.rfind('_').map_or(0, |index| index + 1);
+    &function[start..]
 }
 
 /// M1: different kinds of tools over the logarithm of calls. The success of calls does not enter.

@@ -67,7 +67,7 @@ fn the_first_run_of_the_readme_needs_no_endpoint() {
     let runs: Vec<RunArgs> = lines_of("README.md")
         .iter()
         .filter_map(|words| match Args::try_parse_from(words).unwrap().command {
-            Command::Run { what, .. } if !what.values.is_empty() => Some(what),
+            Command::Run { what: run, .. } if !run.values.is_empty() => Some(run),
             _ => None,
         })
         .collect();

@@ -166,8 +166,8 @@ fn comparison_text(comparison: &Comparison) -> String {
         text.push_str(&staminas_text(members));
     }
     text.push_str(&pairs_text(comparison));
-    let test = |what: &str, test: ChiSquare| {
-        format!("{what} χ² = {:.2}, {} degrees of freedom, {}\n", test.chi2, test.df, p_value(Some(test.p)))
+    let test = |label: &str, test: ChiSquare| {
+        format!("{label} χ² = {:.2}, {} degrees of freedom, {}\n", test.chi2, test.df, p_value(Some(test.p)))
     };
     if let Some(overall) = comparison.overall.filter(|_| members.len() > 2) {
         let clustered =
@@ -177,8 +177,8 @@ fn comparison_text(comparison: &Comparison) -> String {
     if let Some(stratified) = comparison.overall_stratified.filter(|_| members.len() > 2) {
         text.push_str(&test(&format!("Stratified by {scenario}:"), stratified));
     }
-    if let Some(why) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
-        text.push_str(&format!("\nNo log-rank test over all: {why}\n"));
+    if let Some(reason) = comparison.no_overall.as_ref().filter(|_| members.len() > 2) {
+        text.push_str(&format!("\nNo log-rank test over all: {reason}\n"));
     }
     notes(&mut text, &comparison.cautions);
     text.push_str(&caveats_text(members));
@@ -220,7 +220,7 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
                 rate.unscored.to_string(),
                 percent(rate.value),
                 percent_interval(rate.ci_low, rate.ci_high),
-                rate.interval.map_or_else(|| "n/a".to_owned(), |how| how.in_words().to_owned()),
+                rate.interval.map_or_else(|| "n/a".to_owned(), |method| method.in_words().to_owned()),
                 score_text(m.score),
                 cost(m),
             ]
@@ -244,10 +244,10 @@ fn pass_rates_text(members: &[ComparedMember]) -> String {
 
 /// What a member cost, as far as it is known.
 fn cost(member: &ComparedMember) -> String {
-    let (known, of) = (member.spent.cost_known, member.stamina.n);
+    let (known, total) = (member.spent.cost_known, member.stamina.n);
     cost_in_words(member.spent.cost_usd, member.simulated, |sum| {
         let amount = amount_in_dollars(sum);
-        if known < of { format!("≥ {amount} (known for {known} of {of})") } else { amount }
+        if known < total { format!("≥ {amount} (known for {known} of {total})") } else { amount }
     })
 }
 

@@ -30,11 +30,13 @@ pub(crate) fn copies(
         .copies
         .iter()
         .map(|copies| {
-            let here = copies.episodes - copies.counted_there.min(copies.episodes);
-            let counted = match (here, copies.counted_there) {
+            let own_count = copies.episodes - copies.counted_there.min(copies.episodes);
+            let counted = match (own_count, copies.counted_there) {
                 (_, 0) => detail.row.id.clone(),
                 (0, _) => copies.run.clone(),
-                (here, there) => format!("{} ({here}), {} ({there})", detail.row.id, copies.run),
+                (own_count, other_count) => {
+                    format!("{} ({own_count}), {} ({other_count})", detail.row.id, copies.run)
+                }
             };
             vec![copies.run.clone(), copies.source.clone(), copies.episodes.to_string(), counted]
         })

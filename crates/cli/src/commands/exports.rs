@@ -15,10 +15,14 @@ pub(super) fn format_of(out: &Path, fits: &[(&str, ExportFormat)]) -> Result<Exp
     let ending = out.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
     fits.iter().find(|(known, _)| *known == ending).map(|(_, format)| *format).ok_or_else(|| {
         let known: Vec<&str> = fits.iter().map(|(known, _)| *known).collect();
-        let what = if ending.is_empty() { "no ending".to_owned() } else { format!("the ending .{ending}") };
-        ApiError::new("export.format", format!("The file has {what}, which is no format that can be made"))
-            .at(out.display().to_string())
-            .hint(format!("Name it .{}", known.join(", .")))
+        let description =
+            if ending.is_empty() { "no ending".to_owned() } else { format!("the ending .{ending}") };
+        ApiError::new(
+            "export.format",
+            format!("The file has {description}, which is no format that can be made"),
+        )
+        .at(out.display().to_string())
+        .hint(format!("Name it .{}", known.join(", .")))
     })
 }
 

@@ -170,7 +170,7 @@ fn origins_head(scope: FailureScope, tried_again: u32) -> &'static str {
 
 fn failures_text(failures: &Failures, scope: FailureScope) -> String {
     let one = failures.of_one_turn;
-    let (of, what) = match scope {
+    let (unit, outcome) = match scope {
         FailureScope::Attempts => ("attempt", "failed"),
         FailureScope::Turns | FailureScope::First if one => ("trial", "that began ended in a failed attempt"),
         FailureScope::Turns => ("turn", "reached failed"),
@@ -181,9 +181,9 @@ fn failures_text(failures: &Failures, scope: FailureScope) -> String {
         text.push_str(&format!("{name}\n"));
     }
     text.push_str(&format!(
-        "{} of {} {what}; {} failing tests are described, {} only counted\n",
+        "{} of {} {outcome}; {} failing tests are described, {} only counted\n",
         failures.attempts,
-        counted(failures.total.made.into(), of),
+        counted(failures.total.made.into(), unit),
         failures.tests,
         failures.not_described
     ));

@@ -208,8 +208,8 @@ pub(crate) fn figure(workbench: &Workbench, args: &FigureArgs, as_json: bool) ->
 }
 
 /// Without a file no caption is printed, which says why a published number is not drawn.
-fn note_published(asked: bool, notes: &[String]) {
-    for text in notes.iter().filter(|text| asked && text.to_lowercase().contains("published")) {
+fn note_published(is_requested: bool, notes: &[String]) {
+    for text in notes.iter().filter(|text| is_requested && text.to_lowercase().contains("published")) {
         note(text);
     }
 }

@@ -54,16 +54,16 @@ fn session_json(row: &SessionRow, metrics: &[String]) -> Value {
     own.insert("efficiency".to_owned(), json!(imported.efficiency));
     own.insert("overall".to_owned(), json!(imported.overall));
     let compat = row.figures.compat.map(|values| {
-        let mut here = nine(metrics, &values.map(Some));
+        let mut computed = nine(metrics, &values.map(Some));
         for (name, value) in ["comprehension", "efficiency", "overall"]
             .iter()
             .zip(row.compat.map_or([None; 3], |(a, b, c)| [Some(a), Some(b), Some(c)]))
         {
-            here.insert((*name).to_owned(), json!(value));
+            computed.insert((*name).to_owned(), json!(value));
         }
-        here
+        computed
     });
-    let share = |of: Option<(u32, u32)>| of.map(|(part, all)| f64::from(part) / f64::from(all));
+    let share = |pair: Option<(u32, u32)>| pair.map(|(part, all)| f64::from(part) / f64::from(all));
     json!({
         "scenario": row.scenario,
         "episode": row.episode,
@@ -185,7 +185,7 @@ fn to_text(all: &Sessions) -> String {
 
 fn sessions_text(all: &Sessions) -> String {
     let known = |value: Option<u32>| value.map_or_else(unknown, |value| value.to_string());
-    let part = |of: Option<(u32, u32)>| of.map_or_else(unknown, |(part, all)| format!("{part}/{all}"));
+    let part = |pair: Option<(u32, u32)>| pair.map_or_else(unknown, |(part, all)| format!("{part}/{all}"));
     let rows: Vec<Vec<String>> = all
         .sessions
         .iter()

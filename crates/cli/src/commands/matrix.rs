@@ -48,8 +48,8 @@ pub(crate) fn matrix(
 
 /// The request for a series per cell of the matrix, over the runs of the cell.
 fn retries_of(matrix: &Matrix) -> RetriesRequest {
-    let name = |lines: &[MatrixLine], at: u32| {
-        lines.get(at as usize).and_then(|line| line.name.clone()).unwrap_or_default()
+    let name = |lines: &[MatrixLine], index: u32| {
+        lines.get(index as usize).and_then(|line| line.name.clone()).unwrap_or_default()
     };
     let cells = || matrix.cells.iter().flatten();
     let member = |cell: &MatrixCell| match cell.runs.as_slice() {

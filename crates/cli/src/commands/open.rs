@@ -41,11 +41,11 @@ pub(crate) fn open_app(paths: &[PathBuf], db: Option<&Path>, as_json: bool) -> R
     Ok(ExitCode::SUCCESS)
 }
 
-fn finish_open(what: &str, as_json: bool) {
+fn finish_open(message: &str, as_json: bool) {
     if as_json {
-        print_json(&json!({ "opened": what }));
+        print_json(&json!({ "opened": message }));
     } else {
-        note(what);
+        note(message);
     }
 }
 

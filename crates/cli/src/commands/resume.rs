@@ -45,7 +45,7 @@ pub(crate) fn resume(
         }
         return Ok(ExitCode::from(UNTRUSTED));
     }
-    let kept = |what: Keep| trust.keep.contains(&what);
+    let kept = |part: Keep| trust.keep.contains(&part);
     let trusted = TrustRun {
         digest: seen.digest,
         keep_endpoint: kept(Keep::Endpoint),

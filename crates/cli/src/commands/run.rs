@@ -37,7 +37,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
     let library = library(db);
     // Set by a signal that comes before the run begins.
     let mut stopped_before = Arc::new(AtomicBool::new(false));
-    let asks = !as_json && !yes && std::io::stdin().is_terminal();
+    let is_interactive = !as_json && !yes && std::io::stdin().is_terminal();
     let mut shown = BTreeSet::new();
     if is_sampled(&settings) {
         let pack = pack_beside(&settings.output_dir);
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         let found = run_preflight(library.as_ref(), &settings, EndpointCall::Missing)?;
         let is_warned = show_warnings(&found, &mut shown);
         must_start(&found)?;
-        if is_warned && asks && !confirmed(BEGIN) {
+        if is_warned && is_interactive && !confirmed(BEGIN) {
             return Ok(ExitCode::from(STOPPED));
         }
         note(&format!("a model samples the scenarios first, into {}", pack.display()));
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &RunArgs, db: Option<&Path>, yes: bool, as_json: bool) -
         if let Some(estimate) = &found.estimate {
             note(&estimated(estimate, &settings));
         }
-        if is_warned && asks && !agreed(&stopped_before) {
+        if is_warned && is_interactive && !agreed(&stopped_before) {
             return Ok(ExitCode::from(STOPPED));
         }
     }
@@ -227,9 +227,9 @@ fn resume_command(folder: &Path) -> String {
 
 /// What a finished run says of the episodes that a resume continues.
 fn resumable_note(episodes: usize, command: &str) -> String {
-    let (were, them) = if episodes == 1 { ("was", "it") } else { ("were", "them") };
+    let (verb, pronoun) = if episodes == 1 { ("was", "it") } else { ("were", "them") };
     format!(
-        "{} {were} ended from outside (the endpoint, the containers, a budget), not by the agent; continue {them} with: \
+        "{} {verb} ended from outside (the endpoint, the containers, a budget), not by the agent; continue {pronoun} with: \
          {command}",
         counted(episodes as u64, "episode")
     )

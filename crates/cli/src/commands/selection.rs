@@ -66,7 +66,7 @@ pub(super) fn other(
     };
     let member = members::find_member(workbench, named)?;
     let place =
-        request.members.iter().position(|m| *m == member).filter(|at| *at as u32 != request.reference);
+        request.members.iter().position(|m| *m == member).filter(|index| *index as u32 != request.reference);
     place.map(|place| place as u32).ok_or_else(|| {
         ApiError::new(
             "export.paired",

@@ -121,7 +121,7 @@ pub(crate) async fn serve(
 
 /// The message when this process ends while it has runs.
 fn stopping(InFlight { runs, attempts }: InFlight) -> String {
-    let counted = |n: u32, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let counted = |n: u32, noun: &str| format!("{n} {noun}{}", if n == 1 { "" } else { "s" });
     format!(
         "stopping {} with {} in flight: what was finished is kept, `stamina resume` continues it; a second signal exits at once",
         counted(runs, "run"),
@@ -143,7 +143,7 @@ fn set(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderVa
 
 async fn check_host(State(host): State<Host>, request: Request, next: Next) -> Response {
     match refusal(request.uri(), request.headers(), host.port) {
-        Some(why) => (StatusCode::FORBIDDEN, why).into_response(),
+        Some(reason) => (StatusCode::FORBIDDEN, reason).into_response(),
         None => next.run(request).await,
     }
 }

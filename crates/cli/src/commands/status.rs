@@ -22,7 +22,7 @@ pub(crate) fn status(folder: &Path, as_json: bool) -> Result<ExitCode, ApiError>
     if as_json {
         print_json(&json!(live::read(&folder).map_err(runs::run_error)?));
     } else {
-        print(&status_text(&runs::look(&folder)?));
+        print(&status_text(&runs::read_run_detail(&folder)?));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -240,12 +240,12 @@ fn no_run(args: &TableArgs, instead: &str) -> Result<(), ApiError> {
 }
 
 /// The only thing that is named, or an error.
-fn one<'a>(args: &'a TableArgs, what: &str, hint: &str) -> Result<&'a str, ApiError> {
+fn one<'a>(args: &'a TableArgs, noun: &str, hint: &str) -> Result<&'a str, ApiError> {
     match args.runs.as_slice() {
         [one] => Ok(one),
         named => Err(ApiError::new(
             "export.one",
-            format!("This table is of one {what}, and {} are named", named.len()),
+            format!("This table is of one {noun}, and {} are named", named.len()),
         )
         .hint(hint.to_owned())),
     }
@@ -265,10 +265,10 @@ fn attempts(workbench: &Workbench, args: &TableArgs, count: usize) -> Result<Vec
         ApiError::new("export.episode", "This table is of an episode, and none is named")
             .hint("Name it with --episode; `stamina show RUN` lists those of a run")
     })?;
-    let named = args.runs.iter().enumerate().map(|(at, run)| {
+    let named = args.runs.iter().enumerate().map(|(index, run)| {
         Ok(AttemptOf {
             run: find_run(workbench, run)?.id,
-            episode: args.episode.get(at).unwrap_or(last).clone(),
+            episode: args.episode.get(index).unwrap_or(last).clone(),
             turn: args.turn,
             attempt: args.attempt,
         })

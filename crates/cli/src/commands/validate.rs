@@ -51,22 +51,22 @@ pub(crate) fn validate(
 fn chosen(
     given: Option<&Numbers>,
     all: RangeInclusive<u32>,
-    what: &str,
+    noun: &str,
     path: &Path,
 ) -> Result<Vec<u32>, ApiError> {
     let Some(numbers) = given else { return Ok(all.collect()) };
     let Some(outside) = numbers.outside(&all) else { return Ok(numbers.among(all)) };
     let (first, last) = (outside.start(), outside.end());
-    let named = if first == last { format!("{what} {first}") } else { format!("{what}s {first} to {last}") };
-    let has = counted(u64::from(all.end() - all.start()) + 1, what);
+    let named = if first == last { format!("{noun} {first}") } else { format!("{noun}s {first} to {last}") };
+    let count = counted(u64::from(all.end() - all.start()) + 1, noun);
     let ends = if all.start() == all.end() {
         format!("number {}", all.start())
     } else {
         format!("counted from {} to {}", all.start(), all.end())
     };
-    Err(ApiError::new("pack.no_such", format!("The pack has no {named}: it has {has}, {ends}"))
+    Err(ApiError::new("pack.no_such", format!("The pack has no {named}: it has {count}, {ends}"))
         .at(path.display().to_string())
-        .hint(format!("Name others with --{what}s, or leave it out for all")))
+        .hint(format!("Name others with --{noun}s, or leave it out for all")))
 }
 
 /// A report for people.

@@ -120,8 +120,8 @@ fn marks_in_library(workbench: &Workbench, mut marks: Vec<Mark>) -> Result<Vec<M
 
 /// Reads the marks of an exported table of runs or of episodes.
 fn read_marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
-    let wrong = |why: String| {
-        ApiError::new("withdraw.table", format!("{}: {why}", table.display())).hint(
+    let wrong = |problem: String| {
+        ApiError::new("withdraw.table", format!("{}: {problem}", table.display())).hint(
             "Export one with `stamina table library --out runs.csv`; it has the columns run_id and invalid",
         )
     };
@@ -139,7 +139,7 @@ fn read_marks(table: &Path) -> Result<Vec<Mark>, ApiError> {
     for row in reader.records() {
         let row = row.map_err(|error| wrong(error.to_string()))?;
         let (Some(run), Some(reason)) = (row.get(run), row.get(invalid)) else { continue };
-        let episode = match episode.map(|at| row.get(at).unwrap_or_default()) {
+        let episode = match episode.map(|index| row.get(index).unwrap_or_default()) {
             Some("") => continue,
             episode => episode.map(str::to_owned),
         };

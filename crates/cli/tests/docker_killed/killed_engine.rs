@@ -185,7 +185,7 @@ fn takes_its_server_from_under_a_suite(
     expected: &BTreeMap<String, String>,
 ) {
     // At which words of the test phase it is killed, once each.
-    let mut when = ["its server starts", "the tests run"].iter().peekable();
+    let mut awaited_words = ["its server starts", "the tests run"].iter().peekable();
     // A busy machine may come to it late so often that no suite is left: then there is another run.
     for number in 2.. {
         assert!(number < 7, "in five runs the engine was not killed in time");
@@ -204,7 +204,7 @@ fn takes_its_server_from_under_a_suite(
             }
             assert!(Instant::now() < until, "it does not end");
             let Some(seen) = now() else { continue };
-            if let Some(word) = when.peek().filter(|word| seen["now"] == ***word) {
+            if let Some(word) = awaited_words.peek().filter(|word| seen["now"] == ***word) {
                 assert_eq!(seen["phase"], "testing", "{seen}");
                 engine.kill();
                 // A busy machine may have come to it late. Then it was killed in the middle of something else, which does no harm,
@@ -212,7 +212,7 @@ fn takes_its_server_from_under_a_suite(
                 let after = now().unwrap_or_else(|| seen.clone());
                 let is_same = ["turn", "attempt"].iter().all(|number| after[number] == seen[number]);
                 if is_same && (after["now"] == **word || after["phase"] == "waiting") {
-                    when.next();
+                    awaited_words.next();
                     killed.push((seen["turn"].as_u64().unwrap(), seen["attempt"].as_u64().unwrap()));
                 }
                 engine.start_again();
@@ -222,7 +222,7 @@ fn takes_its_server_from_under_a_suite(
         assert_eq!(status.code(), Some(0));
         assert_same(&folder, expected);
         is_asked_again(&folder, &killed);
-        if when.peek().is_none() {
+        if awaited_words.peek().is_none() {
             break;
         }
     }
@@ -237,9 +237,9 @@ fn is_asked_again(folder: &Path, killed: &[(u64, u64)]) {
     for (turn, attempt) in killed {
         let played = &trajectory["turns"][*turn as usize - 1]["attempts"][*attempt as usize - 1];
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let asked = lines.filter(|line| {
+        let requests = lines.filter(|line| {
             line["turn"] == *turn && line["attempt"] == *attempt && line["tokens"]["input"].is_u64()
         });
-        assert!(asked.count() as u64 > played["model_requests"].as_u64().unwrap(), "{killed:?}: {played}");
+        assert!(requests.count() as u64 > played["model_requests"].as_u64().unwrap(), "{killed:?}: {played}");
     }
 }

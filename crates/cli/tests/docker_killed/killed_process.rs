@@ -131,9 +131,9 @@ fn what_a_killed_run_left_is_gone_when_the_app_has_started() {
             String::from_utf8_lossy(&found.stdout).lines().count()
         })
     };
-    let soon = |what: &dyn Fn() -> bool| {
+    let wait_until = |condition: &dyn Fn() -> bool| {
         let until = Instant::now() + Duration::from_mins(4);
-        while !what() {
+        while !condition() {
             assert!(Instant::now() < until, "it does not come about");
             std::thread::sleep(Duration::from_millis(100));
         }
@@ -143,7 +143,7 @@ fn what_a_killed_run_left_is_gone_when_the_app_has_started() {
         Some(run["id"].as_str()?.to_owned())
     };
     // A relay alone has no volumes: an agent's container has.
-    soon(&|| id().is_some_and(|id| left(&id).iter().all(|count| *count > 0)));
+    wait_until(&|| id().is_some_and(|id| left(&id).iter().all(|count| *count > 0)));
     run.0.kill().unwrap();
     run.0.wait().unwrap();
     let id = id().unwrap();
@@ -154,7 +154,7 @@ fn what_a_killed_run_left_is_gone_when_the_app_has_started() {
     std::fs::write(home.path("ui/index.html"), "<!doctype html>").unwrap();
     let ui = home.path("ui").display().to_string();
     let _app = Ends(home.command(&["serve", "--json", "--ui", &ui]).stdout(Stdio::null()).spawn().unwrap());
-    soon(&|| left(&id) == [0, 0, 0]);
+    wait_until(&|| left(&id) == [0, 0, 0]);
     assert!(folder.join("report.json").exists(), "results are not touched");
 }
 

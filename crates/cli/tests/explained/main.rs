@@ -140,8 +140,8 @@ fn numbers_of_sessions_are_what_the_lines_of_their_explanations_give() {
 #[test]
 fn prices_are_what_the_lines_of_their_explanation_give() {
     let library = Library::new(&repository().join("data/sample-table.csv"), "m-large", "m-small");
-    let asked = r#"{"put": [{"model": "acme-one", "input": 1.25, "cached": 0.125, "cache_write": null, "output": 10}], "remove": []}"#;
-    library.home.json(&["rpc", "set_prices", asked]);
+    let prices = r#"{"put": [{"model": "acme-one", "input": 1.25, "cached": 0.125, "cache_write": null, "output": 10}], "remove": []}"#;
+    library.home.json(&["rpc", "set_prices", prices]);
     let expected = BTreeMap::from([("price", vec![1.25, 0.125, 1.25, 10.0])]);
     check_all_of("prices", &library, &|_| vec![("MODEL", "acme-one")], expected);
 }
@@ -150,10 +150,10 @@ fn prices_are_what_the_lines_of_their_explanation_give() {
 fn counts_of_an_import_report_are_what_the_lines_of_their_explanations_give() {
     let library = Library::new(&repository().join("tests/fixtures/staminabench"), "own", "nested_folders");
     let state = library.home.json(&["rpc", "app_state", "{}"]);
-    let asked = serde_json::json!({
+    let request = serde_json::json!({
         "source": state["sources"][0]["id"], "treatment": null, "code": null, "run": null, "offset": 0, "limit": 1
     });
-    let report = library.home.json(&["rpc", "import_report", &asked.to_string()]);
+    let report = library.home.json(&["rpc", "import_report", &request.to_string()]);
     let all_of =
         |value: &Value, names: &[&str]| names.iter().map(|name| number(&value[name])).collect::<Vec<_>>();
     let counts = all_of(&report, &["runs", "episodes", "turns", "not_reached", "files_read"]);

@@ -63,7 +63,8 @@ fn numbers_of_a_run_that_is_played_are_what_the_lines_of_their_explanations_give
     let mut faults: Vec<f64> = live["faults"].as_array().expect("faults").iter().flat_map(range).collect();
     faults.extend(["endpoint_retried", "endpoint_lost"].map(|name| number(&live["row"][name])));
     assert!(are_near(&faults, &[0.0, 1.0, 429.0, 2.0, 3.0, 1.0]), "{faults:?}");
-    let speed = |part: &str| ["median", "p10"].map(|of| number(&live["tokens_per_second"][part][of]));
+    let speed =
+        |part: &str| ["median", "p10"].map(|statistic| number(&live["tokens_per_second"][part][statistic]));
     let speeds = [speed("answer"), speed("prompt")].concat();
     // 90 and 180 tokens a second of answers, 150 and 300 of prompts.
     assert!(are_near(&speeds, &[135.0, 99.0, 225.0, 165.0]), "{speeds:?}");

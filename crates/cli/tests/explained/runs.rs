@@ -90,7 +90,7 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let sensitivity = sample.rows(&["sensitivity", run]);
     let as_failed = sensitivity
         .iter()
-        .find(|row| row["censored_as"].as_str().is_some_and(|how| how.contains("as failures")))
+        .find(|row| row["censored_as"].as_str().is_some_and(|treatment| treatment.contains("as failures")))
         .unwrap_or_else(|| panic!("{sensitivity:?}"));
     let matrix = sample.rows(&["matrix"]);
     let margin = matrix
@@ -104,8 +104,9 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let classes = sample.rows(&["failures", run]);
     let class = classes.iter().find(|row| row["class"] == "endpoint").expect("ends of the endpoint");
     let failures_of = |library: &Library| {
-        let asked = serde_json::json!({ "members": [{ "by": "run", "run": library.run }], "scope": "first" });
-        library.home.json(&["rpc", "get_failures", &asked.to_string()])
+        let request =
+            serde_json::json!({ "members": [{ "by": "run", "run": library.run }], "scope": "first" });
+        library.home.json(&["rpc", "get_failures", &request.to_string()])
     };
     let failures = failures_of(&sample);
     let repairs = sample.rows(&["repair-times", run]).remove(0);
@@ -204,7 +205,9 @@ fn numbers_of_runs_are_what_the_lines_of_their_explanations_give() {
     let survived = number(&steps.rows(&["spent", &steps.run]).remove(0)["steps_survived"]);
     assert!((survived - 13.5).abs() < 1e-9, "{survived}");
     let fast = with_a_measured_speed(&folder.path().join("fast"));
-    let speed = |part: &str| ["median", "p10"].map(|of| number(&fast.of_run("tokens_per_second")[part][of]));
+    let speed = |part: &str| {
+        ["median", "p10"].map(|statistic| number(&fast.of_run("tokens_per_second")[part][statistic]))
+    };
     let speeds = [speed("answer"), speed("prompt")].concat();
     assert!(are_near(&speeds, &[21.5, 5.25, 1480.5, 962.25]), "{speeds:?}");
     let ends = sample.of_run("end_reasons");

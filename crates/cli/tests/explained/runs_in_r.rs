@@ -8,11 +8,11 @@ use crate::explained::{entries, number, repository};
 
 /// Whether R is there, with a package.
 fn has_r(package: &str) -> bool {
-    let asked = Command::new("Rscript")
+    let output = Command::new("Rscript")
         .arg("-e")
         .arg(format!("quit(status = if (requireNamespace('{package}', quietly = TRUE)) 0 else 1)"))
         .output();
-    asked.is_ok_and(|asked| asked.status.success())
+    output.is_ok_and(|output| output.status.success())
 }
 
 #[test]

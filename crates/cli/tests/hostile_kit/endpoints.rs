@@ -104,10 +104,10 @@ fn hostile_endpoints_do_no_harm() {
             vec![("/v1/models", list("{\"id\":\"\\u001b]0;x\\u0007a\\u202eb\\u009b31m\"}"))],
         ),
     ];
-    for (what, answers) in harms {
+    for (label, answers) in harms {
         let ran = run(&test_home, &["endpoints", &stand_in(answers)]);
-        is_harmless(what, &ran, &outside);
+        is_harmless(label, &ran, &outside);
         let is_told = ran.output.contains("more than 100000 values");
-        assert_eq!(is_told, what == "a list of empty objects", "{what}: {}", ran.output);
+        assert_eq!(is_told, label == "a list of empty objects", "{label}: {}", ran.output);
     }
 }

@@ -50,12 +50,12 @@ fn hostile_figures_do_no_harm() {
         ("two billion columns", "h.parquet", parquet(&[wide])),
         ("a giant", "i.toml", vec![b'\n'; 65 << 20]),
     ];
-    for (what, name, bytes) in files {
+    for (label, name, bytes) in files {
         let path = test_home.path(name);
         fs::write(&path, bytes).expect("a file");
         let ran = run(&test_home, &["figure", &path.display().to_string(), "--out", "again.svg"]);
-        is_harmless(what, &ran, &outside);
-        assert!(!ran.status.success() && ran.output.contains("spec"), "{what}: {}", ran.output);
+        is_harmless(label, &ran, &outside);
+        assert!(!ran.status.success() && ran.output.contains("spec"), "{label}: {}", ran.output);
         fs::remove_file(&path).expect("it is removed");
     }
 }

@@ -24,18 +24,18 @@ use bounded_run::{MOST_MEMORY, MOST_WORK, Ran};
 use outside::Outside;
 
 /// What holds of every run of the program.
-fn is_harmless(what: &str, ran: &Ran, outside: &Outside) {
+fn is_harmless(label: &str, ran: &Ran, outside: &Outside) {
     let Ran { status, output, peak, work } = ran;
-    assert!(status.code().is_some_and(|code| code < 100), "{what}: {status}\n{output}");
-    assert!(*peak <= MOST_MEMORY, "{what} took {peak} MiB");
-    assert!(*work <= MOST_WORK, "{what} took {work} s of processor time");
-    assert!(!output.contains("panicked") && !output.contains("fault in Stamina Lab"), "{what}: {output}");
-    assert!(!output.contains("hunter2"), "{what} shows what lies outside: {output}");
+    assert!(status.code().is_some_and(|code| code < 100), "{label}: {status}\n{output}");
+    assert!(*peak <= MOST_MEMORY, "{label} took {peak} MiB");
+    assert!(*work <= MOST_WORK, "{label} took {work} s of processor time");
+    assert!(!output.contains("panicked") && !output.contains("fault in Stamina Lab"), "{label}: {output}");
+    assert!(!output.contains("hunter2"), "{label} shows what lies outside: {output}");
     // Beside controls: marks, embeddings, overrides and isolates of the direction of writing.
     let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t' || turns(c);
-    assert!(!output.contains(obeyed), "{what} prints what a terminal obeys: {output:?}");
-    outside.is_untouched(what);
+    assert!(!output.contains(obeyed), "{label} prints what a terminal obeys: {output:?}");
+    outside.is_untouched(label);
 }
 
 /// Whether a run of the program says that something is not as it should be, whatever weight that has for the results.

@@ -38,9 +38,9 @@ impl Outside {
     }
 
     /// Nothing was opened, read or changed since the last look.
-    pub(crate) fn is_untouched(&self, what: &str) {
-        assert_eq!(self.touched(), [""; 0], "{what} touched what lies outside");
-        assert!(state_of(&self.folder) == self.before, "{what} changed something outside");
+    pub(crate) fn is_untouched(&self, label: &str) {
+        assert_eq!(self.touched(), [""; 0], "{label} touched what lies outside");
+        assert!(state_of(&self.folder) == self.before, "{label} changed something outside");
         // That was this test itself.
         self.touched();
     }

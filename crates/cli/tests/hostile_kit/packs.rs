@@ -48,7 +48,7 @@ fn hostile_packs_do_no_harm() {
         ("bodies of zeros", Box::new(move |pack| write_suite(pack, 1, &zeros, ""))),
     ];
     let last = TURNS.to_string();
-    for (what, harm) in harms {
+    for (label, harm) in harms {
         for (turn, suite) in (1..).zip(&suites) {
             fs::write(suite_of(&pack, turn), suite).expect("a file");
         }
@@ -56,14 +56,14 @@ fn hostile_packs_do_no_harm() {
         for turn in ["1", last.as_str()] {
             let request = format!("{{\"source\":1,\"at\":\"\",\"scenario\":0,\"turn\":{turn}}}");
             let shown = run(&test_home, &["rpc", "get_scenario_turn", &request]);
-            is_harmless(what, &shown, &outside);
+            is_harmless(label, &shown, &outside);
             let url = "http://127.0.0.1:1";
             let args = ["test-server", &path, "--scenario", "0", "--turn", turn, "--url", url];
             let tested = run(&test_home, &args);
-            is_harmless(what, &tested, &outside);
+            is_harmless(label, &tested, &outside);
             for ran in [shown, tested] {
                 let is_refused = ran.output.contains("scenario_0/test_suites/turn_");
-                assert!(turn != "1" || is_refused, "{what}: {}", ran.output);
+                assert!(turn != "1" || is_refused, "{label}: {}", ran.output);
             }
         }
     }

@@ -47,8 +47,8 @@ const READ_ALONE: [&str; 4] =
 
 /// Whether a resume plays an attempt over a damaged record, or only reads it: an attempt costs more than all other commands. A run
 /// reads its control request again and again while it plays.
-fn is_played_over(what: &str, name: &str) -> bool {
-    std::env::var_os("STAMINA_EVERY_WAY").is_some() || name == "control.json" || !READ_ALONE.contains(&what)
+fn is_played_over(label: &str, name: &str) -> bool {
+    std::env::var_os("STAMINA_EVERY_WAY").is_some() || name == "control.json" || !READ_ALONE.contains(&label)
 }
 
 /// The same of a record of a run.
@@ -114,12 +114,12 @@ fn hostile_records_of_runs_do_no_harm() {
         ("no JSON", &|path| fs::write(path, b"\xff\xfe\0\x1b]0;x\x07").expect("a file")),
     ];
     for name in names {
-        for (what, harm) in &harms {
-            if what.starts_with("a line of") && !name.ends_with(".jsonl") {
+        for (label, harm) in &harms {
+            if label.starts_with("a line of") && !name.ends_with(".jsonl") {
                 continue;
             }
             // What is no record of its own, or is not there, stays as it is.
-            if what.starts_with("many values in a valid record")
+            if label.starts_with("many values in a valid record")
                 && !is_record(&good.join(".stamina").join(name))
             {
                 continue;
@@ -132,17 +132,17 @@ fn hostile_records_of_runs_do_no_harm() {
             harm(&path);
             // Whether it can be read at all: what counts too much can, and a log or a control request, of which only a few values are
             // taken.
-            let is_read = what.starts_with("numbers at the ends")
-                || what.starts_with("a line of")
-                || what.starts_with("many values in a valid record")
+            let is_read = label.starts_with("numbers at the ends")
+                || label.starts_with("a line of")
+                || label.starts_with("many values in a valid record")
                     && (name.ends_with(".jsonl") || name == "control.json")
                 || name == "lock"
                 || name.starts_with("state/");
             // With the budget that is spent it ends as it begins.
             let raised = ["--values", "limits.run.tokens=1000000"];
-            let raised = if is_played_over(what, name) { &raised[..] } else { &[] };
+            let raised = if is_played_over(label, name) { &raised[..] } else { &[] };
             let resume = [&["resume", "results", "--trust"][..], raised].concat();
-            let what = format!("{what} as {name}");
+            let label = format!("{label} as {name}");
             let of_run = serde_json::json!({ "folder": folder }).to_string();
             for args in [
                 &["status", "results"][..],
@@ -154,23 +154,23 @@ fn hostile_records_of_runs_do_no_harm() {
                 &["ingest", "results"],
             ] {
                 let ran = run(&test_home, args);
-                is_harmless(&format!("{what}, {args:?}"), &ran, &outside);
+                is_harmless(&format!("{label}, {args:?}"), &ran, &outside);
                 // What is known of the run has a warning beside it, and what is unknown stays in the list.
                 if !is_read && (args[0] == "status" || args[0] == "rpc") {
-                    let says = match args[1] {
+                    let expected = match args[1] {
                         "list_live_runs" if name == "run.json" => "\"unreadable\"",
                         _ if name == "run.json" => "run.json",
                         _ => "cannot be read",
                     };
-                    assert!(ran.output.contains(says), "{what} is not named, {args:?}: {}", ran.output);
+                    assert!(ran.output.contains(expected), "{label} is not named, {args:?}: {}", ran.output);
                 }
                 // What the reader of results takes from a record is still there in one of many values.
                 if args[0] == "ingest"
                     && name == "run.json"
-                    && !what.starts_with("many values in")
-                    && !what.starts_with("numbers at the ends")
+                    && !label.starts_with("many values in")
+                    && !label.starts_with("numbers at the ends")
                 {
-                    assert!(is_told(&ran), "{what} is not told: {}", ran.output);
+                    assert!(is_told(&ran), "{label} is not told: {}", ran.output);
                 }
             }
             let of_log = serde_json::json!({
@@ -185,7 +185,7 @@ fn hostile_records_of_runs_do_no_harm() {
             };
             // Not before: what they write mends the damage.
             for args in more {
-                is_harmless(&format!("{what}, {args:?}"), &run(&test_home, args), &outside);
+                is_harmless(&format!("{label}, {args:?}"), &run(&test_home, args), &outside);
             }
         }
     }

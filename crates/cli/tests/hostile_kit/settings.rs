@@ -54,11 +54,11 @@ fn hostile_settings_do_no_harm() {
     let folder = test_home.path("results");
     fs::create_dir(&folder).expect("a folder");
     let (config, path) = (folder.join("config.yaml"), folder.join("config.yaml").display().to_string());
-    let asked = |file: Option<&str>, folder: Option<&Path>| {
+    let request = |file: Option<&str>, folder: Option<&Path>| {
         serde_json::json!({ "yaml": null, "file": file, "run": null, "folder": folder }).to_string()
     };
-    let (of_file, of_folder) = (asked(Some(&path), None), asked(None, Some(&folder)));
-    for (what, harm) in harms(&outside.folder) {
+    let (of_file, of_folder) = (request(Some(&path), None), request(None, Some(&folder)));
+    for (label, harm) in harms(&outside.folder) {
         drop(fs::remove_file(&config));
         harm(&config);
         for args in [
@@ -67,19 +67,19 @@ fn hostile_settings_do_no_harm() {
             &["preflight", "--no-call", "--configs", &path],
         ] {
             // Whoever names a link chose where it leads.
-            if args[0] == "preflight" && what == "a link outside" {
+            if args[0] == "preflight" && label == "a link outside" {
                 continue;
             }
             let ran = run(&test_home, args);
-            is_harmless(&format!("{what}, {}", args[0]), &ran, &outside);
-            assert!(!ran.status.success() || what.contains("very"), "{what} is taken: {}", ran.output);
+            is_harmless(&format!("{label}, {}", args[0]), &ran, &outside);
+            assert!(!ran.status.success() || label.contains("very"), "{label} is taken: {}", ran.output);
         }
     }
     // What settings name is somebody else's as well.
     let named = test_home.path("named");
     let deep_keys = writes(format!("{}b = 1\n", "a.".repeat(500_000)));
-    for (what, harm) in harms(&outside.folder).into_iter().chain([("deep keys", deep_keys)]) {
-        if what == "a link outside" {
+    for (label, harm) in harms(&outside.folder).into_iter().chain([("deep keys", deep_keys)]) {
+        if label == "a link outside" {
             continue;
         }
         drop(fs::remove_file(&named));
@@ -88,8 +88,8 @@ fn hostile_settings_do_no_harm() {
         drop(fs::remove_file(&config));
         fs::write(&config, text).expect("a file");
         let ran = run(&test_home, &["preflight", "--no-call", "--configs", &path]);
-        is_harmless(&format!("{what} as a file of a harness"), &ran, &outside);
-        assert!(!ran.status.success(), "{what} is a harness: {}", ran.output);
+        is_harmless(&format!("{label} as a file of a harness"), &ran, &outside);
+        assert!(!ran.status.success(), "{label} is a harness: {}", ran.output);
     }
 }
 
@@ -121,7 +121,7 @@ fn hostile_tasks_do_no_harm() {
     for name in
         ["task.toml", "environment/Dockerfile", "instruction.md", "solution/solve.sh", "tests/test.sh"]
     {
-        for (what, harm) in &harms {
+        for (label, harm) in &harms {
             drop(fs::remove_dir_all(&task));
             for (path, text) in [
                 ("task.toml", "version = \"1.0\"\n"),
@@ -146,7 +146,7 @@ fn hostile_tasks_do_no_harm() {
                 "output_dir=out",
             ];
             let ran = run(&test_home, &args);
-            is_harmless(&format!("{what} as {name}"), &ran, &outside);
+            is_harmless(&format!("{label} as {name}"), &ran, &outside);
         }
     }
 }

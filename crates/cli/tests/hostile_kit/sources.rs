@@ -201,21 +201,21 @@ fn hostile_folders_do_no_harm() {
     copy(&fixture("staminabench/own"), &whole);
     let ran = run(&test_home, &["ingest", "whole"]);
     assert!(ran.status.success() && !is_told(&ran), "nothing is wrong with it: {}", ran.output);
-    for (number, (what, harm)) in harms(&outside.folder).into_iter().enumerate() {
+    for (number, (label, harm)) in harms(&outside.folder).into_iter().enumerate() {
         let folder = test_home.path(&format!("run-{number}"));
         copy(&fixture("staminabench/own"), &folder);
         harm(&folder);
         let ran = run(&test_home, &["ingest", &folder.display().to_string()]);
-        is_harmless(what, &ran, &outside);
+        is_harmless(label, &ran, &outside);
         // Odd names are no fault of the results.
-        let is_fault = what != "names that a terminal obeys";
+        let is_fault = label != "names that a terminal obeys";
         let is_told = is_told(&ran) || !ran.status.success();
-        assert!(is_told || !is_fault, "{what} is not told: {}", ran.output);
+        assert!(is_told || !is_fault, "{label} is not told: {}", ran.output);
         // Reads the texts of what was just opened.
         let ran = run(&test_home, &["search", "hunter2"]);
-        is_harmless(&format!("{what}, searched"), &ran, &outside);
+        is_harmless(&format!("{label}, searched"), &ran, &outside);
         let ran = run(&test_home, &["import-report", &format!("run-{number}")]);
-        is_harmless(what, &ran, &outside);
+        is_harmless(label, &ran, &outside);
     }
     let ran = run(&test_home, &["runs"]);
     is_harmless("the library of all of them", &ran, &outside);

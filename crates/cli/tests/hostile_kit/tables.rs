@@ -73,22 +73,22 @@ fn hostile_tables_do_no_harm() {
             Box::new(move |folder| link(&secret, &folder.join("t.csv")))
         }),
     ];
-    for (number, (what, harm)) in harms.into_iter().enumerate() {
+    for (number, (label, harm)) in harms.into_iter().enumerate() {
         let folder = test_home.path(&format!("tables-{number}"));
         fs::create_dir(&folder).expect("a folder");
         // Beside it lies one that is as it should be.
         fs::write(folder.join("good.csv"), format!("{HEADER}good,h,m,s,1,1,1\n")).expect("a file");
         harm(&folder);
         let mut sources = vec![folder.clone()];
-        if !LONG.contains(&what) || std::env::var_os("STAMINA_EVERY_WAY").is_some() {
+        if !LONG.contains(&label) || std::env::var_os("STAMINA_EVERY_WAY").is_some() {
             sources.extend(kinds.map(|kind| folder.join(format!("t.{kind}"))));
         }
         for source in sources {
             // Whoever names a link chose where it leads.
             if source.symlink_metadata().is_ok_and(|meta| !meta.is_symlink()) {
                 let ran = run(&test_home, &["ingest", &source.display().to_string()]);
-                is_harmless(what, &ran, &outside);
-                assert!(source != folder || ran.status.success(), "{what}: {}", ran.output);
+                is_harmless(label, &ran, &outside);
+                assert!(source != folder || ran.status.success(), "{label}: {}", ran.output);
             }
         }
     }

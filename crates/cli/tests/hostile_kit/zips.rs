@@ -60,11 +60,11 @@ fn hostile_zips_do_no_harm() {
         ("entries in one place", zip_of_names((0..100_000).map(|n| format!("{n:x}/a")), |_| 0)),
         ("names that lead out", zip_of_names((0..1000).map(|n| format!("../{n}/home/.profile")), |at| at)),
     ];
-    for (what, bytes) in zips {
+    for (label, bytes) in zips {
         let path = test_home.path("hostile.zip");
         fs::File::create(&path).and_then(|mut file| file.write_all(&bytes)).expect("a zip");
         let ran = run(&test_home, &["ingest", "hostile.zip"]);
-        is_harmless(what, &ran, &outside);
-        assert!(!ran.status.success(), "{what}: there are no results in it");
+        is_harmless(label, &ran, &outside);
+        assert!(!ran.status.success(), "{label}: there are no results in it");
     }
 }

@@ -14,10 +14,10 @@ pub(crate) const OF_NO_RUN: [&str; 10] = [
 pub(crate) const OF_ONE_TURN: [&str; 4] = ["tasks", "task-grid", "per-task", "pass-at-k"];
 
 /// The error about a kind that the program does not have.
-fn refused(what: &str) -> String {
+fn refused(command: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let output = Command::new(env!("CARGO_BIN_EXE_stamina"))
-        .args(["--db", "library.sqlite", what, "no-such-kind"])
+        .args(["--db", "library.sqlite", command, "no-such-kind"])
         .current_dir(folder.path())
         .output()
         .expect("stamina runs");

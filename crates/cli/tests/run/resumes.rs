@@ -39,8 +39,8 @@ fn an_episode_that_its_agent_did_not_end_is_continued() {
     let first = playing.until("episode");
     assert_eq!(first["end_reason"], "tests_failed");
     let folder = home.path("results").display().to_string();
-    let asked = json!({ "folder": folder, "action": { "do": "retry", "episode": first["episode"] } });
-    let answer = home.stamina(&["rpc", "control_run", &asked.to_string()]);
+    let request = json!({ "folder": folder, "action": { "do": "retry", "episode": first["episode"] } });
+    let answer = home.stamina(&["rpc", "control_run", &request.to_string()]);
     assert!(
         !answer.status.success() && text(&answer.stderr).contains("is a result, and stays"),
         "{}",
@@ -118,8 +118,8 @@ fn a_resume_prices_a_run_that_began_without_a_price() {
     let app = Served::new(&home);
     let digest = app.get("run_trust", &json!({ "folder": home.path("results") }))["digest"].clone();
     let trust = json!({ "digest": digest, "keep_endpoint": true, "keep_key": true });
-    let asked = json!({ "folder": home.path("results"), "changes": ["limits.run.usd=5"], "trust": trust });
-    let refused = app.ask("resume_run", &asked).expect_err("refused");
+    let request = json!({ "folder": home.path("results"), "changes": ["limits.run.usd=5"], "trust": trust });
+    let refused = app.ask("resume_run", &request).expect_err("refused");
     assert!(
         refused["message"].as_str().is_some_and(|message| message.contains("price of acme/new")),
         "{refused}"
@@ -150,7 +150,7 @@ fn a_run_that_binds_the_whole_machine_is_not_resumed() {
     assert!(!answer.status.success());
     assert!(text(&answer.stderr).contains("/ is this whole machine"), "{}", text(&answer.stderr));
     let app = Served::new(&home);
-    let asked = json!({ "folder": home.path("results"), "changes": [] });
-    let refused = app.ask("resume_run", &asked).expect_err("refused");
+    let request = json!({ "folder": home.path("results"), "changes": [] });
+    let refused = app.ask("resume_run", &request).expect_err("refused");
     assert_eq!(refused["code"], "run.binds", "{refused}");
 }

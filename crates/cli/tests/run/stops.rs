@@ -10,10 +10,10 @@ use crate::run::playing::Playing;
 use crate::run::{attempts_of, events, refs, small};
 
 /// Looks until it is so; panics where that takes minutes.
-fn eventually(what: &str, is_so: impl Fn() -> bool) {
+fn eventually(goal: &str, is_reached: impl Fn() -> bool) {
     let begun = std::time::Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed().as_secs() < 240, "not in four minutes: {what}");
+    while !is_reached() {
+        assert!(begun.elapsed().as_secs() < 240, "not in four minutes: {goal}");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }

@@ -40,19 +40,20 @@ pub(super) fn sentence(figure: &Figure) -> Option<String> {
         _ => Vec::new(),
     };
     let one = |never: u32, n: u32| format!("{} of {}", count(never), counted(n, "episode", "episodes"));
-    let whose = if found.len() > MOST_NAMED {
-        let sum =
-            |of: fn(&NeverAtRisk) -> u32| found.iter().fold(0_u32, |all, run| all.saturating_add(of(run)));
+    let subject = if found.len() > MOST_NAMED {
+        let sum = |measure: fn(&NeverAtRisk) -> u32| {
+            found.iter().fold(0_u32, |all, run| all.saturating_add(measure(run)))
+        };
         format!("{} of {} runs", one(sum(|run| run.never), sum(|run| run.n)), found.len())
     } else {
         let each: Vec<String> =
             found.iter().map(|run| format!("{} of {}", one(run.never, run.n), run.name)).collect();
         listed(&each)
     };
-    let they = match found.as_slice() {
+    let predicate = match found.as_slice() {
         [] => return None,
         [NeverAtRisk { never: 1, .. }] => "it counts in n, and is never at risk",
         _ => "they count in n, and are never at risk",
     };
-    Some(format!("{whose} ended before the verdict of turn 1: {they}"))
+    Some(format!("{subject} ended before the verdict of turn 1: {predicate}"))
 }

@@ -26,8 +26,8 @@ pub(super) const LONG_TABLES: &str =
 /// Why a figure or table cannot be drawn for its layout, in a sentence without a full stop; `None` = it can.
 pub fn why_not_drawn(spec: &FigureSpec) -> Option<String> {
     too_long_for_a_page(spec)
-        .or_else(|| refused(spec).map(|(why, _)| why))
-        .or_else(|| too_high(spec, || crate::draw(spec).height).map(|(why, _)| why))
+        .or_else(|| refused(spec).map(|(reason, _)| reason))
+        .or_else(|| too_high(spec, || crate::draw(spec).height).map(|(reason, _)| reason))
 }
 
 /// Why a table is not drawn as a picture: it has more rows than fit a page.
@@ -43,8 +43,10 @@ pub(super) fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
     nothing_to_show(&spec.figure).or_else(|| {
         let sheet = Sheet::from_layout(&spec.layout, spec.theme);
         match &spec.figure {
-            Figure::FailureShares(data) => failure_shares::too_narrow(data, &sheet).map(|why| (why, FEWER)),
-            Figure::Matrix(data) => matrix::too_narrow(data, &sheet).map(|why| (why, FEWER)),
+            Figure::FailureShares(data) => {
+                failure_shares::too_narrow(data, &sheet).map(|reason| (reason, FEWER))
+            }
+            Figure::Matrix(data) => matrix::too_narrow(data, &sheet).map(|reason| (reason, FEWER)),
             _ => None,
         }
     })
@@ -53,12 +55,12 @@ pub(super) fn refused(spec: &FigureSpec) -> Option<(String, &'static str)> {
 /// Why a figure does not fit a page of paper: it would be higher. With the advice. A table is counted in rows instead
 /// ([`too_long_for_a_page`]), and a height that was asked for is allowed.
 pub(super) fn too_high(spec: &FigureSpec, drawn: impl FnOnce() -> f64) -> Option<(String, &'static str)> {
-    let Layout::Print { height: asked, .. } = spec.layout else { return None };
+    let Layout::Print { height: requested, .. } = spec.layout else { return None };
     if matches!(spec.figure, Figure::Table(_)) {
         return None;
     }
     let height = drawn();
-    (height > PAGE.max(asked.unwrap_or(0.0)) + 0.5).then(|| {
+    (height > PAGE.max(requested.unwrap_or(0.0)) + 0.5).then(|| {
         let inches = |points: f64| decimal(points / PT_PER_INCH, 1);
         (
             format!("it would be {} in high, and a page has room for {} in", inches(height), inches(PAGE)),
@@ -78,9 +80,9 @@ fn nothing_to_show(figure: &Figure) -> Option<(String, &'static str)> {
             Some(("there is no run beside the reference".to_owned(), TWO))
         }
         Figure::Differences(data) if !differences::has_value(data) => {
-            let what =
+            let problem =
                 if data.scale == Scale::Log { "no ratio above 0 is known" } else { "no difference is known" };
-            Some((format!("{what}, so there is nothing to draw on the axis"), OTHER))
+            Some((format!("{problem}, so there is nothing to draw on the axis"), OTHER))
         }
         Figure::Bars(data) if !bars::has_value(data) => {
             Some((format!("no run has a known value of \"{}\"", clean(&data.measure)), OTHER))
@@ -92,8 +94,10 @@ fn nothing_to_show(figure: &Figure) -> Option<(String, &'static str)> {
             Some(("no turn had a second attempt, so retries cannot be assessed".to_owned(), OTHER))
         }
         Figure::Pareto(data) if pareto::dots(data).is_empty() => {
-            let measure =
-                data.measure.as_deref().map_or_else(|| "stamina".to_owned(), |of| clean(of).to_lowercase());
+            let measure = data
+                .measure
+                .as_deref()
+                .map_or_else(|| "stamina".to_owned(), |name| clean(name).to_lowercase());
             Some((format!("no run has a known cost and {measure}, so there is no point to draw"), OTHER))
         }
         Figure::Plane(data) if data.points.iter().all(|point| point.place().is_none()) => {

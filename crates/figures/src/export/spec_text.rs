@@ -111,19 +111,19 @@ fn quoted(text: &str) -> String {
 /// # Errors
 /// The error and its line. A text that is too large for a spec, or has too many values, is not parsed.
 pub fn spec_from_toml(text: &str) -> Result<FigureSpec, SpecError> {
-    if let Some(why) = why_too_large(text) {
-        return Err(SpecError(why));
+    if let Some(reason) = why_too_large(text) {
+        return Err(SpecError(reason));
     }
     toml::from_str(text).map_err(|error| {
         // Only the place and not the message of the parser, which quotes values: a link in a foreign folder may lead to any file.
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let line = before.matches('\n').count() + 1;
         // The message about a version contains only a number.
-        let what = match error.message() {
+        let problem = match error.message() {
             ours if ours.starts_with(UNKNOWN_VERSION) => ours,
             _ => "it is no TOML, or has a key or a value that a spec does not have",
         };
-        SpecError(format!("this is not a figure spec: line {line}: {what}"))
+        SpecError(format!("this is not a figure spec: line {line}: {problem}"))
     })
 }
 
@@ -272,8 +272,8 @@ fn between(bytes: &[u8]) -> Option<(&[u8], bool)> {
     for (before, commented) in [("\n", false), ("\n% ", true)] {
         let find = |line: &str, from: usize| {
             let line = format!("{before}{line}\n");
-            let at = bytes.get(from..)?.windows(line.len()).position(|w| w == line.as_bytes())?;
-            Some((at + from, at + from + line.len()))
+            let offset = bytes.get(from..)?.windows(line.len()).position(|w| w == line.as_bytes())?;
+            Some((offset + from, offset + from + line.len()))
         };
         if let Some((_, from)) = find(BEGIN, 0)
             && let Some((to, _)) = find(END, from - 1)
@@ -327,12 +327,12 @@ mod tests {
 
     #[test]
     fn the_largest_matrix_is_read_again() {
-        let cell = |at: u32| MatrixCell {
-            row: at / 250,
-            column: at % 250,
-            mean: Some(f64::from(at) / 7.0),
-            ci_low: Some(f64::from(at) / 11.0),
-            ci_high: Some(f64::from(at) / 3.0),
+        let cell = |index: u32| MatrixCell {
+            row: index / 250,
+            column: index % 250,
+            mean: Some(f64::from(index) / 7.0),
+            ci_low: Some(f64::from(index) / 11.0),
+            ci_high: Some(f64::from(index) / 3.0),
             n: 20,
             simulated: false,
             doubtful: false,

@@ -48,10 +48,10 @@ impl MeanOfLine {
 pub(crate) fn means(data: &Matrix, plan: &MatrixPlan) -> Vec<MeanOfLine> {
     let [of_rows, of_columns] = played_lines(data);
     let width = plan.column - 0.4 * plan.size;
-    let mean = |margin: &Margin, area: Area, of: usize, in_line: &dyn Fn(&MatrixCell) -> bool| {
+    let mean = |margin: &Margin, area: Area, total: usize, in_line: &dyn Fn(&MatrixCell) -> bool| {
         let some_simulated = data.cells.iter().any(|c| c.simulated && c.mean.is_some() && in_line(c));
         let lines =
-            margin_lines(margin, of as u32, some_simulated.then(|| plan.simulated()), width, plan.size);
+            margin_lines(margin, total as u32, some_simulated.then(|| plan.simulated()), width, plan.size);
         let text = margin.mean.map_or_else(|| NO_RUN.to_owned(), |m| decimal(m, 1));
         if plan.wording == Wording::Line {
             return MeanOfLine { area, text: mean_in_one_line(&text, &lines), lines: Vec::new() };
@@ -77,10 +77,11 @@ pub(crate) fn means(data: &Matrix, plan: &MatrixPlan) -> Vec<MeanOfLine> {
 /// Whether a mean that is shown, of rows or of columns, states that it lacks cells.
 pub(super) fn some_lack_cells(data: &Matrix, shown: [bool; 2]) -> bool {
     let [of_rows, of_columns] = played_lines(data);
-    let lacks = |margins: &[Margin], of: usize| {
-        margins.iter().any(|margin| margin.mean.is_some() && (margin.cells as usize) < of)
+    let lacks_cells = |margins: &[Margin], total: usize| {
+        margins.iter().any(|margin| margin.mean.is_some() && (margin.cells as usize) < total)
     };
-    (shown[0] && lacks(&data.row_means, of_columns)) || (shown[1] && lacks(&data.column_means, of_rows))
+    (shown[0] && lacks_cells(&data.row_means, of_columns))
+        || (shown[1] && lacks_cells(&data.column_means, of_rows))
 }
 
 /// How many rows and columns have a run: the denominators of means. Lines with only published numbers enter no mean.

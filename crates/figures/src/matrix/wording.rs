@@ -123,7 +123,7 @@ pub(super) fn widest_line(data: &Matrix, size: f64) -> Option<f64> {
 /// shorter if there is little room.
 pub(super) fn margin_lines(
     margin: &Margin,
-    of: u32,
+    total: u32,
     simulated: Option<&str>,
     width: f64,
     size: f64,
@@ -132,10 +132,10 @@ pub(super) fn margin_lines(
         return Vec::new();
     }
     let mut lines = Vec::new();
-    if margin.cells < of {
-        let whole = format!("{} of {of}", margin.cells);
+    if margin.cells < total {
+        let whole = format!("{} of {total}", margin.cells);
         let fits = text_width(&whole, size) <= width;
-        lines.push(if fits { whole } else { format!("{}/{of}", margin.cells) });
+        lines.push(if fits { whole } else { format!("{}/{total}", margin.cells) });
     }
     lines.extend(simulated.map(str::to_owned));
     lines

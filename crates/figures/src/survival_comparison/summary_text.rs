@@ -13,7 +13,7 @@ use crate::spec::SurvivalComparison;
 use crate::summary_text;
 use crate::{Hit, Mark};
 
-pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
+pub(super) fn series_mark(kind: &str, line: &Line<'_>, area: Area) -> Mark {
     let s = &line.data.summary;
     let mean = &s.restricted_mean;
     let mut lines = vec![
@@ -33,7 +33,7 @@ pub(super) fn series_mark(what: &str, line: &Line<'_>, area: Area) -> Mark {
             mean.tau
         ));
     }
-    Mark::new(format!("{what}-{}", line.index), Some(line.index), area, lines)
+    Mark::new(format!("{kind}-{}", line.index), Some(line.index), area, lines)
 }
 
 /// What a curve says at a turn, also after its end: `0.36 (0.18–0.54), at risk 13`, `0, nobody at risk`.

@@ -186,13 +186,13 @@ fn published_columns() -> [Column; 2] {
 }
 
 /// The published numbers of a row: the first one, with all sources.
-fn published(of: &[Published]) -> [Option<Value>; 2] {
-    let sources: Vec<String> = of
+fn published(numbers: &[Published]) -> [Option<Value>; 2] {
+    let sources: Vec<String> = numbers
         .iter()
         .enumerate()
         .map(|(i, p)| if i == 0 { p.source.clone() } else { format!("{} ({})", p.source, p.value) })
         .collect();
-    [maybe(of.first().map(|p| p.value)), maybe((!sources.is_empty()).then(|| sources.join("; ")))]
+    [maybe(numbers.first().map(|p| p.value)), maybe((!sources.is_empty()).then(|| sources.join("; ")))]
 }
 
 fn bars(data: &Bars) -> Table {

@@ -8,8 +8,8 @@ use super::{Table, Value};
 pub(super) fn write(table: &Table) -> String {
     let mut out = String::new();
     for row in &table.rows {
-        let cells = table.columns.iter().enumerate().map(|(at, column)| {
-            let value = match row.get(at).and_then(Option::as_ref) {
+        let cells = table.columns.iter().enumerate().map(|(index, column)| {
+            let value = match row.get(index).and_then(Option::as_ref) {
                 None => Json::Null,
                 Some(Value::Text(text)) => Json::from(text.as_str()),
                 Some(Value::Integer(number)) => Json::from(*number),

@@ -159,11 +159,11 @@ pub(super) fn write(table: &Table, width: Option<f64>) -> String {
     if !fits {
         out.push_str("% `table*` is as wide as a page of two columns; where there is one it is a `table`.\n");
     }
-    for (at, rows) in pages.into_iter().enumerate() {
-        if at > 0 && at % FLOATS == 0 {
+    for (index, rows) in pages.into_iter().enumerate() {
+        if index > 0 && index % FLOATS == 0 {
             out.push_str("\\clearpage\n");
         }
-        let caption = if at == 0 {
+        let caption = if index == 0 {
             format!("\\caption{{{}}}\\label{{tab:{label}}}", sentences.join(" "))
         } else {
             format!("Table~\\ref{{tab:{label}}}, continued.\\par\\smallskip")

@@ -53,9 +53,9 @@ pub(super) fn write(table: &Table, spec: Option<&str>) -> Result<Vec<u8>, TableE
     let mut out = Vec::new();
     let mut file = SerializedFileWriter::new(&mut out, Arc::new(schema), Arc::new(properties))?;
     let mut group = file.next_row_group()?;
-    for (at, column) in table.columns.iter().enumerate() {
+    for (index, column) in table.columns.iter().enumerate() {
         let Some(mut writer) = group.next_column()? else { break };
-        let values = || table.rows.iter().map(|row| row.get(at).and_then(Option::as_ref));
+        let values = || table.rows.iter().map(|row| row.get(index).and_then(Option::as_ref));
         match column.kind {
             Kind::Text => {
                 let (known, levels) = split(values(), |value| match value {
@@ -97,11 +97,11 @@ pub(super) fn write(table: &Table, spec: Option<&str>) -> Result<Vec<u8>, TableE
 /// The known values, and for every row whether its value is known.
 fn split<'a, T>(
     values: impl Iterator<Item = Option<&'a Value>>,
-    of: impl Fn(&Value) -> Option<T>,
+    value_of: impl Fn(&Value) -> Option<T>,
 ) -> (Vec<T>, Vec<i16>) {
     let mut known = Vec::new();
     let levels = values.map(|value| {
-        value.and_then(&of).map_or(0, |value| {
+        value.and_then(&value_of).map_or(0, |value| {
             known.push(value);
             1
         })

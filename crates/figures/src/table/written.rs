@@ -119,13 +119,13 @@ impl From<SerializedTable> for Table {
             at_least: BTreeSet::new(),
         };
         for LowerBound { row, column } in at_least {
-            let place = table.columns.iter().position(|own| own.name == column);
-            table.at_least.extend(place.map(|at| (row, at)));
+            let index = table.columns.iter().position(|own| own.name == column);
+            table.at_least.extend(index.map(|index| (row, index)));
         }
         for AbsentValue { row, column, word } in absent {
             if let Some(name) = column {
-                let place = table.columns.iter().position(|column| column.name == name);
-                table.absent_cells.extend(place.map(|at| ((row, at), word)));
+                let index = table.columns.iter().position(|column| column.name == name);
+                table.absent_cells.extend(index.map(|index| ((row, index), word)));
             } else {
                 table.absent.insert(row, word);
             }

@@ -81,10 +81,10 @@ fn a_matrix_of_many_columns_is_readable_or_refused() {
                 let figure = named_matrix(rows, columns, letters);
                 let spec = FigureSpec::new(figure, preset.layout(), Theme::Print);
                 if let Err(error) = export(&spec, Format::Svg) {
-                    let why = error.to_string();
+                    let message = error.to_string();
                     assert!(
-                        ["no room for whole numbers", "in high"].iter().any(|w| why.contains(w)),
-                        "{why}"
+                        ["no room for whole numbers", "in high"].iter().any(|w| message.contains(w)),
+                        "{message}"
                     );
                     assert!(error.advice().is_some());
                     refused += 1;
@@ -242,15 +242,18 @@ fn an_empty_plot_is_refused_and_has_no_invented_axis() {
         (many::failures(6, 0, SharesForm::Auto), "nothing failed"),
         (Figure::Matrix(cells), "no cell has a known mean"),
     ];
-    for (figure, why) in unknown_alone.into_iter().chain(empty) {
+    for (figure, reason) in unknown_alone.into_iter().chain(empty) {
         for preset in ["icml", "neurips"] {
             let spec = FigureSpec::new(figure.clone(), Preset::parse(preset).unwrap().layout(), Theme::Print);
             for format in [Format::Svg, Format::Pdf, Format::Tex] {
                 let error = export(&spec, format).unwrap_err();
-                assert!(error.to_string().contains(why), "{why}: {error}");
+                assert!(error.to_string().contains(reason), "{reason}: {error}");
                 assert!(error.advice().is_some());
             }
-            assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same: {why}");
+            assert!(
+                export(&spec, Format::Csv).is_ok(),
+                "the data behind it are there all the same: {reason}"
+            );
         }
     }
 }
@@ -347,7 +350,7 @@ fn what_no_page_holds_is_refused() {
             assert!(error.to_string().contains("in high, and a page has room for 9.0 in"), "{error}");
             assert!(error.advice().is_some_and(|advice| advice.contains("wider venue")));
         }
-        assert!(why_not_drawn(&spec).is_some_and(|why| why.contains("in high")));
+        assert!(why_not_drawn(&spec).is_some_and(|reason| reason.contains("in high")));
         assert!(export(&spec, Format::Csv).is_ok(), "the data behind it are there all the same");
     }
     assert!(export(&spec(many::first_failures(many::runs(13, 25, 9)), "icml"), Format::Svg).is_ok());

@@ -49,17 +49,17 @@ fn every_size(make: impl Fn(usize) -> Figure, shown: impl Fn(usize) -> usize) {
                 figure = with_names(figure, &names, &NUMBERS);
             }
             let mut is_drawn_twice = false;
-            for (at, preset) in presets().into_iter().enumerate() {
+            for (index, preset) in presets().into_iter().enumerate() {
                 let is_always = is_every_way() || ALWAYS.contains(&preset.name().as_str());
-                if !is_always && !(at + pair).is_multiple_of(3) {
+                if !is_always && !(index + pair).is_multiple_of(3) {
                     continue;
                 }
                 let spec = FigureSpec::new(figure.clone(), preset.layout(), Theme::Print);
                 let case = format!("{members} members, long: {is_long}, {}", preset.name());
                 if let Err(error) = export(&spec, Format::Svg) {
-                    let why = error.to_string();
-                    assert!(REASONS.iter().any(|reason| why.contains(reason)), "{case}: {why}");
-                    assert!(error.advice().is_some(), "{case}: {why}");
+                    let message = error.to_string();
+                    assert!(REASONS.iter().any(|reason| message.contains(reason)), "{case}: {message}");
+                    assert!(error.advice().is_some(), "{case}: {message}");
                     continue;
                 }
                 let drawing = if is_drawn_twice { fitting(&spec) } else { check(&spec) };

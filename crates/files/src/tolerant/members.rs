@@ -126,8 +126,8 @@ impl Members {
             Err(_) => self.hasher.hash_one(&self.name[..]),
         };
         let Some(open) = self.open.last_mut() else { return };
-        let this = open.begins.len() - 1;
-        if let Some(before) = open.last.insert(hash, this) {
+        let index = open.begins.len() - 1;
+        if let Some(before) = open.last.insert(hash, index) {
             self.repeated += 1;
             self.found.push(open.begins[before]..open.begins[before + 1]);
         }

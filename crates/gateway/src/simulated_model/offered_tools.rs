@@ -146,11 +146,13 @@ impl<'a> OfferedTools<'a> {
             let text = schema.and_then(|schema| schema.get("description")).and_then(Value::as_str);
             text.unwrap_or_default().to_lowercase()
         };
-        let (here, there) = (description(tool.properties.get(path)), tool.description.to_lowercase());
-        let mentions = |word: &str| here.contains(word) || (here.is_empty() && there.contains(word));
+        let (path_text, tool_text) =
+            (description(tool.properties.get(path)), tool.description.to_lowercase());
+        let mentions =
+            |word: &str| path_text.contains(word) || (path_text.is_empty() && tool_text.contains(word));
         let absolute = mentions("absolute") && !mentions("relative to the work");
-        let at = if absolute { format!("{WORKSPACE}/{file}") } else { file.to_owned() };
-        let mut given = vec![(path, json!(at)), (name, json!(content))];
+        let target = if absolute { format!("{WORKSPACE}/{file}") } else { file.to_owned() };
+        let mut given = vec![(path, json!(target)), (name, json!(content))];
         let creates = |schema: &Value| {
             schema.get("enum").and_then(Value::as_array).is_some_and(|all| all.contains(&json!("create")))
         };

@@ -14,13 +14,13 @@ use serde_json::{Value, json};
 
 use crate::endpoint::REAL_KEY;
 
-type Says = fn(&Value) -> (u16, String);
+type Script = fn(&Value) -> (u16, String);
 
 /// Ends a body whose connection is reset there.
 const RESET: &str = "<reset>";
 
 /// Answers each request by its body, and keeps the bodies.
-async fn stand_in(says: Says) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
+async fn stand_in(script: Script) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
     let got: Arc<Mutex<Vec<Value>>> = Arc::default();
     let seen = Arc::clone(&got);
     let router = Router::new().fallback(move |request: Request| {
@@ -31,7 +31,7 @@ async fn stand_in(says: Says) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
                 return Response::new(Body::empty());
             };
             let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-            let (status, text) = says(&body);
+            let (status, text) = script(&body);
             seen.lock().unwrap().push(body);
             let body = match text.strip_suffix(RESET) {
                 Some(begin) => {
@@ -55,8 +55,8 @@ async fn stand_in(says: Says) -> (Upstream, Arc<Mutex<Vec<Value>>>) {
     (Upstream::Http { base_url, key, model: None }, got)
 }
 
-async fn found(route: Route, says: Says) -> Abilities {
-    let (upstream, _) = stand_in(says).await;
+async fn found(route: Route, script: Script) -> Abilities {
+    let (upstream, _) = stand_in(script).await;
     abilities(&upstream, route, "m", Abilities::default()).await.unwrap()
 }
 
@@ -157,10 +157,12 @@ async fn tools_that_are_refused_come_with_the_reason() {
         None => whole(body),
     })
     .await;
-    let why = can.tools_refused.unwrap();
+    let message = can.tools_refused.unwrap();
     assert!(
-        why.contains("--enable-auto-tool-choice") && !why.contains(REAL_KEY) && !why.contains('\u{1b}'),
-        "{why}"
+        message.contains("--enable-auto-tool-choice")
+            && !message.contains(REAL_KEY)
+            && !message.contains('\u{1b}'),
+        "{message}"
     );
     // Ollama, for a model without them.
     let can = found(Route::ChatCompletions, |body| match body.get("tools") {
@@ -206,7 +208,7 @@ async fn what_is_not_shown_stays_unknown() {
 #[tokio::test]
 async fn a_tool_is_not_called_only_where_an_answer_came_to_its_end() {
     // Busy, and cut at its limit while it thinks.
-    let cases: [Says; 3] = [
+    let cases: [Script; 3] = [
         |body| match body.get("tools") {
             Some(_) => (429, r#"{"error":{"message":"too many tools in use"}}"#.to_owned()),
             None => whole(body),
@@ -220,8 +222,8 @@ async fn a_tool_is_not_called_only_where_an_answer_came_to_its_end() {
             None => whole(body),
         },
     ];
-    for says in cases {
-        let can = found(Route::ChatCompletions, says).await;
+    for script in cases {
+        let can = found(Route::ChatCompletions, script).await;
         assert_eq!((can.tools, can.tools_uncalled, can.streams), (None, false, Some(true)), "{can:?}");
     }
 }
@@ -229,7 +231,7 @@ async fn a_tool_is_not_called_only_where_an_answer_came_to_its_end() {
 #[tokio::test]
 async fn a_model_that_thinks_first_is_asked_again_for_more_tokens() {
     // llama.cpp and Ollama tell thoughts apart, vLLM without a --reasoning-parser does not.
-    let thinks: Says = |body| {
+    let thinks: Script = |body| {
         if is_stream(body) || body["max_tokens"].as_u64().unwrap() > 128 {
             whole(body)
         } else if body.get("tools").is_some() {
@@ -334,7 +336,7 @@ async fn an_error_for_another_reason_refuses_nothing() {
 async fn a_stream_that_breaks_off_or_holds_an_error_tells_nothing_of_its_usage() {
     const PIECE: &str =
         "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Yes\"},\"finish_reason\":null}]}\n\n";
-    let cases: [(Says, Option<bool>); 3] = [
+    let cases: [(Script, Option<bool>); 3] = [
         // The connection is reset, the stream ends too early, and an error takes the place of the rest.
         (|body| if is_stream(body) { (200, format!("{PIECE}{RESET}")) } else { whole(body) }, Some(true)),
         (|body| if is_stream(body) { (200, PIECE.to_owned()) } else { whole(body) }, Some(true)),
@@ -346,15 +348,15 @@ async fn a_stream_that_breaks_off_or_holds_an_error_tells_nothing_of_its_usage()
             None,
         ),
     ];
-    for (says, streams) in cases {
-        let can = found(Route::ChatCompletions, says).await;
+    for (script, streams) in cases {
+        let can = found(Route::ChatCompletions, script).await;
         assert_eq!((can.streams, can.usage_in_stream, can.cached), (streams, None, None));
     }
 }
 
 #[tokio::test]
 async fn what_was_known_outlives_an_endpoint_that_is_busy() {
-    let busy: Says = |_| (429, r#"{"error":{"message":"slow down"}}"#.to_owned());
+    let busy: Script = |_| (429, r#"{"error":{"message":"slow down"}}"#.to_owned());
     let known = Abilities {
         streams: Some(true),
         tools: Some(false),
@@ -421,15 +423,15 @@ async fn the_other_apis_are_asked_in_their_own_form() {
 
 #[tokio::test]
 async fn nonsense_is_no_ability() {
-    for says in [
-        (|_| (200, "<html>welcome</html>".to_owned())) as Says,
+    for script in [
+        (|_| (200, "<html>welcome</html>".to_owned())) as Script,
         |_| (200, "data: data: data:\n\n".repeat(100_000)),
         |_| (200, "[".repeat(100_000)),
         |_| (200, "{\"choices\":[{\"message\":{\"tool_calls\":[7],\"content\":[]}}]}".to_owned()),
         |_| (302, String::new()),
         |_| (503, "{\"error\":\"loading\"}".to_owned()),
     ] {
-        let can = found(Route::ChatCompletions, says).await;
+        let can = found(Route::ChatCompletions, script).await;
         assert!(can.tools.is_none() && can.streams != Some(true) && can.json_schema != Some(true), "{can:?}");
     }
 }

@@ -26,10 +26,10 @@ async fn hang_up(attempt: &Attempt, body: &'static str, after: Duration) {
 }
 
 /// Sends a request and hangs up once a condition holds.
-pub(crate) async fn hang_up_when(attempt: &Attempt, body: &'static str, so: impl Future<Output = ()>) {
+pub(crate) async fn hang_up_when(attempt: &Attempt, body: &'static str, condition: impl Future<Output = ()>) {
     tokio::select! {
         () = hang_up(attempt, body, Duration::from_mins(1)) => panic!("it was answered"),
-        () = so => {}
+        () = condition => {}
     }
 }
 
@@ -76,8 +76,8 @@ async fn waiting_for_a_rate_limit_is_attributed_to_the_endpoint() {
     assert_eq!(*attempt.waiting().borrow(), None);
     // It is little of an hour, but it was the end.
     for limit in [LIMIT, Duration::from_hours(1)] {
-        let why = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await.expect("it is the endpoint's");
-        assert!(why.reason.contains("429") && why.excuse == Excuse::ForGood, "{why:?}");
+        let fault = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await.expect("it is the endpoint's");
+        assert!(fault.reason.contains("429") && fault.excuse == Excuse::ForGood, "{fault:?}");
     }
     assert!(
         attempt.endpoint_fault(LIMIT, EndedBy::HarnessReport).await.is_some(),
@@ -110,8 +110,8 @@ async fn a_silent_endpoint_is_probed() {
         attempt.close();
         // The silence of the endpoint is longer than a tenth of it, and shorter than half.
         let limit = silent * 10;
-        let why = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await;
-        assert_eq!(why.is_some(), blamed, "{why:?}");
+        let fault = attempt.endpoint_fault(limit, EndedBy::TimeLimit).await;
+        assert_eq!(fault.is_some(), blamed, "{fault:?}");
         assert_eq!(endpoint.got().len(), 3, "the agent's requests and the probe");
         assert_eq!(
             attempt.endpoint_fault(Duration::from_hours(1), EndedBy::TimeLimit).await,
@@ -150,7 +150,7 @@ async fn a_last_answer_that_breaks_off_is_attributed_to_the_endpoint() {
         attempt
             .endpoint_fault(Duration::from_hours(1), EndedBy::HarnessReport)
             .await
-            .is_some_and(|why| why.reason.contains("broke off") && why.excuse == Excuse::ForGood)
+            .is_some_and(|fault| fault.reason.contains("broke off") && fault.excuse == Excuse::ForGood)
     );
 }
 
@@ -316,8 +316,8 @@ async fn whatever_a_harness_calls_it_a_last_answer_that_broke_is_the_endpoints()
         assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
         let _ = post(&attempt, PATH, r#"{"stream":true}"#).await.text().await;
         for ended_by in ENDS {
-            let why = attempt.endpoint_fault(hour, ended_by).await;
-            assert_eq!(excuse(why), Some(Excuse::ForGood), "{ended_by:?}: {shown}");
+            let fault = attempt.endpoint_fault(hour, ended_by).await;
+            assert_eq!(excuse(fault), Some(Excuse::ForGood), "{ended_by:?}: {shown}");
         }
         // Something complete came after it: what ended the harness was another thing.
         assert_eq!(post(&attempt, PATH, "{}").await.status(), 200);
@@ -424,9 +424,9 @@ async fn an_error_to_every_real_request_of_a_run_is_the_endpoints() {
         first.close();
         assert_eq!(gateway.is_run_answered(), Some(false));
         for ended_by in ENDS {
-            let why = first.endpoint_fault(hour, ended_by).await.expect("no model has said a word");
-            assert!(why.reason.contains("unknown field"), "{why:?}");
-            assert_eq!(excuse(Some(why)), UNANSWERED);
+            let fault = first.endpoint_fault(hour, ended_by).await.expect("no model has said a word");
+            assert!(fault.reason.contains("unknown field"), "{fault:?}");
+            assert_eq!(excuse(Some(fault)), UNANSWERED);
         }
         // One answer, and such an error is the agent's again.
         let second = gateway.open(attempt(2), None);

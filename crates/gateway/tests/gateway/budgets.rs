@@ -188,8 +188,8 @@ async fn concurrent_requests_do_not_exceed_a_budget_together() {
             (1..=20).map(|n| gateway.open(key(&format!("scenario_{n}"), 1), None)).collect();
         // About the 1,050 tokens that each of them costs.
         let body = format!(r#"{{"max_tokens":50,"x":"{}"}}"#, "y".repeat(4000));
-        let asked = attempts.iter().map(|attempt| post(attempt, PATH, body.clone()));
-        let answers = futures_util::future::join_all(asked).await;
+        let requests = attempts.iter().map(|attempt| post(attempt, PATH, body.clone()));
+        let answers = futures_util::future::join_all(requests).await;
         assert!(answers.iter().all(|answer| matches!(answer.status().as_u16(), 200 | 403)));
         assert_eq!((endpoint.got().len(), gateway.spent().requests), (3, 3), "{run:?}");
     }
@@ -256,8 +256,8 @@ async fn concurrent_requests_are_all_counted() {
     let (gateway, endpoint) = start_with_budgets(Budgets::default(), |_| ()).await;
     let attempts: Vec<Attempt> =
         (1..=4).map(|n| gateway.open(key(&format!("scenario_{n}"), 1), None)).collect();
-    let asked = attempts.iter().flat_map(|attempt| (0..25).map(move |_| post(attempt, PATH, "{}")));
-    for answer in futures_util::future::join_all(asked).await {
+    let requests = attempts.iter().flat_map(|attempt| (0..25).map(move |_| post(attempt, PATH, "{}")));
+    for answer in futures_util::future::join_all(requests).await {
         assert_eq!(answer.status(), 200);
     }
     assert_eq!(endpoint.got().len(), 100);

@@ -9,7 +9,7 @@ fn upstream(base_url: String) -> Upstream {
     Upstream::Http { base_url, key: Some(Secret::new(REAL_KEY.to_owned())), model: None }
 }
 
-async fn asked(acts: Vec<Act>, route: Route) -> (Result<UsableEndpoint, UnusableEndpoint>, Endpoint) {
+async fn check_acts(acts: Vec<Act>, route: Route) -> (Result<UsableEndpoint, UnusableEndpoint>, Endpoint) {
     let endpoint = Endpoint::start(acts).await;
     (check_endpoint(&upstream(endpoint.base_url()), route, "some-model").await, endpoint)
 }
@@ -23,7 +23,7 @@ async fn an_endpoint_that_answers_is_accepted() {
         (Route::Responses, response, true),
         (Route::Messages, message, false),
     ] {
-        let (result, endpoint) = asked(vec![Act::json(200, body)], route).await;
+        let (result, endpoint) = check_acts(vec![Act::json(200, body)], route).await;
         assert_eq!(result.unwrap().reports_usage, usage);
         let got = &endpoint.got()[0];
         assert_eq!(got.target, route.path());
@@ -32,7 +32,7 @@ async fn an_endpoint_that_answers_is_accepted() {
     }
     let renamed = r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}}"#;
     let (result, endpoint) =
-        asked(vec![Act::json(400, renamed), Act::json(200, CHAT)], Route::ChatCompletions).await;
+        check_acts(vec![Act::json(400, renamed), Act::json(200, CHAT)], Route::ChatCompletions).await;
     assert!(result.is_ok() && endpoint.got().len() == 2);
 }
 
@@ -54,7 +54,7 @@ async fn problems_are_told_apart() {
         (Act::json(302, ""), EndpointProblem::Address),
     ] {
         let shown = format!("{act:?}");
-        let (result, _endpoint) = asked(vec![act], Route::ChatCompletions).await;
+        let (result, _endpoint) = check_acts(vec![act], Route::ChatCompletions).await;
         let error = result.unwrap_err();
         assert_eq!(error.problem, trouble, "{shown} {error}");
         assert!(error.message.contains("127.0.0.1") && !error.hint.is_empty(), "{error}");

@@ -18,7 +18,7 @@ fn error(status: u16, text: &str) -> Act {
 }
 
 /// A gateway before these acts, one request: the agent's status and text, and what was summary.
-async fn asked(acts: Vec<Act>) -> (u16, String, AttemptSummary, Endpoint) {
+async fn request_once(acts: Vec<Act>) -> (u16, String, AttemptSummary, Endpoint) {
     let falls_silent = acts.iter().any(Act::falls_silent);
     let endpoint = Endpoint::start(acts).await;
     let mut settings = endpoint.settings();
@@ -83,7 +83,7 @@ async fn the_agent_does_not_see_transient_faults() {
             acts.insert(3, error(503, "overloaded"));
         }
         let asked_for = acts.len();
-        let (got, text, summary, endpoint) = asked(acts).await;
+        let (got, text, summary, endpoint) = request_once(acts).await;
         assert_eq!((got, text.as_str()), (200, CHAT), "{shown}");
         assert_eq!(endpoint.got().len(), asked_for, "{shown}");
         let record = &summary.records[0];
@@ -106,7 +106,7 @@ async fn an_agent_cannot_end_its_attempt_with_bad_requests() {
 
 #[tokio::test]
 async fn persistent_faults_end_the_attempt_as_the_endpoints() {
-    let (status, text, summary, endpoint) = asked(vec![error(503, "no capacity")]).await;
+    let (status, text, summary, endpoint) = request_once(vec![error(503, "no capacity")]).await;
     assert_eq!(status, 403, "agents do not retry a 403");
     assert!(text.contains("no capacity"), "{text}");
     assert!(
@@ -124,7 +124,7 @@ async fn persistent_faults_are_the_endpoints_although_probes_are_answered() {
     for fault in [error(429, "tokens per minute"), error(500, "internal"), error(529, "overloaded")] {
         let shown = format!("{fault:?}");
         let acts = vec![fault.clone(), fault.clone(), fault, Act::json(200, CHAT)];
-        let (status, _, summary, endpoint) = asked(acts).await;
+        let (status, _, summary, endpoint) = request_once(acts).await;
         assert_eq!((status, endpoint.got().len()), (403, 3), "{shown}");
         assert!(is_endpoint(&summary, "3 tries"), "{shown}: {:?}", summary.stop_reason);
     }
@@ -175,7 +175,7 @@ async fn a_confirmed_refusal_ends_the_attempt_at_once() {
         },
     ] {
         let shown = format!("{act:?}");
-        let (status, _, summary, endpoint) = asked(vec![act]).await;
+        let (status, _, summary, endpoint) = request_once(vec![act]).await;
         assert_eq!(status, 403, "{shown}");
         assert!(is_endpoint(&summary, ""), "{shown}");
         let got = endpoint.got();
@@ -272,7 +272,7 @@ async fn faults_of_an_api_that_the_harness_does_not_speak_end_nothing() {
 #[tokio::test]
 async fn request_errors_pass_through() {
     let body = r#"{"error":{"message":"messages[3]: tool_call_id is missing","code":null}}"#;
-    let (status, text, summary, endpoint) = asked(vec![Act::json(400, body)]).await;
+    let (status, text, summary, endpoint) = request_once(vec![Act::json(400, body)]).await;
     assert_eq!((status, text.as_str()), (400, body));
     assert_eq!((endpoint.got().len(), summary.stop_reason.is_none(), summary.spent.unmetered), (1, true, 0));
 }
@@ -305,7 +305,8 @@ async fn a_broken_stream_breaks_for_the_agent_and_is_the_endpoints() {
         let Act::Pieces { kind, mut pieces, .. } = Act::pieces(act, 1, end) else { unreachable!() };
         pieces.truncate(2);
         let gap = Duration::from_millis(20);
-        let (status, text, summary, endpoint) = asked(vec![Act::Pieces { kind, pieces, gap, end }]).await;
+        let (status, text, summary, endpoint) =
+            request_once(vec![Act::Pieces { kind, pieces, gap, end }]).await;
         assert_eq!((status, text.as_str()), (200, "(broken)"), "{end:?}");
         assert_eq!(endpoint.got().len(), 1, "the agent has received a part of it: no retry");
         let record = &summary.records[0];
@@ -341,7 +342,8 @@ async fn a_stream_without_its_last_event_is_the_endpoints() {
     }
     // Nothing of it was passed on, so the request is retried.
     let cut = &CHAT_EVENTS[..40];
-    let (status, text, summary, endpoint) = asked(vec![Act::events(cut), Act::events(CHAT_EVENTS)]).await;
+    let (status, text, summary, endpoint) =
+        request_once(vec![Act::events(cut), Act::events(CHAT_EVENTS)]).await;
     assert_eq!((status, text.as_str(), endpoint.got().len()), (200, CHAT_EVENTS, 2));
     assert_eq!(summary.records[0].faults, [0]);
 }
@@ -350,7 +352,7 @@ async fn a_stream_without_its_last_event_is_the_endpoints() {
 #[tokio::test]
 async fn a_stream_is_complete_after_its_finish_reason() {
     let stopped: String = CHAT_EVENTS.split_inclusive("\n\n").take(3).collect();
-    let (status, text, summary, _endpoint) = asked(vec![Act::events(&stopped)]).await;
+    let (status, text, summary, _endpoint) = request_once(vec![Act::events(&stopped)]).await;
     assert_eq!((status, text), (200, stopped));
     assert_eq!((summary.records[0].termination, summary.spent.unmetered), (None, 1));
 }
@@ -364,7 +366,7 @@ async fn answers_that_are_none_end_the_attempt_as_the_endpoints() {
         (Act::json(200, r#"{"choices":[]}"#), "no choice"),
     ] {
         let shown = format!("{act:?}");
-        let (status, _, summary, endpoint) = asked(vec![act]).await;
+        let (status, _, summary, endpoint) = request_once(vec![act]).await;
         assert_eq!((status, endpoint.got().len()), (403, 3), "{shown}");
         assert!(is_endpoint(&summary, word), "{shown}: {:?}", summary.stop_reason);
     }
@@ -400,12 +402,12 @@ async fn repeatedly_broken_streams_end_the_attempt() {
     let endpoint = Endpoint::start(vec![act]).await;
     let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
-    let mut asked = 0;
+    let mut requests = 0;
     while attempt.summary().stop_reason.is_none() {
-        assert!(asked < 3, "three tries are allowed");
+        assert!(requests < 3, "three tries are allowed");
         // The first event never ends, so the stream breaks before the agent receives anything. These are retried, too.
         let _ = post(&attempt, CHAT_PATH, "{}").await.text().await;
-        asked += 1;
+        requests += 1;
     }
     assert!(is_endpoint(&attempt.close(), ""));
 }
@@ -421,10 +423,10 @@ async fn an_error_in_the_middle_of_a_stream_reaches_the_agent_and_is_the_endpoin
     let endpoint = Endpoint::start(vec![Act::Pieces { kind, pieces, gap, end }]).await;
     let gateway = start_gateway(endpoint.settings()).await;
     let attempt = gateway.open(attempt(1), None);
-    for asked in 1..=3 {
+    for number in 1..=3 {
         let answer = post(&attempt, "/v1/messages", r#"{"stream":true}"#).await;
         assert_eq!(answer.text().await.unwrap(), failing);
-        assert_eq!(attempt.summary().stop_reason.is_some(), asked == 3);
+        assert_eq!(attempt.summary().stop_reason.is_some(), number == 3);
     }
     let summary = attempt.close();
     assert!(is_endpoint(&summary, "Overloaded"), "{:?}", summary.stop_reason);
@@ -439,11 +441,11 @@ async fn retry_after_is_honored() {
         body: "{}".into(),
     };
     let started = Instant::now();
-    let (status, ..) = asked(vec![busy("1"), Act::json(200, CHAT)]).await;
+    let (status, ..) = request_once(vec![busy("1"), Act::json(200, CHAT)]).await;
     assert_eq!(status, 200);
     assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
 
-    let (status, _, summary, endpoint) = asked(vec![busy("3600")]).await;
+    let (status, _, summary, endpoint) = request_once(vec![busy("3600")]).await;
     assert_eq!((status, endpoint.got().len()), (403, 1));
     assert!(is_endpoint(&summary, "ten minutes"), "{:?}", summary.stop_reason);
 }

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a path answers; other paths answer as `unknown` says.
 #[derive(Clone)]
-enum Says {
+enum CannedAnswer {
     Text(u16, String),
     Moved(String),
     /// Never ends.
@@ -38,27 +38,27 @@ struct StandIn {
 }
 
 impl StandIn {
-    async fn start(paths: &[(&'static str, Says)], unknown: Says) -> Self {
-        let paths: Arc<BTreeMap<&'static str, Says>> = Arc::new(paths.iter().cloned().collect());
+    async fn start(paths: &[(&'static str, CannedAnswer)], unknown: CannedAnswer) -> Self {
+        let paths: Arc<BTreeMap<&'static str, CannedAnswer>> = Arc::new(paths.iter().cloned().collect());
         let got = Got::default();
         let seen = Arc::clone(&got);
         let router = Router::new().fallback(move |request: Request| {
             let key = request.headers().get("authorization").map(|value| value.to_str().unwrap().to_owned());
             seen.lock().unwrap().push((request.uri().path().to_owned(), key));
-            let says = paths.get(request.uri().path()).unwrap_or(&unknown).clone();
+            let answer = paths.get(request.uri().path()).unwrap_or(&unknown).clone();
             async move {
-                match says {
-                    Says::Text(status, text) => {
+                match answer {
+                    CannedAnswer::Text(status, text) => {
                         Response::builder().status(status).body(Body::from(text)).unwrap()
                     }
-                    Says::Moved(to) => {
+                    CannedAnswer::Moved(to) => {
                         Response::builder().status(307).header("location", to).body(Body::empty()).unwrap()
                     }
-                    Says::Endless => {
+                    CannedAnswer::Endless => {
                         let piece = || Ok::<_, std::io::Error>(Bytes::from_static(&[b' '; 8192]));
                         Response::new(Body::from_stream(stream::repeat_with(piece)))
                     }
-                    Says::Silence => std::future::pending().await,
+                    CannedAnswer::Silence => std::future::pending().await,
                 }
             }
         });
@@ -77,15 +77,15 @@ impl StandIn {
     }
 }
 
-fn json(text: &str) -> Says {
-    Says::Text(200, text.to_owned())
+fn json(text: &str) -> CannedAnswer {
+    CannedAnswer::Text(200, text.to_owned())
 }
 
-fn not_found() -> Says {
-    Says::Text(404, r#"{"error":{"message":"Not Found"}}"#.to_owned())
+fn not_found() -> CannedAnswer {
+    CannedAnswer::Text(404, r#"{"error":{"message":"Not Found"}}"#.to_owned())
 }
 
-async fn listed(paths: &[(&'static str, Says)], unknown: Says) -> ModelList {
+async fn listed(paths: &[(&'static str, CannedAnswer)], unknown: CannedAnswer) -> ModelList {
     StandIn::start(paths, unknown).await.list(PATIENCE).await.unwrap()
 }
 
@@ -256,8 +256,8 @@ async fn no_part_of_a_key_comes_back_in_a_name_or_an_error() {
     assert_eq!(list.models, [model("echo/…", None, None), model("other", None, None)]);
     // The line is cut within the key.
     let message = format!("{}{REAL_KEY}", "x".repeat(300 - REAL_KEY.len() / 2));
-    let says = Says::Text(401, format!(r#"{{"error":{{"message":"{message}"}}}}"#));
-    let stand_in = StandIn::start(&[("/v1/models", says)], not_found()).await;
+    let answer = CannedAnswer::Text(401, format!(r#"{{"error":{{"message":"{message}"}}}}"#));
+    let stand_in = StandIn::start(&[("/v1/models", answer)], not_found()).await;
     let error = list_models(&format!("http://{}", stand_in.address), key(), PATIENCE).await.unwrap_err();
     assert!(!error.message.contains(&REAL_KEY[..8]), "{error}");
     // A placeholder in place of a key is a part of names.
@@ -272,21 +272,21 @@ async fn no_part_of_a_key_comes_back_in_a_name_or_an_error() {
 // docs/security.md: The list of a model endpoint
 async fn what_is_no_list_of_models_is_described() {
     let deep = "[".repeat(50_000);
-    for (says, kind, words) in [
-        (Says::Endless, EndpointProblem::Api, "longer than 2 MiB"),
+    for (answer, kind, words) in [
+        (CannedAnswer::Endless, EndpointProblem::Api, "longer than 2 MiB"),
         (json("<!doctype html><title>x</title>"), EndpointProblem::Api, "a web page"),
         (json("{}"), EndpointProblem::Api, "not with a list"),
         (json(&deep), EndpointProblem::Api, "no JSON"),
         (json("{\"data\":[{\"id\":\"cut"), EndpointProblem::Api, "no JSON"),
-        (Says::Text(401, "{\"error\":\"Unauthorized\"}".to_owned()), EndpointProblem::Key, "the key"),
+        (CannedAnswer::Text(401, "{\"error\":\"Unauthorized\"}".to_owned()), EndpointProblem::Key, "the key"),
         (
-            Says::Text(503, "{\"error\":{\"message\":\"Loading model\"}}".to_owned()),
+            CannedAnswer::Text(503, "{\"error\":{\"message\":\"Loading model\"}}".to_owned()),
             EndpointProblem::Fault,
             "Loading model",
         ),
         (not_found(), EndpointProblem::Api, "no /v1/models"),
     ] {
-        let stand_in = StandIn::start(&[("/v1/models", says)], not_found()).await;
+        let stand_in = StandIn::start(&[("/v1/models", answer)], not_found()).await;
         let error = stand_in.list(PATIENCE).await.unwrap_err();
         assert_eq!(error.problem, kind, "{error}");
         assert!(error.message.contains(words) && !error.hint.is_empty(), "{error}");
@@ -336,7 +336,7 @@ async fn contexts_of_many_models_are_not_each_looked_for_in_the_whole_list() {
 // docs/security.md: The list of a model endpoint
 async fn a_redirect_is_not_followed() {
     let other = StandIn::start(&[], json(r#"{"data":[]}"#)).await;
-    let moved = Says::Moved(format!("http://{}/v1/models", other.address));
+    let moved = CannedAnswer::Moved(format!("http://{}/v1/models", other.address));
     let stand_in = StandIn::start(&[("/v1/models", moved)], not_found()).await;
     let error = stand_in.list(PATIENCE).await.unwrap_err();
     assert_eq!(error.problem, EndpointProblem::Address);
@@ -346,13 +346,13 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 // docs/security.md: The list of a model endpoint
 async fn silence_ends_at_the_deadline() {
-    let silent = StandIn::start(&[], Says::Silence).await;
+    let silent = StandIn::start(&[], CannedAnswer::Silence).await;
     let error = silent.list(Duration::from_millis(50)).await.unwrap_err();
     assert_eq!(error.problem, EndpointProblem::Silent);
 
     // What only some programs have may be silent: the list is there all the same.
     let models = json(r#"{"data":[{"id":"m"}]}"#);
-    let half = StandIn::start(&[("/v1/models", models)], Says::Silence).await;
+    let half = StandIn::start(&[("/v1/models", models)], CannedAnswer::Silence).await;
     // What answers and what is silent have one limit: a busy machine gets a longer one.
     let mut patience = Duration::from_millis(500);
     let list = loop {

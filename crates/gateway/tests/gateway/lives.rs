@@ -41,12 +41,12 @@ async fn an_address_and_a_key_are_worthless_outside_their_attempt() {
     assert_eq!(status(format!("{anywhere}/a/0000{PATH}"), one.key()).await, 404);
     assert_eq!(status(format!("{anywhere}{PATH}"), one.key()).await, 404);
 
-    let (gone, key) = (url(&one, 0), one.key().to_owned());
+    let (closed_url, key) = (url(&one, 0), one.key().to_owned());
     assert_eq!(one.close().spent.requests, 2);
-    assert_eq!(status(gone, &key).await, 410);
-    let (gone, key) = (url(&two, 0), two.key().to_owned());
+    assert_eq!(status(closed_url, &key).await, 410);
+    let (closed_url, key) = (url(&two, 0), two.key().to_owned());
     drop(two);
-    assert_eq!(status(gone, &key).await, 410);
+    assert_eq!(status(closed_url, &key).await, 410);
     assert_eq!(endpoint.got().len(), 2);
 }
 

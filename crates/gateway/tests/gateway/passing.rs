@@ -143,8 +143,8 @@ async fn usage_that_the_agent_did_not_ask_for_is_counted_and_kept_from_it() {
         let end = CHAT_EVENTS.find("data: [DONE]").unwrap();
         assert_eq!(text, format!("{}{}", &CHAT_EVENTS[..usage], &CHAT_EVENTS[end..]));
         assert_eq!(summary.spent.tokens, tokens(1000, 600, 50));
-        let asked: Value = serde_json::from_slice(&endpoint.got()[0].body).unwrap();
-        assert_eq!(asked, json!({ "stream": true, "stream_options": { "include_usage": true } }));
+        let request: Value = serde_json::from_slice(&endpoint.got()[0].body).unwrap();
+        assert_eq!(request, json!({ "stream": true, "stream_options": { "include_usage": true } }));
     }
 }
 
@@ -213,14 +213,14 @@ async fn an_unreadable_body_is_refused_in_the_format_of_its_api() {
         ("/v1/messages", br#"{"model":"mine"}"#, Some("zstd")),
         ("/v1/embeddings", b"\xff\xfe{\0}\0", None),
     ] {
-        let mut asked = client()
+        let mut request = client()
             .post(format!("{}{path}", attempt.base_url(0)))
             .bearer_auth(attempt.key())
             .body(body.to_vec());
         if let Some(encoding) = encoding {
-            asked = asked.header("content-encoding", encoding);
+            request = request.header("content-encoding", encoding);
         }
-        let answer = asked.send().await.unwrap();
+        let answer = request.send().await.unwrap();
         assert_eq!(answer.status(), 400, "{path}");
         let error: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
         assert_eq!(error["error"]["type"], "invalid_request_error", "{path}");
@@ -320,12 +320,12 @@ async fn the_simulated_model_answers_through_the_gateway() {
         settings.upstream = Upstream::Simulated(Arc::new(model));
         start_gateway(settings).await
     };
-    let ask =
+    let body =
         json!({ "model": "m", "messages": [{ "role": "user", "content": "build a server" }] }).to_string();
 
     let gateway = start_with(FaultInjection { give_up: 1.0, ..FaultInjection::default() }).await;
     let attempt = gateway.open(attempt(1), Some(task.clone()));
-    let answer = post(&attempt, "/v1/chat/completions", ask.clone()).await;
+    let answer = post(&attempt, "/v1/chat/completions", body.clone()).await;
     assert_eq!(answer.status(), 200);
     let usage: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
     let summary = attempt.close();
@@ -334,13 +334,13 @@ async fn the_simulated_model_answers_through_the_gateway() {
 
     let gateway = start_with(FaultInjection { overflow: 1.0, ..FaultInjection::default() }).await;
     let attempt = gateway.open(crate::endpoint::attempt(1), Some(task.clone()));
-    assert_eq!(post(&attempt, "/v1/chat/completions", ask.clone()).await.status(), 400);
+    assert_eq!(post(&attempt, "/v1/chat/completions", body.clone()).await.status(), 400);
     assert!(matches!(attempt.close().stop_reason, Some(StopReason::ContextOverflow { .. })));
 
     let gateway = start_with(FaultInjection { stall: 1.0, ..FaultInjection::default() }).await;
     let attempt = gateway.open(crate::endpoint::attempt(1), Some(task));
     let patience = std::time::Duration::from_millis(300);
-    let waited = tokio::time::timeout(patience, post(&attempt, "/v1/chat/completions", ask)).await;
+    let waited = tokio::time::timeout(patience, post(&attempt, "/v1/chat/completions", body)).await;
     assert!(waited.is_err());
 
     let attempt = gateway.open(crate::endpoint::attempt(2), None);

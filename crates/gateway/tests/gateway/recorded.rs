@@ -19,7 +19,7 @@ async fn once(exchange: &Exchange, body: String) -> (u16, Option<String>, Attemp
     let answer = post(&attempt, &exchange.path, body).await;
     let status = answer.status().as_u16();
     let text = answer.text().await.ok();
-    assert_eq!(server.asked(), 1, "{}: one request", exchange.name);
+    assert_eq!(server.request_count(), 1, "{}: one request", exchange.name);
     (status, text, attempt.close())
 }
 
@@ -43,7 +43,7 @@ async fn whole_answers_pass_byte_for_byte_and_are_counted_as_the_server_counts_t
         "slot_waited_for",
     ] {
         let exchange = &session[name];
-        let (status, text, summary) = once(exchange, exchange.asked()).await;
+        let (status, text, summary) = once(exchange, exchange.request_body()).await;
         assert_eq!((status, text), (200, Some(exchange.answer())), "{name}");
         // The server tells no timings of messages.
         let own = exchange.own_tokens().unwrap_or(tokens(34, 33, 12));
@@ -79,7 +79,7 @@ async fn usage_that_was_not_asked_for_is_counted_and_kept_back() {
 #[tokio::test]
 async fn a_stream_without_usage_is_whole_and_its_tokens_are_unknown() {
     let exchange = &session()["stream_without_usage"];
-    let (status, text, summary) = once(exchange, exchange.asked()).await;
+    let (status, text, summary) = once(exchange, exchange.request_body()).await;
     assert_eq!((status, text), (200, Some(exchange.answer())));
     assert!(summary.spent.tokens.is_unknown() && summary.spent.cost_usd.is_none());
     assert_eq!(
@@ -92,7 +92,7 @@ async fn a_stream_without_usage_is_whole_and_its_tokens_are_unknown() {
 async fn a_context_that_is_exceeded_is_the_agents_and_is_not_tried_again() {
     for name in ["overflow", "overflow_stream"] {
         let exchange = &session()[name];
-        let (status, text, summary) = once(exchange, exchange.asked()).await;
+        let (status, text, summary) = once(exchange, exchange.request_body()).await;
         assert_eq!((status, text), (400, Some(exchange.answer())), "{name}");
         let reason = summary.stop_reason;
         assert!(
@@ -102,7 +102,7 @@ async fn a_context_that_is_exceeded_is_the_agents_and_is_not_tried_again() {
         assert_eq!((summary.records[0].retries, summary.spent.unmetered), (0, 0), "{name}");
     }
     let exchange = &session()["no_messages"];
-    let (status, _, summary) = once(exchange, exchange.asked()).await;
+    let (status, _, summary) = once(exchange, exchange.request_body()).await;
     assert_eq!((status, summary.stop_reason), (400, None), "another error of a request ends nothing");
 }
 
@@ -113,7 +113,7 @@ async fn a_server_that_loads_its_model_is_waited_for() {
     let server = Server::start(vec![loading.clone(), loading, session["plain"].clone()]).await;
     let gateway = server.gateway().await;
     let attempt = gateway.open(attempt(1), None);
-    let answer = post(&attempt, CHAT, session["plain"].asked()).await;
+    let answer = post(&attempt, CHAT, session["plain"].request_body()).await;
     assert_eq!(answer.status(), 200);
     assert_eq!(answer.text().await.unwrap(), session["plain"].answer());
     let summary = attempt.close();
@@ -129,18 +129,18 @@ async fn signs_of_life_are_no_content() {
     let attempt = gateway.open(attempt(1), None);
     // The gateway may keep the head of an answer back until there is content, so nobody waits for the signs of life.
     let answered = tokio::spawn({
-        let (url, key, asked) =
-            (format!("{}{CHAT}", attempt.base_url(0)), attempt.key().to_owned(), exchange.asked());
-        async move { client().post(url).bearer_auth(key).body(asked).send().await.unwrap().text().await.unwrap() }
+        let (url, key, body) =
+            (format!("{}{CHAT}", attempt.base_url(0)), attempt.key().to_owned(), exchange.request_body());
+        async move { client().post(url).bearer_auth(key).body(body).send().await.unwrap().text().await.unwrap() }
     });
-    while server.asked() == 0 {
+    while server.request_count() == 0 {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     tokio::time::sleep(Duration::from_millis(50)).await;
     server.release.send(usize::MAX).unwrap();
     assert_eq!(answered.await.unwrap(), exchange.answer());
     let times = server.times.lock().unwrap()[0];
-    let held = times.content.unwrap() - times.asked;
+    let held = times.content.unwrap() - times.received;
     let record = attempt.summary().records[0].clone();
     let first = record.stream.unwrap().first_seconds;
     assert!(first >= held.as_secs_f64(), "{first} s, and content was held back for {held:?}");
@@ -156,7 +156,7 @@ async fn what_comes_after_the_first_content_is_timed_from_it() {
     let attempt = gateway.open(attempt(1), None);
     let begun = Instant::now();
     server.release.send(1).unwrap();
-    let mut answer = post(&attempt, CHAT, exchange.asked()).await;
+    let mut answer = post(&attempt, CHAT, exchange.request_body()).await;
     let mut got = String::new();
     while !got.contains("\"content\":\"") {
         got.push_str(std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap());
@@ -185,7 +185,7 @@ async fn a_connection_that_the_server_keeps_is_used_again() {
     let attempt = gateway.open(attempt(1), None);
     for number in 0..REQUESTS {
         let exchange = exchanges[number % 2];
-        let answer = post(&attempt, CHAT, exchange.asked()).await;
+        let answer = post(&attempt, CHAT, exchange.request_body()).await;
         assert_eq!((answer.status().as_u16(), answer.text().await.unwrap()), (200, exchange.answer()));
     }
     // A request that comes at once after an answer may meet the connection before it is free again, hence not exactly one.
@@ -201,7 +201,7 @@ async fn a_connection_that_the_server_has_closed_meanwhile_costs_no_answer() {
     let gateway = server.gateway().await;
     let attempt = gateway.open(attempt(1), None);
     for exchange in &exchanges {
-        let answer = post(&attempt, CHAT, exchange.asked()).await;
+        let answer = post(&attempt, CHAT, exchange.request_body()).await;
         assert_eq!((answer.status().as_u16(), answer.text().await.unwrap()), (200, exchange.answer()));
     }
     let summary = attempt.close();
@@ -215,7 +215,7 @@ async fn a_client_that_goes_in_the_middle_closes_the_connection_to_the_server() 
     let mut server = Server::start(vec![exchange.clone()]).await;
     let gateway = server.gateway().await;
     let attempt = gateway.open(attempt(1), None);
-    let mut answer = post(&attempt, CHAT, exchange.asked()).await;
+    let mut answer = post(&attempt, CHAT, exchange.request_body()).await;
     let mut got = String::new();
     while got.matches("\"content\":\"").count() < 6 {
         got.push_str(std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap());
@@ -232,7 +232,7 @@ async fn a_client_that_goes_in_the_middle_closes_the_connection_to_the_server() 
 async fn a_server_that_dies_in_the_middle_is_the_endpoints_fault() {
     let exchange = session()["killed_in_the_middle"].clone();
     assert_eq!(exchange.end, End::Server);
-    let (status, text, summary) = once(&exchange, exchange.asked()).await;
+    let (status, text, summary) = once(&exchange, exchange.request_body()).await;
     assert_eq!((status, text), (200, None), "the agent sees that the answer breaks off");
     let record = &summary.records[0];
     assert_eq!(record.termination, Some(Termination::Endpoint));

@@ -100,7 +100,7 @@ impl Exchange {
         Some(tokens(cached + count("prompt_n"), cached, count("predicted_n")))
     }
 
-    pub(crate) fn asked(&self) -> String {
+    pub(crate) fn request_body(&self) -> String {
         self.body.to_string()
     }
 }
@@ -119,7 +119,7 @@ pub(crate) fn session() -> HashMap<String, Exchange> {
 /// When the request came and when the answer's first content left.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
-    pub(crate) asked: Instant,
+    pub(crate) received: Instant,
     pub(crate) content: Option<Instant>,
 }
 
@@ -187,7 +187,7 @@ impl Server {
         start_gateway(self.settings().await).await
     }
 
-    pub(crate) fn asked(&self) -> usize {
+    pub(crate) fn request_count(&self) -> usize {
         self.times.lock().unwrap().len()
     }
 }
@@ -235,7 +235,7 @@ async fn serve(
         };
         let number = {
             let mut times = times.lock().unwrap();
-            times.push(Times { asked: Instant::now(), content: None });
+            times.push(Times { received: Instant::now(), content: None });
             times.len() - 1
         };
         let (mut before, mut contents) = (0, 0);

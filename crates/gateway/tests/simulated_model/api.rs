@@ -18,23 +18,23 @@ pub(crate) struct ParsedAnswer {
 }
 
 /// Reads an answer to a request.
-pub(crate) fn read(route: Route, asked: &Value, answer: &Answer) -> ParsedAnswer {
+pub(crate) fn read(route: Route, request: &Value, answer: &Answer) -> ParsedAnswer {
     assert_eq!(answer.status, 200, "{answer:?}");
     assert!(!answer.stalls);
-    let streamed = asked["stream"] == json!(true);
+    let streamed = request["stream"] == json!(true);
     assert_eq!(answer.content_type, if streamed { "text/event-stream" } else { "application/json" });
     let parsed = if streamed {
         let events: Vec<&str> =
             answer.chunks.iter().map(|chunk| std::str::from_utf8(chunk).expect("UTF-8")).collect();
         match route {
-            Route::ChatCompletions => chat_stream(asked, &events),
+            Route::ChatCompletions => chat_stream(request, &events),
             Route::Responses => responses_stream(&named(&events)),
             Route::Messages => messages_stream(&named(&events)),
         }
     } else {
         assert_eq!(answer.chunks.len(), 1);
         let body: Value = serde_json::from_slice(&answer.chunks[0]).expect("JSON");
-        assert_eq!(body["model"], asked["model"]);
+        assert_eq!(body["model"], request["model"]);
         match route {
             Route::ChatCompletions => chat(&body),
             Route::Responses => response(&body),
@@ -104,16 +104,16 @@ fn chat(body: &Value) -> ParsedAnswer {
     }
 }
 
-fn chat_stream(asked: &Value, events: &[&str]) -> ParsedAnswer {
+fn chat_stream(request: &Value, events: &[&str]) -> ParsedAnswer {
     let (last, events) = events.split_last().expect("events");
     assert_eq!(*last, "data: [DONE]\n\n");
-    let with_usage = asked["stream_options"]["include_usage"] == json!(true);
+    let with_usage = request["stream_options"]["include_usage"] == json!(true);
     let mut parsed = ParsedAnswer { id: String::new(), text: String::new(), calls: Vec::new(), usage: None };
     let mut reason: Option<String> = None;
     for (index, event) in events.iter().enumerate() {
         let data = event.strip_prefix("data: ").and_then(|rest| rest.strip_suffix("\n\n")).expect("an event");
         let chunk: Value = serde_json::from_str(data).expect("JSON on one line");
-        assert_eq!((&chunk["object"], &chunk["model"]), (&json!("chat.completion.chunk"), &asked["model"]));
+        assert_eq!((&chunk["object"], &chunk["model"]), (&json!("chat.completion.chunk"), &request["model"]));
         if index == 0 {
             parsed.id = text(&chunk["id"]);
             assert_eq!(chunk["choices"][0]["delta"]["role"], "assistant");

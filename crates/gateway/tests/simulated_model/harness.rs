@@ -92,9 +92,10 @@ impl Harness {
 
     /// Does what a call asks for; nothing for the end of the turn.
     fn perform(&mut self, tool: &str, arguments: &Value) -> Option<String> {
-        let here = self.workspace.path().to_string_lossy();
+        let workspace = self.workspace.path().to_string_lossy();
         let local = |text: &str| {
-            text.replace("/workspace", &here).replace(SOLUTION_FOLDER, &format!("{here}{SOLUTION_FOLDER}"))
+            text.replace("/workspace", &workspace)
+                .replace(SOLUTION_FOLDER, &format!("{workspace}{SOLUTION_FOLDER}"))
         };
         let given = |names: &[&str]| names.iter().find_map(|name| arguments.get(*name));
         if tool == "finish" {

@@ -301,7 +301,7 @@ fn side_requests_get_a_plain_answer() {
     let turns = turns(1);
     let task = task(&turns, 1, 1);
     let model = SimulatedModel::new(Ability::default());
-    let ask = |route: Route, body: Value| {
+    let answer_text = |route: Route, body: Value| {
         let parsed = api::read(route, &body, &model.answer(route, &body, &task));
         assert_eq!(parsed.calls, [], "{body}");
         parsed.text
@@ -309,14 +309,14 @@ fn side_requests_get_a_plain_answer() {
     let title = json!({ "model": "m", "stream": true, "messages": [
         { "role": "system", "content": "You are a title generator." }, { "role": "user", "content": "Make a server" },
     ] });
-    assert_eq!(ask(Route::ChatCompletions, title), "REST server");
+    assert_eq!(answer_text(Route::ChatCompletions, title), "REST server");
     let quota =
         json!({ "model": "m", "max_tokens": 1, "messages": [{ "role": "user", "content": "quota" }] });
-    assert_eq!(ask(Route::Messages, quota), "ok");
+    assert_eq!(answer_text(Route::Messages, quota), "ok");
     let named =
         json!({ "type": "object", "properties": { "title": { "type": "string" } }, "required": ["title"] });
     let form = json!({ "model": "m", "input": "A title?", "text": { "format": { "type": "json_schema", "schema": named } } });
-    assert_eq!(ask(Route::Responses, form), "{\"title\":\"REST server\"}");
+    assert_eq!(answer_text(Route::Responses, form), "{\"title\":\"REST server\"}");
     for name in HARNESSES {
         let mut harness = Harness::recorded(name);
         harness.request("It.");
@@ -330,7 +330,7 @@ fn side_requests_get_a_plain_answer() {
         };
         let list = if harness.route == Route::Responses { "input" } else { "messages" };
         harness.body[list].as_array_mut().expect("a list").push(item);
-        assert!(ask(harness.route, harness.body).contains("server.py"), "{name}");
+        assert!(answer_text(harness.route, harness.body).contains("server.py"), "{name}");
     }
     // Whatever else is sent gets some answer.
     for body in

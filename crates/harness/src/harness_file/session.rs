@@ -25,7 +25,7 @@ impl HarnessFile {
             let is_chosen = description.source() == SessionSource::Caller;
             return Ok(is_chosen.then(|| call.session_id.to_owned()));
         };
-        let why = match description.source() {
+        let reason = match description.source() {
             SessionSource::Caller => return Ok(Some(known.unwrap_or_else(|| call.session_id.to_owned()))),
             SessionSource::None | SessionSource::File => return Ok(None),
             _ if known.is_some() => return Ok(known),
@@ -41,7 +41,7 @@ impl HarnessFile {
         if commands.later_without_id.is_some() && !session.memory.contains_key(AMBIGUOUS) {
             return Ok(None);
         }
-        Err(HarnessError::NoSession { harness: self.title().to_owned(), why })
+        Err(HarnessError::NoSession { harness: self.title().to_owned(), reason })
     }
 
     /// The files of the session to write into HOME before a call.

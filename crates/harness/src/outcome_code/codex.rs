@@ -43,7 +43,7 @@ pub(super) fn outcome(call: &Call<'_>, ended: &CommandEnd<'_>) -> Outcome {
     });
     let rollout = id
         .as_deref()
-        .and_then(|id| rollouts.iter().rev().find(|(_, of)| of == id))
+        .and_then(|id| rollouts.iter().rev().find(|(_, session_id)| session_id == id))
         .map_or_else(Rollout::default, |(path, _)| Rollout::read(ended.home, path));
     // Malformed calls are not items of its output.
     let unread = rollout.unread.unwrap_or_else(|| {

@@ -272,7 +272,7 @@ fn each_kind_of_failure_has_its_end() {
         for &(file, code, reason, message) in *cases {
             let mut left = case(name, file).code(code);
             left.changed = false;
-            for (_, path, ending) in IN_HOME.iter().filter(|(of, ..)| of == name) {
+            for (_, path, ending) in IN_HOME.iter().filter(|(harness, ..)| harness == name) {
                 if let Ok(content) = std::fs::read(fixtures().join(name).join(format!("{file}.{ending}"))) {
                     left = left.file(path, content);
                 }

@@ -240,7 +240,7 @@ fn episode(
     let mut chance = Chance::new(size.seed, &[2, run as u64, number as u64]);
     let course = Course::play(&mut chance, size.strength(run), scenario);
     let name_of = format!("scenario_{number}");
-    let mut to = Writer::new(folder.join(size.name(run)).join(&name_of))?;
+    let mut writer = Writer::new(folder.join(size.name(run)).join(&name_of))?;
     for kind in [
         "agent_code",
         "agent_logs",
@@ -251,15 +251,15 @@ fn episode(
         "test_results",
         "test_suites",
     ] {
-        to.folder(kind)?;
+        writer.folder(kind)?;
     }
     let original = (run > 0).then(|| folder.join(size.name(0)).join(&name_of));
     for (index, turn) in scenario.turns.iter().enumerate() {
         let n = index + 1;
-        to.shared(original.as_deref(), &format!("changes/turn_{n}.md"), &turn.request)?;
-        to.shared(original.as_deref(), &format!("ground_truth/turn_{n}.py"), &turn.reference)?;
-        to.shared(original.as_deref(), &format!("test_suites/turn_{n}.py"), &turn.suite)?;
-        to.shared(original.as_deref(), &format!("schemas/turn_{n}.yaml"), &turn.schema)?;
+        writer.shared(original.as_deref(), &format!("changes/turn_{n}.md"), &turn.request)?;
+        writer.shared(original.as_deref(), &format!("ground_truth/turn_{n}.py"), &turn.reference)?;
+        writer.shared(original.as_deref(), &format!("test_suites/turn_{n}.py"), &turn.suite)?;
+        writer.shared(original.as_deref(), &format!("schemas/turn_{n}.yaml"), &turn.schema)?;
     }
 
     let began = BEGIN + run as u64 * 43_200 + number as u64 * 600;
@@ -269,9 +269,9 @@ fn episode(
     for (index, attempts) in course.turns.iter().enumerate() {
         let turn = &scenario.turns[index];
         trajectory.turn(index + 1, turn);
-        for (at, outcome) in attempts.iter().enumerate() {
+        for (attempt_index, outcome) in attempts.iter().enumerate() {
             step += 1;
-            let place = Place { turn: index + 1, attempt: at + 1, step };
+            let place = Place { turn: index + 1, attempt: attempt_index + 1, step };
             let name = format!("turn_{}_attempt_{}", place.turn, place.attempt);
             agent_code(&mut code, &mut chance, &turn.reference, outcome);
             let at_time = time(trajectory.now);
@@ -280,28 +280,31 @@ fn episode(
                 place,
                 turn,
                 outcome,
-                at.checked_sub(1).map(|before| &attempts[before]),
+                attempt_index.checked_sub(1).map(|before| &attempts[before]),
                 &code,
             );
             let snapshot = format!("agent_code/{name}");
-            to.folder(&snapshot)?;
-            to.file(&format!("{snapshot}/server.py"), &code)?;
-            to.file(&format!("{snapshot}/run.sh"), "#!/bin/sh\nexec python3 server.py --port \"$PORT\"\n")?;
+            writer.folder(&snapshot)?;
+            writer.file(&format!("{snapshot}/server.py"), &code)?;
+            writer.file(
+                &format!("{snapshot}/run.sh"),
+                "#!/bin/sh\nexec python3 server.py --port \"$PORT\"\n",
+            )?;
             if place.turn > 40 {
-                to.file(&format!("{snapshot}/requirements.txt"), "flask==3.1.0\n")?;
+                writer.file(&format!("{snapshot}/requirements.txt"), "flask==3.1.0\n")?;
             }
             log.clear();
             agent_log(&mut log, &mut chance, turn, place);
-            to.file(&format!("agent_logs/step_{step}.txt"), &log)?;
+            writer.file(&format!("agent_logs/step_{step}.txt"), &log)?;
             if !matches!(outcome, Outcome::Error(..)) {
                 log.clear();
                 logs::pytest(&mut log, &mut chance, outcome, turn);
-                to.file(&format!("test_results/{name}.txt"), &log)?;
+                writer.file(&format!("test_results/{name}.txt"), &log)?;
                 log.clear();
                 logs::server(&mut log, &mut chance, outcome, turn, &at_time);
-                to.file(&format!("server_logs/{name}.txt"), &log)?;
+                writer.file(&format!("server_logs/{name}.txt"), &log)?;
             }
-            if at + 1 == attempts.len() {
+            if attempt_index + 1 == attempts.len() {
                 score.share +=
                     logs::counts(outcome, turn).map_or(0.0, |(passed, total)| passed as f64 / total as f64);
             }
@@ -309,11 +312,11 @@ fn episode(
         trajectory.turn_ends();
     }
     score.share /= scenario.turns.len() as f64;
-    to.file("trajectory.json", &trajectory.end(&course))?;
+    writer.file("trajectory.json", &trajectory.end(&course))?;
     if let Ok(mut scores) = scores.lock() {
         scores[run * size.scenarios + number] = score;
     }
-    Ok(Made { episodes: 1, turns: course.turns.len(), attempts: course.attempts(), ..to.made })
+    Ok(Made { episodes: 1, turns: course.turns.len(), attempts: course.attempts(), ..writer.made })
 }
 
 /// The agent's server: the reference, with the defects that its attempt shows.
@@ -375,10 +378,10 @@ fn run_files(folder: &Path, run: usize, size: Size, scores: &[Score]) -> io::Res
             write!(report, "{comma}\n  {{\"scenario\": \"scenario_{number}\", \"attempts\": {attempts}}}");
     }
     report.push_str("\n ]\n}\n");
-    let mut to = Writer { at: folder.to_owned(), made: Made::default() };
-    to.file("config.yaml", &config)?;
-    to.file("report.json", &report)?;
-    Ok(to.made)
+    let mut writer = Writer { at: folder.to_owned(), made: Made::default() };
+    writer.file("config.yaml", &config)?;
+    writer.file("report.json", &report)?;
+    Ok(writer.made)
 }
 
 /// Writes files below a folder and counts them.

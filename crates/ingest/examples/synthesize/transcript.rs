@@ -11,7 +11,7 @@ use crate::scenario::{Scenario, Turn};
 pub(crate) fn text(out: &mut String, text: &str) {
     out.push('"');
     let mut from = 0;
-    for (at, byte) in text.bytes().enumerate() {
+    for (index, byte) in text.bytes().enumerate() {
         let escaped = match byte {
             b'"' => "\\\"",
             b'\\' => "\\\\",
@@ -20,9 +20,9 @@ pub(crate) fn text(out: &mut String, text: &str) {
             0..0x20 => "\\u001a",
             _ => continue,
         };
-        out.push_str(&text[from..at]);
+        out.push_str(&text[from..index]);
         out.push_str(escaped);
-        from = at + 1;
+        from = index + 1;
     }
     out.push_str(&text[from..]);
     out.push('"');

@@ -70,15 +70,15 @@ impl Rule {
 impl Row {
     /// A name that no other row has: its first type with the first package, and the first beginning.
     pub(super) fn name(&self) -> String {
-        let what = match (self.packages.first(), self.types.first()) {
+        let type_name = match (self.packages.first(), self.types.first()) {
             (Some(package), Some(kind)) => format!("{package}.{kind}"),
             (None, Some(kind)) => (*kind).to_owned(),
             (Some(package), None) => format!("all of {package}"),
             (None, None) => "all".to_owned(),
         };
         match self.begins.first() {
-            Some(begin) => format!("{what} “{}”", begin.trim_end()),
-            None => what,
+            Some(begin) => format!("{type_name} “{}”", begin.trim_end()),
+            None => type_name,
         }
     }
 

@@ -54,7 +54,7 @@ fn named(full: &str) -> (Option<&str>, &str) {
     full.rsplit_once('.').map_or((None, full), |(module, name)| (Some(module), name))
 }
 
-const fn is(reason: EndReason) -> Attribution {
+const fn recognized(reason: EndReason) -> Attribution {
     Attribution { reason, recognized: true, cell: None }
 }
 
@@ -128,23 +128,23 @@ impl<'a> Case<'a> {
 
     fn apply(&self, rule: &Rule) -> Attribution {
         match rule {
-            Rule::Is(reason) => is(*reason),
+            Rule::Is(reason) => recognized(*reason),
             Rule::Unclear => UNCLEAR,
             Rule::FirstStep(reason) => {
                 if self.stage == Stage::LaterSetup {
                     UNCLEAR
                 } else {
-                    is(*reason)
+                    recognized(*reason)
                 }
             }
             Rule::Status(otherwise) => self.by_status().unwrap_or_else(|| self.apply(otherwise)),
             Rule::Refused => self.by_refusal(),
             Rule::Caller(otherwise) => match self.caller() {
-                Some(Callee::Engine) => is(EndReason::Environment),
+                Some(Callee::Engine) => recognized(EndReason::Environment),
                 _ => self.apply(otherwise),
             },
             Rule::Client(otherwise) => match self.caller() {
-                Some(Callee::Endpoint) => is(EndReason::Endpoint),
+                Some(Callee::Endpoint) => recognized(EndReason::Endpoint),
                 _ => self.apply(otherwise),
             },
             Rule::TimeLimit(reason) => self.time_limit(*reason),
@@ -156,13 +156,13 @@ impl<'a> Case<'a> {
     /// What the table does not name.
     fn unknown(&self) -> Attribution {
         match self.stage {
-            Stage::Setup | Stage::LaterSetup | Stage::Between => is(EndReason::Environment),
-            Stage::Verifier | Stage::TearDown => is(EndReason::VerifierError),
+            Stage::Setup | Stage::LaterSetup | Stage::Between => recognized(EndReason::Environment),
+            Stage::Verifier | Stage::TearDown => recognized(EndReason::VerifierError),
             Stage::AgentOrTests => UNCLEAR,
             Stage::Agent => self.by_status().unwrap_or_else(|| {
                 match self.first_block().and_then(|block| frames::innermost(&block.files)) {
-                    Some(Callee::Engine) => is(EndReason::Environment),
-                    Some(Callee::Endpoint) => is(EndReason::Endpoint),
+                    Some(Callee::Engine) => recognized(EndReason::Environment),
+                    Some(Callee::Endpoint) => recognized(EndReason::Endpoint),
                     None => UNCLEAR,
                 }
             }),
@@ -181,14 +181,14 @@ impl<'a> Case<'a> {
         match message::aws_code(self.message) {
             Some("ValidationException") => return Some(self.by_refusal()),
             Some(code) if !code.starts_with(|c: char| c.is_ascii_digit()) => {
-                return Some(is(EndReason::Endpoint));
+                return Some(recognized(EndReason::Endpoint));
             }
             _ => {}
         }
         match message::status(self.message)? {
-            401..=404 | 408 | 409 | 429 | 500.. => Some(is(EndReason::Endpoint)),
+            401..=404 | 408 | 409 | 429 | 500.. => Some(recognized(EndReason::Endpoint)),
             // Too large a request is the agent's.
-            413 => Some(is(EndReason::AgentError)),
+            413 => Some(recognized(EndReason::AgentError)),
             400 | 422 => Some(self.by_refusal()),
             _ => None,
         }
@@ -196,9 +196,9 @@ impl<'a> Case<'a> {
 
     fn by_refusal(&self) -> Attribution {
         match message::refusal(self.message) {
-            Some(Refusal::TooLong) => is(EndReason::ContextOverflow),
-            Some(Refusal::Billing) => is(EndReason::Endpoint),
-            Some(Refusal::Content) => is(EndReason::GaveUp),
+            Some(Refusal::TooLong) => recognized(EndReason::ContextOverflow),
+            Some(Refusal::Billing) => recognized(EndReason::Endpoint),
+            Some(Refusal::Content) => recognized(EndReason::GaveUp),
             None => UNCLEAR,
         }
     }
@@ -223,10 +223,10 @@ impl<'a> Case<'a> {
             return self.inner(first.kind, first.message).unwrap_or(unclear);
         }
         match frames::innermost_caller(&first.files) {
-            Some(Callee::Engine) => is(EndReason::Environment),
-            _ if self.stage != Stage::Agent => is(reason),
-            Some(Callee::Endpoint) => is(EndReason::Endpoint),
-            None if frames::through_http(&first.files) => is(EndReason::Endpoint),
+            Some(Callee::Engine) => recognized(EndReason::Environment),
+            _ if self.stage != Stage::Agent => recognized(reason),
+            Some(Callee::Endpoint) => recognized(EndReason::Endpoint),
+            None if frames::through_http(&first.files) => recognized(EndReason::Endpoint),
             None => Attribution { reason, recognized: false, cell: None },
         }
     }
@@ -238,7 +238,7 @@ impl<'a> Case<'a> {
                 .iter()
                 .any(|begin| stderr.starts_with(begin))
         });
-        if is_removed { is(EndReason::Environment) } else { UNCLEAR }
+        if is_removed { recognized(EndReason::Environment) } else { UNCLEAR }
     }
 
     /// What a wrapper wraps: the exception it names, the first of a group, else the one that was raised first.

@@ -132,7 +132,7 @@ impl Format for EvoCode {
     fn transcript(&self, _tree: &Tree, _artifact: &model::Artifact) -> Result<Transcript, ReadError> {
         Err(ReadError::Malformed {
             code: "transcript.none",
-            what: "The published results hold no transcripts".to_owned(),
+            message: "The published results hold no transcripts".to_owned(),
         })
     }
 }

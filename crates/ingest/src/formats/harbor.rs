@@ -215,7 +215,7 @@ fn read(
 fn read_task(
     tree: &Tree,
     kind: Kind,
-    of: &Scenario,
+    scenario_key: &Scenario,
     jobs: &[Job],
     mut trials: Vec<Trial>,
     report: &mut Report,
@@ -226,8 +226,10 @@ fn read_task(
     identity::once_each(&mut trials, identity, Trial::is_snapshot, |trial| trial.path.clone(), report);
     let folder = trials.iter().find_map(|t| task::find(tree, jobs.get(t.job)?, &t.head));
     let task = folder.map(|path| Task::read(tree, &path, report));
-    let scenario =
-        of.origin.as_ref().map_or_else(|| of.task.clone(), |origin| format!("{origin}/{}", of.task));
+    let scenario = scenario_key
+        .origin
+        .as_ref()
+        .map_or_else(|| scenario_key.task.clone(), |origin| format!("{origin}/{}", scenario_key.task));
     let declared = Steps::read(tree, task.as_ref(), &trials);
     let mut trial_episodes: Vec<(&Trial, TrialEpisode)> = Vec::new();
     // Where only names tell trials apart, copies may have another one in their files.

@@ -153,7 +153,7 @@ impl Format for Pack {
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
         Err(ReadError::Malformed {
             code: "transcript.none",
-            what: "A scenario pack holds no transcripts".to_owned(),
+            message: "A scenario pack holds no transcripts".to_owned(),
         })
     }
 }

@@ -156,14 +156,17 @@ impl Format for StaminaBench {
         let numbers = config.scenario_numbers(SCENARIOS)?;
         // A scenario may be called `scenario-3`.
         let place = Place::open(tree, at, &mut Report::default());
-        let there = place.by_number();
+        let names_by_number = place.by_number();
         // Results of others may count from 1.
         let last = u32::try_from(numbers.len()).ok()?;
-        let from_one =
-            !there.contains_key(&0) && there.contains_key(&last) && numbers.iter().copied().eq(0..last);
+        let from_one = !names_by_number.contains_key(&0)
+            && names_by_number.contains_key(&last)
+            && numbers.iter().copied().eq(0..last);
         let named = numbers.into_iter().map(|number| {
             let number = number.saturating_add(u32::from(from_one));
-            there.get(&number).map_or_else(|| format!("scenario_{number}"), |name| (*name).to_owned())
+            names_by_number
+                .get(&number)
+                .map_or_else(|| format!("scenario_{number}"), |name| (*name).to_owned())
         });
         Some(PlannedScenario::count(named))
     }

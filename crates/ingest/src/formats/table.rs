@@ -94,12 +94,12 @@ impl Format for TidyTable {
         let tables = files::tables(tree, at);
         for incomplete in files::incomplete_tables_in(tree, at) {
             let missing: Vec<&str> = incomplete.missing.iter().map(|(name, _)| *name).collect();
-            let what = format!(
+            let message = format!(
                 "It lacks {} of a tidy table and is not read. Opened by itself with {} it is.",
                 missing.join(", "),
                 incomplete.suggestion()
             );
-            report.warn(Warning::skipped(incomplete.path, "table.columns", what));
+            report.warn(Warning::skipped(incomplete.path, "table.columns", message));
         }
         for (path, error) in files::unreadable(tree, at) {
             report.unreadable(&path, &error, "It is left out.");
@@ -115,7 +115,7 @@ impl Format for TidyTable {
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
         Err(ReadError::Malformed {
             code: "transcript.none",
-            what: "A tidy table has no transcripts".to_owned(),
+            message: "A tidy table has no transcripts".to_owned(),
         })
     }
 }
@@ -219,18 +219,25 @@ impl TableReader {
 
     /// The episodes of a share from the copy of the rows. `None` = there is none, or it cannot be read to its end.
     fn share_of_copy(&self, tree: &Tree, share: (u64, u64)) -> Option<(Episodes, RowWarnings)> {
-        let (number, of) = share;
-        if of <= SHARES_WITHOUT_COPY {
+        let (number, share_count) = share;
+        if share_count <= SHARES_WITHOUT_COPY {
             return None;
         }
         let (mut episodes, mut warnings) = (Episodes::default(), RowWarnings::default());
-        let shares = self.shares.get_or_init(|| Shares::sort(tree, &self.tables, of).ok()).as_ref()?;
+        let shares =
+            self.shares.get_or_init(|| Shares::sort(tree, &self.tables, share_count).ok()).as_ref()?;
         if let Some((table, row)) = shares.left_out
             && number == 0
         {
-            let what = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
-                        Sort the table by run and scenario.";
-            warnings.row(&self.tables[table].path, row, "table.too_many_attempts", RowAction::Skipped, what);
+            let message = "and those after it are left out: the rows of its episodes lie apart, and they are more than 4 GB. \
+                           Sort the table by run and scenario.";
+            warnings.row(
+                &self.tables[table].path,
+                row,
+                "table.too_many_attempts",
+                RowAction::Skipped,
+                message,
+            );
         }
         let mut rows = shares.rows(number);
         while let Some(next) = rows.advance() {
@@ -265,7 +272,7 @@ impl TableReader {
         tree: &Tree,
         index: usize,
         rows: &dyn Rows,
-        (number, of): (u64, u64),
+        (number, share_count): (u64, u64),
         episodes: &mut Episodes,
         warnings: &mut RowWarnings,
     ) {
@@ -277,17 +284,17 @@ impl TableReader {
             }
             return;
         }
-        if episodes.key.share(of, tree.hash_key()) != number {
+        if episodes.key.share(share_count, tree.hash_key()) != number {
             return;
         }
         if episodes.size.exceeds(SHARE_ROWS_CAP, SHARE_BYTES_CAP) {
-            let what = "has an episode beside which too many others would be kept. It is left out.";
+            let message = "has an episode beside which too many others would be kept. It is left out.";
             return warnings.row(
                 &table.path,
                 row.number(),
                 "table.too_many_attempts",
                 RowAction::Skipped,
-                what,
+                message,
             );
         }
         episodes.size.add(rows, table.mapping.row_bytes());
@@ -332,8 +339,8 @@ impl PartReader for TableReader {
                     }
                 }
             }
-            Some(Piece::Share { number, of }) => {
-                let share = (number, of);
+            Some(Piece::Share { number, share_count }) => {
+                let share = (number, share_count);
                 (episodes, warnings) =
                     self.share_of_copy(tree, share).unwrap_or_else(|| self.share_of_tables(tree, share));
             }
@@ -412,7 +419,7 @@ mod tests {
     #[test]
     // docs/security.md: An opened folder or zip
     fn shares_of_episodes_that_lie_apart_go_over_the_tables_once() {
-        const OF: u64 = 50;
+        const SHARE_COUNT: u64 = 50;
         let room = tempfile::tempdir().unwrap();
         let mut table =
             "run,harness,model,scenario,repeat,turn,attempt,passed,cost_usd,log,mine\n".to_owned();
@@ -428,12 +435,12 @@ mod tests {
         let path = room.path().join("apart.csv");
         std::fs::write(&path, &table).unwrap();
         let tree = Tree::open(room.path()).unwrap();
-        let all = |of: u64, once_read: &dyn Fn()| {
+        let all = |share_count: u64, once_read: &dyn Fn()| {
             let reader = TidyTable.reader(&tree, "");
             let (mut readings, mut warnings) = (Vec::new(), Vec::new());
-            for number in 0..of {
+            for number in 0..share_count {
                 let mut report = Report::default();
-                let part = Part { key: Piece::Share { number, of }.key(), stamp: 0 };
+                let part = Part { key: Piece::Share { number, share_count }.key(), stamp: 0 };
                 readings.extend(reader.read(&tree, &part, &mut report));
                 warnings.extend(report.warnings);
                 once_read();
@@ -442,17 +449,17 @@ mod tests {
             warnings.retain(|warning| warning.code == "table.no_name");
             (readings, warnings)
         };
-        let (expected, told) = all(1, &|| {});
-        assert_eq!((expected.len(), told.len()), (300, 1));
+        let (expected, expected_warnings) = all(1, &|| {});
+        assert_eq!((expected.len(), expected_warnings.len()), (300, 1));
         assert!(expected.iter().all(|reading| reading.episode.turns.len() == 3));
         // Whoever goes over the tables again finds them empty.
         let empty = || std::fs::write(&path, table.lines().next().unwrap()).unwrap();
-        assert_eq!(all(OF, &empty), (expected, told));
+        assert_eq!(all(SHARE_COUNT, &empty), (expected, expected_warnings));
     }
 
     #[test]
     fn rows_that_cannot_be_read_back_are_read_from_the_tables() {
-        const OF: u64 = 5;
+        const SHARE_COUNT: u64 = 5;
         let room = tempfile::tempdir().unwrap();
         let mut table = "run,harness,model,scenario,turn,attempt,passed\n".to_owned();
         for turn in 1..=2 {
@@ -465,10 +472,10 @@ mod tests {
         let reader = TableReader::new(files::tables(&tree, ""));
         let all = || -> Vec<Reading> {
             let share = |number| {
-                let part = Part { key: Piece::Share { number, of: OF }.key(), stamp: 0 };
+                let part = Part { key: Piece::Share { number, share_count: SHARE_COUNT }.key(), stamp: 0 };
                 reader.read(&tree, &part, &mut Report::default())
             };
-            (0..OF).flat_map(share).collect()
+            (0..SHARE_COUNT).flat_map(share).collect()
         };
         let expected = all();
         assert_eq!(expected.len(), 200);

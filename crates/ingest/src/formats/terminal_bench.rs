@@ -57,14 +57,14 @@ impl Format for TerminalBench {
 
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
         let entries = tree.list(at);
-        let there: Vec<&str> = [RESULTS, METADATA, LOCK]
+        let present: Vec<&str> = [RESULTS, METADATA, LOCK]
             .into_iter()
             .filter(|name| entries.iter().any(|e| e.name == *name && !e.is_folder()))
             .collect();
-        if there.iter().any(|name| is_of_a_run(tree, at, name)) {
+        if present.iter().any(|name| is_of_a_run(tree, at, name)) {
             return Sniff::Recognized;
         }
-        match there.as_slice() {
+        match present.as_slice() {
             [] => Sniff::Not { found: "none".to_owned(), closeness: 0 },
             names => Sniff::Not { found: format!("{} of another form", names.join(", ")), closeness: 8 },
         }
@@ -106,7 +106,7 @@ impl Format for TerminalBench {
     fn transcript(&self, _: &Tree, _: &Artifact) -> Result<Transcript, ReadError> {
         Err(ReadError::Malformed {
             code: "transcript.none",
-            what: "tb keeps no transcripts of one form; the agent's own logs are listed with its logs"
+            message: "tb keeps no transcripts of one form; the agent's own logs are listed with its logs"
                 .to_owned(),
         })
     }
@@ -120,14 +120,14 @@ fn is_of_a_run(tree: &Tree, at: &str, name: &str) -> bool {
         return false;
     };
     let text = |way: &[&str]| outline.at(way).is_some_and(|value| value.text().is_some());
-    let there = |way: &[&str]| outline.at(way).is_some();
+    let is_present = |way: &[&str]| outline.at(way).is_some();
     match name {
-        RESULTS => text(&["results", "[]", "task_id"]) && there(&["results", "[]", "is_resolved"]),
+        RESULTS => text(&["results", "[]", "task_id"]) && is_present(&["results", "[]", "is_resolved"]),
         METADATA => {
             let dataset = ["dataset_name", "dataset_path", "dataset_size"];
-            text(&["run_id"]) && text(&["agent_name"]) && dataset.iter().any(|name| there(&[name]))
+            text(&["run_id"]) && text(&["agent_name"]) && dataset.iter().any(|name| is_present(&[name]))
         }
-        _ => there(&["dataset", "task_ids"]) && text(&["agent", "name"]) && there(&["run_config"]),
+        _ => is_present(&["dataset", "task_ids"]) && text(&["agent", "name"]) && is_present(&["run_config"]),
     }
 }
 

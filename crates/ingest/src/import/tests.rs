@@ -19,7 +19,7 @@ struct Toy {
     /// How often what parts share was read.
     opened: AtomicUsize,
     /// How many folders it was asked about.
-    asked: AtomicUsize,
+    sniff_count: AtomicUsize,
 }
 
 struct ToyReader {
@@ -55,7 +55,7 @@ impl Format for Toy {
         "toy.txt"
     }
     fn sniff(&self, tree: &Tree, at: &str) -> Sniff {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.sniff_count.fetch_add(1, Ordering::Relaxed);
         if tree.entry(&join(at, "toy.txt")).is_some() {
             return Sniff::Recognized;
         }
@@ -191,17 +191,17 @@ fn a_tree_whose_places_are_known_is_not_searched_again() {
         bench.write(&format!("{folder}/run.first.ep"), "1");
     }
     let tree = Tree::open(bench.temp.path()).unwrap();
-    let asked = || bench.toy.asked.load(Ordering::Relaxed);
+    let sniff_count = || bench.toy.sniff_count.load(Ordering::Relaxed);
     assert_eq!(search(&tree, &[bench.toy], Extent::FirstPlace).unwrap().places.len(), 1);
-    assert_eq!(asked(), 2, "whether there is anything is known after the first place");
-    bench.toy.asked.store(0, Ordering::Relaxed);
+    assert_eq!(sniff_count(), 2, "whether there is anything is known after the first place");
+    bench.toy.sniff_count.store(0, Ordering::Relaxed);
     let found = discover_among(&tree, &[bench.toy]).unwrap();
-    assert_eq!((found.places.len(), asked()), (3, 4), "the root and three folders, once each");
+    assert_eq!((found.places.len(), sniff_count()), (3, 4), "the root and three folders, once each");
     let stop = AtomicBool::new(false);
     let imported = import_found(&tree, &bench.store, bench.source, found, &|_, _| {}, &stop).unwrap();
-    assert_eq!((imported.counts.episodes, asked()), (3, 4));
+    assert_eq!((imported.counts.episodes, sniff_count()), (3, 4));
     assert_eq!(bench.import().counts, imported.counts);
-    assert_eq!(asked(), 8, "without them it is");
+    assert_eq!(sniff_count(), 8, "without them it is");
 }
 
 #[test]

@@ -115,9 +115,10 @@ pub fn transcript(documents: &[Document]) -> Transcript {
                 // A continuation begins with the context that it took over; it has been shown already. Any other was taken
                 // over from elsewhere.
                 if part == 0 {
-                    let what = counted(steps.len() as u64, "step");
-                    let text =
-                        format!("Copied context: {what} taken over from another transcript, not shown");
+                    let counted_steps = counted(steps.len() as u64, "step");
+                    let text = format!(
+                        "Copied context: {counted_steps} taken over from another transcript, not shown"
+                    );
                     out.steps.push(Step { text, ..Step::new(StepKind::System) });
                 }
                 continue;
@@ -180,10 +181,10 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
         step.tokens = Some(tokens(metrics).0).filter(|t| !t.is_unknown());
         step.cost_usd = metrics.get("cost_usd").and_then(value::dollars);
     }
-    let this = steps.len();
+    let step_index = steps.len();
     for (index, call) in node.get("tool_calls").map_or(&[][..], Node::list).iter().enumerate() {
         if let Some(id) = call.get("tool_call_id").and_then(Node::text).filter(|id| !id.is_empty()) {
-            calls.insert(id.to_owned(), (this, index));
+            calls.insert(id.to_owned(), (step_index, index));
         }
         step.tool_calls.push(tool_call(call));
     }
@@ -223,7 +224,7 @@ fn push_step(steps: &mut Vec<Step>, calls: &mut Calls, node: &Node) {
         let place = match source_call_id(result) {
             Some(id) => calls.get(id).copied(),
             None if is_left_out => open_call(steps),
-            None => steps[this].tool_calls.len().checked_sub(1).map(|last| (this, last)),
+            None => steps[step_index].tool_calls.len().checked_sub(1).map(|last| (step_index, last)),
         };
         let is_error = result.at(&["extra", "is_error"]).and_then(Node::truth);
         match place.and_then(|(step, call)| steps.get_mut(step)?.tool_calls.get_mut(call)) {

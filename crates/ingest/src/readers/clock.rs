@@ -46,11 +46,11 @@ pub fn micros(text: &str) -> Option<i64> {
 }
 
 /// Seconds from one time to another; `None` if that is before it, or if only one of them has an offset.
-pub fn seconds_between(from: &str, to: &str) -> Option<f64> {
-    if has_offset(from) != has_offset(to) {
+pub fn seconds_between(start: &str, end: &str) -> Option<f64> {
+    if has_offset(start) != has_offset(end) {
         return None;
     }
-    let span = micros(to)?.checked_sub(micros(from)?)?;
+    let span = micros(end)?.checked_sub(micros(start)?)?;
     (span >= 0).then_some(span as f64 / 1e6)
 }
 

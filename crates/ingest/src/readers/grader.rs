@@ -282,11 +282,11 @@ mod tests {
               "tool_calls": [{ "name": "bash", "arguments": { "command": "ls /" }, "result": "/tests\nreward.txt" }] },
         ]));
         assert!(places(&silent, None).is_empty() && silent.is_silent());
-        let asked = transcript(&json!([
+        let mentioning = transcript(&json!([
             call(&json!({ "commands": [{ "run": "cat /tests/test.sh" }] })),
             call(&json!("echo 1 > /logs/verifier/reward.txt")),
         ]));
-        assert_eq!(places(&asked, None), [Tests, VerifierLogs, RewardFile]);
+        assert_eq!(places(&mentioning, None), [Tests, VerifierLogs, RewardFile]);
         // A patch has its paths as keys.
         assert_eq!(places(&transcript(&json!([call(&json!({ "/tests/a.py": "x" }))])), None), [Tests]);
     }

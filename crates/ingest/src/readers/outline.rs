@@ -52,7 +52,7 @@ impl Outline {
     fn of_bytes(text: &[u8]) -> (Self, bool) {
         let mut outline = Self::Nothing;
         let mut json = serde_json::Deserializer::from_slice(text);
-        let whole = OutlineSeed { into: &mut outline, levels: LEVELS }.deserialize(&mut json).is_ok();
+        let whole = OutlineSeed { outline: &mut outline, levels: LEVELS }.deserialize(&mut json).is_ok();
         (outline, whole)
     }
 
@@ -77,7 +77,7 @@ impl Outline {
 
 /// Fills in an outline while the parser reads, so that what came before an error stays.
 struct OutlineSeed<'a> {
-    into: &'a mut Outline,
+    outline: &'a mut Outline,
     levels: u8,
 }
 
@@ -100,42 +100,42 @@ impl<'de> Visitor<'de> for OutlineSeed<'_> {
     }
 
     fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        *self.into = Outline::Truth;
+        *self.outline = Outline::Truth;
         Ok(())
     }
 
     fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        *self.into = Outline::Number;
+        *self.outline = Outline::Number;
         Ok(())
     }
 
     fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        *self.into = Outline::Number;
+        *self.outline = Outline::Number;
         Ok(())
     }
 
     fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        *self.into = Outline::Number;
+        *self.outline = Outline::Number;
         Ok(())
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
         let end = (0..=text.len().min(TEXT)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        *self.into = Outline::Text(text[..end].to_owned());
+        *self.outline = Outline::Text(text[..end].to_owned());
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        *self.into = Outline::List(None);
+        *self.outline = Outline::List(None);
         let Some(levels) = self.levels.checked_sub(1) else {
             while access.next_element::<IgnoredAny>()?.is_some() {}
             return Ok(());
         };
         // A first element that breaks off still is one.
         let mut first = Outline::Nothing;
-        let read = access.next_element_seed(OutlineSeed { into: &mut first, levels });
+        let read = access.next_element_seed(OutlineSeed { outline: &mut first, levels });
         if !matches!(read, Ok(None)) && (read.is_ok() || first != Outline::Nothing) {
-            *self.into = Outline::List(Some(Box::new(first)));
+            *self.outline = Outline::List(Some(Box::new(first)));
         }
         if read?.is_some() {
             while access.next_element::<IgnoredAny>()?.is_some() {}
@@ -144,17 +144,17 @@ impl<'de> Visitor<'de> for OutlineSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<(), A::Error> {
-        *self.into = Outline::Object(Vec::new());
+        *self.outline = Outline::Object(Vec::new());
         let Some(levels) = self.levels.checked_sub(1) else {
             while access.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
             return Ok(());
         };
-        let Outline::Object(names) = self.into else { return Ok(()) };
+        let Outline::Object(names) = self.outline else { return Ok(()) };
         while names.len() < NAMES {
             let Some(name) = access.next_key::<String>()? else { return Ok(()) };
             names.push((name, Outline::Nothing));
             if let Some((_, value)) = names.last_mut() {
-                access.next_value_seed(OutlineSeed { into: value, levels })?;
+                access.next_value_seed(OutlineSeed { outline: value, levels })?;
             }
         }
         while access.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}

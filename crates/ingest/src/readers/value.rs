@@ -59,12 +59,12 @@ fn is_amount(number: f64) -> bool {
     number.is_finite() && number >= 0.0
 }
 
-/// The warning for a reward outside 0 to 1; `about` is what stands before the sentence.
-pub(crate) fn reward_range(path: &str, about: &str, reward: f64) -> Warning {
-    let what = format!(
-        "{about}The reward is {reward}, which is not in 0 to 1. It counts as passed from 0.999 on all the same."
+/// The warning for a reward outside 0 to 1; `prefix` is what stands before the sentence.
+pub(crate) fn reward_range(path: &str, prefix: &str, reward: f64) -> Warning {
+    let message = format!(
+        "{prefix}The reward is {reward}, which is not in 0 to 1. It counts as passed from 0.999 on all the same."
     );
-    Warning::read_differently(path, "reward.range", what)
+    Warning::read_differently(path, "reward.range", message)
 }
 
 /// Values of one file or attempt that cannot be what their names say.
@@ -97,11 +97,11 @@ impl UnusableValues {
     }
 
     /// Seconds from one time to another, both as [`Self::time`] gives them.
-    pub(crate) fn span(&mut self, name: &str, from: Option<&str>, to: Option<&str>) -> Option<f64> {
-        let (from, to) = (from?, to?);
-        let seconds = clock::seconds_between(from, to);
+    pub(crate) fn span(&mut self, name: &str, start: Option<&str>, end: Option<&str>) -> Option<f64> {
+        let (start, end) = (start?, end?);
+        let seconds = clock::seconds_between(start, end);
         if seconds.is_none() {
-            self.add(name, &format!("{from} to {to}").into());
+            self.add(name, &format!("{start} to {end}").into());
         }
         seconds
     }
@@ -187,11 +187,11 @@ impl UnusableValues {
         }
         let more = self.count - self.named.len();
         let more = if more == 0 { String::new() } else { format!(", and {more} more") };
-        let what = format!(
+        let message = format!(
             "It has {}{more}, which cannot be. What they should say is unknown.",
             self.named.join(", ")
         );
-        Some(Warning::read_differently(path, "value.not_usable", what))
+        Some(Warning::read_differently(path, "value.not_usable", message))
     }
 }
 

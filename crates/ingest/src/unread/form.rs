@@ -30,8 +30,8 @@ pub fn by_form(tree: &Tree, path: &str) -> Result<UnreadResults, ReadError> {
     };
     // Of a table with a header it is known which columns it lacks; of any other one nothing is known.
     if let Some(error) = table::unreadable_table(tree, path) {
-        let why = if size == 0 { "the file is empty".to_owned() } else { error.to_string() };
-        return Ok(found("table", format!("a table that cannot be read: {why}"), String::new()));
+        let reason = if size == 0 { "the file is empty".to_owned() } else { error.to_string() };
+        return Ok(found("table", format!("a table that cannot be read: {reason}"), String::new()));
     }
     let is_whole = bytes.len() as u64 == size;
     let (kind, name) = if size == 0 {

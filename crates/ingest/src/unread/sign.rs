@@ -87,7 +87,7 @@ impl Sign {
 
 impl Shape {
     fn is_of(self, value: &Outline) -> bool {
-        let text = |is: &dyn Fn(&str) -> bool| value.text().is_some_and(is);
+        let text = |condition: &dyn Fn(&str) -> bool| value.text().is_some_and(condition);
         match self {
             Self::Present => true,
             Self::Number => *value == Outline::Number,

@@ -252,10 +252,10 @@ fn what_no_kind_takes_is_named_by_its_form() {
         ("e.csv", b"", "table", "a table that cannot be read: the file is empty"),
         ("e.parquet", b"", "table", "a table that cannot be read: the file is empty"),
     ];
-    for (name, bytes, kind, what) in named {
+    for (name, bytes, kind, label) in named {
         let (_folder, tree) = tree_with(&[(name, bytes)]);
         let found = by_form(&tree, name).unwrap();
-        assert_eq!((found.kind, found.name.as_str()), (kind, what), "{name}");
+        assert_eq!((found.kind, found.name.as_str()), (kind, label), "{name}");
     }
     assert_eq!(form(b"\xff\xfe{\0").0, "unknown");
     assert_eq!(form("ä".repeat(1 << 20).as_bytes()).0, "text");

@@ -132,9 +132,10 @@ pub fn compare(tree: &Tree, before: Option<&str>, after: &str) -> Comparison {
     }
     let deadline = Instant::now() + ALL_TIME;
     let mut comparison = Comparison { cut: old.cut || new.cut, ..Comparison::default() };
-    for (path, (was, is)) in sides {
+    for (path, (old_file, new_file)) in sides {
         let old_path = before.map(|folder| join_both(folder, path));
-        let change = FileComparison { tree, path, was, is, old_path, new_path: join_both(after, path) };
+        let change =
+            FileComparison { tree, path, old_file, new_file, old_path, new_path: join_both(after, path) };
         comparison.files.push(change.compare(deadline));
     }
     comparison.files.sort_by(|a, b| {
@@ -153,8 +154,8 @@ pub fn file_pair(tree: &Tree, before: Option<&str>, after: &str, path: &str) -> 
         let Some(folder) = folder else { return Ok(None) };
         match read_file_text(tree, &join_both(folder, path)) {
             Ok(Text::Text(text)) => Ok(Some(escape(&text))),
-            Ok(Text::Not(why)) => {
-                file.not_shown = Some(why);
+            Ok(Text::NotShown(reason)) => {
+                file.not_shown = Some(reason);
                 Ok(None)
             }
             Err(ReadError::Missing) => Ok(None),
@@ -174,18 +175,18 @@ pub fn file_pair(tree: &Tree, before: Option<&str>, after: &str, path: &str) -> 
 struct FileComparison<'a> {
     tree: &'a Tree,
     path: &'a str,
-    was: Option<&'a SnapshotFile>,
-    is: Option<&'a SnapshotFile>,
+    old_file: Option<&'a SnapshotFile>,
+    new_file: Option<&'a SnapshotFile>,
     old_path: Option<String>,
     new_path: String,
 }
 
 impl FileComparison<'_> {
     fn compare(&self, deadline: Instant) -> FileChange {
-        let status = match (self.was, self.is) {
+        let status = match (self.old_file, self.new_file) {
             (None, _) => FileStatus::Added,
             (_, None) => FileStatus::Removed,
-            (Some(was), Some(is)) if self.is_same(was, is) => FileStatus::Unchanged,
+            (Some(old_file), Some(new_file)) if self.is_same(old_file, new_file) => FileStatus::Unchanged,
             _ => FileStatus::Modified,
         };
         let lines = match status {
@@ -198,17 +199,17 @@ impl FileComparison<'_> {
             status,
             added: lines.map(|(added, _)| added),
             removed: lines.map(|(_, removed)| removed),
-            bytes: self.is.or(self.was).map_or(0, |file| file.bytes),
+            bytes: self.new_file.or(self.old_file).map_or(0, |file| file.bytes),
         }
     }
 
-    fn is_same(&self, was: &SnapshotFile, is: &SnapshotFile) -> bool {
-        if was.bytes != is.bytes {
+    fn is_same(&self, old_file: &SnapshotFile, new_file: &SnapshotFile) -> bool {
+        if old_file.bytes != new_file.bytes {
             return false;
         }
         // In a zip equal stamps are equal check sums; in a folder only the content tells.
         if self.tree.is_zip() {
-            return was.stamp == is.stamp;
+            return old_file.stamp == new_file.stamp;
         }
         let Some(old_path) = &self.old_path else { return false };
         same_bytes(self.tree, old_path, &self.new_path).unwrap_or(false)
@@ -223,8 +224,8 @@ impl FileComparison<'_> {
             (Some(_), _) => None,
             (None, _) => Some(String::new()),
         };
-        let old = read(self.was, self.old_path.as_ref())?;
-        let new = read(self.is, Some(&self.new_path))?;
+        let old = read(self.old_file, self.old_path.as_ref())?;
+        let new = read(self.new_file, Some(&self.new_path))?;
         let until = deadline.min(Instant::now() + FILE_TIME);
         let diff = TextDiff::configure().deadline(until).diff_lines(&old, &new);
         let mut lines = (0_u32, 0_u32);
@@ -241,24 +242,24 @@ impl FileComparison<'_> {
 
 enum Text {
     Text(String),
-    Not(String),
+    NotShown(String),
 }
 
 fn read_file_text(tree: &Tree, path: &str) -> Result<Text, ReadError> {
     let bytes = match tree.read(path, MAX_TEXT) {
         Ok(bytes) => bytes,
         Err(ReadError::TooLarge { size, .. }) => {
-            return Ok(Text::Not(format!("The file has {size} bytes; up to {MAX_TEXT} are shown.")));
+            return Ok(Text::NotShown(format!("The file has {size} bytes; up to {MAX_TEXT} are shown.")));
         }
         Err(error) => return Err(error),
     };
     if bytes.contains(&0) {
-        return Ok(Text::Not(format!("The file is binary ({} bytes).", bytes.len())));
+        return Ok(Text::NotShown(format!("The file is binary ({} bytes).", bytes.len())));
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(Text::Text(text)),
         Err(error) => {
-            Ok(Text::Not(format!("The file is not UTF-8 text ({} bytes).", error.as_bytes().len())))
+            Ok(Text::NotShown(format!("The file is not UTF-8 text ({} bytes).", error.as_bytes().len())))
         }
     }
 }

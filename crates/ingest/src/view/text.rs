@@ -112,7 +112,7 @@ fn escape_controls(text: &str, colors: bool, drop_cr: bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(c) = text[at..].chars().next() {
-        let here = at;
+        let begin = at;
         at += c.len_utf8();
         match c {
             '\r' if text[at..].starts_with('\n') => {
@@ -120,10 +120,10 @@ fn escape_controls(text: &str, colors: bool, drop_cr: bool) -> String {
                     out.push(c);
                 }
             }
-            '\x1b' if colors && color_code(&text.as_bytes()[here..]).is_some() => {
-                let length = color_code(&text.as_bytes()[here..]).unwrap_or(1);
-                out.push_str(&text[here..here + length]);
-                at = here + length;
+            '\x1b' if colors && color_code(&text.as_bytes()[begin..]).is_some() => {
+                let length = color_code(&text.as_bytes()[begin..]).unwrap_or(1);
+                out.push_str(&text[begin..begin + length]);
+                at = begin + length;
             }
             c => push_escaped(&mut out, c),
         }

@@ -52,29 +52,29 @@ fn hang_up(path: &Path, hint: Hint, pace: Pace) -> (Watch, Bell) {
 }
 
 /// Asks until it is so.
-fn comes(what: &str, so: impl Fn() -> bool) {
+fn wait_until(label: &str, condition: impl Fn() -> bool) {
     let begin = Instant::now();
-    while !so() {
-        assert!(begin.elapsed() < DEADLINE, "never: {what}");
+    while !condition() {
+        assert!(begin.elapsed() < DEADLINE, "never: {label}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
 impl Watch {
     fn comes_to(&self, mode: Mode) {
-        comes(&format!("{mode:?}"), || self.mode() == mode);
+        wait_until(&format!("{mode:?}"), || self.mode() == mode);
     }
 
     /// Waits until everything is watched, and forgets what was noticed up to then.
     fn gets_ready(&self) {
-        comes("ready", || self.shared.state().ready);
+        wait_until("ready", || self.shared.state().ready);
         self.shared.state().pending = None;
     }
 
     /// Makes a change that the system tells of in one event, and sees that only it was noticed. Forgets it.
     fn notices_only_a_mark(&self, mark: &Path) {
         symlink("nowhere", mark).unwrap();
-        comes("a mark", || self.shared.state().pending.is_some());
+        wait_until("a mark", || self.shared.state().pending.is_some());
         // Was something else noticed, then right before it: this does not look between the two.
         std::thread::sleep(QUICK.silence);
         let (first, last) = self.shared.state().pending.take().unwrap();
@@ -89,9 +89,9 @@ fn every_change_rings(hint: Hint, mode: Mode) {
     fs::write(root.join("a/b/result.json"), "{}").unwrap();
     let (watch, bell) = hang_up(&root, hint, QUICK);
     watch.comes_to(mode);
-    let change = |what: &str, change: &dyn Fn()| {
+    let change = |label: &str, change: &dyn Fn()| {
         change();
-        bell.rings(what);
+        bell.rings(label);
         bell.falls_silent();
     };
     change("a file that changes", &|| fs::write(root.join("a/b/result.json"), "{\"x\": 1}").unwrap());
@@ -125,8 +125,8 @@ fn at_its_real_pace_a_change_is_known_within_two_seconds() {
         hang_up(&temp.path().join("runs.zip"), Hint::Auto, PACE),
     ];
     fs::write(temp.path().join("runs.zip"), "PK and more").unwrap();
-    for ((_, bell), what) in watched.iter().zip(["told", "looked at", "a zip"]) {
-        bell.rings(what);
+    for ((_, bell), label) in watched.iter().zip(["told", "looked at", "a zip"]) {
+        bell.rings(label);
     }
     // Whatever the machine adds to it: so long it is waited, at most. A zip is looked at twice.
     let noticed = PACE.look.max(2 * PACE.look_at_zip);
@@ -286,12 +286,12 @@ fn told_of_what_the_runner_keeps_for_itself() {
     watch.notices_only_a_mark(&runs.path().join("run/mark"));
     runs.add_another();
     // It is noticed when it comes, and once more when it is watched as well.
-    comes("another folder", || watch.shared.state().pending.is_some_and(|(first, last)| first != last));
+    wait_until("another folder", || watch.shared.state().pending.is_some_and(|(first, last)| first != last));
     watch.shared.state().pending = None;
     runs.change_what_is_private_in_the_other();
     watch.notices_only_a_mark(&runs.path().join("other/mark"));
     runs.write_a_result();
-    comes("a result beside it", || watch.shared.state().pending.is_some());
+    wait_until("a result beside it", || watch.shared.state().pending.is_some());
 }
 
 #[test]

@@ -128,19 +128,19 @@ impl Damage {
         let mut bytes = std::fs::read(path).unwrap();
         match self {
             Self::Truncate(at) => bytes.truncate(at.index(bytes.len().max(1))),
-            Self::Flip(at, by) if !bytes.is_empty() => {
-                let at = at.index(bytes.len());
-                bytes[at] ^= by;
+            Self::Flip(position, mask) if !bytes.is_empty() => {
+                let position = position.index(bytes.len());
+                bytes[position] ^= mask;
             }
             Self::Flip(..) => {}
-            Self::Replace(with) => bytes.clone_from(with),
+            Self::Replace(content) => bytes.clone_from(content),
             Self::Remove => {
                 std::fs::remove_file(path).unwrap();
                 return;
             }
-            Self::Insert(at, text) => {
-                let at = at.index(bytes.len() + 1);
-                bytes.splice(at..at, text.bytes());
+            Self::Insert(position, text) => {
+                let position = position.index(bytes.len() + 1);
+                bytes.splice(position..position, text.bytes());
             }
         }
         std::fs::write(path, bytes).unwrap();
@@ -218,17 +218,17 @@ fn trajectories_that_continue_in_a_circle_are_read_once() {
 // docs/security.md: An opened folder or zip
 fn results_of_the_trials_of_a_task_are_bounded_together() {
     let room = tempfile::tempdir().unwrap();
-    let (from, job) = (fixture().join("jobs/failures-k1"), room.path().join("job"));
+    let (original, job) = (fixture().join("jobs/failures-k1"), room.path().join("job"));
     let values = vec!["0"; 400_000].join(",");
     for number in 0..3 {
         let trial = job.join(format!("theme_v5_w1_notes_min_reward__copy{number}"));
-        copy(&from.join("theme_v5_w1_notes_min_reward__PAxApKs"), &trial);
+        copy(&original.join("theme_v5_w1_notes_min_reward__PAxApKs"), &trial);
         let text = std::fs::read_to_string(trial.join("result.json")).unwrap();
         let (whole, _) = text.rsplit_once('}').unwrap();
         write(&trial.join("result.json"), &format!("{whole},\"more\":[{values}]}}"));
     }
     for name in ["config.json", "result.json"] {
-        std::fs::copy(from.join(name), job.join(name)).unwrap();
+        std::fs::copy(original.join(name), job.join(name)).unwrap();
     }
     let read = read(room.path());
     let skipped_trials: Vec<&str> = read

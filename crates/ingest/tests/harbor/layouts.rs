@@ -28,11 +28,11 @@ fn the_layout_of_evocode_bench_gives_one_run_per_model() {
     for task in tasks {
         copy(&fixture().join("tasks").join(task), &dir.path().join(task));
     }
-    let place = |from: &str, trial: &str, task: &str, bucket: &str| {
+    let place = |job_name: &str, trial: &str, task: &str, bucket: &str| {
         let job = dir.path().join(task).join("harbor_jobs").join(bucket).join("2026-11-21__07-30-38");
-        copy(&fixture().join("jobs").join(from).join(trial), &job.join(trial));
+        copy(&fixture().join("jobs").join(job_name).join(trial), &job.join(trial));
         for file in ["config.json", "result.json", "lock.json"] {
-            std::fs::copy(fixture().join("jobs").join(from).join(file), job.join(file)).unwrap();
+            std::fs::copy(fixture().join("jobs").join(job_name).join(file), job.join(file)).unwrap();
         }
     };
     place("failures-k1", V2, tasks[1], "oracle");
@@ -77,11 +77,11 @@ fn as_many_episodes_are_planned_in_the_layout_of_evocode_bench_as_the_tasks_to_r
     for task in tasks {
         copy(&fixture().join("tasks").join(task), &dir.path().join(task));
     }
-    let (from, trial) = (fixture().join("jobs/oracle-k2"), "theme_t1_w1_notes_cli__H5GwjG9");
+    let (original, trial) = (fixture().join("jobs/oracle-k2"), "theme_t1_w1_notes_cli__H5GwjG9");
     let job = dir.path().join(tasks[0]).join("harbor_jobs/oracle/2026-11-21__07-30-38");
-    copy(&from.join(trial), &job.join(trial));
+    copy(&original.join(trial), &job.join(trial));
     for file in ["config.json", "result.json", "lock.json"] {
-        std::fs::copy(from.join(file), job.join(file)).unwrap();
+        std::fs::copy(original.join(file), job.join(file)).unwrap();
     }
     let tree = Tree::open(dir.path()).unwrap();
     let planned = ingest::view::planned(&tree, "harbor", "", "oracle/oracle").unwrap();
@@ -207,9 +207,9 @@ fn names_of_folders_say_nothing_of_which_trials_belong_together() {
         episodes_in.sort();
         episodes_in
     };
-    let (was, is) = (episodes_in(&job), episodes_in(&renamed));
-    assert_eq!(was.len(), 6);
-    assert_eq!(is, was);
+    let (before, after) = (episodes_in(&job), episodes_in(&renamed));
+    assert_eq!(before.len(), 6);
+    assert_eq!(after, before);
 }
 
 #[test]

@@ -91,10 +91,10 @@ fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/harbor")
 }
 
-fn edit(path: &Path, from: &str, to: &str) {
+fn edit(path: &Path, old: &str, new: &str) {
     let text = std::fs::read_to_string(path).unwrap();
-    assert!(text.contains(from), "{} has no {from}", path.display());
-    std::fs::write(path, text.replace(from, to)).unwrap();
+    assert!(text.contains(old), "{} has no {old}", path.display());
+    std::fs::write(path, text.replace(old, new)).unwrap();
 }
 
 fn write(path: &Path, text: &str) {

@@ -52,8 +52,11 @@ fn every_trial_of_the_failures_job_is_told_as_it_was() {
         assert_eq!(episode.end(), end, "{trial}");
         let reported: BTreeMap<_, _> = episode.reported.iter().cloned().collect();
         assert_eq!(reported.get("harbor.reward").copied(), harbor, "{trial}");
-        let ours = score(episode);
-        assert!((ours.0 - passed).abs() < 1e-9 && (ours.1 - cases).abs() < 5e-4, "{trial}: {ours:?}");
+        let own_score = score(episode);
+        assert!(
+            (own_score.0 - passed).abs() < 1e-9 && (own_score.1 - cases).abs() < 5e-4,
+            "{trial}: {own_score:?}"
+        );
     }
     let episodes = read.episodes_of("failures-k1/oracle");
     assert_eq!(episodes.len(), 8);

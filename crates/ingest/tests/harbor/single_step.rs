@@ -188,8 +188,8 @@ fn without_a_verifier_nothing_is_passed_or_failed() {
     }
     // Several steps, as the trial's own configuration says it; the result cannot be read.
     let dir = tempfile::tempdir().unwrap();
-    let from = fixture().join("jobs/failures-k1").join(V1);
-    copy(&from, &dir.path().join("job").join(V1));
+    let original = fixture().join("jobs/failures-k1").join(V1);
+    copy(&original, &dir.path().join("job").join(V1));
     let trial = dir.path().join("job").join(V1);
     edit(&trial.join("config.json"), "\"agent\"", "\"verifier\": {\"disable\": true}, \"agent\"");
     write(&trial.join("result.json"), "{");

@@ -56,8 +56,8 @@ fn whole(root: &Path) -> Whole {
 }
 
 /// `None` = the file is gone. Large ones are cut to size by `write_sparse`.
-fn damaged(bytes: &[u8], how: &str) -> Option<Vec<u8>> {
-    Some(match how {
+fn damaged(bytes: &[u8], damage: &str) -> Option<Vec<u8>> {
+    Some(match damage {
         "cut" => bytes[..bytes.len() / 2].to_vec(),
         "empty" | "large" => Vec::new(),
         "blank" => b" \n ".to_vec(),

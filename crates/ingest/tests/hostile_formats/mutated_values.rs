@@ -80,25 +80,25 @@ fn mutate(bytes: &[u8], mutation: &Mutation) -> Option<Vec<u8>> {
     let mut bytes = bytes.to_vec();
     match mutation {
         Mutation::Gone => return None,
-        Mutation::Truncate(at) => bytes.truncate(at.index(bytes.len() + 1)),
+        Mutation::Truncate(position) => bytes.truncate(position.index(bytes.len() + 1)),
         Mutation::Flip(flips) if !bytes.is_empty() => {
-            for (at, value) in flips {
-                let at = at.index(bytes.len());
-                bytes[at] = *value;
+            for (position, value) in flips {
+                let position = position.index(bytes.len());
+                bytes[position] = *value;
             }
         }
         Mutation::Flip(_) => {}
         Mutation::Values(changes) => {
             if let Ok(mut json) = serde_json::from_slice::<Value>(&bytes) {
-                for (at, new) in changes {
-                    let mut index = at.index(count_values(&json));
+                for (position, new) in changes {
+                    let mut index = position.index(count_values(&json));
                     replace_value(&mut json, &mut index, new);
                 }
                 bytes = serde_json::to_vec(&json).unwrap();
             } else {
                 let line = bytes.split(|b| *b == b'\n').count();
-                for (at, new) in changes {
-                    let n = at.index(line);
+                for (position, new) in changes {
+                    let n = position.index(line);
                     let mut lines: Vec<_> = bytes.split(|b| *b == b'\n').map(<[u8]>::to_vec).collect();
                     if let Some(line) = lines.get_mut(n) {
                         *line = new.to_string().into_bytes();

@@ -29,9 +29,9 @@ const DAMAGES: &[&str] = &[
 const OTHER_JSON: &[&str] = &["a text", "a number", "null"];
 
 /// Whether a damage shows with a file what no other damage does.
-fn is_shown(path: &str, how: &str) -> bool {
+fn is_shown(path: &str, damage: &str) -> bool {
     let is_json = [".json", ".jsonl", ".yaml", ".yml", ".toml"].iter().any(|ending| path.ends_with(ending));
-    is_json || !OTHER_JSON.contains(&how) || std::env::var_os("STAMINA_EVERY_WAY").is_some()
+    is_json || !OTHER_JSON.contains(&damage) || std::env::var_os("STAMINA_EVERY_WAY").is_some()
 }
 
 /// Damages one file after another in a folder that is otherwise whole, and in a zip.
@@ -47,26 +47,26 @@ fn one_file_at_a_time(sample: &Sample, victims: impl Fn(&str) -> bool) {
             continue;
         }
         let file = root.join(path);
-        for (n, how) in DAMAGES.iter().enumerate().filter(|(_, how)| is_shown(path, how)) {
-            match damaged(bytes, how) {
+        for (n, damage) in DAMAGES.iter().enumerate().filter(|(_, damage)| is_shown(path, damage)) {
+            match damaged(bytes, damage) {
                 Some(damaged) => fs::write(&file, damaged).unwrap(),
                 None => fs::remove_file(&file).unwrap(),
             }
-            if *how == "large" {
+            if *damage == "large" {
                 fs::File::options().write(true).open(&file).unwrap().set_len(2 << 30).unwrap();
             }
             let seen = read_all(&Tree::open(&root).unwrap());
-            check(sample, &whole, seen, path, how);
+            check(sample, &whole, seen, path, damage);
             // The zip takes turns: every file once, and every damage.
-            if n == index % DAMAGES.len() && *how != "large" {
+            if n == index % DAMAGES.len() && *damage != "large" {
                 let mut entries = packed.clone();
-                match damaged(bytes, how) {
+                match damaged(bytes, damage) {
                     Some(damaged) => entries[index] = ZipEntry::stored(path, damaged),
                     None => drop(entries.remove(index)),
                 }
                 let zipped = temp.path().join("results.zip");
                 fs::write(&zipped, zip(&entries)).unwrap();
-                check(sample, &whole, read_all(&Tree::open(&zipped).unwrap()), path, how);
+                check(sample, &whole, read_all(&Tree::open(&zipped).unwrap()), path, damage);
             }
         }
         let mut wrong = packed.clone();
@@ -83,7 +83,7 @@ fn check(
     whole: &Whole,
     (episodes, warnings): (BTreeMap<Key, Episode>, Vec<Warning>),
     path: &str,
-    how: &str,
+    damage: &str,
 ) {
     if (sample.telling)(path) {
         return;
@@ -95,9 +95,9 @@ fn check(
         if concerned && unit.is_none() {
             // Files of the whole may change what is known around an episode, even its run, not whether it arrives.
             let arrives = episodes.keys().any(|now| (&now.0, &now.2) == (&key.0, &key.2));
-            assert!(arrives, "{path}, {how}: {key:?} is lost. {warnings:#?}");
+            assert!(arrives, "{path}, {damage}: {key:?} is lost. {warnings:#?}");
         } else if !concerned {
-            assert_eq!(now, Some(before), "{path}, {how}: {key:?}");
+            assert_eq!(now, Some(before), "{path}, {damage}: {key:?}");
         }
     }
 }
@@ -137,15 +137,15 @@ fn sessions_of_locobench_with_one_damaged_file() {
 }
 
 /// What must be said when a file of the sample is damaged so.
-fn says(sample: &Sample, path: &str, how: &str) -> Vec<String> {
+fn codes_of_damage(sample: &Sample, path: &str, damage: &str) -> Vec<String> {
     let temp = tempfile::tempdir().unwrap();
     write_folder(temp.path(), &sample.files);
     let file = temp.path().join(path);
-    match damaged(&fs::read(&file).unwrap(), how) {
+    match damaged(&fs::read(&file).unwrap(), damage) {
         Some(damaged) => fs::write(&file, damaged).unwrap(),
         None => fs::remove_file(&file).unwrap(),
     }
-    if how == "large" {
+    if damage == "large" {
         fs::File::options().write(true).open(&file).unwrap().set_len(2 << 30).unwrap();
     }
     let (_, warnings) = read_all(&Tree::open(temp.path()).unwrap());
@@ -176,22 +176,22 @@ fn each_damage_is_named_where_it_is() {
         (&staminabench, "nested_folders/scenario-0/trajectory.json"),
     ];
     for (sample, path) in cases {
-        for (how, code) in [
+        for (damage, code) in [
             ("cut", "json.truncated"),
             ("empty", "file.empty"),
             ("not UTF-8", "file.not_utf8"),
             ("a text", "json.wrong_type"),
             ("large", "file.too_large"),
         ] {
-            let found_codes = says(sample, path, how);
+            let found_codes = codes_of_damage(sample, path, damage);
             // What is read as it streams is found to be no JSON before its size matters.
-            let streams = how == "large" && found_codes == ["json.malformed"];
-            assert!(streams || found_codes.iter().any(|c| c == code), "{path}, {how}: {found_codes:?}");
+            let streams = damage == "large" && found_codes == ["json.malformed"];
+            assert!(streams || found_codes.iter().any(|c| c == code), "{path}, {damage}: {found_codes:?}");
         }
     }
     let output =
         harbor.files.iter().find(|(p, _)| p.contains("_v1_") && p.ends_with("test-stdout.txt")).unwrap();
-    assert_eq!(says(&harbor, &output.0, "not UTF-8"), ["file.not_utf8"]);
+    assert_eq!(codes_of_damage(&harbor, &output.0, "not UTF-8"), ["file.not_utf8"]);
     let log = staminabench.files.iter().find(|(p, _)| p.starts_with("own/scenario_0/test_results/")).unwrap();
-    assert!(says(&staminabench, &log.0, "not UTF-8").iter().any(|code| code == "file.not_utf8"));
+    assert!(codes_of_damage(&staminabench, &log.0, "not UTF-8").iter().any(|code| code == "file.not_utf8"));
 }

@@ -22,14 +22,14 @@ fn a_folder_and_a_zip_full_of_harm_are_imported_all_the_same() {
     let mut entries: Vec<_> = sample.files.iter().map(|(p, b)| ZipEntry::deflated(p, b)).collect();
     let trials: Vec<_> =
         sample.files.iter().filter_map(|(p, _)| p.strip_suffix("/trial.log")).map(str::to_owned).collect();
-    for (trial, how) in trials.iter().zip(["cut", "empty", "not UTF-8", "a list", "large"]) {
+    for (trial, damage) in trials.iter().zip(["cut", "empty", "not UTF-8", "a list", "large"]) {
         let path = root.join(trial).join("result.json");
-        let bytes = damaged(&fs::read(&path).unwrap(), how).unwrap();
+        let bytes = damaged(&fs::read(&path).unwrap(), damage).unwrap();
         fs::write(&path, &bytes).unwrap();
         let name = format!("{trial}/result.json");
         let entry = entries.iter_mut().find(|e| e.name == name.as_bytes()).unwrap();
         *entry = ZipEntry::stored(name, bytes);
-        if how == "large" {
+        if damage == "large" {
             fs::File::options().write(true).open(&path).unwrap().set_len(2 << 30).unwrap();
             entry.size = u32::MAX - 1;
         }

@@ -57,8 +57,9 @@ fn no_turns_may_be_planned_and_no_attempts_may_not() {
     assert_eq!((unknown.planned_turns, unknown.end()), (None, (Some(1), EndReason::Unfinished)));
     assert_eq!(read.runs[0].attempt_limit, None);
     let warnings = read.warnings();
-    let has_warning =
-        |code: &str, what: &str| warnings.iter().any(|(c, message)| *c == code && message.starts_with(what));
+    let has_warning = |code: &str, begin: &str| {
+        warnings.iter().any(|(c, message)| *c == code && message.starts_with(begin))
+    };
     assert!(
         has_warning("value.not_usable", "Row 2 says attempt_limit “0”, which is no integer from 1."),
         "{warnings:?}"
@@ -120,11 +121,11 @@ fn a_row_that_says_another_thing_of_its_episode_or_turn_is_named() {
         .filter(|(code, message)| *code == "table.contradiction" && message.contains(" says "))
         .map(|(_, message)| message)
         .collect();
-    let of_episode = |what: &str, known: &str| {
-        format!("Row {what} of an episode that begins in row 2 and had “{known}”. The first is taken.")
+    let of_episode = |statement: &str, known: &str| {
+        format!("Row {statement} of an episode that begins in row 2 and had “{known}”. The first is taken.")
     };
-    let of_turn = |what: &str, turn: u32, known: &str| {
-        format!("Row {what} of turn {turn}, of which an earlier row says “{known}”. The first is taken.")
+    let of_turn = |statement: &str, turn: u32, known: &str| {
+        format!("Row {statement} of turn {turn}, of which an earlier row says “{known}”. The first is taken.")
     };
     let expected = [
         of_episode("4 says scenario_title “Store”", "Shop"),

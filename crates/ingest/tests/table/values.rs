@@ -97,9 +97,9 @@ fn a_list_or_an_object_is_no_flag_and_no_number() {
     let attempt = &read.episode("a", "s").turns[0].attempts[0];
     assert_eq!((attempt.verdict, attempt.end_reason), (Verdict::Error, Some(EndReason::VerifierError)));
     assert_eq!(attempt.extra["note"], "[1,2]");
-    let [(passed, what), (total, _)] = read.warnings()[..] else { panic!("{:?}", read.warnings()) };
+    let [(passed, message), (total, _)] = read.warnings()[..] else { panic!("{:?}", read.warnings()) };
     assert_eq!((passed, total), ("value.not_usable", "value.not_usable"));
-    assert_eq!(what, "Row 1 says passed “[true]”, which is no flag. It is unknown.");
+    assert_eq!(message, "Row 1 says passed “[true]”, which is no flag. It is unknown.");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_list_or_an_object_is_no_name() {
     assert_eq!(scenarios, ["s1", "s4"]);
     assert_eq!(read.episode("b", "s4").turns[0].attempts[0].extra["model.name"], "gpt-5");
     let warnings = read.warnings();
-    for (code, begin, what) in [
+    for (code, begin, ending) in [
         ("table.no_name", "Row 2 says run ", "which is a list and no name. The row is left out."),
         ("table.no_name", "Row 3 says scenario ", "which is a list and no name. The row is left out."),
         ("value.not_usable", "Row 4 says harness ", "which is a list and no name. It is unknown."),
@@ -132,7 +132,7 @@ fn a_list_or_an_object_is_no_name() {
         ("table.no_name", "Row 5 says scenario ", "“--map scenario=scenario.id” takes a part of it."),
     ] {
         let is_said = |(known, message): &(&str, &str)| {
-            *known == code && message.starts_with(begin) && message.ends_with(what)
+            *known == code && message.starts_with(begin) && message.ends_with(ending)
         };
         assert!(warnings.iter().any(is_said), "{begin}: {warnings:?}");
     }
@@ -154,7 +154,7 @@ fn a_part_of_an_object_is_mapped_to_a_name() {
     let [incomplete] = &tables[..] else { panic!("one table lacks columns") };
     assert_eq!(incomplete.suggestion(), "--map harness=agent.name --map model=model.name");
     let renames = [("harness", "agent.name"), ("model", "model.name")];
-    let renames = renames.map(|(ours, theirs)| (ours.to_owned(), theirs.to_owned())).into();
+    let renames = renames.map(|(name, column)| (name.to_owned(), column.to_owned())).into();
     let tree = tree.with_column_names([(incomplete.header.clone(), renames)].into());
     let read = read(&tree, "");
     assert_eq!(read.warnings(), []);
@@ -204,7 +204,7 @@ fn an_end_that_the_verdict_excludes_is_unknown_and_named() {
         "Row 2 says end_reason tests_failed of an attempt that counts as passed. The reason is unknown.",
         "Row 3 says end_reason passed_all of an attempt that counts as failed. The reason is unknown.",
     ];
-    assert_eq!(read.warnings(), expected.map(|what| ("table.contradiction", what)));
+    assert_eq!(read.warnings(), expected.map(|message| ("table.contradiction", message)));
 }
 
 #[test]

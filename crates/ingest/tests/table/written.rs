@@ -56,13 +56,13 @@ fn other_names_are_guessed_and_mapped() {
     let tree = Tree::of_file(&folder.path().join("rounds.csv")).unwrap();
     let nothing = discover(&tree).unwrap_err();
     let [lacking] = &nothing.tables[..] else { panic!("{nothing:?}") };
-    assert_eq!(lacking.there, ["harness", "scenario"]);
+    assert_eq!(lacking.present, ["harness", "scenario"]);
     assert_eq!(
         lacking.suggestion(),
         "--map run=experiment --map model=llm --map turn=round --map attempt=try --map passed=ok"
     );
     let header: Vec<String> = text.lines().next().unwrap().split(',').map(str::to_owned).collect();
-    let names_of = lacking.missing.iter().map(|(ours, theirs)| ((*ours).to_owned(), theirs.clone().unwrap()));
+    let names_of = lacking.missing.iter().map(|(name, column)| ((*name).to_owned(), column.clone().unwrap()));
     let names = BTreeMap::from([(header_id(&header), names_of.collect())]);
     let tree = tree.with_column_names(names);
     assert!(incomplete_tables(&tree).is_empty());

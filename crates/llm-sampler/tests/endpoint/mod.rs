@@ -27,7 +27,7 @@ pub(crate) enum Reply {
 
 /// A received call, in one form for both APIs.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ModelRequest {
     /// From 0.
     pub(crate) number: usize,
     /// Path of the request.
@@ -42,7 +42,7 @@ pub(crate) struct Asked {
     pub(crate) body: Value,
 }
 
-impl Asked {
+impl ModelRequest {
     /// The last message.
     pub(crate) fn last(&self) -> &str {
         self.messages.last().map_or("", |(_, text)| text.as_str())
@@ -125,37 +125,37 @@ impl Asked {
 /// A listening endpoint. It stops when it is dropped.
 pub(crate) struct Endpoint {
     port: u16,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<ModelRequest>>>,
     _runtime: tokio::runtime::Runtime,
 }
 
 impl Endpoint {
     /// Starts an endpoint that refuses forms. It does not count these calls, and replies to all others from the script.
-    pub(crate) fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    pub(crate) fn start(script: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::taking(&[], script)
     }
 
     /// The same, but it accepts the given keys of a request: `response_format`, `tools`, `toolConfig`.
     pub(crate) fn taking(
         forms: &'static [&'static str],
-        script: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+        script: impl Fn(&ModelRequest) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .expect("threads");
-        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let requests: Arc<Mutex<Vec<ModelRequest>>> = Arc::default();
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
         let port = listener.local_addr().expect("an address").port();
-        let kept = Arc::clone(&asked);
+        let kept = Arc::clone(&requests);
         let script = Arc::new(script);
         let app = axum::Router::new().fallback(move |request: Request| {
             let (kept, script) = (Arc::clone(&kept), Arc::clone(&script));
             async move { answer(request, forms, &kept, &*script).await }
         });
         runtime.spawn(async move { axum::serve(listener, app).await });
-        Self { port, asked, _runtime: runtime }
+        Self { port, requests, _runtime: runtime }
     }
 
     /// Base URL of the OpenAI-compatible interface.
@@ -169,16 +169,16 @@ impl Endpoint {
     }
 
     /// All calls so far.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().expect("no panic elsewhere").clone()
+    pub(crate) fn requests(&self) -> Vec<ModelRequest> {
+        self.requests.lock().expect("no panic elsewhere").clone()
     }
 }
 
 async fn answer(
     request: Request,
     forms: &[&str],
-    kept: &Mutex<Vec<Asked>>,
-    script: &(impl Fn(&Asked) -> Reply + Send + Sync),
+    kept: &Mutex<Vec<ModelRequest>>,
+    script: &(impl Fn(&ModelRequest) -> Reply + Send + Sync),
 ) -> Response<Body> {
     let path = request.uri().path().to_owned();
     let authorization =
@@ -219,13 +219,13 @@ async fn answer(
     } else {
         messages.remove(0).1
     };
-    let asked = {
+    let received = {
         let mut kept = kept.lock().expect("no panic elsewhere");
-        let asked = Asked { number: kept.len(), path, authorization, system, messages, body };
-        kept.push(asked.clone());
-        asked
+        let received = ModelRequest { number: kept.len(), path, authorization, system, messages, body };
+        kept.push(received.clone());
+        received
     };
-    let (status, headers, body) = match script(&asked) {
+    let (status, headers, body) = match script(&received) {
         Reply::Hangs => {
             tokio::time::sleep(Duration::from_mins(10)).await;
             (500, Vec::new(), String::new())

@@ -62,14 +62,14 @@ fn packed(files: &[HomeFile]) -> PackedFiles {
 /// Lays files into HOME, whoever the agent is in the container.
 pub(super) async fn lay(container: &OpenTask, files: &[HomeFile]) -> Result<(), SandboxError> {
     container.put("/", packed(files)).await?;
-    let what = TaskCommand {
+    let command = TaskCommand {
         script: format!("chmod -R a+rwX {}", harness::HOME),
         user: Some("root".to_owned()),
         folder: Some("/".to_owned()),
         seconds: ORDER,
         ..TaskCommand::default()
     };
-    container.run(&what, &CancellationToken::new()).await.map(drop)
+    container.run(&command, &CancellationToken::new()).await.map(drop)
 }
 
 /// Runs the agent to its end. One that is stopped or out of time is ended in the container as well: a verifier may follow.
@@ -77,29 +77,29 @@ pub(super) async fn run(
     container: &OpenTask,
     user: Option<&str>,
     workspace: &str,
-    what: &AgentContainer,
+    agent_container: &AgentContainer,
     stop: &CancellationToken,
     live: mpsc::Sender<Bytes>,
 ) -> Result<ContainerEnd, SandboxError> {
     let begin = ["/bin/sh", "-c", BEGIN, "sh"].map(str::to_owned);
     let command = TaskCommand {
-        argv: begin.into_iter().chain(what.argv.iter().cloned()).collect(),
-        env: what.env.iter().cloned().chain(variables(container)).collect(),
+        argv: begin.into_iter().chain(agent_container.argv.iter().cloned()).collect(),
+        env: agent_container.env.iter().cloned().chain(variables(container)).collect(),
         user: user.map(str::to_owned),
         folder: Some(workspace.to_owned()),
-        seconds: what.limits.seconds,
+        seconds: agent_container.limits.seconds,
         ..TaskCommand::default()
     };
     let end = container.run_agent(&command, stop, live).await?;
     if end.exit.stopped || end.exit.timed_out {
-        let what = TaskCommand {
+        let end_command = TaskCommand {
             script: END.to_owned(),
             user: Some("root".to_owned()),
             folder: Some("/".to_owned()),
             seconds: ORDER,
             ..TaskCommand::default()
         };
-        container.run(&what, &CancellationToken::new()).await?;
+        container.run(&end_command, &CancellationToken::new()).await?;
     }
     Ok(end)
 }

@@ -35,7 +35,8 @@ impl Attempt<'_> {
             None => Verdict::Error,
         };
         let end_reason = if passed { None } else { end.reason.or(tested.reason) };
-        let server_exception = tested.why.as_deref().map(|why| exception("ServerError", why));
+        let server_exception =
+            tested.server_problem.as_deref().map(|problem| exception("ServerError", problem));
         let exception = end
             .exception
             .or(server_exception)
@@ -115,7 +116,7 @@ impl Attempt<'_> {
         if let Some(verdicts) = &tested.verdicts {
             return prompt::feedback(kind, &AttemptOutcome::Tests(verdicts));
         }
-        match (reason, &tested.why) {
+        match (reason, &tested.server_problem) {
             (Some(reason), None) => prompt::feedback(kind, &AttemptOutcome::Ended(reason)),
             (
                 Some(
@@ -128,11 +129,11 @@ impl Attempt<'_> {
             ) if tested.log.is_none() => {
                 prompt::feedback(kind, &AttemptOutcome::Ended(reason.unwrap_or(EndReason::AgentError)))
             }
-            (_, why) => {
+            (_, problem) => {
                 let log = tested.log.as_deref().unwrap_or_default();
                 let log = String::from_utf8_lossy(&log[log.len().saturating_sub(LOG)..]).into_owned();
-                let why = why.as_deref().unwrap_or_default();
-                prompt::feedback(kind, &AttemptOutcome::NoServer { why, log: &log })
+                let problem = problem.as_deref().unwrap_or_default();
+                prompt::feedback(kind, &AttemptOutcome::NoServer { problem, log: &log })
             }
         }
     }

@@ -51,8 +51,8 @@ impl Trial<'_> {
         self.empty().await?;
         self.set_up(step).await?;
         let Some(folder) = self.task.solution(self.tree(), step) else {
-            let why = "there is no solution/solve.sh".to_owned();
-            return Err(StepFailure::Ended(EndReason::Environment, "FileNotFoundError", why));
+            let message = "there is no solution/solve.sh".to_owned();
+            return Err(StepFailure::Ended(EndReason::Environment, "FileNotFoundError", message));
         };
         self.lay(&folder, "solution", "/").await?;
         self.command("chmod +x /solution/solve.sh".to_owned(), Some("root"), &[], ORDER).await?;
@@ -62,8 +62,8 @@ impl Trial<'_> {
         let script = "exec 2>&1; /solution/solve.sh".to_owned();
         let end = self.command(script, step.agent_user.as_deref(), &env, whole(seconds)).await?;
         if end.exit.timed_out {
-            let why = format!("it took longer than {seconds} seconds");
-            return Err(StepFailure::Ended(EndReason::Environment, "AgentTimeoutError", why));
+            let message = format!("it took longer than {seconds} seconds");
+            return Err(StepFailure::Ended(EndReason::Environment, "AgentTimeoutError", message));
         }
         // Harbor asks the verifier alone, so the step counts as done all the same. The attempts that build on it say so.
         if let Some(code) = end.exit.code.filter(|code| *code != 0) {

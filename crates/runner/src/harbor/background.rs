@@ -31,14 +31,16 @@ impl Trial<'_> {
             Ok(()) => self.runs(self.container()?).await,
             Err(error) => Err(error),
         };
-        let why = match restarted {
+        let reason = match restarted {
             Ok(true) => None,
             Ok(false) => Some("it ends at once".to_owned()),
-            Err(SandboxError::Engine { is_gone: false, why, .. }) if !self.stop.is_cancelled() => Some(why),
+            Err(SandboxError::Engine { is_gone: false, reason, .. }) if !self.stop.is_cancelled() => {
+                Some(reason)
+            }
             Err(error) => return Err(error.into()),
         };
-        if let Some(why) = why {
-            let message = format!("the container cannot be started anew before the verifier: {why}");
+        if let Some(reason) = reason {
+            let message = format!("the container cannot be started anew before the verifier: {reason}");
             let broken = self.attributed(EndReason::KilledItself, "ContainerLost", message);
             return Err(Box::pin(broken).await?);
         }
@@ -94,11 +96,12 @@ impl Trial<'_> {
             container.close().await?;
         }
         let connections = self.context.connections().await;
-        let (Containers::Engine(engine), Some(what)) = (&connections.containers, &self.container_settings)
+        let (Containers::Engine(engine), Some(container_settings)) =
+            (&connections.containers, &self.container_settings)
         else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
-        match engine.open_task(what).await {
+        match engine.open_task(container_settings).await {
             Ok(container) => self.container = Some(container),
             Err(error) => return not_gone(error),
         }

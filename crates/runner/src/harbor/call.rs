@@ -37,8 +37,8 @@ impl Trial<'_> {
     ) -> Result<(), StepFailure> {
         self.status.phase(Phase::Agent, "the agent works");
         let instruction = self.task.instruction(self.tree(), step);
-        let instruction =
-            instruction.map_err(|why| StepFailure::Ended(EndReason::Environment, "TaskFiles", why))?;
+        let instruction = instruction
+            .map_err(|message| StepFailure::Ended(EndReason::Environment, "TaskFiles", message))?;
         // Held until the call is over, as the solution is.
         let (simulated, _held) = self.simulated(step).await?;
         let allowed = self.context.settings.limits.seconds;
@@ -190,21 +190,21 @@ impl Trial<'_> {
     /// snapshot of the step, where there is one ([`super::repeated`]), and the trial ends otherwise.
     fn fault(&self, fault: Unrecorded, is_first: bool) -> StepFailure {
         match fault {
-            Unrecorded::Endpoint(why) => StepFailure::Ended(EndReason::Endpoint, "EndpointError", why),
-            Unrecorded::Unanswered { why, message, is_unasked } => {
-                let why = with_words(why, message, self.context.harness.title());
+            Unrecorded::Endpoint(cause) => StepFailure::Ended(EndReason::Endpoint, "EndpointError", cause),
+            Unrecorded::Unanswered { cause, message, is_unasked } => {
+                let message = with_words(cause, message, self.context.harness.title());
                 if is_unasked {
                     // Its harness ended before it asked a model, and nobody has worked in this container.
-                    return StepFailure::Ended(EndReason::Environment, "HarnessError", why);
+                    return StepFailure::Ended(EndReason::Environment, "HarnessError", message);
                 }
-                StepFailure::Ended(EndReason::Endpoint, "EndpointError", why)
+                StepFailure::Ended(EndReason::Endpoint, "EndpointError", message)
             }
-            Unrecorded::Containers { why, is_gone } => {
-                StepFailure::Engine(SandboxError::Engine { doing: "call the agent", why, is_gone })
+            Unrecorded::Containers { cause, is_gone } => {
+                StepFailure::Engine(SandboxError::Engine { doing: "call the agent", reason: cause, is_gone })
             }
             // A program that has started before was made unusable by its agent.
-            Unrecorded::Refused(why) => {
-                StepFailure::Ended(blamed(!is_first, EndReason::AgentError), "HarnessError", why)
+            Unrecorded::Refused(cause) => {
+                StepFailure::Ended(blamed(!is_first, EndReason::AgentError), "HarnessError", cause)
             }
             // Nothing is recorded of it: the run has ended.
             Unrecorded::Stopped => {
@@ -225,7 +225,7 @@ impl Trial<'_> {
         if self.context.settings.endpoint != EndpointSettings::Oracle {
             return Ok((None, None));
         }
-        let of_task = |why: String| StepFailure::Ended(EndReason::Environment, "TaskFiles", why);
+        let of_task = |message: String| StepFailure::Ended(EndReason::Environment, "TaskFiles", message);
         let (solution, held) = match self.task.solution(self.tree(), step) {
             None => (None, None),
             Some(folder) => {
@@ -254,7 +254,7 @@ impl Trial<'_> {
         image: &str,
     ) -> Result<Option<(EndReason, Exception)>, SandboxError> {
         let title = self.context.harness.title();
-        let none = |why: &str| Some((EndReason::Environment, exception("HarnessNotStarted", why)));
+        let none = |message: &str| Some((EndReason::Environment, exception("HarnessNotStarted", message)));
         let user = self.file.steps.first().and_then(|step| step.agent_user.clone());
         let probe = TaskCommand {
             argv: self.context.harness.probe(),
@@ -269,7 +269,7 @@ impl Trial<'_> {
             return Ok(None);
         }
         let output = if end.stderr.is_empty() { &end.stdout } else { &end.stderr };
-        let why =
+        let message =
             format!("{title} does not start in the image of the task ({image}): {}", end_of_output(output));
         // An image that stands on glibc may have the loader of musl as well: it says something only where nothing starts.
         let musl = TaskCommand {
@@ -278,6 +278,10 @@ impl Trial<'_> {
             ..TaskCommand::default()
         };
         let has_musl = container.run(&musl, &self.stop).await?.exit.code == Some(MUSL);
-        Ok(none(&if has_musl { format!("{why}. The image has musl, and {title} needs glibc") } else { why }))
+        Ok(none(&if has_musl {
+            format!("{message}. The image has musl, and {title} needs glibc")
+        } else {
+            message
+        }))
     }
 }

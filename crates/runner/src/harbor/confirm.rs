@@ -99,9 +99,9 @@ impl Trial<'_> {
                 self.drop_kept(&image).await;
                 verified
             }
-            Err(why) => {
+            Err(reason) => {
                 self.verify(step, played).await?;
-                played.leave_unconfirmed(&why);
+                played.leave_unconfirmed(&reason);
                 Ok(())
             }
         }
@@ -143,7 +143,7 @@ impl Trial<'_> {
         if let Some(lost) = &lost
             && (lost.is_ours || !Box::pin(self.can_start_twice()).await?)
         {
-            played.leave_unconfirmed(&lost.why);
+            played.leave_unconfirmed(&lost.reason);
             return Ok(());
         }
         let second = seconds.best.or_else(|| lost.map(|lost| self.lost_to_player(&lost)));
@@ -158,7 +158,7 @@ impl Trial<'_> {
     fn lost_to_player(&self, lost: &FailedVerification) -> StepResult {
         let message = format!(
             "processes were left, and a second container of the same files does not work, which one of the task does: {}",
-            lost.why
+            lost.reason
         );
         let mut second = StepResult::default();
         second.raise(blamed(self.was_played, EndReason::KilledItself), "ContainerLost", &message);
@@ -173,10 +173,10 @@ impl Trial<'_> {
         shares: Shares,
     ) -> Result<Second, StepFailure> {
         self.status.phase(Phase::Testing, "the verifier runs out of reach of processes of the agent");
-        let what = self.container_settings.clone().ok_or_else(not_open)?;
+        let container_settings = self.container_settings.clone().ok_or_else(not_open)?;
         let container = self.container.take().ok_or_else(not_open)?;
         let mut second = Second::default();
-        let verified = match container.beside(&what, image, shares).await {
+        let verified = match container.beside(&container_settings, image, shares).await {
             Ok(beside) => {
                 self.container = Some(beside);
                 let verified = self.verify_once_ready(step, &mut second).await;
@@ -198,9 +198,15 @@ impl Trial<'_> {
                 second.lose(message, reason == EndReason::Environment);
             }
         }
-        if let Some(FailedVerification { why, .. }) = &second.lost {
+        if let Some(FailedVerification { reason, .. }) = &second.lost {
             let episode = &self.planned.name;
-            tracing::warn!(why, ?shares, episode, step = self.number, "a second verification is not sound");
+            tracing::warn!(
+                why = reason,
+                ?shares,
+                episode,
+                step = self.number,
+                "a second verification is not sound"
+            );
         }
         Ok(second)
     }
@@ -231,17 +237,18 @@ impl Trial<'_> {
         if !has_way {
             return Ok(false);
         }
-        let what = self.container_settings.clone().ok_or_else(not_open)?;
+        let container_settings = self.container_settings.clone().ok_or_else(not_open)?;
         let container = self.container.take().ok_or_else(not_open)?;
-        let restarts = match container.beside(&what, &what.image, Shares::Nothing).await {
-            Ok(untouched) => {
-                self.container = Some(untouched);
-                let restarts = self.restarts().await;
-                self.close_beside().await;
-                restarts
-            }
-            Err(error) => not_gone(error),
-        };
+        let restarts =
+            match container.beside(&container_settings, &container_settings.image, Shares::Nothing).await {
+                Ok(untouched) => {
+                    self.container = Some(untouched);
+                    let restarts = self.restarts().await;
+                    self.close_beside().await;
+                    restarts
+                }
+                Err(error) => not_gone(error),
+            };
         self.container = Some(container);
         restarts
     }
@@ -276,14 +283,14 @@ struct Second {
 }
 
 impl Second {
-    fn lose(&mut self, why: String, is_ours: bool) {
-        self.lost.get_or_insert(FailedVerification { why, is_ours });
+    fn lose(&mut self, reason: String, is_ours: bool) {
+        self.lost.get_or_insert(FailedVerification { reason, is_ours });
     }
 }
 
 /// Why a second verification could not be carried out.
 struct FailedVerification {
-    why: String,
+    reason: String,
     /// Whatever a player leaves, it does not bring that about.
     is_ours: bool,
 }
@@ -328,9 +335,9 @@ impl Seconds {
 
 impl StepResult {
     /// Marks a verdict that no second verification could confirm, which is nobody's doing.
-    fn leave_unconfirmed(&mut self, why: &str) {
+    fn leave_unconfirmed(&mut self, reason: &str) {
         if self.rewards.is_some() {
-            self.without_processes = Some(WithoutProcesses::Unconfirmed(why.to_owned()));
+            self.without_processes = Some(WithoutProcesses::Unconfirmed(reason.to_owned()));
         }
     }
 
@@ -448,8 +455,8 @@ mod tests {
         first.leave_unconfirmed("the engine keeps no image");
         assert_eq!(first.rewards.as_ref().and_then(reward::decisive), Some(1.0));
         assert!(first.raised.is_none());
-        let Some(WithoutProcesses::Unconfirmed(why)) = first.without_processes else { panic!("no mark") };
-        assert_eq!(why, "the engine keeps no image");
+        let Some(WithoutProcesses::Unconfirmed(reason)) = first.without_processes else { panic!("no mark") };
+        assert_eq!(reason, "the engine keeps no image");
         let mut none = played(None, "");
         none.leave_unconfirmed("why");
         assert!(none.without_processes.is_none(), "there is nothing to confirm");

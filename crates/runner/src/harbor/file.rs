@@ -215,10 +215,10 @@ impl ReadingNotes {
         }
     }
 
-    fn refuse(&mut self, what: impl Into<String>) {
-        let what = cut(&what.into(), REASON_LETTERS);
-        if !self.refused.contains(&what) {
-            self.refused.push(what);
+    fn refuse(&mut self, refusal: impl Into<String>) {
+        let refusal = cut(&refusal.into(), REASON_LETTERS);
+        if !self.refused.contains(&refusal) {
+            self.refused.push(refusal);
         }
     }
 

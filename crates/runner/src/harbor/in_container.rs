@@ -60,7 +60,7 @@ impl Trial<'_> {
         let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
         match packed {
             Ok(packed) => Ok(self.container()?.put(at, packed).await?),
-            Err(why) => Err(StepFailure::Ended(EndReason::Environment, "TaskFiles", why)),
+            Err(message) => Err(StepFailure::Ended(EndReason::Environment, "TaskFiles", message)),
         }
     }
 
@@ -86,8 +86,8 @@ impl Trial<'_> {
     ) -> Result<ContainerEnd, StepFailure> {
         let folder = folder.map(str::to_owned);
         let (env, user) = (env.to_vec(), user.map(str::to_owned));
-        let what = TaskCommand { script, env, user, folder, seconds, ..TaskCommand::default() };
-        let end = self.container()?.run(&what, &self.stop).await?;
+        let command = TaskCommand { script, env, user, folder, seconds, ..TaskCommand::default() };
+        let end = self.container()?.run(&command, &self.stop).await?;
         if end.exit.disk_full {
             let message = "the disk limit of the container ended it".to_owned();
             return Err(StepFailure::Ended(EndReason::AgentError, "DiskLimit", message));
@@ -140,7 +140,7 @@ impl Trial<'_> {
         env: &std::collections::BTreeMap<String, String>,
     ) -> Result<Vec<(String, String)>, StepFailure> {
         variables(env, &self.context.forwarded)
-            .map_err(|why| StepFailure::Ended(EndReason::Environment, "MissingVariable", why))
+            .map_err(|message| StepFailure::Ended(EndReason::Environment, "MissingVariable", message))
     }
 }
 

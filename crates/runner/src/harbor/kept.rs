@@ -254,7 +254,7 @@ mod tests {
                 Ok(Some((kept.step, attempt)))
             }
             Continuation::ChainEnded => Ok(None),
-            Continuation::FirstStep(why) => Err(why),
+            Continuation::FirstStep(reason) => Err(reason),
         }
     }
 

@@ -26,19 +26,21 @@ impl Trial<'_> {
         let image = match &self.file.image {
             Some(image) if engine.images(&[image]).await?.iter().any(|state| state.there) => image.clone(),
             Some(image) => {
-                let why = format!(
+                let message = format!(
                     "the image {image} that task.toml names (environment.docker_image) is not there: docker pull {image}"
                 );
-                return Ok(Some((EndReason::Environment, exception("NoImage", &why))));
+                return Ok(Some((EndReason::Environment, exception("NoImage", &message))));
             }
             None => match self.build(engine).await? {
                 Ok(image) => image,
-                Err(why) => return Ok(Some((EndReason::Environment, exception("TaskFiles", &why)))),
+                Err(message) => return Ok(Some((EndReason::Environment, exception("TaskFiles", &message)))),
             },
         };
         let env = match variables(&self.file.env, &self.context.forwarded) {
             Ok(env) => env,
-            Err(why) => return Ok(Some((EndReason::Environment, exception("MissingVariable", &why)))),
+            Err(message) => {
+                return Ok(Some((EndReason::Environment, exception("MissingVariable", &message))));
+            }
         };
         let mut limits = self.context.settings.limits;
         limits.cpus = self.file.cpus.map_or(limits.cpus, |cpus| cpus.min(limits.cpus));
@@ -69,13 +71,13 @@ impl Trial<'_> {
         }
         self.status.phase(Phase::Preparing, "its container starts");
         let connections = self.context.connections().await;
-        let (Containers::Engine(engine), Some(what)) =
+        let (Containers::Engine(engine), Some(container_settings)) =
             (&connections.containers, self.container_settings.clone())
         else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
-        let image = what.image.clone();
-        let container = engine.open_task(&what).await?;
+        let image = container_settings.image.clone();
+        let container = engine.open_task(&container_settings).await?;
         (self.is_as_kept, self.own_processes) = (true, None);
         let mut logs = PackedFiles::changed_now();
         for folder in LOGS {
@@ -96,8 +98,8 @@ impl Trial<'_> {
         self.workdir = self.file.workdir.clone().unwrap_or_else(|| container.workdir().to_owned());
         self.container = Some(container);
         if answer.exit.code != Some(0) && !answer.exit.stopped {
-            let why = format!("bash cannot be started in {image}, and tasks are played with it");
-            return Ok(Some((EndReason::Environment, exception("EnvironmentError", &why))));
+            let message = format!("bash cannot be started in {image}, and tasks are played with it");
+            return Ok(Some((EndReason::Environment, exception("EnvironmentError", &message))));
         }
         if self.player.is_none()
             && let Some(not_started) = self.starts(self.container()?, &image).await?
@@ -120,7 +122,7 @@ impl Trial<'_> {
         let packed = packed.await.map_err(|panicked| panicked.to_string()).and_then(|packed| packed);
         let (packed, hash) = match packed {
             Ok(packed) => packed,
-            Err(why) => return Ok(Err(why)),
+            Err(message) => return Ok(Err(message)),
         };
         let image = format!("stamina-task:{hash}");
         let building = self.tasks.building(&image);

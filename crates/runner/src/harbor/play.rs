@@ -49,7 +49,7 @@ pub(crate) async fn play(
         return Ok(EpisodeEnd::Finished);
     };
     let shared = tasks.clone();
-    let of_run = |why: String| RunError::NotResumable { path: context.paths.results.clone(), why };
+    let of_run = |reason: String| RunError::NotResumable { path: context.paths.results.clone(), reason };
     let task = shared.task(&planned).ok_or_else(|| of_run(format!("{} is not there", planned.name)))?;
     let file = task.file().map_err(of_run)?;
     let player = player::find(&context.settings.agent).copied();

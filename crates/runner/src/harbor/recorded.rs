@@ -239,9 +239,9 @@ fn of_processes(without: &WithoutProcesses) -> Option<Exception> {
              verdict (in a container of the same files), which count; harbor.background=keep counts what they write"
                 .to_owned()
         }
-        WithoutProcesses::Unconfirmed(why) => format!(
+        WithoutProcesses::Unconfirmed(reason) => format!(
             "the agent has left processes, and no second verification could be carried out where they cannot write its verdict; \
-             the verdict is that with them: {why}"
+             the verdict is that with them: {reason}"
         ),
     };
     Some(exception("ProcessesLeft", &message))

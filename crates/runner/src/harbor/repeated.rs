@@ -39,7 +39,7 @@ impl Trial<'_> {
 
     /// Whether an attempt is retried because the endpoint has ended it; if so, after the wait. What it has spent stays spent.
     pub(super) async fn is_repeated(&mut self, played: &StepResult) -> bool {
-        let EndedBy::Endpoint(why) = ended_by(played) else { return false };
+        let EndedBy::Endpoint(cause) = ended_by(played) else { return false };
         // A spent budget allows no retry.
         let is_repeated = self.may_repeat()
             && self.context.spent_budget_of_episode(&self.status, &self.planned.name).await.is_none();
@@ -48,10 +48,10 @@ impl Trial<'_> {
             return false;
         }
         self.repeats += 1;
-        let why = self.context.scrub.text(why);
-        tracing::warn!("{}: step {}, attempt {}: {why}", self.planned.name, self.number, self.attempt);
+        let cause = self.context.scrub.text(cause);
+        tracing::warn!("{}: step {}, attempt {}: {cause}", self.planned.name, self.number, self.attempt);
         self.count_dropped().await;
-        repeat::wait_before_retry(self.context, self.planned, &self.status, &why, self.repeats).await;
+        repeat::wait_before_retry(self.context, self.planned, &self.status, &cause, self.repeats).await;
         true
     }
 

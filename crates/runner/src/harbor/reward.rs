@@ -23,7 +23,7 @@ pub(super) type Rewards = BTreeMap<String, f64>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NoReward {
     pub(super) kind: &'static str,
-    pub(super) why: String,
+    pub(super) message: String,
 }
 
 /// Rewards of what lies in `/logs/verifier`: `reward.json` wins over `reward.txt`.
@@ -34,14 +34,15 @@ pub(super) fn read(files: &[ContainerFile]) -> Result<Rewards, NoReward> {
         (None, Some(text)) => of_text(text),
         (None, None) => Err(NoReward {
             kind: "RewardFileNotFoundError",
-            why: "The verifier left neither reward.json nor reward.txt in /logs/verifier".to_owned(),
+            message: "The verifier left neither reward.json nor reward.txt in /logs/verifier".to_owned(),
         }),
     }
 }
 
 fn of_json(content: &[u8]) -> Result<Rewards, NoReward> {
-    let bad =
-        |why: &str| Err(NoReward { kind: "VerifierOutputParseError", why: format!("reward.json {why}") });
+    let bad = |message: &str| {
+        Err(NoReward { kind: "VerifierOutputParseError", message: format!("reward.json {message}") })
+    };
     if content.is_empty() {
         return Err(empty("reward.json"));
     }
@@ -77,13 +78,13 @@ fn of_text(content: &[u8]) -> Result<Rewards, NoReward> {
         Some(number) => Ok(Rewards::from([(REWARD.to_owned(), number)])),
         None => Err(NoReward {
             kind: "VerifierOutputParseError",
-            why: "reward.txt holds no finite number".to_owned(),
+            message: "reward.txt holds no finite number".to_owned(),
         }),
     }
 }
 
 fn empty(name: &str) -> NoReward {
-    NoReward { kind: "RewardFileEmptyError", why: format!("{name} is empty") }
+    NoReward { kind: "RewardFileEmptyError", message: format!("{name} is empty") }
 }
 
 /// Rewards under the names that the verifier gave them: a plain number has none, and stands as the one that decides. `kept` is

@@ -135,12 +135,13 @@ impl Trial<'_> {
             container.close().await?;
         }
         let connections = self.context.connections().await;
-        let (Containers::Engine(engine), Some(what)) = (&connections.containers, &self.container_settings)
+        let (Containers::Engine(engine), Some(container_settings)) =
+            (&connections.containers, &self.container_settings)
         else {
             return Err(SandboxError::NoEngine { tried: Vec::new() });
         };
-        let what = TaskContainer { image: before.image.clone(), ..what.clone() };
-        let container = engine.open_task(&what).await?;
+        let restored_settings = TaskContainer { image: before.image.clone(), ..container_settings.clone() };
+        let container = engine.open_task(&restored_settings).await?;
         self.workdir = self.file.workdir.clone().unwrap_or_else(|| container.workdir().to_owned());
         self.container = Some(container);
         self.known = before.kept.known.clone();

@@ -229,7 +229,7 @@ impl Trial<'_> {
         }
         match reward::read(&files) {
             Ok(rewards) => played.rewards = Some(rewards),
-            Err(none) => played.raise(EndReason::VerifierError, none.kind, &none.why),
+            Err(none) => played.raise(EndReason::VerifierError, none.kind, &none.message),
         }
         match container.files("/logs/verifier", LEFT).await {
             Ok(Some(rest)) => {

@@ -43,9 +43,9 @@ impl Trial<'_> {
         let rules = self.rules();
         kept::take_back(&mut self.trajectory, record.as_ref());
         let progress = kept::progress(&self.trajectory, record.as_ref(), rules);
-        let why = match kept::continuation(record, progress, rules) {
+        let reason = match kept::continuation(record, progress, rules) {
             Continuation::ChainEnded => return Ok(Err(self.chain_ended())),
-            Continuation::FirstStep(why) => why,
+            Continuation::FirstStep(reason) => reason,
             Continuation::Snapshot(kept, attempt) => {
                 let (step, has_session) = (kept.step, kept.known.session.is_some());
                 let reopened = self.reopen(kept).await;
@@ -64,7 +64,7 @@ impl Trial<'_> {
                 }
             }
         };
-        self.begin_anew(why).await?;
+        self.begin_anew(reason).await?;
         Ok(Ok(Start { attempt: 1, ..Start::default() }))
     }
 
@@ -120,8 +120,8 @@ impl Trial<'_> {
     }
 
     /// Takes away what is recorded of it, its snapshots included: it is played as a whole. Its trajectory says why.
-    async fn begin_anew(&mut self, why: &str) -> Result<(), RunError> {
-        self.note_resume(ResumedFrom::FirstStep, 1, Some(why), None);
+    async fn begin_anew(&mut self, reason: &str) -> Result<(), RunError> {
+        self.note_resume(ResumedFrom::FirstStep, 1, Some(reason), None);
         let resumes = std::mem::take(&mut self.trajectory.end.resumes);
         forget_snapshots(self.context, &self.owner).await;
         let (path, scrub) = (self.context.paths.episode(&self.planned.name), self.context.scrub.clone());

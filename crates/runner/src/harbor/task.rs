@@ -76,7 +76,7 @@ pub(super) struct HeldSolution {
 impl Tasks {
     /// Opens a folder or zip: a task, tasks, or a folder of tasks. Only what says what the tasks are is read. Blocks.
     pub(crate) fn open(path: &Path) -> Result<Self, RunError> {
-        let wrong = |why: String| SettingsError::new("tasks", format!("{}: {why}", path.display()));
+        let wrong = |reason: String| SettingsError::new("tasks", format!("{}: {reason}", path.display()));
         let tree = Tree::open(path).map_err(|error| wrong(error.to_string()))?;
         let folders = task_folders(&tree);
         if folders.is_empty() {
@@ -133,10 +133,10 @@ impl Tasks {
 
     /// What is to be played: the tasks that can be, or those of them that are named. Numbers count all tasks, from 0.
     pub(crate) fn plan(&self, settings: &RunSettings) -> Result<Vec<PlannedEpisode>, RunError> {
-        let there = self.list.len() as u32;
-        if let Some(beyond) = settings.execute_episodes.iter().find(|number| **number >= there) {
-            let why = format!("there is no task {beyond}: there are {there}, counted from 0");
-            return Err(SettingsError::new("execute_episodes", why).into());
+        let task_count = self.list.len() as u32;
+        if let Some(beyond) = settings.execute_episodes.iter().find(|number| **number >= task_count) {
+            let reason = format!("there is no task {beyond}: there are {task_count}, counted from 0");
+            return Err(SettingsError::new("execute_episodes", reason).into());
         }
         let named = &settings.execute_episodes;
         // A debug run plays two steps of two tasks.
@@ -157,8 +157,8 @@ impl Tasks {
             let first = self.list.iter().find_map(|task| {
                 Some(format!("{}: {}", task.name, task.refusals(settings).into_iter().next()?))
             });
-            let why = format!("no task in it can be run. {}", first.unwrap_or_default());
-            return Err(SettingsError::new("tasks", why).into());
+            let reason = format!("no task in it can be run. {}", first.unwrap_or_default());
+            return Err(SettingsError::new("tasks", reason).into());
         }
         Ok(planned)
     }
@@ -329,7 +329,7 @@ impl Task {
     fn refusals(&self, settings: &RunSettings) -> Vec<String> {
         let read = match &self.read {
             Ok(read) => read,
-            Err(why) => return vec![format!("task.toml: {why}")],
+            Err(error) => return vec![format!("task.toml: {error}")],
         };
         let mut refusals = read.refused.clone();
         refusals.extend(self.lacks.iter().cloned());
@@ -341,9 +341,9 @@ impl Task {
             settings.agent == Player::Oracle.word() || settings.has_simulated_model() || plays_alone;
         let environments = players.into_iter().take(if is_solved { 2 } else { 1 });
         let environments = environments.chain(read.file.steps.iter().map(|step| &step.verifier_env));
-        for why in environments.filter_map(|env| variables(env, &handed).err()) {
-            if !refusals.contains(&why) {
-                refusals.push(why);
+        for refusal in environments.filter_map(|env| variables(env, &handed).err()) {
+            if !refusals.contains(&refusal) {
+                refusals.push(refusal);
             }
         }
         if settings.has_simulated_model() && self.has_large_solution {
@@ -446,11 +446,11 @@ pub(super) fn variables(
 ) -> Result<Vec<(String, String)>, String> {
     env.iter()
         .map(|(name, value)| {
-            let Some((asked, default)) = template(value) else { return Ok((name.clone(), value.clone())) };
-            let found = handed.iter().find(|(handed, _)| handed == asked).map(|(_, value)| value.as_str());
+            let Some((variable, default)) = template(value) else { return Ok((name.clone(), value.clone())) };
+            let found = handed.iter().find(|(handed, _)| handed == variable).map(|(_, value)| value.as_str());
             found.or(default).map(|value| (name.clone(), value.to_owned())).ok_or_else(|| {
                 format!(
-                    "it needs the variable {asked} of this machine; hand it on with docker.env_vars={asked}, once it is set"
+                    "it needs the variable {variable} of this machine; hand it on with docker.env_vars={variable}, once it is set"
                 )
             })
         })

@@ -67,7 +67,7 @@ pub(super) struct Trial<'a> {
 pub(super) fn not_open() -> SandboxError {
     SandboxError::Engine {
         doing: "work in the container of a task",
-        why: "it is not open".to_owned(),
+        reason: "it is not open".to_owned(),
         is_gone: false,
     }
 }

@@ -17,8 +17,8 @@ pub(super) struct Problems {
 impl Problems {
     /// A file that cannot be read, by its name below the runner's own folder.
     pub(super) fn add(&mut self, file: &str, error: &RunError) {
-        let why: String = model::plain_line(&error.why()).chars().take(LONGEST).collect();
-        self.push(format!(".stamina/{file} cannot be read: {why}"));
+        let reason: String = model::plain_line(&error.reason()).chars().take(LONGEST).collect();
+        self.push(format!(".stamina/{file} cannot be read: {reason}"));
     }
 
     /// A file that is missing, though it was written, by its name below the runner's own folder.

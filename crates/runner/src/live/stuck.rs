@@ -18,8 +18,12 @@ pub(super) fn eta(episode: &LiveEpisode) -> Option<f64> {
     (decided > 0.0).then(|| (episode.seconds / decided * left).max(0.0))
 }
 
-/// Why an episode may be stuck. `asked`: when its oldest open request was sent to the endpoint.
-pub(super) fn stuck(episode: &LiveEpisode, usual_gap: Option<f64>, asked: Option<&str>) -> Option<String> {
+/// Why an episode may be stuck. `open_since`: when its oldest open request was sent to the endpoint.
+pub(super) fn stuck(
+    episode: &LiveEpisode,
+    usual_gap: Option<f64>,
+    open_since: Option<&str>,
+) -> Option<String> {
     if !matches!(episode.phase, Phase::Agent | Phase::Testing | Phase::Preparing | Phase::Waiting) {
         return None;
     }
@@ -28,18 +32,18 @@ pub(super) fn stuck(episode: &LiveEpisode, usual_gap: Option<f64>, asked: Option
     if silent <= odd {
         return None;
     }
-    let asked = asked.and_then(clock::seconds_since);
-    match (episode.phase, asked) {
+    let open_seconds = open_since.and_then(clock::seconds_since);
+    match (episode.phase, open_seconds) {
         (Phase::Waiting, _) => {
             // The status says what it waits for: the endpoint, or the engine.
-            let what = episode.now.as_deref().map_or_else(String::new, |now| format!(": {now}"));
+            let detail = episode.now.as_deref().map_or_else(String::new, |now| format!(": {now}"));
             Some(format!(
-                "It has waited for {}{what}.",
-                duration(asked.map_or(silent, |asked| asked.max(silent)))
+                "It has waited for {}{detail}.",
+                duration(open_seconds.map_or(silent, |seconds| seconds.max(silent)))
             ))
         }
-        (Phase::Agent, Some(asked)) => {
-            Some(format!("The model's endpoint has not answered a request for {}.", duration(asked)))
+        (Phase::Agent, Some(seconds)) => {
+            Some(format!("The model's endpoint has not answered a request for {}.", duration(seconds)))
         }
         _ => {
             let usually = usual_gap.map_or_else(String::new, |gap| {

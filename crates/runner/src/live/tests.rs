@@ -94,8 +94,8 @@ fn a_run_is_read_from_its_folder_alone() {
     assert_eq!(read(room.path()).unwrap().state, RunState::Stopping);
 
     // The same id, and another start.
-    let this = serde_json::to_string(&Process::this()).unwrap();
-    let mut parts: Vec<&str> = this.split(':').collect();
+    let owner = serde_json::to_string(&Process::current()).unwrap();
+    let mut parts: Vec<&str> = owner.split(':').collect();
     parts[1] = "1";
     run.owner = serde_json::from_str(&parts.join(":")).unwrap();
     run.write(&paths).unwrap();
@@ -166,13 +166,16 @@ fn a_request_of_a_quiet_episode_is_found_behind_those_of_busy_ones() {
 fn a_folder_without_a_run_says_so() {
     let room = tempfile::tempdir().unwrap();
     let error = read(room.path()).unwrap_err();
-    assert_eq!(error.why(), "there is no .stamina/run.json");
+    assert_eq!(error.reason(), "there is no .stamina/run.json");
     // The folder stands in the error once, whatever is wrong with the record.
     std::fs::create_dir_all(room.path().join(".stamina")).unwrap();
     std::fs::write(room.path().join(".stamina/run.json"), "{").unwrap();
     let error = read(room.path()).unwrap_err();
     let folder = room.path().display().to_string();
-    assert!(error.why().starts_with(".stamina/run.json: ") && !error.why().contains(&folder), "{error}");
+    assert!(
+        error.reason().starts_with(".stamina/run.json: ") && !error.reason().contains(&folder),
+        "{error}"
+    );
     assert_eq!(error.to_string().matches(&folder).count(), 1, "{error}");
 }
 
@@ -183,9 +186,10 @@ fn what_comes_several_times_a_second_does_not_come_every_0_seconds() {
         last_event_at: Some(ago(4000)),
         ..LiveEpisode::queued("scenario_0")
     };
-    for (gap, said) in [(0.0, "every 1 s"), (0.004, "every 1 s"), (0.49, "every 1 s"), (2.4, "every 2 s")] {
+    for (gap, interval) in [(0.0, "every 1 s"), (0.004, "every 1 s"), (0.49, "every 1 s"), (2.4, "every 2 s")]
+    {
         let sentence = stuck(&silent, Some(gap), None).unwrap();
-        assert!(sentence.contains(said) && !sentence.contains("every 0 s"), "{gap}: {sentence}");
+        assert!(sentence.contains(interval) && !sentence.contains("every 0 s"), "{gap}: {sentence}");
     }
     assert_eq!(stuck(&silent, None, None).unwrap(), "No sign of life for 67 min.");
 }
@@ -216,7 +220,7 @@ fn faults_of_a_request_that_is_still_tried_are_counted() {
     std::fs::create_dir_all(paths.own()).unwrap();
     run_file(room.path()).write(&paths).unwrap();
     let key = gateway::AttemptKey { episode: "scenario_0".to_owned(), turn: 1, attempt: 1 };
-    let line = |what: serde_json::Value| what.to_string() + "\n";
+    let line = |value: serde_json::Value| value.to_string() + "\n";
     let fault = |fault: u16, number: u64, at: String| {
         let faulted = gateway::RequestFault { fault, key: key.clone(), at, number };
         line(serde_json::to_value(faulted).unwrap())

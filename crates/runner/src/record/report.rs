@@ -118,7 +118,7 @@ fn run_part(run: &RunFile) -> Value {
     let simulated = run.settings.has_simulated_model();
     let data_set = run.settings.tasks.as_ref().map(TaskSettings::data_set);
     let finished_at =
-        run.finish.as_ref().filter(|how| **how == Finish::Finished).map(|_| crate::clock::now());
+        run.finish.as_ref().filter(|finish| **finish == Finish::Finished).map(|_| crate::clock::now());
     let (end_reason, exception) = match &run.finish {
         None | Some(Finish::Finished) => (None, None),
         Some(Finish::Stopped) => (Some(EndReason::Cancelled), None),

@@ -332,14 +332,14 @@ impl Trajectory {
             Err(error) => return Err(disk::error_at(&path, error)),
         };
         let read = read_lines(BufReader::with_capacity(64 << 10, file));
-        let (head, mut turns, end, ends) = read.map_err(|what| {
+        let (head, mut turns, end, ends) = read.map_err(|error| {
             disk::error_at(
                 &path,
-                format!("it is not as Stamina Lab wrote it ({what}), so that it cannot be resumed"),
+                format!("it is not as Stamina Lab wrote it ({error}), so that it cannot be resumed"),
             )
         })?;
         let current = turns.last.take();
-        let prefix = ends.len().checked_sub(2).and_then(|at| ends.get(at)).copied().unwrap_or(0);
+        let prefix = ends.len().checked_sub(2).and_then(|index| ends.get(index)).copied().unwrap_or(0);
         let current_ends = ends.last().copied().unwrap_or(0);
         Ok(Some(Self { path, head, end, done: turns.done, prefix, current_ends, current }))
     }

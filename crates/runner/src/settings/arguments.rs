@@ -16,7 +16,7 @@ pub fn split_arguments(line: &str) -> Result<Vec<String>, String> {
 
 /// Reads the words.
 pub(super) fn parse(words: &[String]) -> Result<ExtraArgs, SettingsError> {
-    let refuse = |why: String| SettingsError::new(KEY, why);
+    let refuse = |reason: String| SettingsError::new(KEY, reason);
     let mut extra = ExtraArgs::default();
     let mut words = words.iter();
     while let Some(word) = words.next() {

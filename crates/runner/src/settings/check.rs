@@ -8,12 +8,12 @@ pub(super) fn check_harness_file(agent: &str, has_file: bool) -> Result<(), Sett
     if (agent == "custom") == has_file {
         return Ok(());
     }
-    let why = if has_file {
+    let reason = if has_file {
         format!("a harness of one's own is agent=CUSTOM, and agent is {}", agent.to_uppercase())
     } else {
         "agent=CUSTOM needs it: the TOML file that describes the harness".to_owned()
     };
-    Err(SettingsError::new("harness_file", why))
+    Err(SettingsError::new("harness_file", reason))
 }
 
 /// What holds between settings, however they came here: a resume reads them from a record that somebody else may have
@@ -36,8 +36,8 @@ pub(crate) fn check(s: &RunSettings) -> Result<(), SettingsError> {
         return Err(SettingsError::new(ENV_VARS, "without containers no variables are handed on"));
     }
     if !s.use_docker && s.extra != sandbox::ExtraArgs::default() {
-        let why = "without containers there is nothing that takes them";
-        return Err(SettingsError::new("docker.extra_docker_args", why));
+        let reason = "without containers there is nothing that takes them";
+        return Err(SettingsError::new("docker.extra_docker_args", reason));
     }
     if !s.use_docker && s.oracle.stack != gateway::simulated_model::Stack::Native {
         return Err(SettingsError::new("oracle.stack", "without containers it is native"));

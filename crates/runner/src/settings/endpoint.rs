@@ -65,7 +65,7 @@ pub(super) fn endpoint(
 
 /// Without the slash at the end and without `/v1`, which the three APIs put behind it.
 fn plain_url(text: &str) -> Result<String, SettingsError> {
-    let refuse = |why: &str| SettingsError::new("endpoint.base_url", why);
+    let refuse = |reason: &str| SettingsError::new("endpoint.base_url", reason);
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     let Some(rest) = rest.filter(|rest| !rest.is_empty() && !rest.starts_with('/')) else {
         return Err(refuse("it begins with http:// or https:// and names a host"));

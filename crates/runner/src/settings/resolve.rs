@@ -33,16 +33,16 @@ pub fn read(file: &ConfigFile) -> Result<(RunSettings, Vec<OmittedKey>), Setting
     loop {
         match of_config(&config) {
             Ok(settings) => return Ok((settings, left_out)),
-            Err(SettingsError::Value { key, why, .. }) if config.leave_out(&key) => {
-                left_out.push(OmittedKey { why: format!("{key}: {why}"), key, is_unknown: false });
+            Err(SettingsError::Value { key, reason, .. }) if config.leave_out(&key) => {
+                left_out.push(OmittedKey { reason: format!("{key}: {reason}"), key, is_unknown: false });
             }
             // Something is missing that the endpoint asks for.
-            Err(SettingsError::Value { key, why, .. })
+            Err(SettingsError::Value { key, reason, .. })
                 if key != "harness_file" && config.leave_out("endpoint") =>
             {
-                let why = format!("endpoint, as {key} is missing: {why}");
+                let reason = format!("endpoint, as {key} is missing: {reason}");
                 config.given.insert("endpoint.mode".to_owned(), Value::from("oracle"));
-                left_out.push(OmittedKey { key: "endpoint".to_owned(), why, is_unknown: false });
+                left_out.push(OmittedKey { key: "endpoint".to_owned(), reason, is_unknown: false });
             }
             Err(other) => return Err(other),
         }
@@ -58,10 +58,10 @@ fn without_an_endpoint(config: &mut Config) -> Option<OmittedKey> {
         return None;
     }
     config.given.insert("endpoint.mode".to_owned(), Value::from("oracle"));
-    let why = format!(
+    let reason = format!(
         "the file names the model \"{model}\" and no endpoint: choose one, or direct as in the original"
     );
-    Some(OmittedKey { key: "endpoint".to_owned(), why, is_unknown: false })
+    Some(OmittedKey { key: "endpoint".to_owned(), reason, is_unknown: false })
 }
 
 fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
@@ -89,10 +89,10 @@ fn of_config(config: &Config) -> Result<RunSettings, SettingsError> {
     if let EndpointSettings::Gateway { key: KeySource::Env(name), .. } = &endpoint
         && env_vars.contains(name)
     {
-        let why = format!(
+        let reason = format!(
             "{name} holds the endpoint's key, which agents never get: the gateway gives them one of its own. Leave it out here"
         );
-        return Err(SettingsError::new(ENV_VARS, why));
+        return Err(SettingsError::new(ENV_VARS, reason));
     }
     let use_docker = keys.truth("use_docker").unwrap_or(agent != "mock");
     let reach = match (keys.choice::<sandbox::Reach>("limits.network"), &endpoint) {
@@ -211,11 +211,13 @@ fn limits(keys: &Keys<'_>) -> sandbox::Limits {
     }
 }
 
-fn budget(keys: &Keys<'_>, of: &str) -> gateway::Budget {
+fn budget(keys: &Keys<'_>, scope: &str) -> gateway::Budget {
     gateway::Budget {
-        tokens: keys.amount(&format!("limits.{of}.tokens")),
-        usd: keys.number(&format!("limits.{of}.usd")),
-        seconds: keys.number(&format!("limits.{of}.minutes")).map(|minutes| (minutes * 60.0).round() as u64),
+        tokens: keys.amount(&format!("limits.{scope}.tokens")),
+        usd: keys.number(&format!("limits.{scope}.usd")),
+        seconds: keys
+            .number(&format!("limits.{scope}.minutes"))
+            .map(|minutes| (minutes * 60.0).round() as u64),
     }
 }
 
@@ -243,7 +245,7 @@ fn ability(keys: &Keys<'_>, use_docker: bool) -> gateway::simulated_model::Abili
 fn extra(keys: &Keys<'_>) -> Result<sandbox::ExtraArgs, SettingsError> {
     let words = match keys.given.get("docker.extra_docker_args") {
         Some(Value::String(line)) => arguments::split_arguments(line)
-            .map_err(|why| SettingsError::new("docker.extra_docker_args", why))?,
+            .map_err(|reason| SettingsError::new("docker.extra_docker_args", reason))?,
         _ => keys.words("docker.extra_docker_args"),
     };
     arguments::parse(&words)

@@ -71,8 +71,8 @@ pub(super) fn apply_protocol(s: &mut RunSettings, keys: &Keys<'_>) -> Result<(),
 /// What is short for a key of tasks is none of another benchmark.
 pub(super) fn check_keys(keys: &Keys<'_>) -> Result<(), SettingsError> {
     if keys.count("attempt_limit").is_some() && keys.section != Benchmark::Harbor.section() {
-        let why = format!("it belongs to benchmark=HARBOR; here it is {}.attempt_limit", keys.section);
-        return Err(SettingsError::new("attempt_limit", why));
+        let reason = format!("it belongs to benchmark=HARBOR; here it is {}.attempt_limit", keys.section);
+        return Err(SettingsError::new("attempt_limit", reason));
     }
     Ok(())
 }
@@ -214,9 +214,10 @@ mod tests {
     fn harnesses_play_tasks_and_only_players_ask_no_model() {
         let simulated = resolved(&["agent=MINI_SWE", "tasks=/t"]).unwrap();
         assert!(simulated.has_simulated_model() && simulated.asks_model() && simulated.use_docker);
-        let asked = ["agent=CODEX", "tasks=/t", "codex.model_id=m", "endpoint.base_url=http://127.0.0.1:9"];
-        let asked = resolved(&asked).unwrap();
-        assert!(asked.asks_model() && !asked.is_simulated());
+        let arguments =
+            ["agent=CODEX", "tasks=/t", "codex.model_id=m", "endpoint.base_url=http://127.0.0.1:9"];
+        let settings = resolved(&arguments).unwrap();
+        assert!(settings.asks_model() && !settings.is_simulated());
         let nobody = resolved(&["agent=NOP", "tasks=/t"]).unwrap();
         assert!(!nobody.asks_model() && !nobody.has_simulated_model());
     }

@@ -76,7 +76,7 @@ fn an_original_configuration_loads_and_what_is_not_ours_is_kept() {
     let (settings, left_out) =
         read(&ConfigFile { name: "config.yaml".to_owned(), text: text.to_owned() }).unwrap();
     assert!(
-        left_out.iter().any(|left| left.key == "endpoint" && left.why.contains("no endpoint")),
+        left_out.iter().any(|left| left.key == "endpoint" && left.reason.contains("no endpoint")),
         "{left_out:?}"
     );
     assert_eq!(
@@ -160,7 +160,7 @@ fn refusals_say_which_key_why_and_what_instead() {
 
 #[test]
 fn a_machine_has_a_price_per_hour_and_its_tokens_cost_nothing_apart() {
-    let asked = [
+    let arguments = [
         "agent=CODEX",
         "output_dir=r",
         "codex.model_id=m",
@@ -168,7 +168,7 @@ fn a_machine_has_a_price_per_hour_and_its_tokens_cost_nothing_apart() {
         "endpoint.price.per_hour=1.8",
         "limits.run.usd=5",
     ];
-    let settings = resolved_values(&asked).unwrap();
+    let settings = resolved_values(&arguments).unwrap();
     assert_eq!(settings.price, Some(gateway::Price::of_machine(1.8)));
     let yaml = settings.to_yaml();
     assert!(yaml.contains("per_hour: 1.8") && !yaml.contains("output: 0"), "{yaml}");

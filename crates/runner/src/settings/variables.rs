@@ -20,9 +20,9 @@ pub(super) fn leave_out_variables(config: &mut Config) -> Vec<OmittedKey> {
             .into_iter()
             .map(|entry| check_variable(&entry).map(|()| entry))
             .partition(Result::is_ok);
-        left_out.extend(bad.into_iter().filter_map(Result::err).map(|why| OmittedKey {
+        left_out.extend(bad.into_iter().filter_map(Result::err).map(|reason| OmittedKey {
             key: ENV_VARS.to_owned(),
-            why: format!("{ENV_VARS}: {why}"),
+            reason: format!("{ENV_VARS}: {reason}"),
             is_unknown: false,
         }));
         if !left_out.is_empty() {
@@ -50,7 +50,7 @@ pub(super) fn env_vars(keys: &Keys<'_>) -> Result<Vec<String>, SettingsError> {
         // One of a mapping has a key of its own.
         let entry_key = format!("{within}{}", entry.split('=').next().unwrap_or_default());
         let key = if keys.given.contains_key(&entry_key) { entry_key.as_str() } else { ENV_VARS };
-        check_variable(entry).map_err(|why| SettingsError::new(key, why))?;
+        check_variable(entry).map_err(|reason| SettingsError::new(key, reason))?;
     }
     Ok(list)
 }

@@ -139,10 +139,10 @@ impl File {
         self.put("limits.network", word(s.reach));
         let budgets =
             [("attempt", s.budgets.attempt), ("episode", s.budgets.episode), ("run", s.budgets.run)];
-        for (of, budget) in budgets {
-            self.put(&format!("limits.{of}.tokens"), budget.tokens);
-            self.put(&format!("limits.{of}.usd"), budget.usd);
-            self.put(&format!("limits.{of}.minutes"), budget.seconds.map(|s| s as f64 / 60.0));
+        for (scope, budget) in budgets {
+            self.put(&format!("limits.{scope}.tokens"), budget.tokens);
+            self.put(&format!("limits.{scope}.usd"), budget.usd);
+            self.put(&format!("limits.{scope}.minutes"), budget.seconds.map(|s| s as f64 / 60.0));
         }
     }
 

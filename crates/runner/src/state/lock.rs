@@ -38,7 +38,7 @@ pub(crate) fn is_left(paths: &RunPaths, run: &RunFile) -> bool {
         let own = paths.own().canonicalize().unwrap_or_else(|_| paths.own());
         model::lock(&LEFT).contains(&own)
     };
-    !run.owner.lives() || run.owner == Process::this() && let_go()
+    !run.owner.lives() || run.owner == Process::current() && let_go()
 }
 
 impl Drop for Lock {
@@ -81,10 +81,10 @@ impl Lock {
                 pid: owner.and_then(|owner| owner.pid()).unwrap_or(0),
             });
         }
-        let this = serde_json::to_string(&Process::this()).unwrap_or_default();
+        let owner = serde_json::to_string(&Process::current()).unwrap_or_default();
         file.set_len(0)
             .and_then(|()| file.rewind())
-            .and_then(|()| file.write_all(this.as_bytes()))
+            .and_then(|()| file.write_all(owner.as_bytes()))
             .map_err(wrong)?;
         let own = paths.own().canonicalize().map_err(wrong)?;
         model::lock(&LEFT).remove(&own);

@@ -126,8 +126,8 @@ async fn the_verdict_is_not_that_of_a_process_that_rewrites_it() {
         assert_eq!(runner::run(settings, on_event).await.unwrap(), Finish::Finished);
         let episode = episodes(&folder).remove(0);
         let verdicts: Vec<Verdict> = episode.turns.iter().map(|turn| turn.attempts[0].verdict).collect();
-        let why: Vec<_> = episode.turns.iter().map(|turn| &turn.attempts[0].exception).collect();
-        assert_eq!(verdicts, [first, Verdict::Passed], "{background}: {why:?}");
+        let exceptions: Vec<_> = episode.turns.iter().map(|turn| &turn.attempts[0].exception).collect();
+        assert_eq!(verdicts, [first, Verdict::Passed], "{background}: {exceptions:?}");
         let config = fs::read_to_string(folder.join("config.yaml")).unwrap();
         assert!(config.contains(&format!("background: {background}")), "{config}");
         let second: Vec<Option<&str>> = episode

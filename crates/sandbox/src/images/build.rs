@@ -96,7 +96,7 @@ impl Engine {
         let Some(wanted) = recipe(name) else {
             return Err(SandboxError::Image {
                 image: name.to_owned(),
-                why: "there is no recipe for it".to_owned(),
+                reason: "there is no recipe for it".to_owned(),
             });
         };
         let ca = read_ca(settings.ca.as_deref())?;
@@ -134,24 +134,24 @@ impl Engine {
             ..Default::default()
         };
         let context = context(recipe, ca)
-            .map_err(|error| SandboxError::Image { image: image.clone(), why: error.to_string() })?;
+            .map_err(|error| SandboxError::Image { image: image.clone(), reason: error.to_string() })?;
         let mut build = std::pin::pin!(self.docker.build_image(options, None, Some(body_full(context))));
         let mut lines = Lines::default();
         loop {
             let message = tokio::select! {
                 message = build.next() => message,
                 () = stop.cancelled() => {
-                    return Err(SandboxError::Image { image, why: "the build was stopped".to_owned() });
+                    return Err(SandboxError::Image { image, reason: "the build was stopped".to_owned() });
                 }
             };
             match message {
                 None => break,
                 Some(Ok(message)) => {
-                    if let Some(why) = message.error_detail.and_then(|error| error.message) {
-                        return Err(lines.failed(image, &why));
+                    if let Some(error) = message.error_detail.and_then(|error| error.message) {
+                        return Err(lines.failed(image, &error));
                     }
                     for line in lines.take(message.stream.as_deref().unwrap_or_default()) {
-                        tell(news, &image, line).await;
+                        send_line(news, &image, line).await;
                     }
                 }
                 Some(Err(bollard::errors::Error::DockerStreamError { error })) => {
@@ -170,10 +170,10 @@ impl Engine {
     }
 }
 
-async fn tell(news: &mpsc::Sender<BuildNews>, image: &str, line: String) {
+async fn send_line(news: &mpsc::Sender<BuildNews>, image: &str, line: String) {
     let image = image.to_owned();
-    if let Some((step, of, text)) = step(&line) {
-        let _ = news.send(BuildNews::Step { image, step, of, text }).await;
+    if let Some((step, total, text)) = step(&line) {
+        let _ = news.send(BuildNews::Step { image, step, of: total, text }).await;
     } else {
         let _ = news.try_send(BuildNews::Line { image, text: line });
     }
@@ -183,15 +183,15 @@ async fn tell(news: &mpsc::Sender<BuildNews>, image: &str, line: String) {
 fn step(line: &str) -> Option<(u32, u32, String)> {
     let rest = line.strip_prefix("Step ").or_else(|| line.strip_prefix("STEP "))?;
     let (count, text) = rest.split_once(':')?;
-    let (step, of) = count.trim().split_once('/')?;
-    Some((step.parse().ok()?, of.parse().ok()?, text.trim().to_owned()))
+    let (step, total) = count.trim().split_once('/')?;
+    Some((step.parse().ok()?, total.parse().ok()?, text.trim().to_owned()))
 }
 
 fn read_ca(path: Option<&Path>) -> Result<Vec<u8>, SandboxError> {
     let Some(path) = path else {
         return Ok(Vec::new());
     };
-    let wrong = |why: String| SandboxError::Files { path: path.display().to_string(), why };
+    let wrong = |reason: String| SandboxError::Files { path: path.display().to_string(), reason };
     // A pipe or a device of this name has no end.
     let text = files::beneath::read_named_file(path, CA_CAP).map_err(|error| wrong(error.to_string()))?;
     if !String::from_utf8_lossy(&text).contains("-----BEGIN CERTIFICATE-----") {
@@ -202,10 +202,11 @@ fn read_ca(path: Option<&Path>) -> Result<Vec<u8>, SandboxError> {
 
 /// Arguments of a build: the certificates' where the recipe asks for them, and the proxy's of the environment.
 fn arguments(recipe: &Recipe, ca: bool, env: &dyn Fn(&str) -> Option<String>) -> HashMap<String, String> {
-    let asked = |name: &str| recipe.dockerfile().lines().any(|line| line.strip_prefix("ARG ") == Some(name));
+    let takes_argument =
+        |name: &str| recipe.dockerfile().lines().any(|line| line.strip_prefix("ARG ") == Some(name));
     let certificates = CA_ARGUMENTS
         .iter()
-        .filter(|name| ca && asked(name))
+        .filter(|name| ca && takes_argument(name))
         .map(|name| ((*name).to_owned(), CA_IN_IMAGE.to_owned()));
     certificates.chain(proxies(env)).collect()
 }
@@ -259,11 +260,11 @@ impl Lines {
         whole
     }
 
-    pub(super) fn failed(self, image: String, why: &str) -> SandboxError {
+    pub(super) fn failed(self, image: String, error: &str) -> SandboxError {
         let last: Vec<String> = self.last.into();
         SandboxError::Image {
             image,
-            why: format!("{}; its last lines: {}", model::strip_ansi(why).trim(), last.join(" | ")),
+            reason: format!("{}; its last lines: {}", model::strip_ansi(error).trim(), last.join(" | ")),
         }
     }
 }

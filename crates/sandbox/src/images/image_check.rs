@@ -63,6 +63,13 @@ pub struct Check {
     pub said: String,
 }
 
+impl Check {
+    fn new(subject: String, ok: bool, output: String) -> Self {
+        // words: ok, a JSON key
+        Self { what: subject, ok, said: output }
+    }
+}
+
 impl Trial {
     /// Whether all of it works.
     pub fn ok(&self) -> bool {
@@ -89,16 +96,16 @@ impl Engine {
 
     /// Tries an image. Not working is a result; an error is an engine that cannot say.
     pub async fn try_image(&self, wanted: &WantedImage) -> Result<Trial, SandboxError> {
-        let (code, said) = self.try_command(&wanted.image, &wanted.probe).await?;
-        let (what, is_it) = match &wanted.version {
-            Some(version) => (format!("version {version}"), said.contains(version)),
+        let (code, output) = self.try_command(&wanted.image, &wanted.probe).await?;
+        let (subject, is_expected) = match &wanted.version {
+            Some(version) => (format!("version {version}"), output.contains(version)),
             None => ("the program".to_owned(), true),
         };
-        let mut checks = vec![Check { what, ok: code == Some(0) && is_it, said }];
-        for (what, command) in STACKS {
+        let mut checks = vec![Check::new(subject, code == Some(0) && is_expected, output)];
+        for (subject, command) in STACKS {
             let command: Vec<String> = command.iter().map(|&part| part.to_owned()).collect();
-            let (code, said) = self.try_command(&wanted.image, &command).await?;
-            checks.push(Check { what: what.to_owned(), ok: code == Some(0), said });
+            let (code, output) = self.try_command(&wanted.image, &command).await?;
+            checks.push(Check::new(subject.to_owned(), code == Some(0), output));
         }
         Ok(Trial { image: wanted.image.clone(), checks })
     }

@@ -95,7 +95,7 @@ impl Engine {
         match self.inspect_image(image).await? {
             None => Err(SandboxError::NoImage { image: image.to_owned() }),
             Some(found) => match refusal(&found, is_extended) {
-                Some(why) => Err(SandboxError::Image { image: image.to_owned(), why }),
+                Some(reason) => Err(SandboxError::Image { image: image.to_owned(), reason }),
                 None => Ok(()),
             },
         }
@@ -113,8 +113,8 @@ impl Engine {
         stop: &CancellationToken,
     ) -> Result<String, SandboxError> {
         if let Some(odd) = [task, harness].into_iter().find(|name| !is_name(name)) {
-            let (image, why) = (odd.to_owned(), "no image can have this name".to_owned());
-            return Err(SandboxError::Image { image, why });
+            let (image, reason) = (odd.to_owned(), "no image can have this name".to_owned());
+            return Err(SandboxError::Image { image, reason });
         }
         self.fits_tasks(task, true).await?;
         let mut ids = String::new();
@@ -180,8 +180,8 @@ impl Engine {
             while let Some(news) = build.next().await {
                 match news {
                     Ok(news) => {
-                        if let Some(why) = news.error_detail.and_then(|error| error.message) {
-                            return Err(BuildFailure::Recipe(why));
+                        if let Some(error) = news.error_detail.and_then(|error| error.message) {
+                            return Err(BuildFailure::Recipe(error));
                         }
                         lines.take(news.stream.as_deref().unwrap_or_default());
                     }
@@ -200,16 +200,16 @@ impl Engine {
         let ended = tokio::select! {
             ended = tokio::time::timeout(Duration::from_secs(seconds), built) => ended,
             () = stop.cancelled() => {
-                return Err(SandboxError::Image { image: image.to_owned(), why: "the build was stopped".to_owned() });
+                return Err(SandboxError::Image { image: image.to_owned(), reason: "the build was stopped".to_owned() });
             }
         };
         match ended {
             Ok(Ok(())) => {}
-            Ok(Err(BuildFailure::Recipe(why))) => return Err(lines.failed(image.to_owned(), &why)),
+            Ok(Err(BuildFailure::Recipe(error))) => return Err(lines.failed(image.to_owned(), &error)),
             Ok(Err(BuildFailure::Engine(error))) => return Err(failed("build an image")(error)),
             Err(_) => {
-                let why = format!("the build took longer than its {seconds} s");
-                return Err(lines.failed(image.to_owned(), &why));
+                let error = format!("the build took longer than its {seconds} s");
+                return Err(lines.failed(image.to_owned(), &error));
             }
         }
         // Some engines end the stream of a failed build without a word.
@@ -259,8 +259,8 @@ mod tests {
         };
         assert_eq!((refusal(&with(&[], &[]), true), refusal(&ImageInspect::default(), true)), (None, None));
         for is_extended in [false, true] {
-            let why = refusal(&with(&["/big", "/data"], &[]), is_extended).unwrap();
-            assert!(why.contains("VOLUME /big, /data") && why.contains("disk limit"), "{why}");
+            let reason = refusal(&with(&["/big", "/data"], &[]), is_extended).unwrap();
+            assert!(reason.contains("VOLUME /big, /data") && reason.contains("disk limit"), "{reason}");
         }
         let commands = with(&[], &["RUN touch /was-run"]);
         assert!(refusal(&commands, true).unwrap().contains("ONBUILD"));

@@ -52,13 +52,13 @@ impl OpenTask {
         names_root(user.unwrap_or(&self.user))
     }
 
-    /// Opens a second container from an image of the files of this one. Processes of this one do not reach its files. `what` is what
+    /// Opens a second container from an image of the files of this one. Processes of this one do not reach its files. `task` is what
     /// this one was opened from.
     ///
     /// Errors: what the engine says; [`SandboxError::Image`] where its own program ends at once.
     pub async fn beside(
         &self,
-        what: &TaskContainer,
+        task: &TaskContainer,
         image: &str,
         shares: Shares,
     ) -> Result<Self, SandboxError> {
@@ -70,9 +70,9 @@ impl OpenTask {
         };
         let processes = (shares == Shares::NetworkAndProcesses).then(|| format!("container:{}", self.name));
         // What was made from it belongs to no later resume.
-        let what = TaskContainer { image: image.to_owned(), kept_by: None, ..what.clone() };
-        let name = unique_name(&what.owner.run, &what.owner.episode, "verifier");
-        let opened = self.engine.open(&name, &what, network, None, processes).await;
+        let task = TaskContainer { image: image.to_owned(), kept_by: None, ..task.clone() };
+        let name = unique_name(&task.owner.run, &task.owner.episode, "verifier");
+        let opened = self.engine.open(&name, &task, network, None, processes).await;
         if opened.is_err() {
             self.engine.remove_container(&name).await?;
         }

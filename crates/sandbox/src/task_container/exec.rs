@@ -43,25 +43,25 @@ pub struct TaskCommand {
 
 pub(super) async fn run(
     task: &OpenTask,
-    what: &TaskCommand,
+    command: &TaskCommand,
     stop: &CancellationToken,
     live: Option<mpsc::Sender<Bytes>>,
 ) -> Result<ContainerEnd, SandboxError> {
     let docker = &task.engine.docker;
-    let seconds = what.seconds.max(1);
-    let command = ["/bin/sh", "-c", WALL].map(str::to_owned).into_iter();
-    let program = match what.argv.as_slice() {
-        [] => vec!["bash".to_owned(), "-c".to_owned(), what.script.clone()],
+    let seconds = command.seconds.max(1);
+    let arguments = ["/bin/sh", "-c", WALL].map(str::to_owned).into_iter();
+    let program = match command.argv.as_slice() {
+        [] => vec!["bash".to_owned(), "-c".to_owned(), command.script.clone()],
         argv => argv.to_vec(),
     };
-    let command = command.chain([seconds.to_string()]).chain(program);
+    let arguments = arguments.chain([seconds.to_string()]).chain(program);
     let options = CreateExecOptions {
         attach_stdout: Some(true),
         attach_stderr: Some(true),
-        cmd: Some(command.collect()),
-        env: Some(what.env.iter().map(|(name, value)| format!("{name}={value}")).collect()),
-        user: what.user.clone(),
-        working_dir: what.folder.clone(),
+        cmd: Some(arguments.collect()),
+        env: Some(command.env.iter().map(|(name, value)| format!("{name}={value}")).collect()),
+        user: command.user.clone(),
+        working_dir: command.folder.clone(),
         ..Default::default()
     };
     let made = docker.create_exec(&task.name, options).await;
@@ -76,7 +76,7 @@ pub(super) async fn run(
     let StartExecResults::Attached { mut output, .. } = started else {
         return Err(SandboxError::Engine {
             doing: "start a command in a container",
-            why: "the engine attached no output".to_owned(),
+            reason: "the engine attached no output".to_owned(),
             is_gone: false,
         });
     };

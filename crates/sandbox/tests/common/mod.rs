@@ -94,8 +94,8 @@ impl Place {
         containers.prepare(&self.owner.run, Reach::Gateway, &self.dir.path().join("gateway")).await.unwrap()
     }
 
-    pub(crate) async fn run(&self, what: &AgentContainer) -> ContainerEnd {
-        self.containers.agent(what, CancellationToken::new(), None).await.unwrap()
+    pub(crate) async fn run(&self, agent: &AgentContainer) -> ContainerEnd {
+        self.containers.agent(agent, CancellationToken::new(), None).await.unwrap()
     }
 
     /// Takes the run's things away and checks that nothing of it is left in the engine.

@@ -132,11 +132,11 @@ fn rename(schema: &mut Schema, entity_key: &str, key: &str, name: &str) -> Resul
 }
 
 fn add_guard(schema: &mut Schema, entity_key: &str, key: &str, guard: &Guard) -> Result<(), Refusal> {
-    let there = action(schema, entity_key, key)?;
-    if there.guards.iter().any(|one| one.key == guard.key) {
+    let existing = action(schema, entity_key, key)?;
+    if existing.guards.iter().any(|one| one.key == guard.key) {
         return refuse(format!("the action `{entity_key}.{key}` has a guard `{}`", guard.key));
     }
-    if there.guards.iter().any(|one| one.condition == guard.condition) {
+    if existing.guards.iter().any(|one| one.condition == guard.condition) {
         return refuse(format!("the action `{entity_key}.{key}` has this condition already"));
     }
     claim_in(&mut schema.used, &format!("{entity_key}.{key}.guard"), &guard.key, std::iter::empty())?;
@@ -148,10 +148,10 @@ fn remove_guard(schema: &mut Schema, entity_key: &str, key: &str, guard: &str) -
     let turn = schema.turn;
     let action = action(schema, entity_key, key)?;
     let is_new = action.introduced_in == turn;
-    let Some(at) = action.guards.iter().position(|one| one.key == guard) else {
+    let Some(position) = action.guards.iter().position(|one| one.key == guard) else {
         return refuse(format!("the action `{entity_key}.{key}` has no guard `{}`", guard.escape_debug()));
     };
-    let removed = action.guards.remove(at);
+    let removed = action.guards.remove(position);
     insert(&mut schema.used, guard_path(entity_key, key, guard));
     if !is_new {
         schema.removed.push(Removed::Guard {

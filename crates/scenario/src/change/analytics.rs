@@ -51,13 +51,13 @@ impl AnalyticChange {
             Self::RemoveAnalytic { .. } => remove(schema, key),
             Self::RenameAnalytic { name, .. } => rename(schema, key, name),
             Self::ChangeMeasure { measure, .. } => {
-                let at = position(schema, key)?;
-                schema.analytics[at].measure = measure.clone();
+                let index = position(schema, key)?;
+                schema.analytics[index].measure = measure.clone();
                 Ok(())
             }
             Self::ChangeGrouping { group_by, .. } => {
-                let at = position(schema, key)?;
-                schema.analytics[at].group_by.clone_from(group_by);
+                let index = position(schema, key)?;
+                schema.analytics[index].group_by.clone_from(group_by);
                 Ok(())
             }
             Self::ChangeRestriction { only, .. } => restrict(schema, key, only.as_ref()),
@@ -77,14 +77,14 @@ fn add(schema: &mut Schema, analytic: &Analytic) -> Result<(), Refusal> {
 
 fn position(schema: &Schema, key: &str) -> Result<usize, Refusal> {
     match schema.analytics.iter().position(|analytic| analytic.key == key) {
-        Some(at) => Ok(at),
+        Some(index) => Ok(index),
         None => refuse(format!("there is no analytic `{}`", key.escape_debug())),
     }
 }
 
 pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
-    let at = position(schema, key)?;
-    let analytic = schema.analytics.remove(at);
+    let index = position(schema, key)?;
+    let analytic = schema.analytics.remove(index);
     insert(&mut schema.used, analytic.key);
     insert(&mut schema.used, analytic.name.clone());
     if analytic.introduced_in != schema.turn {
@@ -94,18 +94,18 @@ pub(super) fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
 }
 
 fn rename(schema: &mut Schema, key: &str, name: &str) -> Result<(), Refusal> {
-    let at = position(schema, key)?;
-    if schema.analytics[at].name == name {
+    let index = position(schema, key)?;
+    if schema.analytics[index].name == name {
         return refuse(format!("the analytic `{key}` has this name already"));
     }
     // Its first name is its own.
     if name != key {
         claim(schema, name)?;
     }
-    let old = std::mem::replace(&mut schema.analytics[at].name, name.to_owned());
+    let old = std::mem::replace(&mut schema.analytics[index].name, name.to_owned());
     insert(&mut schema.used, key.to_owned());
     insert(&mut schema.used, old.clone());
-    if schema.analytics[at].introduced_in != schema.turn {
+    if schema.analytics[index].introduced_in != schema.turn {
         schema.removed.push(Removed::Analytic { name: old });
     }
     Ok(())
@@ -113,8 +113,8 @@ fn rename(schema: &mut Schema, key: &str, name: &str) -> Result<(), Refusal> {
 
 /// Another restriction, or none.
 fn restrict(schema: &mut Schema, key: &str, only: Option<&Only>) -> Result<(), Refusal> {
-    let at = position(schema, key)?;
-    let analytic = &mut schema.analytics[at];
+    let index = position(schema, key)?;
+    let analytic = &mut schema.analytics[index];
     let old = std::mem::replace(&mut analytic.only, only.cloned());
     if let Some(old) = old.filter(|_| only.is_none() && analytic.introduced_in != schema.turn) {
         schema.removed.push(Removed::AnalyticRestriction { analytic: key.to_owned(), only: old });
@@ -124,8 +124,8 @@ fn restrict(schema: &mut Schema, key: &str, only: Option<&Only>) -> Result<(), R
 
 /// Another query parameter, or none.
 fn filter(schema: &mut Schema, key: &str, by: Option<&str>) -> Result<(), Refusal> {
-    let at = position(schema, key)?;
-    let analytic = &mut schema.analytics[at];
+    let index = position(schema, key)?;
+    let analytic = &mut schema.analytics[index];
     let old = std::mem::replace(&mut analytic.by, by.map(ToOwned::to_owned));
     let new = analytic.introduced_in == schema.turn;
     let entity = analytic.entity.clone();

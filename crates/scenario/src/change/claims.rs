@@ -5,26 +5,26 @@ use crate::ir::Schema;
 
 /// Claims a name or key of the whole schema (entities and analytics) for something new.
 pub(super) fn claim(schema: &mut Schema, name: &str) -> Result<(), Refusal> {
-    let there = schema
+    let is_taken = schema
         .entities
         .iter()
         .flat_map(|entity| [&entity.key, &entity.name, &entity.plural])
         .chain(schema.analytics.iter().flat_map(|analytic| [&analytic.key, &analytic.name]))
         .any(|taken| taken == name);
-    if there {
+    if is_taken {
         return refuse(format!("the name `{name}` is taken"));
     }
     note(schema, name.to_owned())
 }
 
-/// Claims a name or key in an entity for something new: `path` is made of keys, `there` the names in use.
+/// Claims a name or key in an entity for something new: `path` is made of keys, `existing` the names in use.
 pub(super) fn claim_in<'a>(
     used: &mut Vec<String>,
     path: &str,
     name: &str,
-    mut there: impl Iterator<Item = &'a String>,
+    mut existing: impl Iterator<Item = &'a String>,
 ) -> Result<(), Refusal> {
-    if there.any(|taken| taken == name) {
+    if existing.any(|taken| taken == name) {
         return refuse(format!("the name `{path}.{name}` is taken"));
     }
     if insert(used, format!("{path}.{name}")) {
@@ -43,8 +43,8 @@ fn note(schema: &mut Schema, name: String) -> Result<(), Refusal> {
 pub(super) fn insert(used: &mut Vec<String>, name: String) -> bool {
     match used.binary_search(&name) {
         Ok(_) => false,
-        Err(at) => {
-            used.insert(at, name);
+        Err(index) => {
+            used.insert(index, name);
             true
         }
     }

@@ -63,7 +63,7 @@ impl ConstraintChange {
         let turn = schema.turn;
         let field = written_field(schema, entity, key)?;
         let is_new = field.introduced_in == turn;
-        let refused = |why: &str| refuse(format!("`{entity}.{key}` {why}"));
+        let refused = |reason: &str| refuse(format!("`{entity}.{key}` {reason}"));
         let accepts = |accepted: Value| Removed::Constraint {
             entity: entity.to_owned(),
             field: key.to_owned(),
@@ -75,10 +75,10 @@ impl ConstraintChange {
                 let Some(moves) = moves(&field.kind, kind) else {
                     return refused("cannot be narrowed to this");
                 };
-                if moves.iter().any(|(by, _)| *by == Move::Looser) {
+                if moves.iter().any(|(direction, _)| *direction == Move::Looser) {
                     return refuse("a rule would be looser");
                 }
-                if !moves.iter().any(|(by, _)| *by == Move::Stricter) {
+                if !moves.iter().any(|(direction, _)| *direction == Move::Stricter) {
                     return refuse("no rule would be stricter");
                 }
                 field.kind = kind.clone();
@@ -87,14 +87,14 @@ impl ConstraintChange {
                 let Some(moves) = moves(&field.kind, kind) else {
                     return refused("cannot be widened to this");
                 };
-                if moves.iter().any(|(by, _)| *by == Move::Stricter) {
+                if moves.iter().any(|(direction, _)| *direction == Move::Stricter) {
                     return refuse("a rule would be stricter");
                 }
-                if !moves.iter().any(|(by, _)| *by == Move::Looser) {
+                if !moves.iter().any(|(direction, _)| *direction == Move::Looser) {
                     return refuse("no rule would be looser");
                 }
                 field.kind = kind.clone();
-                let looser = moves.into_iter().filter(|(by, _)| *by == Move::Looser);
+                let looser = moves.into_iter().filter(|(direction, _)| *direction == Move::Looser);
                 removed.extend(looser.filter_map(|(_, value)| value).map(accepts));
             }
             Self::Require { .. } if field.required => return refused("is required already"),

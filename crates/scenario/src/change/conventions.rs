@@ -59,9 +59,9 @@ impl ConventionChange {
         let conventions = &mut schema.conventions;
         match self {
             Self::ChangeErrorShape { error } => conventions.error = error.clone(),
-            Self::ChangeErrorCode { which, code } => {
+            Self::ChangeErrorCode { which: kind, code } => {
                 let codes = &mut conventions.codes;
-                let old = match which {
+                let old = match kind {
                     ErrorKind::Invalid => &mut codes.invalid,
                     ErrorKind::NotFound => &mut codes.not_found,
                     ErrorKind::Conflict => &mut codes.conflict,
@@ -69,9 +69,9 @@ impl ConventionChange {
                 };
                 old.clone_from(code);
             }
-            Self::ChangeStatus { which, status } => {
+            Self::ChangeStatus { which: kind, status } => {
                 let all = &mut conventions.status;
-                let old = match which {
+                let old = match kind {
                     StatusKind::Created => &mut all.created,
                     StatusKind::Deleted => &mut all.deleted,
                     StatusKind::Invalid => &mut all.invalid,

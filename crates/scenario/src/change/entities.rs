@@ -176,8 +176,8 @@ fn remove(schema: &mut Schema, key: &str) -> Result<(), Refusal> {
             other.filters.retain(|filter| filter.field != leaving);
         }
     }
-    if let Some(at) = schema.entities.iter().position(|entity| entity.key == key) {
-        let entity = schema.entities.remove(at);
+    if let Some(position) = schema.entities.iter().position(|entity| entity.key == key) {
+        let entity = schema.entities.remove(position);
         if entity.introduced_in != turn {
             removed.insert(0, Removed::Collection { plural: entity.plural.clone() });
             for parent in nested_under(&entity) {

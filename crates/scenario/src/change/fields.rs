@@ -146,8 +146,8 @@ fn remove(schema: &mut Schema, entity_key: &str, key: &str, reference: bool) -> 
     let plural = home.plural.clone();
     home.filters.retain(|filter| filter.field != key);
     home.sorts.retain(|sort| sort != key);
-    let Some(at) = home.fields.iter().position(|field| field.key == key) else { return Ok(()) };
-    let field = home.fields.remove(at);
+    let Some(index) = home.fields.iter().position(|field| field.key == key) else { return Ok(()) };
+    let field = home.fields.remove(index);
     for name in [&field.key, &field.name] {
         insert(&mut schema.used, format!("{entity_key}.{name}"));
     }

@@ -12,51 +12,53 @@ use crate::ir::{
 };
 
 pub(super) fn check(schema: &Schema, entity: &Entity, action: &Action, faults: &mut Faults) {
-    let at = || format!("{}.{}", entity.key, action.key);
-    for (what, name) in [("key", &action.key), ("name", &action.name)] {
+    let location = || format!("{}.{}", entity.key, action.key);
+    for (label, name) in [("key", &action.key), ("name", &action.name)] {
         if !is_name(name) {
-            faults.add(at(), format!("the {what} `{}` is no name", name.escape_debug()));
+            faults.add(location(), format!("the {label} `{}` is no name", name.escape_debug()));
         }
     }
     if action.introduced_in == 0 || action.introduced_in > schema.turn {
-        faults.add(at(), "it came in a turn that has not been");
+        faults.add(location(), "it came in a turn that has not been");
     }
     if [action.params.len(), action.guards.len(), action.effects.len()].into_iter().any(|n| n > MOST_PARTS) {
-        faults.add(at(), "it has too many parameters, guards or effects");
+        faults.add(location(), "it has too many parameters, guards or effects");
         return;
     }
     if action.effects.is_empty() {
-        faults.add(at(), "it has no effect");
+        faults.add(location(), "it has no effect");
     }
-    params(action, &at, faults);
+    params(action, &location, faults);
     if let Some(key) = twice(action.guards.iter().map(|guard| guard.key.as_str())) {
-        faults.add(at(), format!("two guards have the key `{key}`"));
+        faults.add(location(), format!("two guards have the key `{key}`"));
     }
     for (index, guard) in action.guards.iter().enumerate() {
-        let at = || format!("{}.guard.{}", at(), guard.key);
+        let location = || format!("{}.guard.{}", location(), guard.key);
         if !is_name(&guard.key) {
-            faults.add(at(), "the key is no name");
+            faults.add(location(), "the key is no name");
         }
-        if let Some(what) = condition_fault(schema, entity, &guard.condition) {
-            faults.add(at(), what);
+        if let Some(problem) = condition_fault(schema, entity, &guard.condition) {
+            faults.add(location(), problem);
         }
         if action.guards.iter().skip(index + 1).any(|other| other.condition == guard.condition) {
-            faults.add(at(), "the condition is there twice");
+            faults.add(location(), "the condition is there twice");
         }
     }
     if !action.guards.is_empty() && !super::guards::can_hold(schema, entity, action) {
-        faults.add(at(), "its conditions can never all hold");
+        faults.add(location(), "its conditions can never all hold");
     }
     for (index, effect) in action.effects.iter().enumerate() {
-        let at = || match effect {
-            Effect::Set { field, .. } | Effect::Increment { field, .. } => format!("{}.effect.{field}", at()),
-            Effect::Create { entity, .. } => format!("{}.effect.create_{entity}", at()),
+        let location = || match effect {
+            Effect::Set { field, .. } | Effect::Increment { field, .. } => {
+                format!("{}.effect.{field}", location())
+            }
+            Effect::Create { entity, .. } => format!("{}.effect.create_{entity}", location()),
         };
-        if let Some(what) = effect_fault(schema, entity, action, effect) {
-            faults.add(at(), what);
+        if let Some(problem) = effect_fault(schema, entity, action, effect) {
+            faults.add(location(), problem);
         }
         if action.effects.iter().skip(index + 1).any(|other| same_site(effect, other)) {
-            faults.add(at(), "two effects do this");
+            faults.add(location(), "two effects do this");
         }
     }
 }
@@ -76,28 +78,28 @@ fn same_site(left: &Effect, right: &Effect) -> bool {
     }
 }
 
-fn params(action: &Action, at: &dyn Fn() -> String, faults: &mut Faults) {
+fn params(action: &Action, location: &dyn Fn() -> String, faults: &mut Faults) {
     if let Some(key) = twice(action.params.iter().map(|param| param.key.as_str())) {
-        faults.add(at(), format!("two parameters have the key `{key}`"));
+        faults.add(location(), format!("two parameters have the key `{key}`"));
     }
     if let Some(name) = twice(action.params.iter().map(|param| param.name.as_str())) {
-        faults.add(at(), format!("two parameters have the name `{name}`"));
+        faults.add(location(), format!("two parameters have the name `{name}`"));
     }
     for param in &action.params {
-        let at = || format!("{}.{}", at(), param.key);
+        let location = || format!("{}.{}", location(), param.key);
         if !is_name(&param.key) || !is_name(&param.name) {
-            faults.add(at(), "the key or name is no name");
+            faults.add(location(), "the key or name is no name");
         }
         if !matches!(
             param.kind,
             Kind::String { .. } | Kind::Integer { .. } | Kind::Number { .. } | Kind::Boolean
         ) {
-            faults.add(at(), "a parameter is a string, integer, number or boolean");
-        } else if let Some(what) = kind_fault(&param.kind) {
-            faults.add(at(), what);
+            faults.add(location(), "a parameter is a string, integer, number or boolean");
+        } else if let Some(problem) = kind_fault(&param.kind) {
+            faults.add(location(), problem);
         }
         if !uses_param(action, &param.key) {
-            faults.add(at(), "nothing uses the parameter");
+            faults.add(location(), "nothing uses the parameter");
         }
     }
 }
@@ -218,9 +220,10 @@ fn effect_fault(schema: &Schema, entity: &Entity, action: &Action, effect: &Effe
                 return Some(format!("`{key}` is given twice"));
             }
             for value in values {
-                if let Some(what) = created_fault(entity, action, other, reference, &value.field, &value.from)
+                if let Some(problem) =
+                    created_fault(entity, action, other, reference, &value.field, &value.from)
                 {
-                    return Some(what);
+                    return Some(problem);
                 }
             }
             other.fields.iter().find_map(|field| {

@@ -18,8 +18,8 @@ pub(super) fn check(schema: &Schema, faults: &mut Faults) {
         if analytic.introduced_in == 0 || analytic.introduced_in > schema.turn {
             faults.add(format!("analytics.{}", analytic.key), "it came in a turn that has not been");
         }
-        if let Some(what) = fault(schema, analytic) {
-            faults.add(format!("analytics.{}", analytic.key), what);
+        if let Some(problem) = fault(schema, analytic) {
+            faults.add(format!("analytics.{}", analytic.key), problem);
         }
     }
 }

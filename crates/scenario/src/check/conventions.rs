@@ -40,7 +40,7 @@ pub(super) fn check(conventions: &Conventions, faults: &mut Faults) {
         faults.add("conventions.codes", "the codes of errors are different");
     }
     let status = conventions.status;
-    for (at, status, allowed) in [
+    for (location, status, allowed) in [
         ("conventions.status.created", status.created, &[201, 200][..]),
         ("conventions.status.deleted", status.deleted, &[204, 200]),
         ("conventions.status.invalid", status.invalid, &[400, 422]),
@@ -48,7 +48,7 @@ pub(super) fn check(conventions: &Conventions, faults: &mut Faults) {
         ("conventions.status.refused", status.refused, &[409, 403, 422]),
     ] {
         if !allowed.contains(&status) {
-            faults.add(at, format!("the status is one of {allowed:?}, not {status}"));
+            faults.add(location, format!("the status is one of {allowed:?}, not {status}"));
         }
     }
     if !["items", "data", "results", "records"].contains(&conventions.list.items.as_str()) {

@@ -64,9 +64,9 @@ pub(super) fn check(schema: &Schema, faults: &mut Faults) {
 
 fn check_entity(schema: &Schema, entity: &Entity, faults: &mut Faults) {
     let key = &entity.key;
-    for (what, name) in [("key", key), ("name", &entity.name), ("plural", &entity.plural)] {
+    for (label, name) in [("key", key), ("name", &entity.name), ("plural", &entity.plural)] {
         if !is_name(name) {
-            faults.add(key, format!("the {what} `{}` is no name", name.escape_debug()));
+            faults.add(key, format!("the {label} `{}` is no name", name.escape_debug()));
         }
     }
     if TAKEN_BY_CLAUSES.contains(&key.as_str()) {
@@ -140,14 +140,14 @@ fn lists(entity: &Entity, faults: &mut Faults) {
         return;
     }
     for (index, filter) in entity.filters.iter().enumerate() {
-        let at = || format!("{key}.filter.{}.{}", filter.field, filter.op.key());
+        let location = || format!("{key}.filter.{}.{}", filter.field, filter.op.key());
         if entity.filters.iter().skip(index + 1).any(|other| other == filter) {
-            faults.add(at(), "the filter is there twice");
+            faults.add(location(), "the filter is there twice");
         }
         match entity.field(&filter.field) {
-            None => faults.add(at(), "there is no such field"),
+            None => faults.add(location(), "there is no such field"),
             Some(field) if !can_filter(field, filter.op) => {
-                faults.add(at(), "this field cannot be filtered so");
+                faults.add(location(), "this field cannot be filtered so");
             }
             Some(_) => {}
         }

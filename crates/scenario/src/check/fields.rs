@@ -5,47 +5,47 @@ use super::{Faults, MOST_PARTS, twice};
 use crate::ir::{Computed, Entity, Field, Kind, OnDelete, Schema, is_name};
 
 pub(super) fn check(schema: &Schema, entity: &Entity, field: &Field, faults: &mut Faults) {
-    let at = || format!("{}.{}", entity.key, field.key);
-    for (what, name) in [("key", &field.key), ("name", &field.name)] {
+    let location = || format!("{}.{}", entity.key, field.key);
+    for (label, name) in [("key", &field.key), ("name", &field.name)] {
         if !is_name(name) {
-            faults.add(at(), format!("the {what} `{}` is no name", name.escape_debug()));
+            faults.add(location(), format!("the {label} `{}` is no name", name.escape_debug()));
         }
     }
     if field.introduced_in == 0 || field.introduced_in > schema.turn {
-        faults.add(at(), "it came in a turn that has not been");
+        faults.add(location(), "it came in a turn that has not been");
     }
     if let Some(computed) = &field.computed {
         if field.required || field.nullable || field.default.is_some() || field.unique || field.immutable {
-            faults.add(at(), "a computed field has no other rule");
+            faults.add(location(), "a computed field has no other rule");
         }
-        if let Some(what) = computed_fault(schema, entity, field, computed) {
-            faults.add(at(), what);
+        if let Some(problem) = computed_fault(schema, entity, field, computed) {
+            faults.add(location(), problem);
         }
         return;
     }
-    if let Some(what) = kind_fault(&field.kind) {
-        faults.add(at(), what);
+    if let Some(problem) = kind_fault(&field.kind) {
+        faults.add(location(), problem);
     }
     match &field.default {
-        Some(_) if field.required => faults.add(at(), "a required field has no default"),
-        Some(_) if field.unique => faults.add(at(), "a unique field has no default"),
+        Some(_) if field.required => faults.add(location(), "a required field has no default"),
+        Some(_) if field.unique => faults.add(location(), "a unique field has no default"),
         Some(default) if !fits(&field.kind, default) => {
-            faults.add(at(), "the default does not obey the field's own rules");
+            faults.add(location(), "the default does not obey the field's own rules");
         }
         None if !field.required && !field.nullable => {
-            faults.add(at(), "a field that is not required has a default or is nullable");
+            faults.add(location(), "a field that is not required has a default or is nullable");
         }
         _ => {}
     }
     if field.unique && !can_be_unique(&field.kind) {
-        faults.add(at(), "only strings and integers with room for ten values can be unique");
+        faults.add(location(), "only strings and integers with room for ten values can be unique");
     }
     if let Kind::Reference { entity: target, on_delete, .. } = &field.kind {
         if schema.entity(target).is_none() {
-            faults.add(at(), format!("it refers to `{target}`, which does not exist"));
+            faults.add(location(), format!("it refers to `{target}`, which does not exist"));
         }
         if *on_delete == OnDelete::SetNull && !field.nullable {
-            faults.add(at(), "a reference that a deletion makes null is nullable");
+            faults.add(location(), "a reference that a deletion makes null is nullable");
         }
     }
 }

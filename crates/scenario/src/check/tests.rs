@@ -134,9 +134,9 @@ fn every_broken_rule_is_found() {
             "gone.0",
         ),
     ];
-    for (pointer, value, at) in broken {
+    for (pointer, value, location) in broken {
         let faults = check(&changed_at(pointer, value.clone()));
-        assert!(faults.iter().any(|fault| fault.location == at), "{pointer} = {value}: {faults:#?}");
+        assert!(faults.iter().any(|fault| fault.location == location), "{pointer} = {value}: {faults:#?}");
     }
 }
 

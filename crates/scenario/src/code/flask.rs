@@ -247,9 +247,9 @@ pub(super) fn write(schema: &Schema) -> String {
     text
 }
 
-fn heading(out: &mut String, what: &str, about: &str) {
+fn heading(out: &mut String, title: &str, about: &str) {
     let rule = "-".repeat(98);
-    line!(out, "\n\n# {rule}\n# {}: {about}\n# {rule}", super::python::capitalized(what));
+    line!(out, "\n\n# {rule}\n# {}: {about}\n# {rule}", super::python::capitalized(title));
 }
 
 /// Begins a top-level definition.

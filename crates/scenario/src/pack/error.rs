@@ -15,12 +15,12 @@ pub enum PackError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// Something is where the pack should go.
-    #[error("{why}")]
+    #[error("{reason}")]
     Occupied {
         /// Where.
         path: PathBuf,
         /// What is there.
-        why: String,
+        reason: String,
     },
     /// The system does not let it be written.
     #[error("It cannot be written: {error}")]
@@ -40,14 +40,14 @@ pub enum PackError {
     },
     /// A change of the sampler does not lead where the sampler says, or the schema it made cannot be written down: a
     /// fault of the sampler.
-    #[error("Scenario {scenario}, turn {turn}: {what}")]
+    #[error("Scenario {scenario}, turn {turn}: {problem}")]
     Faulty {
         /// From 0.
         scenario: u32,
         /// From 1.
         turn: u32,
         /// What is wrong.
-        what: String,
+        problem: String,
     },
     /// It was asked to stop.
     #[error("It was stopped before its end")]
@@ -70,12 +70,12 @@ pub enum PackError {
         error: ReadError,
     },
     /// A file of the pack that says something impossible.
-    #[error("{path}: {what}")]
+    #[error("{path}: {problem}")]
     Content {
         /// Relative to the folder or zip.
         path: String,
         /// What is wrong.
-        what: String,
+        problem: String,
     },
 }
 
@@ -110,7 +110,7 @@ impl PackError {
     pub fn damage(self) -> Result<Mismatch, Self> {
         match self {
             Self::Read { path, error } => Ok(Mismatch { at: path, what: error.to_string() }),
-            Self::Content { path, what } => Ok(Mismatch { at: path, what }),
+            Self::Content { path, problem } => Ok(Mismatch { at: path, what: problem }),
             other => Err(other),
         }
     }

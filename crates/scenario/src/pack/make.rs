@@ -132,8 +132,9 @@ impl<'a> Maker<'a> {
         let turn = before.as_ref().map_or(1, |before| before.turn + 1);
         let SampledTurn { schema, changes, request, specification, answers } = sampled;
         let blocks = std::mem::take(&mut self.blocks);
-        let (then, suite) = before.map(|before| (before.schema, before.suite)).unzip();
-        let before = then.as_ref().zip(suite).map(|(schema, suite)| PreviousTurn { schema, suite, blocks });
+        let (previous, suite) = before.map(|before| (before.schema, before.suite)).unzip();
+        let before =
+            previous.as_ref().zip(suite).map(|(schema, suite)| PreviousTurn { schema, suite, blocks });
         let Next { suite, equals, blocks } = next_suite(self.seed, &schema, before);
         self.blocks = blocks;
         let changes = (turn > 1).then(|| TurnChanges { version: CHANGES_VERSION.to_owned(), turn, changes });
@@ -161,24 +162,25 @@ impl<'a> Maker<'a> {
         let sampled = sampled.map_err(|error| self.gave_up(error))?;
         let Turn { changes, origins, after } = sampled.made;
         let turn = before.turn + 1;
-        let faulty = |what: String| PackError::Faulty { scenario: self.seed.scenario, turn, what };
+        let faulty = |problem: String| PackError::Faulty { scenario: self.seed.scenario, turn, problem };
         if origins.len() != changes.len() {
             return Err(faulty(format!("{} changes have {} origins", changes.len(), origins.len())));
         }
         // The summary of a change describes the schema that it meets, which earlier changes of the turn may have changed.
         let mut follow = Following::new(&before.schema);
         let mut summaries = Vec::with_capacity(changes.len());
-        for what in &changes {
-            summaries.push(text::summary(follow.schema(), what));
-            follow.apply(what).map_err(|error| faulty(error.to_string()))?;
+        for change in &changes {
+            summaries.push(text::summary(follow.schema(), change));
+            follow.apply(change).map_err(|error| faulty(error.to_string()))?;
         }
         if !follow.leads_to(&after) {
             return Err(faulty("The changes do not lead to the schema that the sampler made".to_owned()));
         }
         let (request, specification) = texts.next(self.seed, &before.schema, &changes, &after);
         let recorded = changes.into_iter().zip(origins).zip(summaries);
-        let changes =
-            recorded.map(|((what, origin), summary)| RecordedChange { summary, origin, what }).collect();
+        let changes = recorded
+            .map(|((change, origin), summary)| RecordedChange { summary, origin, what: change })
+            .collect();
         Ok(SampledTurn { schema: after, changes, request, specification, answers: sampled.answers })
     }
 

@@ -43,7 +43,7 @@ pub struct Generator {
 
 impl Generator {
     /// This program.
-    pub fn this() -> Self {
+    pub fn current() -> Self {
         Self { name: "stamina".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
     }
 }
@@ -157,11 +157,11 @@ impl Manifest {
     ///
     /// Errors: it is no JSON, another version, or contradicts itself.
     pub fn from_json(bytes: &[u8], path: &str) -> Result<Self, PackError> {
-        let content = |what: String| PackError::Content { path: path.to_owned(), what };
+        let content = |problem: String| PackError::Content { path: path.to_owned(), problem };
         let head: Head = serde_json::from_slice(bytes).map_err(|error| {
             // It may be any file, and an error of its data repeats some of it.
-            let why = if error.is_data() { "it states no format".to_owned() } else { error.to_string() };
-            PackError::NotAPack(format!("{path} is no manifest of one: {why}"))
+            let reason = if error.is_data() { "it states no format".to_owned() } else { error.to_string() };
+            PackError::NotAPack(format!("{path} is no manifest of one: {reason}"))
         })?;
         if head.format != PACK_VERSION && !EARLIER_VERSIONS.contains(&head.format.as_str()) {
             return Err(if head.format.starts_with("stamina-pack/") {
@@ -192,10 +192,10 @@ impl Manifest {
             {
                 return Err(content(format!("Its entry {index} is not that of {name} with {turns} turns")));
             }
-            for (what, counts) in [("sampled", &scenario.sampled), ("fallback", &scenario.fallback)] {
+            for (key, counts) in [("sampled", &scenario.sampled), ("fallback", &scenario.fallback)] {
                 if !counts.is_empty() && counts.len() != turns as usize {
                     return Err(content(format!(
-                        "`{what}` of {name} has {} numbers for {turns} turns",
+                        "`{key}` of {name} has {} numbers for {turns} turns",
                         counts.len()
                     )));
                 }

@@ -46,7 +46,7 @@ impl Place {
         // A link is followed: whoever names it chose it.
         let path = if path.exists() { path.canonicalize().map_err(write)? } else { path.to_owned() };
         let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
-            return Err(PackError::Occupied { why: "This is no name for a pack".to_owned(), path });
+            return Err(PackError::Occupied { reason: "This is no name for a pack".to_owned(), path });
         };
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -98,7 +98,7 @@ impl Place {
 
 /// Whether what is there may be removed: an empty folder, or a pack that would be generated again.
 fn may_replace(path: &Path, target: &Target, generation: &Generation, force: bool) -> Result<(), PackError> {
-    let occupied = |why: &str| PackError::Occupied { path: path.to_owned(), why: why.to_owned() };
+    let occupied = |reason: &str| PackError::Occupied { path: path.to_owned(), reason: reason.to_owned() };
     let wants_zip = matches!(target, Target::Zip(_));
     if path.is_dir() == wants_zip {
         return Err(occupied(if wants_zip { "A folder lies there" } else { "A file lies there" }));

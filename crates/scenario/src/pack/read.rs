@@ -29,7 +29,7 @@ const SUITE_FILES_CAP: u64 = 32 << 20;
 pub struct Pack {
     tree: Tree,
     /// Folder of the manifest.
-    at: String,
+    root: String,
     manifest: Manifest,
 }
 
@@ -38,14 +38,14 @@ impl Pack {
     pub fn open_path(path: &Path) -> Result<Self, PackError> {
         match Tree::open(path) {
             Ok(tree) => Self::open(tree),
-            Err(ReadError::Malformed { what, .. }) => Err(PackError::NotAPack(what)),
+            Err(ReadError::Malformed { message, .. }) => Err(PackError::NotAPack(message)),
             Err(error) => Err(PackError::Read { path: path.display().to_string(), error }),
         }
     }
 
     /// Opens the pack of a folder or zip: its manifest is at the root, or in the only folder there.
     pub fn open(tree: Tree) -> Result<Self, PackError> {
-        let at = if tree.entry(MANIFEST).is_some() {
+        let root = if tree.entry(MANIFEST).is_some() {
             String::new()
         } else {
             match tree.list("").as_slice() {
@@ -53,22 +53,22 @@ impl Pack {
                 _ => String::new(),
             }
         };
-        Self::open_at(tree, &at)
+        Self::open_at(tree, &root)
     }
 
     /// Opens the pack whose manifest is in a folder of a tree.
-    pub fn open_at(tree: Tree, at: &str) -> Result<Self, PackError> {
-        let path = join(at, MANIFEST);
+    pub fn open_at(tree: Tree, root: &str) -> Result<Self, PackError> {
+        let path = join(root, MANIFEST);
         if tree.entry(&path).is_none() {
             return Err(match left_out(&tree, &path) {
-                Some(what) => PackError::Content { path, what },
+                Some(problem) => PackError::Content { path, problem },
                 None => PackError::NotAPack(format!("there is no {MANIFEST}")),
             });
         }
         let bytes =
             tree.read(&path, MANIFEST_CAP).map_err(|error| PackError::Read { path: path.clone(), error })?;
         let manifest = Manifest::from_json(&bytes, &path)?;
-        Ok(Self { tree, at: at.to_owned(), manifest })
+        Ok(Self { tree, root: root.to_owned(), manifest })
     }
 
     /// The manifest.
@@ -102,7 +102,7 @@ impl Pack {
                 entry.turns
             )));
         }
-        Ok(join(&join(&self.at, &entry.folder), &part.path(turn)))
+        Ok(join(&join(&self.root, &entry.folder), &part.path(turn)))
     }
 
     fn bytes(&self, scenario: u32, turn: u32, part: Part) -> Result<(String, Vec<u8>), PackError> {
@@ -110,7 +110,9 @@ impl Pack {
         match self.tree.read(&path, part.cap()) {
             Ok(bytes) => Ok((path, bytes)),
             Err(error) => match left_out(&self.tree, &path) {
-                Some(what) if matches!(error, ReadError::Missing) => Err(PackError::Content { path, what }),
+                Some(problem) if matches!(error, ReadError::Missing) => {
+                    Err(PackError::Content { path, problem })
+                }
                 _ => Err(PackError::Read { path, error }),
             },
         }
@@ -120,7 +122,7 @@ impl Pack {
     pub fn text(&self, scenario: u32, turn: u32, part: Part) -> Result<String, PackError> {
         let (path, bytes) = self.bytes(scenario, turn, part)?;
         String::from_utf8(bytes)
-            .map_err(|_| PackError::Content { path, what: "The file is not UTF-8".to_owned() })
+            .map_err(|_| PackError::Content { path, problem: "The file is not UTF-8".to_owned() })
     }
 
     fn yaml<T: DeserializeOwned>(
@@ -133,7 +135,7 @@ impl Pack {
         let text = self.text(scenario, turn, part)?;
         match yaml::from_str(&text) {
             Ok(value) => Ok((path, value)),
-            Err(what) => Err(PackError::Content { path, what }),
+            Err(problem) => Err(PackError::Content { path, problem }),
         }
     }
 
@@ -153,7 +155,7 @@ impl Pack {
     /// The schema of a turn, valid by every rule.
     pub fn schema(&self, scenario: u32, turn: u32) -> Result<Schema, PackError> {
         let (path, schema): (_, Schema) = self.yaml(scenario, turn, Part::Schema)?;
-        let content = |what: String| PackError::Content { path: path.clone(), what };
+        let content = |problem: String| PackError::Content { path: path.clone(), problem };
         if schema.version != SCHEMA_VERSION {
             return Err(content(format!("Its version is not {SCHEMA_VERSION}")));
         }
@@ -173,8 +175,8 @@ impl Pack {
         }
         let (path, changes): (_, TurnChanges) = self.yaml(scenario, turn, Part::Changes)?;
         if changes.version != CHANGES_VERSION || changes.turn != turn {
-            let what = format!("It is not of the version {CHANGES_VERSION} or not of turn {turn}");
-            return Err(PackError::Content { path, what });
+            let problem = format!("It is not of the version {CHANGES_VERSION} or not of turn {turn}");
+            return Err(PackError::Content { path, problem });
         }
         Ok(Some(changes))
     }
@@ -192,7 +194,7 @@ impl Pack {
     /// The suite of a turn, with the cases that files of earlier turns write.
     pub fn suite(&self, scenario: u32, turn: u32) -> Result<Suite, PackError> {
         let (path, text) = self.bytes(scenario, turn, Part::Suite)?;
-        let content = |what: String| PackError::Content { path: path.clone(), what };
+        let content = |problem: String| PackError::Content { path: path.clone(), problem };
         let file = SuiteFile::read(&text).map_err(content)?;
         if file.turn() != turn {
             return Err(content(format!("It says that it is of turn {}", file.turn())));
@@ -206,16 +208,16 @@ impl Pack {
                 .ok_or_else(|| content(format!("It refers to files of more than {SUITE_FILES_CAP} bytes")))?;
             earlier.insert(other, text);
         }
-        file.suite(&earlier).map_err(|what| {
+        file.suite(&earlier).map_err(|problem| {
             // Where a file of an earlier turn is what is damaged, that one is named.
             earlier
                 .iter()
                 .find_map(|(&other, text)| {
-                    let what = SuiteFile::read(text).err()?;
+                    let problem = SuiteFile::read(text).err()?;
                     let path = self.path(scenario, other, Part::Suite).ok()?;
-                    Some(PackError::Content { path, what })
+                    Some(PackError::Content { path, problem })
                 })
-                .unwrap_or_else(|| content(what))
+                .unwrap_or_else(|| content(problem))
         })
     }
 
@@ -234,7 +236,7 @@ impl Pack {
     pub fn verify_scenario(&self, scenario: u32, stop: &dyn Fn() -> bool) -> Vec<Mismatch> {
         let mut found = Vec::new();
         let Some(entry) = self.manifest.scenarios.get(scenario as usize) else { return found };
-        let folder = join(&self.at, &entry.folder);
+        let folder = join(&self.root, &entry.folder);
         for turn in 1..=entry.turns {
             if stop() {
                 return found;
@@ -266,20 +268,20 @@ impl Pack {
 
     /// Reads all files of a turn and holds them against the manifest's hash: what is wrong with it, if anything is.
     pub fn verify_turn(&self, scenario: u32, turn: u32) -> Option<Mismatch> {
-        let at = || format!("{}, turn {turn}", super::folder(scenario));
+        let location = || format!("{}, turn {turn}", super::folder(scenario));
         let stated = self.manifest.scenarios.get(scenario as usize);
         let stated = stated.and_then(|entry| entry.turn_sha256.get((turn as usize).wrapping_sub(1)));
         match self.turn_hash(scenario, turn) {
-            Ok(hash) if Some(&hash) == stated => {
-                self.origins_misstated(scenario, turn).map(|what| Mismatch { at: at(), what })
-            }
+            Ok(hash) if Some(&hash) == stated => self
+                .origins_misstated(scenario, turn)
+                .map(|problem| Mismatch { at: location(), what: problem }),
             Ok(_) => Some(Mismatch {
-                at: at(),
+                at: location(),
                 what: "The content has another hash than the manifest states".to_owned(),
             }),
-            Err(error) => {
-                Some(error.damage().unwrap_or_else(|error| Mismatch { at: at(), what: error.to_string() }))
-            }
+            Err(error) => Some(
+                error.damage().unwrap_or_else(|error| Mismatch { at: location(), what: error.to_string() }),
+            ),
         }
     }
 

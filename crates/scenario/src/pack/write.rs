@@ -75,7 +75,7 @@ pub fn generate(
     let (entries, spools, bytes) = work.all(options.threads)?;
     let manifest = Manifest {
         format: PACK_VERSION.to_owned(),
-        generator: Generator::this(),
+        generator: Generator::current(),
         seed: generation.base_seed,
         sampler: SampledBy {
             name: sampler.name().to_owned(),
@@ -262,7 +262,7 @@ impl TurnWriter<'_> {
         let faulty = |scenario, error: serde_json::Error| PackError::Faulty {
             scenario,
             turn,
-            what: format!("It cannot be written down: {error}"),
+            problem: format!("It cannot be written down: {error}"),
         };
         let mut hash = TurnHash::new();
         for &part in Part::ALL {

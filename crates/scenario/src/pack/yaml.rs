@@ -26,10 +26,10 @@ pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, String> {
 /// A sentence that ends in the same place twice (the reader puts it behind what a value's own reader reported, which may
 /// have it already), with the place once.
 fn with_place_once(mut text: String) -> String {
-    if let Some(at) = text.rfind(" at line ")
-        && text[..at].ends_with(&text[at..])
+    if let Some(start) = text.rfind(" at line ")
+        && text[..start].ends_with(&text[start..])
     {
-        text.truncate(at);
+        text.truncate(start);
     }
     text
 }

@@ -125,8 +125,8 @@ impl World {
         let own = if self.has(Flaw::OwnAfterEffects) { &draft.record } else { before };
         let operand = |operand: &OperandPlan| match operand {
             OperandPlan::Value(value) => value.clone(),
-            OperandPlan::Param(at) => params.get(*at).cloned().unwrap_or(Value::Null),
-            OperandPlan::Own(at) => own.value(*at).clone(),
+            OperandPlan::Param(index) => params.get(*index).cloned().unwrap_or(Value::Null),
+            OperandPlan::Own(index) => own.value(*index).clone(),
         };
         match effect {
             EffectPlan::Set { field, to } => {
@@ -135,13 +135,13 @@ impl World {
                 draft.record.set(*field, value);
             }
             EffectPlan::Increment { field, by } => {
-                let by = operand(by).as_i64();
+                let amount = operand(by).as_i64();
                 let sum = draft
                     .record
                     .value(*field)
                     .as_i64()
-                    .zip(by)
-                    .and_then(|(now, by)| now.checked_add(by))
+                    .zip(amount)
+                    .and_then(|(now, amount)| now.checked_add(amount))
                     .ok_or_else(|| refused("There is no number to add to"))?;
                 let sum = Value::from(sum);
                 self.allowed(plan, entity, *field, &sum)?;
@@ -165,10 +165,10 @@ impl World {
                 if let Some(slot) = made.get_mut(link.field) {
                     *slot = Value::from(before.id);
                 }
-                for (at, value) in made.iter().enumerate() {
-                    let read_only = other.fields.get(at).is_some_and(|field| field.read_only);
-                    if at != link.field && !read_only {
-                        self.allowed(plan, link.entity, at, value)?;
+                for (index, value) in made.iter().enumerate() {
+                    let read_only = other.fields.get(index).is_some_and(|field| field.read_only);
+                    if index != link.field && !read_only {
+                        self.allowed(plan, link.entity, index, value)?;
                     }
                 }
                 let free = self.unique(link.entity, other, &made, None);

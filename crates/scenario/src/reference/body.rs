@@ -53,9 +53,9 @@ impl World {
             self.known(plan, entity, &entity.fields, body)?;
         }
         let mut values = Vec::with_capacity(entity.fields.len());
-        for (at, field) in entity.fields.iter().enumerate() {
+        for (index, field) in entity.fields.iter().enumerate() {
             let given = body.and_then(|body| body.get(&field.name));
-            values.push(self.field_value(field, at, given, purpose, fixed)?);
+            values.push(self.field_value(field, index, given, purpose, fixed)?);
         }
         Ok(values)
     }
@@ -64,17 +64,17 @@ impl World {
     fn field_value(
         &self,
         field: &FieldPlan,
-        at: usize,
+        index: usize,
         given: Option<&Value>,
         purpose: Purpose<'_>,
         fixed: Option<(usize, i64)>,
     ) -> Outcome<Value> {
-        let present = purpose.present().map_or(&Value::Null, |record| record.value(at));
+        let present = purpose.present().map_or(&Value::Null, |record| record.value(index));
         if field.read_only {
             return Ok(present.clone());
         }
         if let Some((reference, id)) = fixed
-            && reference == at
+            && reference == index
         {
             match given {
                 Some(given) if self.has(Flaw::NestedTakesBody) => return Ok(given.clone()),
@@ -139,7 +139,7 @@ impl World {
                 || entity
                     .by_name
                     .get(key)
-                    .and_then(|&at| entity.fields.get(at))
+                    .and_then(|&index| entity.fields.get(index))
                     .is_some_and(|field| field.read_only);
             if read_only {
                 if self.has(Flaw::ReadOnlyRefused) {
@@ -165,7 +165,7 @@ impl World {
         }
         match self.breaks(field, value) {
             None => Ok(()),
-            Some(what) => Err(invalid(format!("{} {what}", field.name))),
+            Some(problem) => Err(invalid(format!("{} {problem}", field.name))),
         }
     }
 
@@ -290,14 +290,14 @@ impl World {
             return Ok(());
         }
         let Some(table) = self.tables.get(entity) else { return Ok(()) };
-        for (at, (field, value)) in plan.fields.iter().zip(values).enumerate() {
+        for (index, (field, value)) in plan.fields.iter().zip(values).enumerate() {
             if !field.unique || (value.is_null() && !self.has(Flaw::UniqueCountsNull)) {
                 continue;
             }
             let taken = table.records.values().any(|other| {
                 (Some(other.id) != own || self.has(Flaw::UniqueCountsItself))
                     && (!other.deleted || self.has(Flaw::UniqueCountsDeleted))
-                    && same(other.value(at), value)
+                    && same(other.value(index), value)
             });
             if taken {
                 return Err(conflict(format!("{} is already taken", field.name)));

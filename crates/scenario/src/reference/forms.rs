@@ -48,10 +48,10 @@ pub(super) fn matches(pattern: Pattern, text: &str) -> bool {
                 && digits(number)
         }),
         Pattern::Slug => text.split('-').all(|word| !word.is_empty() && all(word, lower)),
-        Pattern::Email => text.split_once('@').is_some_and(|(who, host)| {
+        Pattern::Email => text.split_once('@').is_some_and(|(user, host)| {
             host.split_once('.').is_some_and(|(name, top)| {
-                !who.is_empty()
-                    && all(who, |b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'.')
+                !user.is_empty()
+                    && all(user, |b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'.')
                     && !name.is_empty()
                     && all(name, lower)
                     && (2..=6).contains(&top.len())

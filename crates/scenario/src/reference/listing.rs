@@ -47,7 +47,7 @@ impl World {
         let (Some(entity_plan), Some(table)) = (plan.entities.get(entity), self.tables.get(entity)) else {
             return Err(not_found("There is no such route"));
         };
-        let asked = self.filters(entity_plan, request)?;
+        let filters = self.filters(entity_plan, request)?;
         let order = self.order(plan, entity_plan, request)?;
         let page = self.page(plan, request)?;
         let with_deleted = entity_plan.soft_delete
@@ -61,8 +61,8 @@ impl World {
             .filter(|record| with_deleted || !record.deleted)
             .filter(|record| parent.is_none_or(|(reference, id)| record.refers(reference, id)))
             .filter(|record| {
-                let mut each = asked.iter().map(|asked| self.matches(asked, record));
-                if self.has(Flaw::FilterAny) && !asked.is_empty() {
+                let mut each = filters.iter().map(|filter| self.matches(filter, record));
+                if self.has(Flaw::FilterAny) && !filters.is_empty() {
                     each.any(|holds| holds)
                 } else {
                     each.all(|holds| holds)
@@ -99,20 +99,20 @@ impl World {
     }
 
     fn filters<'a>(&self, entity_plan: &EntityPlan, request: &'a Request) -> Outcome<Vec<QueryFilter<'a>>> {
-        let mut asked = Vec::new();
+        let mut found = Vec::new();
         if self.has(Flaw::FilterIgnored) || request.query.is_empty() {
-            return Ok(asked);
+            return Ok(found);
         }
         for filter in &entity_plan.filters {
             let Some(text) = param(request, &filter.param) else { continue };
             let Some(field) = entity_plan.fields.get(filter.field) else { continue };
             match self.filter_value(field, filter.op, text) {
-                Some(wanted) => asked.push(QueryFilter { field: filter.field, op: filter.op, wanted }),
+                Some(wanted) => found.push(QueryFilter { field: filter.field, op: filter.op, wanted }),
                 None if self.has(Flaw::FilterUnchecked) => {}
                 None => return Err(invalid(format!("{} cannot be {text:.40}", filter.param))),
             }
         }
-        Ok(asked)
+        Ok(found)
     }
 
     /// What a filter's text stands for; nothing if it cannot be read as the field's type.
@@ -140,13 +140,15 @@ impl World {
         }
     }
 
-    fn matches(&self, asked: &QueryFilter<'_>, record: &Record) -> bool {
-        let value = record.value(asked.field);
+    fn matches(&self, filter: &QueryFilter<'_>, record: &Record) -> bool {
+        let value = record.value(filter.field);
         if value.is_null() {
             return self.has(Flaw::FilterMatchesNull);
         }
-        if asked.op == FilterOp::Contains {
-            let (Value::String(text), FilterValue::Text(part)) = (value, &asked.wanted) else { return false };
+        if filter.op == FilterOp::Contains {
+            let (Value::String(text), FilterValue::Text(part)) = (value, &filter.wanted) else {
+                return false;
+            };
             return if self.has(Flaw::FilterIgnoresCase) {
                 text.to_lowercase().contains(&part.to_lowercase())
             } else if self.has(Flaw::ContainsAtStart) {
@@ -155,7 +157,7 @@ impl World {
                 text.contains(part)
             };
         }
-        let order = match (value, &asked.wanted) {
+        let order = match (value, &filter.wanted) {
             (Value::String(text), FilterValue::Text(wanted)) => text.as_str().cmp(wanted),
             (Value::Number(number), FilterValue::Number(wanted)) => {
                 match number.as_f64().and_then(|number| number.partial_cmp(wanted)) {
@@ -166,7 +168,7 @@ impl World {
             (Value::Bool(value), FilterValue::Boolean(wanted)) => value.cmp(wanted),
             _ => return false,
         };
-        match asked.op {
+        match filter.op {
             FilterOp::AtLeast if self.has(Flaw::FilterExclusive) => order.is_gt(),
             FilterOp::AtMost if self.has(Flaw::FilterExclusive) => order.is_lt(),
             FilterOp::AtLeast if self.has(Flaw::FilterSwapped) => order.is_le(),

@@ -81,10 +81,10 @@ impl World {
     /// Works computed fields out once ([`Flaw::ComputedFrozen`]).
     fn freeze(&self, plan: &ServerPlan, entity: usize, record: &mut Record) {
         let Some(entity_plan) = plan.entities.get(entity) else { return };
-        for (at, field) in entity_plan.fields.iter().enumerate() {
+        for (index, field) in entity_plan.fields.iter().enumerate() {
             if let Some(computed) = &field.computed {
                 let value = self.computed(computed, record);
-                record.set(at, value);
+                record.set(index, value);
             }
         }
     }

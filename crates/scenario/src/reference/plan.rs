@@ -174,9 +174,9 @@ impl Positions<'_> {
 
     /// The field of the entity that a reference points to: (reference, target, field).
     fn referenced_field(&self, from: &Entity, reference: &str, field: &str) -> Option<(usize, usize, usize)> {
-        let at = position(from, reference)?;
-        let target = self.entity(from.fields.get(at)?.target()?)?;
-        Some((at, target, position(self.schema.entities.get(target)?, field)?))
+        let index = position(from, reference)?;
+        let target = self.entity(from.fields.get(index)?.target()?)?;
+        Some((index, target, position(self.schema.entities.get(target)?, field)?))
     }
 }
 
@@ -192,20 +192,20 @@ impl ServerPlan {
                 .entities
                 .iter()
                 .enumerate()
-                .map(|(at, entity)| (entity.key.as_str(), at))
+                .map(|(index, entity)| (entity.key.as_str(), index))
                 .collect(),
         };
         let (from, size) = schema.conventions.pagination.style.params();
         let mut entities: Vec<EntityPlan> =
             schema.entities.iter().map(|entity| EntityPlan::new(&positions, entity)).collect();
-        for (at, entity) in schema.entities.iter().enumerate() {
+        for (index, entity) in schema.entities.iter().enumerate() {
             for (field, plan) in entity.fields.iter().enumerate() {
                 let Kind::Reference { entity: target, on_delete, nested } = &plan.kind else { continue };
                 let Some(parent) = positions.entity(target).and_then(|target| entities.get_mut(target))
                 else {
                     continue;
                 };
-                let link = Link { entity: at, field };
+                let link = Link { entity: index, field };
                 parent.referrers.push((link, *on_delete));
                 if *nested {
                     parent.nested.insert(schema.path_name(&entity.plural), link);
@@ -218,7 +218,7 @@ impl ServerPlan {
                 .entities
                 .iter()
                 .enumerate()
-                .map(|(at, entity)| (schema.path_name(&entity.plural), at))
+                .map(|(index, entity)| (schema.path_name(&entity.plural), index))
                 .collect(),
             entities,
             analytics: schema
@@ -246,7 +246,7 @@ impl EntityPlan {
         Self {
             name: crate::ir::words(&entity.name),
             soft_delete: entity.soft_delete,
-            by_name: fields.iter().enumerate().map(|(at, field)| (field.name.clone(), at)).collect(),
+            by_name: fields.iter().enumerate().map(|(index, field)| (field.name.clone(), index)).collect(),
             filters: entity
                 .filters
                 .iter()
@@ -262,8 +262,8 @@ impl EntityPlan {
                 .sorts
                 .iter()
                 .filter_map(|key| {
-                    let at = position(entity, key)?;
-                    Some((fields.get(at)?.name.clone(), at))
+                    let index = position(entity, key)?;
+                    Some((fields.get(index)?.name.clone(), index))
                 })
                 .collect(),
             default_sort: entity
@@ -403,8 +403,8 @@ impl GuardPlan {
 
 impl AnalyticPlan {
     fn new(positions: &Positions<'_>, analytic: &Analytic) -> Option<Self> {
-        let at = positions.entity(&analytic.entity)?;
-        let entity = positions.schema.entities.get(at)?;
+        let index = positions.entity(&analytic.entity)?;
+        let entity = positions.schema.entities.get(index)?;
         let measure = match &analytic.measure {
             Measure::Count => MeasurePlan::Count,
             Measure::Sum(field) => MeasurePlan::Sum(position(entity, field)?),
@@ -428,7 +428,7 @@ impl AnalyticPlan {
             }),
         };
         Some(Self {
-            entity: at,
+            entity: index,
             measure,
             group_by: match &analytic.group_by {
                 None => None,

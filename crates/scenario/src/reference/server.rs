@@ -147,18 +147,18 @@ fn decoded(text: &str, plus_is_space: bool) -> String {
     }
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        let digit = |offset: usize| bytes.get(at + offset).and_then(|b| char::from(*b).to_digit(16));
+    let mut index = 0;
+    while let Some(&byte) = bytes.get(index) {
+        let digit = |offset: usize| bytes.get(index + offset).and_then(|b| char::from(*b).to_digit(16));
         match byte {
             b'%' if digit(1).is_some() && digit(2).is_some() => {
                 out.push((digit(1).unwrap_or(0) * 16 + digit(2).unwrap_or(0)) as u8);
-                at += 2;
+                index += 2;
             }
             b'+' if plus_is_space => out.push(b' '),
             _ => out.push(byte),
         }
-        at += 1;
+        index += 1;
     }
     String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

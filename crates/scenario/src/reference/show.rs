@@ -12,11 +12,11 @@ impl World {
         let Some(entity) = plan.entities.get(entity) else { return Value::Null };
         let mut body = Map::with_capacity(entity.fields.len() + 2);
         body.insert("id".to_owned(), Value::from(record.id));
-        for (at, field) in entity.fields.iter().enumerate() {
+        for (index, field) in entity.fields.iter().enumerate() {
             let value = match &field.computed {
-                Some(_) if self.has(Flaw::ComputedFrozen) => record.value(at).clone(),
+                Some(_) if self.has(Flaw::ComputedFrozen) => record.value(index).clone(),
                 Some(computed) => self.computed(computed, record),
-                None => record.value(at).clone(),
+                None => record.value(index).clone(),
             };
             if value.is_null() && self.has(Flaw::NullNotShown) {
                 continue;

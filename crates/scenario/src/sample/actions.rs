@@ -75,9 +75,9 @@ pub(super) fn effect(
         ideas.extend(creating_ideas(draw, schema, entity));
     }
     ideas.retain(|idea| {
-        let is_new_site = action.effects.iter().all(|there| !same_site(there, &idea.effect));
+        let is_new_site = action.effects.iter().all(|known| !same_site(known, &idea.effect));
         let is_new_param = idea.param.as_ref().is_none_or(|param| {
-            action.params.iter().all(|there| there.key != param.key && there.name != param.name)
+            action.params.iter().all(|known| known.key != param.key && known.name != param.name)
         });
         is_new_site && is_new_param && shows(action, &idea.effect)
     });

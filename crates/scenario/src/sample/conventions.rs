@@ -15,13 +15,13 @@ const REFUSED: [&str; 5] =
 const SIZES: [u32; 5] = [5, 8, 10, 12, 15];
 const GREATEST: [u32; 4] = [50, 100, 150, 200];
 
-fn pick_one<T: Clone + PartialEq>(draw: &mut Draw, all: &[T], not: Option<&T>) -> Option<T> {
-    let others: Vec<&T> = all.iter().filter(|one| Some(*one) != not).collect();
+fn pick_one<T: Clone + PartialEq>(draw: &mut Draw, all: &[T], current: Option<&T>) -> Option<T> {
+    let others: Vec<&T> = all.iter().filter(|one| Some(*one) != current).collect();
     draw.pick(&others).map(|one| (*one).clone())
 }
 
-fn word(draw: &mut Draw, all: &[&str], not: Option<&str>) -> String {
-    pick_one(draw, all, not.as_ref()).unwrap_or_default().to_owned()
+fn word(draw: &mut Draw, all: &[&str], current: Option<&str>) -> String {
+    pick_one(draw, all, current.as_ref()).unwrap_or_default().to_owned()
 }
 
 /// The conventions of a first schema.
@@ -76,18 +76,18 @@ pub(super) fn pagination(draw: &mut Draw) -> Pagination {
     }
 }
 
-pub(super) fn prefix(draw: &mut Draw, not: &str) -> String {
-    word(draw, &PREFIXES, Some(not))
+pub(super) fn prefix(draw: &mut Draw, current: &str) -> String {
+    word(draw, &PREFIXES, Some(current))
 }
 
 /// Another code of a kind: invalid, not found, conflict, refused.
-pub(super) fn code(draw: &mut Draw, which: usize, not: &str) -> String {
+pub(super) fn code(draw: &mut Draw, index: usize, current: &str) -> String {
     let all: [&[&str]; 4] = [&INVALID, &NOT_FOUND, &CONFLICT, &REFUSED];
-    word(draw, all.get(which).copied().unwrap_or(&INVALID), Some(not))
+    word(draw, all.get(index).copied().unwrap_or(&INVALID), Some(current))
 }
 
 /// Another status of a kind: created, deleted, invalid, conflict, refused.
-pub(super) fn status(draw: &mut Draw, which: usize, not: u16) -> u16 {
+pub(super) fn status(draw: &mut Draw, index: usize, current: u16) -> u16 {
     let all: [&[u16]; 5] = [&[201, 200], &[204, 200], &[400, 422], &[409, 400], &[409, 403, 422]];
-    pick_one(draw, all.get(which).copied().unwrap_or(&[200, 201]), Some(&not)).unwrap_or(not)
+    pick_one(draw, all.get(index).copied().unwrap_or(&[200, 201]), Some(&current)).unwrap_or(current)
 }

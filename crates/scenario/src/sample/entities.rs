@@ -41,12 +41,12 @@ fn new_noun(draw: &mut Draw, schema: &Schema) -> Option<Noun> {
     let weights: Vec<u32> = pool
         .iter()
         .map(|noun| {
-            let there = noun.refers.iter().filter(|to| living(schema, to).is_some()).count();
-            2 + 6 * there.min(2) as u32
+            let present = noun.refers.iter().filter(|to| living(schema, to).is_some()).count();
+            2 + 6 * present.min(2) as u32
         })
         .collect();
-    let at = draw.weighted(&weights)?;
-    pool.into_iter().nth(at)
+    let index = draw.weighted(&weights)?;
+    pool.into_iter().nth(index)
 }
 
 /// The entity of a schema that came from the word with this singular.

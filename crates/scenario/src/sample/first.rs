@@ -40,12 +40,13 @@ pub(super) fn first(seed: Seed) -> Option<Schema> {
     let wanted = draw.between(2, 3);
     let mut order: Vec<usize> = (0..schema.entities.len()).collect();
     draw.shuffle(&mut order);
-    for at in order.iter().cycle().take(3 * wanted as usize) {
+    for index in order.iter().cycle().take(3 * wanted as usize) {
         if schema.entities.iter().map(|entity| entity.actions.len()).sum::<usize>() >= wanted as usize {
             break;
         }
-        let action = schema.entities.get(*at).and_then(|entity| actions::action(&mut draw, &schema, entity));
-        if let (Some(action), Some(entity)) = (action, schema.entities.get_mut(*at)) {
+        let action =
+            schema.entities.get(*index).and_then(|entity| actions::action(&mut draw, &schema, entity));
+        if let (Some(action), Some(entity)) = (action, schema.entities.get_mut(*index)) {
             entity.actions.push(action);
         }
     }
@@ -55,7 +56,7 @@ pub(super) fn first(seed: Seed) -> Option<Schema> {
             break;
         }
         if let Some(analytic) = analytics::new(&mut draw, &schema)
-            && schema.analytics.iter().all(|there| there.name != analytic.name)
+            && schema.analytics.iter().all(|known| known.name != analytic.name)
         {
             schema.analytics.push(analytic);
         }
@@ -69,16 +70,17 @@ fn core(draw: &mut Draw, schema: &Schema, count: usize) -> Vec<Noun> {
     let mut pool = new_nouns(schema).0;
     pool.truncate(8);
     let mut chosen: Vec<Noun> = Vec::new();
-    let hubs: Vec<usize> =
-        (0..pool.len()).filter(|at| pool.get(*at).is_some_and(|noun| !noun.refers.is_empty())).collect();
+    let hubs: Vec<usize> = (0..pool.len())
+        .filter(|index| pool.get(*index).is_some_and(|noun| !noun.refers.is_empty()))
+        .collect();
     let Some(hub) = draw.pick(&hubs).copied() else { return pool.into_iter().take(count).collect() };
     chosen.push(pool.remove(hub));
     while chosen.len() < count && !pool.is_empty() {
         let weights: Vec<u32> = pool
             .iter()
             .map(|noun| {
-                let wanted = chosen.iter().any(|there| there.refers.contains(&noun.name.as_str()));
-                let wants = noun.refers.iter().any(|to| chosen.iter().any(|there| there.name == *to));
+                let wanted = chosen.iter().any(|other| other.refers.contains(&noun.name.as_str()));
+                let wants = noun.refers.iter().any(|to| chosen.iter().any(|other| other.name == *to));
                 if wanted {
                     12
                 } else if wants {
@@ -88,17 +90,17 @@ fn core(draw: &mut Draw, schema: &Schema, count: usize) -> Vec<Noun> {
                 }
             })
             .collect();
-        let Some(at) = draw.weighted(&weights) else { break };
-        chosen.push(pool.remove(at));
+        let Some(index) = draw.weighted(&weights) else { break };
+        chosen.push(pool.remove(index));
     }
     // In order: nothing refers to what comes after it. References of words form no cycle among so few, or are left out.
     let mut ordered: Vec<Noun> = Vec::new();
     while !chosen.is_empty() {
-        let at = chosen
+        let index = chosen
             .iter()
             .position(|noun| noun.refers.iter().all(|to| chosen.iter().all(|other| other.name != *to)))
             .unwrap_or(0);
-        ordered.push(chosen.remove(at));
+        ordered.push(chosen.remove(index));
     }
     ordered
 }
@@ -117,8 +119,8 @@ fn references(draw: &mut Draw, schema: &mut Schema) {
         if count(schema) >= 2 {
             break;
         }
-        let at = draw.below(schema.entities.len());
-        let small = schema.entities.get(at).filter(|entity| entity.fields.len() < 7);
+        let index = draw.below(schema.entities.len());
+        let small = schema.entities.get(index).filter(|entity| entity.fields.len() < 7);
         let field: Option<Field> = small.and_then(|entity| {
             let possible: Vec<&Entity> = targets(schema, &entity.key)
                 .into_iter()
@@ -127,7 +129,7 @@ fn references(draw: &mut Draw, schema: &mut Schema) {
             let target = *draw.pick(&possible)?;
             fields::reference(draw, schema, entity, target, false)
         });
-        if let (Some(field), Some(entity)) = (field, schema.entities.get_mut(at)) {
+        if let (Some(field), Some(entity)) = (field, schema.entities.get_mut(index)) {
             entity.fields.push(field);
         }
     }

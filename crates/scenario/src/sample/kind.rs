@@ -147,6 +147,6 @@ pub fn draw_kind(draw: &mut Draw, schema: &Schema, sweeping: bool) -> ChangeKind
             },
         );
     draw.weighted(&weights)
-        .and_then(|at| ChangeKind::ALL.get(at).copied())
+        .and_then(|index| ChangeKind::ALL.get(index).copied())
         .unwrap_or(Field(FieldKind::AddField))
 }

@@ -121,7 +121,7 @@ fn repeats_a_word(stem: &str, word: &EntityWord) -> bool {
     std::iter::once(word.name)
         .chain(others)
         .flat_map(|name| name.split('_'))
-        .any(|part| stem.split('_').any(|there| there == part))
+        .any(|part| stem.split('_').any(|other| other == part))
 }
 
 /// Two names as one, in which no word follows itself: `film_rating` and `rating_count` are `film_rating_count`.

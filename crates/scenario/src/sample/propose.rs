@@ -92,12 +92,14 @@ fn convention(kind: ConventionKind, draw: &mut Draw, schema: &Schema) -> Option<
                 (ErrorKind::Conflict, &now.codes.conflict),
                 (ErrorKind::Refused, &now.codes.refused),
             ];
-            let at = draw.below(all.len());
-            let (which, old) = *all.get(at)?;
-            if (which == ErrorKind::Conflict && !conflict) || (which == ErrorKind::Refused && !refused) {
+            let index = draw.below(all.len());
+            let (error_kind, old) = *all.get(index)?;
+            if (error_kind == ErrorKind::Conflict && !conflict)
+                || (error_kind == ErrorKind::Refused && !refused)
+            {
                 return None;
             }
-            ConventionChange::ChangeErrorCode { which, code: conventions::code(draw, at, old) }
+            ConventionChange::ChangeErrorCode { which: error_kind, code: conventions::code(draw, index, old) }
         }
         ConventionKind::ChangeStatus => {
             let all = [
@@ -107,12 +109,17 @@ fn convention(kind: ConventionKind, draw: &mut Draw, schema: &Schema) -> Option<
                 (StatusKind::Conflict, now.status.conflict),
                 (StatusKind::Refused, now.status.refused),
             ];
-            let at = draw.below(all.len());
-            let (which, old) = *all.get(at)?;
-            if (which == StatusKind::Conflict && !conflict) || (which == StatusKind::Refused && !refused) {
+            let index = draw.below(all.len());
+            let (status_kind, old) = *all.get(index)?;
+            if (status_kind == StatusKind::Conflict && !conflict)
+                || (status_kind == StatusKind::Refused && !refused)
+            {
                 return None;
             }
-            ConventionChange::ChangeStatus { which, status: conventions::status(draw, at, old) }
+            ConventionChange::ChangeStatus {
+                which: status_kind,
+                status: conventions::status(draw, index, old),
+            }
         }
         ConventionKind::ChangeListShape => {
             ConventionChange::ChangeListShape { list: conventions::list(draw) }

@@ -183,8 +183,8 @@ fn a_turn_changes_nothing_twice(scenarios: &[Turns]) {
             let written = serde_json::to_value(change).unwrap();
             let key = |name: &str| written.get(name).and_then(|value| value.as_str()).map(str::to_owned);
             if let (Some(entity), Some(field)) = (key("entity"), key("field")) {
-                let at = format!("{entity}.{field} in turn {} of {}", schema.turn, schema.topic);
-                assert!(fields.insert((entity, field)), "{at}");
+                let place = format!("{entity}.{field} in turn {} of {}", schema.turn, schema.topic);
+                assert!(fields.insert((entity, field)), "{place}");
             }
             if let ChangeKind::Entity(EntityKind::RenameEntity | EntityKind::RemoveEntity) = kind {
                 assert!(entities.insert(key("entity").unwrap()));
@@ -246,7 +246,7 @@ fn no_name_comes_back_with_another_meaning(scenarios: &[Turns]) {
                 is(analytic.name.clone(), format!("analytic {}", analytic.key));
             }
             for change in changes {
-                let what = match change {
+                let subject = match change {
                     Change::Entity(EntityChange::RenameEntity { entity, .. }) => entity.clone(),
                     Change::Field(FieldChange::RenameField { entity, field, .. }) => {
                         format!("{entity}.{field}")
@@ -259,7 +259,7 @@ fn no_name_comes_back_with_another_meaning(scenarios: &[Turns]) {
                     }
                     _ => continue,
                 };
-                *renames.entry(what).or_default() += 1;
+                *renames.entry(subject).or_default() += 1;
             }
         }
         assert!(!renames.is_empty());

@@ -52,7 +52,7 @@ pub(super) fn cases<'a>(
 impl<'p, 'a> ActionCases<'p, 'a> {
     pub(super) fn draft(&self, tail: &str, aspect: Aspect, title: String) -> Draft<'p, 'a> {
         let mut draft = Draft::new(self.plan, format!("{}.{tail}", self.clause), aspect, title);
-        draft.says(&["actions", self.facts.key, &self.clause]);
+        draft.cite_clauses(&["actions", self.facts.key, &self.clause]);
         draft
     }
 
@@ -63,7 +63,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
 
     /// The list of what the action creates: as many records as this.
     fn counts(&self, draft: &mut Draft<'_, 'a>, other: &EntityFacts<'a>, count: usize) {
-        draft.says(&[other.key, "lists.body", "operations"]);
+        draft.cite_clauses(&[other.key, "lists.body", "operations"]);
         draft.send(Send::get(other.path.clone()).equal(self.plan.total(), json!(count)));
     }
 
@@ -74,7 +74,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             match effect {
                 Effect::Set { field, .. } | Effect::Increment { field, .. } => {
                     if let Some(part) = self.facts.part(field) {
-                        draft.says(&[&part.clause, "operations"]);
+                        draft.cite_clauses(&[&part.clause, "operations"]);
                         before.insert(part.json.clone(), state.value_before(self.facts, part, n));
                     }
                 }
@@ -102,7 +102,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 let title = format!("To {} {verb} its `{}`", self.words, part.json);
                 let mut draft = self.draft(&tail, Aspect::Effect, title);
                 let clause = format!("{}.{tail}", self.clause);
-                draft.says(&[&clause, &part.clause, "operations"]);
+                draft.cite_clauses(&[&clause, &part.clause, "operations"]);
                 state.make(&mut draft, facts, 1);
                 draft.send(self.request(state, 1).has_one(&part.json, after.clone()));
                 draft.still(facts, 1, part, after);
@@ -122,7 +122,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 let title = format!("To {} creates {} that refers to it", self.words, other.a);
                 let mut draft = self.draft(&tail, Aspect::Effect, title);
                 let clause = format!("{}.{tail}", self.clause);
-                draft.says(&[&clause, other.key, &link.clause, "lists.body", "operations"]);
+                draft.cite_clauses(&[&clause, other.key, &link.clause, "lists.body", "operations"]);
                 state.make(&mut draft, facts, 1);
                 draft.send(self.request(state, 1));
                 let mut created = Map::new();
@@ -136,7 +136,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                         None => Some(part.absent()),
                     };
                     if let Some(value) = value {
-                        draft.says(&[&part.clause]);
+                        draft.cite_clauses(&[&part.clause]);
                         created.insert(part.json.clone(), value);
                     }
                 }
@@ -162,13 +162,13 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         else {
             return None;
         };
-        let at = self.action.params.iter().position(|param| param.key == *key)?;
-        let param = self.action.params.get(at)?;
+        let index = self.action.params.iter().position(|param| param.key == *key)?;
+        let param = self.action.params.get(index)?;
         let now = state.value_after(self.facts, self.action, part, 2)?;
         state::param_values(self.plan, self.facts, self.action, param)
             .into_iter()
             .filter(|value| self.own_effects_hold(state, key, value))
-            .map(|value| state.with_param(at, value))
+            .map(|value| state.with_param(index, value))
             .find_map(|state| {
                 let after = state.value_after(self.facts, self.action, part, 2)?;
                 (after != now).then_some((state, after))
@@ -187,7 +187,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 Effect::Create { entity, .. } => format!("effect.create_{entity}.refused"),
             };
             let mut draft = self.draft(&tail, Aspect::Effect, title);
-            draft.says(clauses);
+            draft.cite_clauses(clauses);
             state.make(&mut draft, facts, 1);
             draft.fails_with(self.request(state, 1), Failure::Refused);
             self.unchanged(&mut draft, state, 1);
@@ -195,15 +195,15 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         };
         // A value of the parameter that the parameter takes and the field does not.
         let too_much = |key: &str, ok: &dyn Fn(&Value) -> bool| {
-            let at = self.action.params.iter().position(|param| param.key == *key)?;
-            let kind = &self.action.params.get(at)?.kind;
+            let index = self.action.params.iter().position(|param| param.key == *key)?;
+            let kind = &self.action.params.get(index)?.kind;
             let (low, high) = values::free(kind);
             let mut tried: Vec<Value> = values::bounds(kind).into_iter().map(|bound| bound.edge).collect();
             tried.extend((1..=5).map(|n| values::valid(kind, 0, n)));
             tried.extend(low.into_iter().chain(high));
             tried.extend([json!("x"), json!("Not a form"), json!(100), json!(1000), json!(100_000)]);
             let value = tried.into_iter().find(|value| values::fits(kind, value) && !ok(value))?;
-            Some(state.with_param(at, value))
+            Some(state.with_param(index, value))
         };
         match effect {
             Effect::Set { field, to: Operand::Param(key) } => {
@@ -251,12 +251,12 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 for value in created {
                     let Some(part) = other.part(&value.field) else { continue };
                     if let Operand::Own(key) = &value.from
-                        && let Some(at) = facts.parts.iter().position(|own| own.field.key == *key)
-                        && let Some(too_much) = self.own_value(at, &|value| state::can_be(part, value))
+                        && let Some(index) = facts.parts.iter().position(|own| own.field.key == *key)
+                        && let Some(too_much) = self.own_value(index, &|value| state::can_be(part, value))
                     {
                         let clause = format!("{}.effect.create_{entity}", self.clause);
                         let words = format!("`{}` of {}", part.json, other.a);
-                        refused(&words, &[&part.clause, &clause], &state.with_own(at, too_much), cases);
+                        refused(&words, &[&part.clause, &clause], &state.with_own(index, too_much), cases);
                         return;
                     }
                     if let Operand::Param(key) = &value.from
@@ -276,8 +276,8 @@ impl<'p, 'a> ActionCases<'p, 'a> {
     }
 
     /// A value that a field and the guards on it take, and something else does not.
-    fn own_value(&self, at: usize, ok: &dyn Fn(&Value) -> bool) -> Option<Value> {
-        let part = self.facts.parts.get(at).filter(|part| !part.refers())?;
+    fn own_value(&self, index: usize, ok: &dyn Fn(&Value) -> bool) -> Option<Value> {
+        let part = self.facts.parts.get(index).filter(|part| !part.refers())?;
         let (low, high) = values::free(&part.field.kind);
         let touched = |effect: &Effect| matches!(effect, Effect::Set { field, .. } | Effect::Increment { field, .. } if *field == part.field.key);
         if self.action.effects.iter().any(touched) {
@@ -295,8 +295,8 @@ impl<'p, 'a> ActionCases<'p, 'a> {
 
     /// Whether the effects on the record itself break no rule with a value of a parameter.
     fn own_effects_hold(&self, state: &State, key: &str, value: &Value) -> bool {
-        let Some(at) = self.action.params.iter().position(|param| param.key == key) else { return false };
-        let state = state.with_param(at, value.clone());
+        let Some(index) = self.action.params.iter().position(|param| param.key == key) else { return false };
+        let state = state.with_param(index, value.clone());
         self.action.effects.iter().all(|effect| match effect {
             Effect::Set { field, .. } | Effect::Increment { field, .. } => {
                 self.facts.part(field).is_some_and(|part| {
@@ -317,7 +317,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         });
         let Some((field, part)) = incremented else { return };
         // A value from which both times keep the guards and bounds.
-        let Some(at) = self.facts.parts.iter().position(|part| part.field.key == *field) else { return };
+        let Some(index) = self.facts.parts.iter().position(|part| part.field.key == *field) else { return };
         let creates = |entity: &str| {
             self.action
                 .effects
@@ -345,9 +345,10 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             return;
         }
         for before in state::values_to_try(part, &[]) {
-            let state = state.with_own(at, before.clone());
+            let state = state.with_own(index, before.clone());
             let Some(once) = state.value_after(self.facts, self.action, part, 1) else { continue };
-            let Some(twice) = state.with_own(at, once.clone()).value_after(self.facts, self.action, part, 1)
+            let Some(twice) =
+                state.with_own(index, once.clone()).value_after(self.facts, self.action, part, 1)
             else {
                 continue;
             };
@@ -357,7 +358,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
                 let title = format!("To {} twice changes `{}` twice", self.words, part.json);
                 let mut draft = self.draft(&tail, Aspect::Effect, title);
                 let clause = format!("{}.effect.{field}", self.clause);
-                draft.says(&[&clause, &part.clause]);
+                draft.cite_clauses(&[&clause, &part.clause]);
                 state.make(&mut draft, self.facts, 1);
                 draft.send(self.request(&state, 1).has_one(&part.json, once));
                 draft.send(self.request(&state, 1).has_one(&part.json, twice)).done(cases);
@@ -369,7 +370,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
     fn params(&self, state: &State, cases: &mut Vec<Case>) {
         let Some(Value::Object(body)) = state.body(self.plan, self.action) else { return };
         let path = format!("{}/{}", self.facts.at(1), self.plan.schema.path_name(&self.action.name));
-        for (at, param) in self.action.params.iter().enumerate() {
+        for (index, param) in self.action.params.iter().enumerate() {
             let name = self.plan.schema.json_name(&param.name);
             let title = format!("To {} needs a valid `{name}`", self.words);
             let mut draft = self.draft(&format!("param.{}", param.key), Aspect::Refuses, title);
@@ -381,29 +382,29 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             bad.extend(values::wrong_types(&param.kind, &values::valid(&param.kind, 0, 1)));
             // The code tells a parameter that is not valid from an effect that would break a rule.
             for value in bad {
-                draft.fails_with(self.request(&state.with_param(at, value), 1), Failure::Invalid);
+                draft.fails_with(self.request(&state.with_param(index, value), 1), Failure::Invalid);
             }
             for bound in values::bounds(&param.kind) {
-                draft.fails_with(self.request(&state.with_param(at, bound.beyond), 1), Failure::Invalid);
+                draft.fails_with(self.request(&state.with_param(index, bound.beyond), 1), Failure::Invalid);
             }
             if let Kind::String { pattern: Some(pattern), .. } = &param.kind {
                 let value = json!(pattern.counterexample());
-                draft.fails_with(self.request(&state.with_param(at, value), 1), Failure::Invalid);
+                draft.fails_with(self.request(&state.with_param(index, value), 1), Failure::Invalid);
             }
-            if at == 0 {
-                draft.says(&["bodies.object"]);
+            if index == 0 {
+                draft.cite_clauses(&["bodies.object"]);
                 draft.fails(Send::post(path.clone(), Some(json!([]))), Failure::Invalid);
                 draft.fails(Send::post(path.clone(), None), Failure::Invalid);
             }
             self.unchanged(&mut draft, state, 1);
             draft.done(cases);
-            self.accepted(state, (at, param), &name, cases);
+            self.accepted(state, (index, param), &name, cases);
         }
         let unknown = self.plan.schema.json_name("unheard_of");
         let title =
             format!("Parameters that are not named, to {}, are treated as unknown fields are", self.words);
         let mut draft = self.draft("param.unknown", Aspect::Convention, title);
-        draft.says(&["bodies.unknown"]);
+        draft.cite_clauses(&["bodies.unknown"]);
         state.make(&mut draft, self.facts, 1);
         let mut more = body;
         more.insert(unknown, json!(1));
@@ -416,7 +417,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
     }
 
     /// A parameter takes what is on its bounds, and anything where it has none, as long as no effect breaks a rule.
-    fn accepted(&self, state: &State, (at, param): (usize, &Param), name: &str, cases: &mut Vec<Case>) {
+    fn accepted(&self, state: &State, (index, param): (usize, &Param), name: &str, cases: &mut Vec<Case>) {
         let (low, high) = values::free(&param.kind);
         let edges: Vec<Value> = values::bounds(&param.kind).into_iter().map(|bound| bound.edge).collect();
         let mut free: Vec<Value> = low.into_iter().chain(high).collect();
@@ -432,12 +433,12 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         broken.extend(more);
         let title = format!("To {} takes every `{name}` that no rule forbids", self.words);
         let mut draft = self.draft(&format!("param.{}.accepted", param.key), Aspect::Accepts, title);
-        draft.says(&["types.free"]);
+        draft.cite_clauses(&["types.free"]);
         let most = state.most(self.plan, self.facts, None);
         let taken = edges.into_iter().chain(free).take(most as usize);
         for (n, value) in (1..).zip(taken) {
             state.make(&mut draft, self.facts, n);
-            draft.send(self.request(&state.with_param(at, value), n));
+            draft.send(self.request(&state.with_param(index, value), n));
         }
         draft.done(cases);
 
@@ -451,7 +452,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
             state.make(&mut draft, self.facts, 1);
         }
         for value in broken {
-            draft.fails_with(self.request(&state.with_param(at, value), 1), Failure::Refused);
+            draft.fails_with(self.request(&state.with_param(index, value), 1), Failure::Refused);
         }
         draft.done(cases);
     }
@@ -483,7 +484,7 @@ impl<'p, 'a> ActionCases<'p, 'a> {
         let Some(broken) = broken else { return };
         let title = format!("An invalid body to {} is invalid even if a guard does not hold", self.words);
         let mut draft = self.draft("order", Aspect::Refuses, title);
-        draft.says(&["errors.order"]);
+        draft.cite_clauses(&["errors.order"]);
         broken.make(&mut draft, self.facts, 1);
         draft.fails_with(self.request(&broken.with_param(0, Value::Null), 1), Failure::Invalid).done(cases);
     }

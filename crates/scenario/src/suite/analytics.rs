@@ -67,7 +67,7 @@ pub(super) fn without_parameter<'p, 'a>(
 ) -> Option<()> {
     let counting = counting(plan, analytic)?;
     let old = counting.facts.part(field)?;
-    draft.says(&["analytics", &counting.clause, "server.routes"]);
+    draft.cite_clauses(&["analytics", &counting.clause, "server.routes"]);
     let rows = counting.make(draft, RowVariation::default());
     let (send, expected) = (Send::get(counting.path.clone()), counting.rows_taken(&rows, None));
     // One that no record has: nothing would be taken, were it still a parameter.
@@ -85,9 +85,9 @@ pub(super) fn without_restriction<'p, 'a>(
     let counting = counting(plan, analytic)?;
     let with_old = Counting { only: restriction(plan, counting.facts, Some(old)), ..counting.clone() };
     let through = with_old.only.as_ref()?.through;
-    draft.says(&["analytics", &counting.clause]);
+    draft.cite_clauses(&["analytics", &counting.clause]);
     if let Some((link, target)) = through {
-        draft.says(&[&link.clause, target.key, "operations"]);
+        draft.cite_clauses(&[&link.clause, target.key, "operations"]);
     }
     let rows = with_old.make(draft, RowVariation { restricted: true, ..RowVariation::default() });
     draft.send(counting.answer(Send::get(counting.path.clone()), &counting.rows_taken(&rows, None)));
@@ -132,7 +132,7 @@ fn counting<'p, 'a>(plan: &'p SuitePlan<'a>, analytic: &'a Analytic) -> Option<C
 impl<'p, 'a> Counting<'p, 'a> {
     fn draft(&self, tail: &str, title: String) -> Draft<'p, 'a> {
         let mut draft = Draft::new(self.plan, format!("{}.{tail}", self.clause), Aspect::Analytic, title);
-        draft.says(&["analytics", &self.clause]);
+        draft.cite_clauses(&["analytics", &self.clause]);
         draft
     }
 
@@ -142,7 +142,7 @@ impl<'p, 'a> Counting<'p, 'a> {
         let title =
             format!("The analytic {name} is worked out over the {many}: none, some, not deleted ones");
         let mut draft = self.draft(tail, title);
-        draft.says(&["operations", self.facts.key]);
+        draft.cite_clauses(&["operations", self.facts.key]);
         self.ask(&mut draft, &[], None);
         let mut rows = self.make(&mut draft, RowVariation::default());
         self.ask(&mut draft, &rows, None);
@@ -164,7 +164,7 @@ impl<'p, 'a> Counting<'p, 'a> {
             let title =
                 format!("The analytic {name} takes only the {many} of a `{}` that is asked for", by.json);
             let mut draft = self.draft("by", title);
-            draft.says(&[&by.clause]);
+            draft.cite_clauses(&[&by.clause]);
             let rows = self.make(&mut draft, RowVariation { apart: true, ..RowVariation::default() });
             if let Some(target) = by.field.target() {
                 self.ask(&mut draft, &rows, Some((by, &id_of(target, 2))));
@@ -177,7 +177,7 @@ impl<'p, 'a> Counting<'p, 'a> {
         if let Some(measured) = self.measured.filter(|part| part.field.nullable) {
             let title = format!("The analytic {name} leaves {many} without `{}` out", measured.json);
             let mut draft = self.draft("null", title);
-            draft.says(&[&measured.clause]);
+            draft.cite_clauses(&[&measured.clause]);
             // One without a value alone is nothing to be worked out from, though there is a record.
             let rows = self.rows(RowVariation { unmeasured: true, ..RowVariation::default() });
             let (first, others) = rows.split_at(1);
@@ -192,7 +192,7 @@ impl<'p, 'a> Counting<'p, 'a> {
         if let Some(grouped) = self.grouped.filter(|part| part.field.nullable) {
             let title = format!("The analytic {name} leaves {many} without `{}` out", grouped.json);
             let mut draft = self.draft("ungrouped", title);
-            draft.says(&[&grouped.clause]);
+            draft.cite_clauses(&[&grouped.clause]);
             let rows = self.make(&mut draft, RowVariation { ungrouped: true, ..RowVariation::default() });
             self.ask(&mut draft, &rows, None);
             draft.done(cases);

@@ -28,7 +28,7 @@ pub(super) fn cases<'a>(
             let title =
                 format!("`{}` of {} says whether `{}` is at least {value}", part.json, facts.a, operand.json);
             let mut draft = Draft::from_field(plan, facts, part, "computed", Aspect::Computed, title);
-            draft.says(&[&operand.clause]);
+            draft.cite_clauses(&[&operand.clause]);
             let fits = |number: &f64| super::values::fits(&operand.field.kind, &whole(*number));
             let mut made: Option<(u32, f64)> = None;
             for (n, number) in (1..).zip([edge, edge - step, edge + step]) {
@@ -63,7 +63,7 @@ pub(super) fn cases<'a>(
                 part.json, facts.a, left.json, right.json
             );
             let mut draft = Draft::from_field(plan, facts, part, "computed", Aspect::Computed, title);
-            draft.says(&[&left.clause, &right.clause]);
+            draft.cite_clauses(&[&left.clause, &right.clause]);
             let mut with = Map::new();
             with.insert(left.json.clone(), left.value(1));
             with.insert(right.json.clone(), right.value(1));
@@ -107,12 +107,13 @@ fn aggregates<'a>(
     let Some(child) = plan.entity(entity) else { return };
     let Some(link) = child.part(reference) else { return };
     let summed = field.and_then(|field| child.part(field));
-    let what = summed.map_or_else(|| "counts".to_owned(), |summed| format!("adds up `{}` of", summed.json));
+    let operation =
+        summed.map_or_else(|| "counts".to_owned(), |summed| format!("adds up `{}` of", summed.json));
     let on = |tail: &str, title: String| {
         let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::Computed, title);
-        draft.says(&[child.key, &link.clause]);
+        draft.cite_clauses(&[child.key, &link.clause]);
         if let Some(summed) = summed {
-            draft.says(&[&summed.clause]);
+            draft.cite_clauses(&[&summed.clause]);
         }
         draft
     };
@@ -131,7 +132,7 @@ fn aggregates<'a>(
         Some(summed) => whole((1..=n).filter_map(|n| summed.value(n).as_f64()).sum()),
     };
 
-    let title = format!("`{}` of {} {what} the {} that refer to it", part.json, facts.a, child.many);
+    let title = format!("`{}` of {} {operation} the {} that refer to it", part.json, facts.a, child.many);
     let mut draft = on("computed", title);
     draft.make(facts, 1).make(facts, 2);
     draft.make_with(child, 1, with(2, number(1)));
@@ -141,7 +142,7 @@ fn aggregates<'a>(
 
     let title = format!("`{}` of {} leaves deleted {} out", part.json, facts.a, child.many);
     let mut draft = on("computed.deleted", title);
-    draft.says(&["deletion"]);
+    draft.cite_clauses(&["deletion"]);
     draft.make(facts, 1).make(facts, 2);
     draft.make_with(child, 1, with(2, number(1))).make_with(child, 2, with(2, number(2)));
     draft.delete(child, 2);

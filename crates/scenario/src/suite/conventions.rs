@@ -22,7 +22,7 @@ pub(super) fn cases(plan: &SuitePlan<'_>, cases: &mut Vec<Case>) {
 fn reset<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let title = "A reset removes all records and starts ids again from 1".to_owned();
     let mut draft = Draft::new(plan, "conventions.reset".to_owned(), Aspect::Convention, title);
-    draft.says(&["server.reset", "records.id", "operations", facts.key]);
+    draft.cite_clauses(&["server.reset", "records.id", "operations", facts.key]);
     draft.make(facts, 1).make(facts, 2);
     draft.send(Send::new(Method::Post, "/reset".to_owned(), None, 204));
     draft.lists(facts, &[], &[]);
@@ -42,7 +42,7 @@ fn ids<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>)
     };
     let title = format!("The first of the {} has the id 1 whatever else there is", other.many);
     let mut draft = Draft::new(plan, "conventions.ids".to_owned(), Aspect::Convention, title);
-    draft.says(&["records.id", "operations", facts.key, other.key]);
+    draft.cite_clauses(&["records.id", "operations", facts.key, other.key]);
     draft.make(facts, 1).make(facts, 2);
     let send = draft.create(other, other.body(1).into()).equal("/id", json!(1));
     draft.send(send).done(cases);
@@ -51,7 +51,7 @@ fn ids<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>)
 fn routes<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let title = "A path that the specification does not name is answered with 404".to_owned();
     let mut draft = Draft::new(plan, "conventions.unknown_route".to_owned(), Aspect::Convention, title);
-    draft.says(&["server.routes"]);
+    draft.cite_clauses(&["server.routes"]);
     let prefix = &plan.schema.conventions.prefix;
     for path in [format!("{prefix}/nowhere"), format!("{prefix}/nowhere/1"), "/nowhere".to_owned()] {
         draft.fails_with(Send::get(path), Failure::Missing);
@@ -62,14 +62,14 @@ fn routes<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     if !prefix.is_empty() {
         let title = format!("Without the prefix `{prefix}` nothing but the reset route is there");
         let mut draft = Draft::new(plan, "conventions.prefix".to_owned(), Aspect::Convention, title);
-        draft.says(&["server.routes", facts.key]);
+        draft.cite_clauses(&["server.routes", facts.key]);
         let bare = facts.path.strip_prefix(prefix.as_str()).unwrap_or(&facts.path);
         draft.fails(Send::get(bare.to_owned()), Failure::Missing).done(cases);
     }
 
     let title = "Query parameters that the specification does not name are ignored".to_owned();
     let mut draft = Draft::new(plan, "conventions.unknown_parameter".to_owned(), Aspect::Convention, title);
-    draft.says(&["server.routes", "operations", facts.key]);
+    draft.cite_clauses(&["server.routes", "operations", facts.key]);
     draft.make(facts, 1).lists(facts, &[("unheard_of", json!("1"))], &[1]).done(cases);
 }
 
@@ -79,16 +79,16 @@ fn errors<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     let on = |tail: &str, words: &str| {
         let title = format!("The error body for {words} carries its code and a message");
         let mut draft = Draft::new(plan, format!("conventions.error.{tail}"), Aspect::Convention, title);
-        draft.says(&["errors.body", "errors.status", "operations"]);
+        draft.cite_clauses(&["errors.body", "errors.status", "operations"]);
         draft
     };
     let mut draft = on("invalid", "an invalid body");
-    draft.says(&[facts.key, "bodies.object"]);
+    draft.cite_clauses(&[facts.key, "bodies.object"]);
     let send = Send::new(Method::Post, facts.path.clone(), Some(json!([])), 0).text(&message);
     draft.fails_with(send, Failure::Invalid).done(cases);
 
     let mut draft = on("not_found", "a record that does not exist");
-    draft.says(&[facts.key, "records.id"]);
+    draft.cite_clauses(&[facts.key, "records.id"]);
     draft.fails_with(Send::get(facts.nowhere()).text(&message), Failure::Missing).done(cases);
 
     let unique = plan.entities.iter().find_map(|facts| {
@@ -100,7 +100,7 @@ fn errors<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     });
     if let Some((facts, part)) = unique {
         let mut draft = on("conflict", "a value that is taken");
-        draft.says(&[facts.key, &part.clause, "unique"]);
+        draft.cite_clauses(&[facts.key, &part.clause, "unique"]);
         draft.make_one(facts, 1, part, part.value(1));
         let send = draft.create(facts, facts.body_with(2, part, part.value(1))).text(&message);
         draft.fails_with(send, Failure::Conflict).done(cases);
@@ -117,7 +117,7 @@ fn errors<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     if let Some((facts, action, guard, state)) = guarded {
         let mut draft = on("refused", "an action that is refused");
         let clause = format!("{}.{}", facts.key, action.key);
-        draft.says(&[facts.key, &clause, &format!("{clause}.guard.{}", guard.key)]);
+        draft.cite_clauses(&[facts.key, &clause, &format!("{clause}.guard.{}", guard.key)]);
         state.make(&mut draft, facts, 1);
         let send = state.request(plan, facts, action, 1).text(&message);
         draft.fails_with(send, Failure::Refused).done(cases);
@@ -128,7 +128,7 @@ fn errors<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
 fn order<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let title = "A record that does not exist is answered with 404 whatever the body says".to_owned();
     let mut draft = Draft::new(plan, "conventions.order.missing".to_owned(), Aspect::Convention, title);
-    draft.says(&["errors.order", "operations", facts.key]);
+    draft.cite_clauses(&["errors.order", "operations", facts.key]);
     draft.fails_with(Send::put(facts.nowhere(), json!([])), Failure::Missing);
     draft.fails(Send::patch(facts.nowhere(), json!([])), Failure::Missing).done(cases);
 
@@ -143,7 +143,7 @@ fn order<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     if let Some((facts, taken, wrong)) = both {
         let title = "An invalid body is invalid even if it carries a value that is taken".to_owned();
         let mut draft = Draft::new(plan, "conventions.order.invalid".to_owned(), Aspect::Convention, title);
-        draft.says(&["errors.order", "operations", facts.key, &taken.clause, &wrong.clause]);
+        draft.cite_clauses(&["errors.order", "operations", facts.key, &taken.clause, &wrong.clause]);
         draft.make_one(facts, 1, taken, taken.value(1));
         let mut body = facts.body(2);
         body.insert(taken.json.clone(), taken.value(1));
@@ -157,10 +157,10 @@ fn order<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
 
 fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let pagination = plan.pagination();
-    let (which, size) = plan.page();
+    let (page_param, size) = plan.page();
     let on = |tail: &str, aspect, title: String| {
         let mut draft = Draft::new(plan, format!("conventions.pages.{tail}"), aspect, title);
-        draft.says(&["lists.pages", "operations", facts.key]);
+        draft.cite_clauses(&["lists.pages", "operations", facts.key]);
         draft
     };
     let ask = |name: &str, value: Value| Send::get(facts.path.clone()).query(name, &value);
@@ -170,7 +170,7 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     draft.send(ask(size, json!(pagination.max_size)));
     draft.fails_with(ask(size, json!(pagination.max_size + 1)), Failure::Invalid).done(cases);
 
-    let title = format!("`{which}` and `{size}` take no value that is too small or no integer");
+    let title = format!("`{page_param}` and `{size}` take no value that is too small or no integer");
     let mut draft = on("invalid", Aspect::Refuses, title);
     let first = match pagination.style {
         PaginationStyle::Page => 1,
@@ -178,8 +178,8 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     };
     draft.fails_with(ask(size, json!(0)), Failure::Invalid);
     draft.fails(ask(size, json!("many")), Failure::Invalid);
-    draft.fails(ask(which, json!(first - 1)), Failure::Invalid);
-    draft.fails(ask(which, json!("first")), Failure::Invalid).done(cases);
+    draft.fails(ask(page_param, json!(first - 1)), Failure::Invalid);
+    draft.fails(ask(page_param, json!("first")), Failure::Invalid).done(cases);
 
     // As many records as it takes to see that a page is full, if values for so many can be had.
     let count = pagination.default_size + 1;
@@ -193,7 +193,7 @@ fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     if pagination.default_size <= 25 && distinct {
         let title = format!("A page has {} records if nothing is asked for", pagination.default_size);
         let mut draft = on("default", Aspect::Page, title);
-        super::records::says_order(&mut draft, facts);
+        super::records::cite_order(&mut draft, facts);
         let mut records = Vec::new();
         for n in 1..=count {
             draft.make(facts, n);

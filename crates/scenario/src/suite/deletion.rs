@@ -28,7 +28,7 @@ pub(super) fn cases<'a>(
     let (Some(target), Some(rule)) = (plan.target_base(part), rule(part.field)) else { return };
     let on = |tail: &str, title: String| {
         let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::DeleteRule, title);
-        draft.says(&["deletion", target.key]);
+        draft.cite_clauses(&["deletion", target.key]);
         draft
     };
     match rule {
@@ -82,7 +82,7 @@ fn refused_deletion<'a>(
         // words: ok (packs have this text)
         format!("Deleting {} that {} refers to deletes none of its {}", target.a, facts.a, other.many);
     let mut draft = Draft::from_field(plan, facts, part, "restrict.beside", Aspect::DeleteRule, title);
-    draft.says(&["deletion", target.key, other.key, &link.clause]);
+    draft.cite_clauses(&["deletion", target.key, other.key, &link.clause]);
     draft.make(target, 1).make(target, 2).make_one(facts, 1, part, target.id(2));
     // Nothing refers to this one, whatever the others need.
     let number = draft.next(other.key);
@@ -124,7 +124,7 @@ fn chains<'a>(
             ),
         };
         let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::DeleteRule, title);
-        draft.says(&["deletion", target.key, far.key, &link.clause]);
+        draft.cite_clauses(&["deletion", target.key, far.key, &link.clause]);
         // The record in the middle is the second one too: the last one may refer to others by the way, all of them
         // first records.
         draft.make(target, 1).make(target, 2).make_one(facts, 2, part, target.id(2));
@@ -152,7 +152,7 @@ fn chains<'a>(
 /// Looks at a list with deleted records: which there are, and whether they are deleted.
 pub(super) fn with_deleted<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>, records: &[(u32, bool)]) {
     let clause = format!("{}.soft_delete", facts.key);
-    draft.says(&["soft_delete", "lists.body", &clause]);
+    draft.cite_clauses(&["soft_delete", "lists.body", &clause]);
     let plan = draft.plan;
     let rows = records
         .iter()
@@ -178,7 +178,7 @@ pub(super) fn soft_delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cas
     let clause = format!("{}.soft_delete", facts.key);
     let new_draft = |tail: &str, title: String| {
         let mut draft = Draft::from_facts(plan, facts, tail, Aspect::SoftDelete, title);
-        draft.says(&["soft_delete", &clause]);
+        draft.cite_clauses(&["soft_delete", &clause]);
         draft
     };
     let title = format!(
@@ -200,7 +200,7 @@ pub(super) fn soft_delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cas
     if let Some((child, part)) = nested {
         let title = format!("Nested routes of {} that was deleted answer 404", facts.a);
         let mut draft = new_draft("soft_delete.nested", title);
-        draft.says(&[child.key, &part.clause]);
+        draft.cite_clauses(&[child.key, &part.clause]);
         let path = format!("{}/{}", facts.at(2), plan.schema.path_name(&child.entity.plural));
         draft.make(facts, 1).make(facts, 2).delete(facts, 2);
         draft.fails(Send::get(path.clone()), Failure::Missing);

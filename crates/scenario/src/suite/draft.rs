@@ -22,7 +22,7 @@ impl<'p, 'a> Draft<'p, 'a> {
             title,
             aspect,
             mark: Mark::New,
-            says: Vec::with_capacity(6),
+            clauses: Vec::with_capacity(6),
             steps: Vec::with_capacity(4),
         };
         Self { plan, case, made: Vec::new() }
@@ -37,8 +37,8 @@ impl<'p, 'a> Draft<'p, 'a> {
         title: String,
     ) -> Self {
         let mut draft = Self::new(plan, format!("{}.{tail}", facts.key), aspect, title);
-        draft.case.says.push("operations".to_owned());
-        draft.case.says.push(facts.key.to_owned());
+        draft.case.clauses.push("operations".to_owned());
+        draft.case.clauses.push(facts.key.to_owned());
         draft
     }
 
@@ -52,32 +52,32 @@ impl<'p, 'a> Draft<'p, 'a> {
         title: String,
     ) -> Self {
         let mut draft = Self::new(plan, format!("{}.{tail}", part.clause), aspect, title);
-        draft.case.says.push("operations".to_owned());
-        draft.case.says.push(facts.key.to_owned());
-        draft.case.says.push(part.clause.clone());
+        draft.case.clauses.push("operations".to_owned());
+        draft.case.clauses.push(facts.key.to_owned());
+        draft.case.clauses.push(part.clause.clone());
         draft
     }
 
     /// Names clauses that state what the case demands.
-    pub(super) fn says(&mut self, clauses: &[&str]) -> &mut Self {
+    pub(super) fn cite_clauses(&mut self, clauses: &[&str]) -> &mut Self {
         for &clause in clauses {
-            if !self.case.says.iter().any(|known| known == clause) {
-                self.case.says.push(clause.to_owned());
+            if !self.case.clauses.iter().any(|known| known == clause) {
+                self.case.clauses.push(clause.to_owned());
             }
         }
         self
     }
 
     /// Names the clauses of all fields of an entity.
-    pub(super) fn says_all(&mut self, facts: &EntityFacts<'a>) -> &mut Self {
+    pub(super) fn cite_all(&mut self, facts: &EntityFacts<'a>) -> &mut Self {
         for part in &facts.parts {
-            self.says(&[&part.clause]);
+            self.cite_clauses(&[&part.clause]);
         }
         if facts.entity.soft_delete {
             let clause = format!("{}.soft_delete", facts.key);
-            self.says(&["soft_delete", &clause]);
+            self.cite_clauses(&["soft_delete", &clause]);
         }
-        self.says(&["records.shown"])
+        self.cite_clauses(&["records.shown"])
     }
 
     /// Makes the `n`th record of an entity, and before it what it needs.
@@ -184,15 +184,15 @@ impl<'p, 'a> Draft<'p, 'a> {
     /// Sends a request that fails; only its status is checked.
     pub(super) fn fails(&mut self, send: Send, failure: Failure) -> &mut Self {
         let status = self.plan.status(failure);
-        self.says(&["errors.status"]);
+        self.cite_clauses(&["errors.status"]);
         self.send(Send { status, ..send })
     }
 
     /// Sends a request that fails; its status and code are checked.
     pub(super) fn fails_with(&mut self, send: Send, failure: Failure) -> &mut Self {
-        let (at, code) = self.plan.code(failure);
-        self.says(&["errors.body"]);
-        let send = send.equal(at, Value::String(code.to_owned()));
+        let (pointer, code) = self.plan.code(failure);
+        self.cite_clauses(&["errors.body"]);
+        let send = send.equal(pointer, Value::String(code.to_owned()));
         self.fails(send, failure)
     }
 
@@ -229,7 +229,7 @@ impl<'p, 'a> Draft<'p, 'a> {
         records: &[u32],
         total: usize,
     ) -> &mut Self {
-        self.says(&["lists.body"]);
+        self.cite_clauses(&["lists.body"]);
         let ids = records.iter().map(|&n| facts.id(n)).collect();
         let send = send.column(self.plan.items(), "id", ids).equal(self.plan.total(), Value::from(total));
         self.send(send)
@@ -249,7 +249,7 @@ impl<'p, 'a> Draft<'p, 'a> {
                 title: std::mem::take(&mut self.case.title),
                 aspect: self.case.aspect,
                 mark: Mark::New,
-                says: std::mem::take(&mut self.case.says),
+                clauses: std::mem::take(&mut self.case.clauses),
                 steps: std::mem::take(&mut self.case.steps),
             };
             cases.push(case);
@@ -302,8 +302,8 @@ impl Send {
     }
 
     /// The value at a place equals this.
-    pub(super) fn equal(mut self, at: &str, value: Value) -> Self {
-        self.expect.push(Assertion::Equal { at: at.to_owned(), value });
+    pub(super) fn equal(mut self, pointer: &str, value: Value) -> Self {
+        self.expect.push(Assertion::Equal { at: pointer.to_owned(), value });
         self
     }
 
@@ -321,32 +321,32 @@ impl Send {
     }
 
     /// Nothing is at a place.
-    pub(super) fn absent(mut self, at: &str) -> Self {
-        self.expect.push(Assertion::Absent { at: at.to_owned() });
+    pub(super) fn absent(mut self, pointer: &str) -> Self {
+        self.expect.push(Assertion::Absent { at: pointer.to_owned() });
         self
     }
 
     /// A text is at a place.
-    pub(super) fn text(mut self, at: &str) -> Self {
-        self.expect.push(Assertion::Text { at: at.to_owned() });
+    pub(super) fn text(mut self, pointer: &str) -> Self {
+        self.expect.push(Assertion::Text { at: pointer.to_owned() });
         self
     }
 
     /// An id is at a place.
-    pub(super) fn identified(mut self, at: &str) -> Self {
-        self.expect.push(Assertion::Id { at: at.to_owned() });
+    pub(super) fn identified(mut self, pointer: &str) -> Self {
+        self.expect.push(Assertion::Id { at: pointer.to_owned() });
         self
     }
 
     /// The list at a place has objects with these values.
-    pub(super) fn column(mut self, at: &str, key: &str, values: Vec<Value>) -> Self {
-        self.expect.push(Assertion::Column { at: at.to_owned(), key: key.to_owned(), values });
+    pub(super) fn column(mut self, pointer: &str, key: &str, values: Vec<Value>) -> Self {
+        self.expect.push(Assertion::Column { at: pointer.to_owned(), key: key.to_owned(), values });
         self
     }
 
     /// The list at a place has these objects in any order.
-    pub(super) fn rows(mut self, at: &str, rows: Vec<Map<String, Value>>) -> Self {
-        self.expect.push(Assertion::Rows { at: at.to_owned(), rows });
+    pub(super) fn rows(mut self, pointer: &str, rows: Vec<Map<String, Value>>) -> Self {
+        self.expect.push(Assertion::Rows { at: pointer.to_owned(), rows });
         self
     }
 

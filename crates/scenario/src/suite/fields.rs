@@ -31,9 +31,9 @@ fn null<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a>
         (false, false) => format!("`{name}` of {a} may not be null"),
     };
     let mut draft = Draft::from_field(plan, facts, part, "null", Aspect::Nullability, title);
-    draft.says(&["bodies.null"]);
+    draft.cite_clauses(&["bodies.null"]);
     if part.field.required {
-        draft.says(&["bodies.absent"]);
+        draft.cite_clauses(&["bodies.absent"]);
         let send = draft.create(facts, facts.body_without(1, part));
         draft.fails_with(send, Failure::Invalid);
     }
@@ -99,15 +99,15 @@ fn types<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a
         }
         _ => Vec::new(),
     };
-    let what = match &part.field.kind {
+    let addition = match &part.field.kind {
         Kind::DateTime => " and no text that is no real date and time in the form of date-times",
         Kind::String { pattern: Some(_), .. } => " and no text of another form",
         Kind::Enum { .. } => " and no word but its values",
         _ => "",
     };
-    let title = format!("`{}` of {} takes no value of another type{what}", part.json, facts.a);
+    let title = format!("`{}` of {} takes no value of another type{addition}", part.json, facts.a);
     let mut draft = Draft::from_field(plan, facts, part, "wrong_type", Aspect::Refuses, title);
-    draft.says(&[clause]);
+    draft.cite_clauses(&[clause]);
     // There is a record with id 1, which a value that is read too kindly would name.
     draft.needs(part.field.target(), 1);
     refused(&mut draft, facts, part, values::wrong_types(&part.field.kind, &part.value(1)));
@@ -145,7 +145,7 @@ fn words<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'a
     let Kind::Enum { values } = &part.field.kind else { return };
     let title = format!("`{}` of {} takes each of its values", part.json, facts.a);
     let mut draft = Draft::from_field(plan, facts, part, "values", Aspect::Accepts, title);
-    draft.says(&["types.enum"]);
+    draft.cite_clauses(&["types.enum"]);
     for (n, value) in (1..).zip(values) {
         if n == 1 || !part.mutable() {
             let send = draft

@@ -17,7 +17,7 @@ impl<'a> ActionCases<'_, 'a> {
         let clause = format!("{}.guard.{key}", self.clause);
         let draft = |tail: &str, title: String| {
             let mut draft = self.draft(&format!("guard.{key}{tail}"), Aspect::Guard, title);
-            draft.says(&[&clause]);
+            draft.cite_clauses(&[&clause]);
             draft
         };
         let refused = |draft: &mut Draft<'_, 'a>, state: &State, n: u32| {
@@ -36,15 +36,25 @@ impl<'a> ActionCases<'_, 'a> {
         let Some(ready) = ready else { return };
         match &guard.condition {
             Condition::Field { field, is } => {
-                let Some(at) = facts.parts.iter().position(|part| part.field.key == *field) else { return };
-                let Some(part) = facts.parts.get(at) else { return };
-                self.variants(guard, ready, None, part, is, &|state, value| state.with_own(at, value), cases);
-            }
-            Condition::Related { reference, field, is } => {
-                let Some(at) = facts.parts.iter().position(|part| part.field.key == *reference) else {
+                let Some(index) = facts.parts.iter().position(|part| part.field.key == *field) else {
                     return;
                 };
-                let Some(link) = facts.parts.get(at) else { return };
+                let Some(part) = facts.parts.get(index) else { return };
+                self.variants(
+                    guard,
+                    ready,
+                    None,
+                    part,
+                    is,
+                    &|state, value| state.with_own(index, value),
+                    cases,
+                );
+            }
+            Condition::Related { reference, field, is } => {
+                let Some(index) = facts.parts.iter().position(|part| part.field.key == *reference) else {
+                    return;
+                };
+                let Some(link) = facts.parts.get(index) else { return };
                 let Some(target) = self.plan.target(link) else { return };
                 let Some(part_index) = target.parts.iter().position(|part| part.field.key == *field) else {
                     return;
@@ -56,14 +66,14 @@ impl<'a> ActionCases<'_, 'a> {
                     Some(target),
                     part,
                     is,
-                    &|state, value| state.with_related(at, part_index, value),
+                    &|state, value| state.with_related(index, part_index, value),
                     cases,
                 );
                 if link.field.nullable {
                     let title = format!("To {} is refused without `{}`", self.words, link.json);
                     let mut draft = draft(".unrelated", title);
-                    draft.says(&[&link.clause]);
-                    refused(&mut draft, &ready.with_own(at, Value::Null), 1);
+                    draft.cite_clauses(&[&link.clause]);
+                    refused(&mut draft, &ready.with_own(index, Value::Null), 1);
                     draft.done(cases);
                 }
             }
@@ -71,7 +81,7 @@ impl<'a> ActionCases<'_, 'a> {
                 let Some(child) = self.plan.entity(entity) else { return };
                 let title = format!("To {}, deleted {} do not count", self.words, child.many);
                 let mut draft = draft(".deleted", title);
-                draft.says(&[child.key, "operations"]);
+                draft.cite_clauses(&[child.key, "operations"]);
                 ready.make(&mut draft, facts, 1);
                 draft.delete(child, draft.next(child.key) - 1);
                 draft.fails_with(self.request(ready, 1), Failure::Refused).done(cases);
@@ -81,7 +91,7 @@ impl<'a> ActionCases<'_, 'a> {
                 let Some(broken) = &broken else { return };
                 let title = format!("To {}, deleted {} do not count", self.words, child.many);
                 let mut draft = draft(".deleted", title);
-                draft.says(&[child.key, "operations"]);
+                draft.cite_clauses(&[child.key, "operations"]);
                 broken.make(&mut draft, facts, 1);
                 draft.delete(child, 1);
                 draft.send(self.request(broken, 1)).done(cases);
@@ -146,7 +156,7 @@ impl<'a> ActionCases<'_, 'a> {
         let all: Vec<Value> = state::values_to_try(part, &[is]);
         let draft = |tail: &str, title: String| {
             let mut draft = self.draft(&format!("guard.{}{tail}", guard.key), Aspect::Guard, title);
-            draft.says(&[&clause, owner.key, &part.clause]);
+            draft.cite_clauses(&[&clause, owner.key, &part.clause]);
             draft
         };
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan, compare};
-use super::records::says_order;
+use super::records::cite_order;
 use super::{Aspect, Case, Send, values};
 use crate::ir::{Filter, FilterOp, Kind, Sort};
 
@@ -53,11 +53,11 @@ pub(super) fn filtered(part: &FieldFacts<'_>, op: FilterOp) -> (Vec<Value>, Valu
             if part.field.unique { (vec![id(1), id(2)], id(2)) } else { (vec![id(1), id(2), id(2)], id(2)) }
         }
         (_, FilterOp::Equals) => {
-            let (asked, other) = (part.value(2), part.value(1));
+            let (wanted, other) = (part.value(2), part.value(1));
             if part.field.unique {
-                (vec![other, asked.clone(), part.value(3)], asked)
+                (vec![other, wanted.clone(), part.value(3)], wanted)
             } else {
-                (vec![other, asked.clone(), asked.clone()], asked)
+                (vec![other, wanted.clone(), wanted.clone()], wanted)
             }
         }
         _ => {
@@ -65,22 +65,22 @@ pub(super) fn filtered(part: &FieldFacts<'_>, op: FilterOp) -> (Vec<Value>, Valu
             let mut sorted = all.clone();
             sorted.sort_by(compare);
             // The middle one is asked for: one below, itself, one above.
-            let asked = sorted.swap_remove(1);
+            let wanted = sorted.swap_remove(1);
             all.dedup();
-            (all, asked)
+            (all, wanted)
         }
     }
 }
 
-fn holds(op: FilterOp, value: &Value, asked: &Value) -> bool {
+fn holds(op: FilterOp, value: &Value, wanted: &Value) -> bool {
     !value.is_null()
         && match op {
-            FilterOp::Equals => value == asked,
-            FilterOp::AtLeast => compare(value, asked).is_ge(),
-            FilterOp::AtMost => compare(value, asked).is_le(),
-            FilterOp::Contains => {
-                value.as_str().is_some_and(|value| asked.as_str().is_some_and(|asked| value.contains(asked)))
-            }
+            FilterOp::Equals => value == wanted,
+            FilterOp::AtLeast => compare(value, wanted).is_ge(),
+            FilterOp::AtMost => compare(value, wanted).is_le(),
+            FilterOp::Contains => value
+                .as_str()
+                .is_some_and(|value| wanted.as_str().is_some_and(|wanted| value.contains(wanted))),
         }
 }
 
@@ -135,20 +135,21 @@ fn one_filter<'a>(
     let op = filter.op;
     let tail = format!("filter.{}.{}", filter.field, op.key());
     let clause = format!("{}.{tail}", facts.key);
-    let (values, asked) = filtered(part, op);
+    let (values, wanted) = filtered(part, op);
     let title = format!("The list of {} can be filtered by `{param}`", facts.many);
     let mut draft = Draft::from_facts(plan, facts, &tail, Aspect::Filter, title);
-    draft.says(&["lists.filters", &clause, &part.clause]);
-    says_order(&mut draft, facts);
+    draft.cite_clauses(&["lists.filters", &clause, &part.clause]);
+    cite_order(&mut draft, facts);
     let records = make_all(&mut draft, facts, part, values);
-    let numbers = found(facts, &records, |record| holds(op, facts.value_of(record, &part.field.key), &asked));
+    let numbers =
+        found(facts, &records, |record| holds(op, facts.value_of(record, &part.field.key), &wanted));
     // A filter with a page: the total counts all that match.
     if first && let Some(one) = numbers.get(..1) {
-        draft.says(&["lists.pages"]);
-        let send = Send::get(facts.path.clone()).query(param, &asked).query(&plan.page().1, &json!(1));
+        draft.cite_clauses(&["lists.pages"]);
+        let send = Send::get(facts.path.clone()).query(param, &wanted).query(&plan.page().1, &json!(1));
         draft.lists_as(facts, send, one, numbers.len());
     }
-    draft.lists(facts, &[(param, asked)], &numbers);
+    draft.lists(facts, &[(param, wanted)], &numbers);
     if part.field.kind == Kind::Boolean {
         let other = part.value(1);
         let numbers =
@@ -176,7 +177,10 @@ fn unreadable<'a>(
         Kind::Reference { .. } => "first",
         _ => return,
     };
-    draft.says(&["lists.filters", &format!("{}.filter.{}.{}", facts.key, filter.field, filter.op.key())]);
+    draft.cite_clauses(&[
+        "lists.filters",
+        &format!("{}.filter.{}.{}", facts.key, filter.field, filter.op.key()),
+    ]);
     draft.fails_with(Send::get(facts.path.clone()).query(param, &json!(bad)), Failure::Invalid);
 }
 
@@ -191,26 +195,26 @@ fn two_filters<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Ve
         })
         .collect();
     let Some((filter, part, param)) = known.first() else { return };
-    let says = |draft: &mut Draft<'_, 'a>, filter: &Filter, part: &FieldFacts<'a>| {
+    let cite_filter = |draft: &mut Draft<'_, 'a>, filter: &Filter, part: &FieldFacts<'a>| {
         let clause = format!("{}.filter.{}.{}", facts.key, filter.field, filter.op.key());
-        draft.says(&["lists.filters", &clause, &part.clause]);
+        draft.cite_clauses(&["lists.filters", &clause, &part.clause]);
     };
     if let Some((second, other, other_param)) = known.iter().find(|(other, ..)| other.field != filter.field) {
         let title = format!("Of two filters of the list of {} both must hold", facts.many);
         let mut draft = Draft::from_facts(plan, facts, "filter.together", Aspect::Filter, title);
-        says(&mut draft, filter, part);
-        says(&mut draft, second, other);
-        says_order(&mut draft, facts);
+        cite_filter(&mut draft, filter, part);
+        cite_filter(&mut draft, second, other);
+        cite_order(&mut draft, facts);
         // A value of each that holds and one that does not, in three combinations.
         let pick = |filter: &Filter, part: &FieldFacts<'_>| {
-            let (values, asked) = filtered(part, filter.op);
-            let yes = values.iter().find(|value| holds(filter.op, value, &asked)).cloned();
-            let no = values.iter().find(|value| !holds(filter.op, value, &asked)).cloned();
-            Some((yes?, no?, asked))
+            let (values, wanted) = filtered(part, filter.op);
+            let yes = values.iter().find(|value| holds(filter.op, value, &wanted)).cloned();
+            let no = values.iter().find(|value| !holds(filter.op, value, &wanted)).cloned();
+            Some((yes?, no?, wanted))
         };
         if !part.field.unique
             && !other.field.unique
-            && let (Some((yes, no, asked)), Some((other_yes, other_no, other_asked))) =
+            && let (Some((yes, no, wanted)), Some((other_yes, other_no, other_wanted))) =
                 (pick(filter, part), pick(second, other))
         {
             let mut records = Vec::new();
@@ -221,7 +225,7 @@ fn two_filters<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Ve
                 draft.make_with(facts, n, with);
                 records.push(n);
             }
-            draft.lists(facts, &[(param, asked), (other_param, other_asked)], &[2]).done(cases);
+            draft.lists(facts, &[(param, wanted), (other_param, other_wanted)], &[2]).done(cases);
         }
     }
 }
@@ -257,7 +261,7 @@ fn sorts<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
         let Some(part) = facts.part(key) else { continue };
         let title = format!("The list of {} can be sorted by `{}`, both ways", facts.many, part.json);
         let mut draft = Draft::from_facts(plan, facts, &format!("sort.{key}"), Aspect::Sort, title);
-        draft.says(&["lists.sort", &clause, &part.clause]);
+        draft.cite_clauses(&["lists.sort", &clause, &part.clause]);
         let records = make_all(&mut draft, facts, part, sortable(part));
         for (descending, sign) in [(false, ""), (true, "-")] {
             let order = facts.sorted(Some(&Sort { field: key.clone(), descending }), &records);
@@ -272,7 +276,7 @@ fn sorts<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
     {
         let title = format!("Without asking, the list of {} is sorted by `{}`", facts.many, part.json);
         let mut draft = Draft::from_facts(plan, facts, "sort.default", Aspect::Sort, title);
-        draft.says(&["lists.sort", &clause, &part.clause]);
+        draft.cite_clauses(&["lists.sort", &clause, &part.clause]);
         let records = make_all(&mut draft, facts, part, sortable(part));
         unasked(&mut draft, &records);
         draft.done(cases);
@@ -281,7 +285,7 @@ fn sorts<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case
 
 /// Orders that the list does not know.
 fn unsorted<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
-    draft.says(&["lists.sort", &format!("{}.sort", facts.key)]);
+    draft.cite_clauses(&["lists.sort", &format!("{}.sort", facts.key)]);
     let unsorted = facts
         .parts
         .iter()
@@ -295,18 +299,19 @@ fn unsorted<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
 fn pages<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
     let title = format!("The list of {} comes in pages", facts.many);
     let mut draft = Draft::from_facts(plan, facts, "pages", Aspect::Page, title);
-    draft.says(&["lists.pages"]);
-    says_order(&mut draft, facts);
+    draft.cite_clauses(&["lists.pages"]);
+    cite_order(&mut draft, facts);
     draft.make(facts, 1).make(facts, 2).make(facts, 3);
     let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
     let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
-    let (which, size) = plan.page();
+    let (page_param, size) = plan.page();
     let second = match plan.pagination().style {
         crate::ir::PaginationStyle::Page => 2,
         crate::ir::PaginationStyle::Offset => 1,
     };
-    let page =
-        |at: u32, by: u32| Send::get(facts.path.clone()).query(which, &json!(at)).query(size, &json!(by));
+    let page = |position: u32, length: u32| {
+        Send::get(facts.path.clone()).query(page_param, &json!(position)).query(size, &json!(length))
+    };
     // With `page` the second page begins after two records, with `offset` the second record is the first one shown.
     let from = if second == 2 { 2 } else { 1 };
     let end = order.len().min(from + 2);

@@ -35,57 +35,63 @@ pub(super) fn mark(suite: &mut Suite, before: &Suite, known: &[Option<usize>]) -
             continue;
         }
         let place = match before.cases.get(expected) {
-            Some(then) if then.id == case.id => Some(expected),
+            Some(previous) if previous.id == case.id => Some(expected),
             _ => old.get_or_insert_with(by_id).get(case.id.as_str()).copied(),
         };
         let found = place.and_then(|place| Some((place, before.cases.get(place)?)));
-        let Some((place, then)) = found else {
+        let Some((place, previous)) = found else {
             case.mark = Mark::New;
             equals.push(None);
             continue;
         };
         expected = place + 1;
-        let steps = same_steps(&case.steps, &then.steps);
-        case.mark = same(steps || case.steps == then.steps, case);
-        equals.push((steps && same_words(case, then)).then_some(place));
+        let steps = same_steps(&case.steps, &previous.steps);
+        case.mark = same(steps || case.steps == previous.steps, case);
+        equals.push((steps && same_words(case, previous)).then_some(place));
     }
     equals
 }
 
-fn same_words(now: &Case, then: &Case) -> bool {
-    now.aspect == then.aspect && now.title == then.title && now.says == then.says
+fn same_words(now: &Case, previous: &Case) -> bool {
+    now.aspect == previous.aspect && now.title == previous.title && now.clauses == previous.clauses
 }
 
 // What follows is `==`, but the keys of objects have to stand in the same order too. They nearly always do, and then this
 // is far quicker than equality of maps, which looks every key up; and what is written out has them in that order.
 
-fn same_steps(now: &[Step], then: &[Step]) -> bool {
-    now.len() == then.len()
-        && now.iter().zip(then).all(|steps| match steps {
-            (Step::Make(now), Step::Make(then)) => {
+fn same_steps(now: &[Step], previous: &[Step]) -> bool {
+    now.len() == previous.len()
+        && now.iter().zip(previous).all(|steps| match steps {
+            (Step::Make(now), Step::Make(previous)) => {
                 let Make { make, nth, keep, with } = now;
-                *make == then.make && *nth == then.nth && *keep == then.keep && same_map(with, &then.with)
+                *make == previous.make
+                    && *nth == previous.nth
+                    && *keep == previous.keep
+                    && same_map(with, &previous.with)
             }
-            (Step::Send(now), Step::Send(then)) => {
+            (Step::Send(now), Step::Send(previous)) => {
                 let Send { method, path, query, body, status, expect, keep } = now;
-                *method == then.method
-                    && *status == then.status
-                    && *path == then.path
-                    && *query == then.query
-                    && *keep == then.keep
-                    && match (body, &then.body) {
-                        (Some(now), Some(then)) => same_value(now, then),
-                        (now, then) => now.is_none() && then.is_none(),
+                *method == previous.method
+                    && *status == previous.status
+                    && *path == previous.path
+                    && *query == previous.query
+                    && *keep == previous.keep
+                    && match (body, &previous.body) {
+                        (Some(now), Some(previous)) => same_value(now, previous),
+                        (now, previous) => now.is_none() && previous.is_none(),
                     }
-                    && expect.len() == then.expect.len()
-                    && expect.iter().zip(&then.expect).all(|(now, then)| same_assertion(now, then))
+                    && expect.len() == previous.expect.len()
+                    && expect
+                        .iter()
+                        .zip(&previous.expect)
+                        .all(|(now, previous)| same_assertion(now, previous))
             }
             _ => false,
         })
 }
 
-fn same_assertion(now: &Assertion, then: &Assertion) -> bool {
-    match (now, then) {
+fn same_assertion(now: &Assertion, previous: &Assertion) -> bool {
+    match (now, previous) {
         (Assertion::Equal { at, value }, Assertion::Equal { at: place, value: other }) => {
             at == place && same_value(value, other)
         }
@@ -97,23 +103,27 @@ fn same_assertion(now: &Assertion, then: &Assertion) -> bool {
                 && rows.len() == others.len()
                 && rows.iter().zip(others).all(|(row, other)| same_map(row, other))
         }
-        (now, then) => now == then,
+        (now, previous) => now == previous,
     }
 }
 
-fn same_value(now: &Value, then: &Value) -> bool {
-    match (now, then) {
-        (Value::Object(now), Value::Object(then)) => same_map(now, then),
-        (Value::Array(now), Value::Array(then)) => {
-            now.len() == then.len() && now.iter().zip(then).all(|(now, then)| same_value(now, then))
+fn same_value(now: &Value, previous: &Value) -> bool {
+    match (now, previous) {
+        (Value::Object(now), Value::Object(previous)) => same_map(now, previous),
+        (Value::Array(now), Value::Array(previous)) => {
+            now.len() == previous.len()
+                && now.iter().zip(previous).all(|(now, previous)| same_value(now, previous))
         }
-        (now, then) => now == then,
+        (now, previous) => now == previous,
     }
 }
 
-fn same_map(now: &Map<String, Value>, then: &Map<String, Value>) -> bool {
-    now.len() == then.len()
-        && now.iter().zip(then).all(|((key, now), (other, then))| key == other && same_value(now, then))
+fn same_map(now: &Map<String, Value>, previous: &Map<String, Value>) -> bool {
+    now.len() == previous.len()
+        && now
+            .iter()
+            .zip(previous)
+            .all(|((key, now), (other, previous))| key == other && same_value(now, previous))
 }
 
 /// The builders that are not what they were.
@@ -125,10 +135,11 @@ struct BodyChanges<'s> {
 impl<'s> BodyChanges<'s> {
     fn new(now: &'s [Builder], before: &[Builder]) -> Self {
         let changed = |now: &Builder| {
-            let then = before.iter().find(|then| then.entity == now.entity);
-            let then = then.filter(|then| now.path == then.path && now.status == then.status)?;
+            let previous = before.iter().find(|previous| previous.entity == now.entity);
+            let previous =
+                previous.filter(|previous| now.path == previous.path && now.status == previous.status)?;
             let bodies = now.bodies.iter().enumerate();
-            Some(bodies.map(|(index, body)| then.bodies.get(index) != Some(body)).collect::<Vec<bool>>())
+            Some(bodies.map(|(index, body)| previous.bodies.get(index) != Some(body)).collect::<Vec<bool>>())
         };
         let all = now.iter().map(|now| (now.entity.as_str(), changed(now)));
         let builders =

@@ -61,7 +61,7 @@ pub(super) type BodyValues = Vec<Option<Value>>;
 
 impl<'a> SuitePlan<'a> {
     pub(super) fn new(seed: Seed, schema: &'a Schema) -> Self {
-        let (which, size) = schema.conventions.pagination.style.params();
+        let (page_param, size) = schema.conventions.pagination.style.params();
         let entities = schema
             .entities
             .iter()
@@ -93,7 +93,7 @@ impl<'a> SuitePlan<'a> {
             items: format!("/{}", schema.conventions.list.items),
             total: format!("/{}", schema.conventions.list.total),
             code: schema.conventions.error.code_pointer(),
-            page: (schema.json_name(which), schema.json_name(size)),
+            page: (schema.json_name(page_param), schema.json_name(size)),
             include_deleted: schema.json_name("include_deleted"),
             reads: Reads::default(),
         }
@@ -360,11 +360,11 @@ impl<'a> EntityFacts<'a> {
     /// What a computed field shows of a record that nothing refers to.
     pub(super) fn computed(&self, computed: &Computed, kept: &[Value]) -> Value {
         let kept_value = |key: &str| self.value_of(kept, key);
-        let both = |left: &str, right: &str, by: fn(f64, f64) -> f64| match (
+        let both = |left: &str, right: &str, operation: fn(f64, f64) -> f64| match (
             kept_value(left).as_f64(),
             kept_value(right).as_f64(),
         ) {
-            (Some(left), Some(right)) => whole(by(left, right)),
+            (Some(left), Some(right)) => whole(operation(left, right)),
             _ => Value::Null,
         };
         match computed {
@@ -396,11 +396,11 @@ impl<'a> EntityFacts<'a> {
         let mut order: Vec<usize> = (0..records.len()).collect();
         if let Some(sort) = sort {
             order.sort_by(|&left, &right| {
-                let by = compare(
+                let ordering = compare(
                     self.value_of(&records[left], &sort.field),
                     self.value_of(&records[right], &sort.field),
                 );
-                if sort.descending { by.reverse() } else { by }
+                if sort.descending { ordering.reverse() } else { ordering }
             });
         }
         order.into_iter().map(|index| index as u32 + 1).collect()

@@ -39,7 +39,7 @@ pub fn unstated(suite: &Suite, clauses: &[Clause]) -> Vec<UnstatedDemand> {
     let mut found = Vec::new();
     for case in &suite.cases {
         let mut look = Look::default();
-        for id in &case.says {
+        for id in &case.clauses {
             match words.get(id.as_str()) {
                 Some(words) => {
                     look.texts.push(words);
@@ -126,19 +126,19 @@ struct Look<'a> {
 const UNKNOWN: [&str; 4] = ["unheard_of", "unheardOf", "nowhere", "abc"];
 
 impl<'a> Look<'a> {
-    fn says(&self, word: &str) -> bool {
+    fn is_stated(&self, word: &str) -> bool {
         self.texts.iter().any(|words| words.contains(word)) || UNKNOWN.contains(&word)
     }
 
-    fn may_send(&mut self, what: &str, word: &str) {
-        if !self.says(word) && !self.set_up.iter().any(|words| words.contains(word)) {
-            self.missing.push(format!("{what} {word}"));
+    fn may_send(&mut self, label: &str, word: &str) {
+        if !self.is_stated(word) && !self.set_up.iter().any(|words| words.contains(word)) {
+            self.missing.push(format!("{label} {word}"));
         }
     }
 
-    fn must_say(&mut self, what: &str, word: &str) {
-        if !self.says(word) {
-            self.missing.push(format!("{what} {word}"));
+    fn must_say(&mut self, label: &str, word: &str) {
+        if !self.is_stated(word) {
+            self.missing.push(format!("{label} {word}"));
         }
     }
 
@@ -161,7 +161,7 @@ impl<'a> Look<'a> {
         self.made += u32::from(send.method == Method::Post);
         self.must_say("the status", &send.status.to_string());
         for assertion in &send.expect {
-            let (at, values): (&str, Vec<&Value>) = match assertion {
+            let (pointer, values): (&str, Vec<&Value>) = match assertion {
                 Assertion::Equal { at, value } => (at, vec![value]),
                 Assertion::Has { at, value } => {
                     for key in value.keys() {
@@ -181,7 +181,7 @@ impl<'a> Look<'a> {
                 }
                 Assertion::Text { at } | Assertion::Id { at } | Assertion::Absent { at } => (at, Vec::new()),
             };
-            for segment in at.split('/').filter(|segment| !segment.is_empty()) {
+            for segment in pointer.split('/').filter(|segment| !segment.is_empty()) {
                 if segment.parse::<u64>().is_err() {
                     self.must_say("the key", segment);
                 }
@@ -199,7 +199,7 @@ impl<'a> Look<'a> {
                 // Whole or, where it is joined, in parts.
                 let sent = self.sent.iter().any(|sent| has_text(sent, text, &|own, text| own == text))
                     || words(text).all(|word| {
-                        self.says(word)
+                        self.is_stated(word)
                             || self
                                 .sent
                                 .iter()
@@ -218,7 +218,7 @@ impl<'a> Look<'a> {
             }
             Value::Array(items) => items.iter().for_each(|item| self.shown(item)),
             Value::Bool(flag) => {
-                if !self.says(if *flag { "true" } else { "false" })
+                if !self.is_stated(if *flag { "true" } else { "false" })
                     && !self.sent.iter().any(|sent| holds_boolean(sent, *flag))
                 {
                     self.missing.push(format!("the value {flag}"));
@@ -264,12 +264,12 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Whether a text in a value stands so to another one.
-fn has_text(sent: &Value, text: &str, so: &dyn Fn(&str, &str) -> bool) -> bool {
+/// Whether a text in a value stands in this relation to another one.
+fn has_text(sent: &Value, text: &str, relation: &dyn Fn(&str, &str) -> bool) -> bool {
     match sent {
-        Value::String(own) => so(own, text),
-        Value::Array(items) => items.iter().any(|item| has_text(item, text, so)),
-        Value::Object(map) => map.values().any(|item| has_text(item, text, so)),
+        Value::String(own) => relation(own, text),
+        Value::Array(items) => items.iter().any(|item| has_text(item, text, relation)),
+        Value::Object(map) => map.values().any(|item| has_text(item, text, relation)),
         _ => false,
     }
 }

@@ -110,7 +110,7 @@ impl<'t> SuiteFile<'t> {
         let (mut refers_to, mut cases) = (BTreeSet::new(), 0_usize);
         for (index, line) in lines(entries).enumerate() {
             let entry =
-                Entry::read(line).map_err(|what| format!("entry {} of its cases: {what}", index + 1))?;
+                Entry::read(line).map_err(|reason| format!("entry {} of its cases: {reason}", index + 1))?;
             let count = match entry {
                 Entry::Written(_) => 1,
                 Entry::Run { turn, count, .. } => {
@@ -144,8 +144,8 @@ impl<'t> SuiteFile<'t> {
         let Head { version, scenario, turn, reset, builders, cases: [] } = head;
         let (mut others, mut written): (BTreeMap<u32, Vec<&[u8]>>, _) = (BTreeMap::new(), 0_usize);
         for (&turn, text) in earlier {
-            let of_file = |what: String| format!("the file of turn {turn}: {what}");
-            let (_, entries) = split(text).map_err(|what| of_file(what.to_owned()))?;
+            let of_file = |reason: String| format!("the file of turn {turn}: {reason}");
+            let (_, entries) = split(text).map_err(|reason| of_file(reason.to_owned()))?;
             let other = others.entry(turn).or_default();
             for line in lines(entries).filter(|line| line.first() != Some(&b'[')) {
                 written += 1;
@@ -189,9 +189,9 @@ impl Suite {
 
 /// What a file says before its cases, but for the brackets that end it, and the lines of these.
 fn split(text: &[u8]) -> Result<(&[u8], &[u8]), &'static str> {
-    let at =
+    let start =
         find(text, CASES).ok_or("The file is no suite or cut short: no line begins with `\"cases\":[`")?;
-    let (head, entries) = text.split_at(at + CASES.len());
+    let (head, entries) = text.split_at(start + CASES.len());
     let entries = entries.strip_suffix(END).ok_or("The file is cut short: its last line is not `]}`")?;
     Ok((head, entries))
 }
@@ -208,8 +208,8 @@ fn too_many() -> String {
 }
 
 /// Where a text begins in another.
-fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    text.windows(what.len()).position(|here| here == what)
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
 }
 
 struct Reader<'a> {
@@ -224,10 +224,10 @@ impl<'a> Reader<'a> {
     }
 
     fn case(&mut self, case: WrittenCase) -> Result<Case, String> {
-        let WrittenCase { id, title, aspect, mark, says, steps } = case;
+        let WrittenCase { id, title, aspect, mark, says: stated, steps } = case;
         let subject = id.split('.').next().unwrap_or_default();
-        let mut clauses = Vec::with_capacity(says.len());
-        for clause in says {
+        let mut clauses = Vec::with_capacity(stated.len());
+        for clause in stated {
             if clause.starts_with('.') {
                 self.budget.take(subject.len())?;
                 clauses.push(format!("{subject}{clause}"));
@@ -237,9 +237,9 @@ impl<'a> Reader<'a> {
         }
         let mut full = Vec::with_capacity(steps.len());
         for (index, step) in steps.into_iter().enumerate() {
-            full.push(self.step(step).map_err(|what| format!("step {} of {id}: {what}", index + 1))?);
+            full.push(self.step(step).map_err(|reason| format!("step {} of {id}: {reason}", index + 1))?);
         }
-        Ok(Case { id, title, aspect, mark, says: clauses, steps: full })
+        Ok(Case { id, title, aspect, mark, clauses, steps: full })
     }
 
     fn step(&mut self, step: Value) -> Result<Step, String> {

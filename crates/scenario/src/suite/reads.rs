@@ -48,21 +48,21 @@ impl Convention {
     }
 
     /// Those that differ.
-    fn changed(now: &Conventions, then: &Conventions) -> u16 {
+    fn changed(now: &Conventions, previous: &Conventions) -> u16 {
         let same = [
-            (Self::List, now.list == then.list),
-            (Self::Pages, now.pagination == then.pagination),
-            (Self::UnknownFields, now.unknown_fields == then.unknown_fields),
-            (Self::ErrorShape, now.error == then.error),
-            (Self::Created, now.status.created == then.status.created),
-            (Self::Deleted, now.status.deleted == then.status.deleted),
-            (Self::Invalid, now.status.invalid == then.status.invalid),
-            (Self::InvalidCode, now.codes.invalid == then.codes.invalid),
-            (Self::MissingCode, now.codes.not_found == then.codes.not_found),
-            (Self::Conflict, now.status.conflict == then.status.conflict),
-            (Self::ConflictCode, now.codes.conflict == then.codes.conflict),
-            (Self::Refused, now.status.refused == then.status.refused),
-            (Self::RefusedCode, now.codes.refused == then.codes.refused),
+            (Self::List, now.list == previous.list),
+            (Self::Pages, now.pagination == previous.pagination),
+            (Self::UnknownFields, now.unknown_fields == previous.unknown_fields),
+            (Self::ErrorShape, now.error == previous.error),
+            (Self::Created, now.status.created == previous.status.created),
+            (Self::Deleted, now.status.deleted == previous.status.deleted),
+            (Self::Invalid, now.status.invalid == previous.status.invalid),
+            (Self::InvalidCode, now.codes.invalid == previous.codes.invalid),
+            (Self::MissingCode, now.codes.not_found == previous.codes.not_found),
+            (Self::Conflict, now.status.conflict == previous.status.conflict),
+            (Self::ConflictCode, now.codes.conflict == previous.codes.conflict),
+            (Self::Refused, now.status.refused == previous.status.refused),
+            (Self::RefusedCode, now.codes.refused == previous.codes.refused),
         ];
         same.into_iter().filter(|(_, same)| !same).fold(0, |bits, (part, _)| bits | part.bit())
     }
@@ -165,7 +165,7 @@ pub(super) struct Old<'s> {
     /// Where the next block is expected: most stand in the same order.
     next: usize,
     now: &'s Schema,
-    then: &'s Schema,
+    previous: &'s Schema,
     /// Names of paths and fields are written as before.
     names: bool,
     /// Parts of the conventions that are others.
@@ -182,17 +182,17 @@ struct UnchangedParts {
 }
 
 impl<'s> Old<'s> {
-    pub(super) fn new(blocks: Blocks, then: &'s Schema, now: &'s Schema) -> Self {
+    pub(super) fn new(blocks: Blocks, previous: &'s Schema, now: &'s Schema) -> Self {
         let entities = now
             .entities
             .iter()
-            .filter_map(|entity| Some((entity.key.as_str(), same(entity, then.entity(&entity.key)?))))
+            .filter_map(|entity| Some((entity.key.as_str(), same(entity, previous.entity(&entity.key)?))))
             .collect();
-        let (new, old) = (&now.conventions, &then.conventions);
+        let (new, old) = (&now.conventions, &previous.conventions);
         let names =
             new.prefix == old.prefix && new.path_case == old.path_case && new.field_case == old.field_case;
         let conventions = Convention::changed(new, old);
-        Self { blocks: blocks.0, next: 0, now, then, names, conventions, entities }
+        Self { blocks: blocks.0, next: 0, now, previous, names, conventions, entities }
     }
 
     /// Where the cases of a block stand in the suite before, if they would be the same now.
@@ -223,28 +223,29 @@ impl<'s> Old<'s> {
     /// Whether what a block is about is the same, beyond what is noted of its entity.
     fn same_part(&self, block: &Block) -> bool {
         if block.about == BlockTopic::Analytic {
-            return self.now.analytic(&block.part) == self.then.analytic(&block.part);
+            return self.now.analytic(&block.part) == self.previous.analytic(&block.part);
         }
-        let (Some(now), Some(then)) = (self.now.entity(&block.entity), self.then.entity(&block.entity))
+        let (Some(now), Some(previous)) =
+            (self.now.entity(&block.entity), self.previous.entity(&block.entity))
         else {
             return false;
         };
         let key = &block.part;
         match block.about {
             BlockTopic::Conventions | BlockTopic::Removed | BlockTopic::Analytic => false,
-            BlockTopic::Records => called(now).eq(called(then)),
-            BlockTopic::Field => now.field(key) == then.field(key),
+            BlockTopic::Records => called(now).eq(called(previous)),
+            BlockTopic::Field => now.field(key) == previous.field(key),
             BlockTopic::SoftDelete => true,
             BlockTopic::Lists => {
-                now.filters == then.filters
-                    && now.sorts == then.sorts
-                    && listed(now).eq(listed(then))
-                    && unsorted(now) == unsorted(then)
+                now.filters == previous.filters
+                    && now.sorts == previous.sorts
+                    && listed(now).eq(listed(previous))
+                    && unsorted(now) == unsorted(previous)
             }
             BlockTopic::Action => {
                 let same = |action: &Action| {
-                    Some(action) == then.action(key)
-                        && mentioned_fields(action).all(|field| now.field(field) == then.field(field))
+                    Some(action) == previous.action(key)
+                        && mentioned_fields(action).all(|field| now.field(field) == previous.field(field))
                 };
                 now.action(key).is_some_and(same)
             }
@@ -261,13 +262,13 @@ impl<'s> Old<'s> {
                 let links = |schema: &'s Schema| {
                     schema.references_to(&read.entity).map(|(entity, field)| (&entity.key, field))
                 };
-                links(self.now).eq(links(self.then))
+                links(self.now).eq(links(self.previous))
             }
         }
     }
 }
 
-fn same(now: &Entity, then: &Entity) -> UnchangedParts {
+fn same(now: &Entity, previous: &Entity) -> UnchangedParts {
     fn required(entity: &Entity) -> impl Iterator<Item = &Field> {
         entity.fields.iter().filter(|field| field.required)
     }
@@ -277,16 +278,16 @@ fn same(now: &Entity, then: &Entity) -> UnchangedParts {
     fn order(entity: &Entity) -> Option<&Field> {
         entity.default_sort.as_ref().and_then(|sort| entity.field(&sort.field))
     }
-    let base = now.name == then.name
-        && now.plural == then.plural
-        && now.soft_delete == then.soft_delete
-        && now.default_sort == then.default_sort
-        && order(now) == order(then)
-        && required(now).eq(required(then));
+    let base = now.name == previous.name
+        && now.plural == previous.plural
+        && now.soft_delete == previous.soft_delete
+        && now.default_sort == previous.default_sort
+        && order(now) == order(previous)
+        && required(now).eq(required(previous));
     UnchangedParts {
-        fields: base && now.fields == then.fields,
+        fields: base && now.fields == previous.fields,
         base,
-        made: base || required(now).map(needed).eq(required(then).map(needed)),
+        made: base || required(now).map(needed).eq(required(previous).map(needed)),
     }
 }
 

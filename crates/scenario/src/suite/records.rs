@@ -24,14 +24,14 @@ fn create<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     let title = format!("Creating {a} with its required fields only gives the others their default or null");
     let mut draft = Draft::from_facts(plan, facts, "create.minimal", Aspect::Default, title);
     let given = facts.given(1);
-    draft.says_all(facts).says(&["bodies.absent", "records.id"]);
+    draft.cite_all(facts).cite_clauses(&["bodies.absent", "records.id"]);
     let send = draft.create(facts, facts.body(1).into()).identified("/id").has(plan.shown(facts, &given));
     draft.send(send).done(cases);
 
     let title = format!("Creating {a} with all fields keeps and shows them as they were given");
     let mut draft = Draft::from_facts(plan, facts, "create.full", Aspect::Record, title);
     let given = facts.full(1);
-    draft.says_all(facts);
+    draft.cite_all(facts);
     let send = draft.create(facts, facts.body_of(&given).into()).kept(facts.key, 1);
     draft.send(send);
     draft.send(Send::get(facts.at(1)).equal("", whole(plan, facts, &given, 1))).done(cases);
@@ -41,14 +41,14 @@ fn create<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     let mut any = false;
     let title = format!("Creating {a} takes every value that no rule forbids");
     let mut draft = Draft::from_facts(plan, facts, "create.wide", Aspect::Accepts, title);
-    draft.says(&["types.free"]);
+    draft.cite_clauses(&["types.free"]);
     for (index, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.field.is_writable()) {
         let free = values::free(&part.field.kind);
         for (value, given) in [(free.0, &mut low), (free.1, &mut high)] {
             if let Some(value) = value {
                 given[index] = Some(value);
                 any = true;
-                draft.says(&[&part.clause]);
+                draft.cite_clauses(&[&part.clause]);
             }
         }
     }
@@ -87,7 +87,7 @@ fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>
     let (a, many) = (&facts.a, &facts.many);
     let title = format!("Whatever is asked of {a} that does not exist is answered with 404");
     let mut draft = Draft::from_facts(plan, facts, "missing", Aspect::Route, title);
-    draft.says(&["records.id"]);
+    draft.cite_clauses(&["records.id"]);
     draft.fails_with(Send::get(facts.nowhere()), Failure::Missing);
     draft.fails_with(Send::get(format!("{}/abc", facts.path)), Failure::Missing);
     draft.fails(Send::put(facts.nowhere(), facts.body(1).into()), Failure::Missing);
@@ -95,7 +95,7 @@ fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>
     draft.fails(Send::new(Method::Delete, facts.nowhere(), None, 404), Failure::Missing);
     for action in &facts.entity.actions {
         let clause = format!("{}.{}", facts.key, action.key);
-        draft.says(&["actions", "errors.order", &clause]);
+        draft.cite_clauses(&["actions", "errors.order", &clause]);
         let path = format!("{}/{}", facts.nowhere(), plan.schema.path_name(&action.name));
         let body = (!action.params.is_empty()).then(|| json!({}));
         draft.fails(Send::post(path, body), Failure::Missing);
@@ -108,9 +108,9 @@ fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>
     let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
     draft.lists(facts, &[], &[]);
     draft.make(facts, 1).make(facts, 2).make(facts, 3);
-    says_required(&mut draft, facts);
-    says_order(&mut draft, facts);
-    draft.says(&["lists.body"]);
+    cite_required(&mut draft, facts);
+    cite_order(&mut draft, facts);
+    draft.cite_clauses(&["lists.body"]);
     let ids = order.iter().map(|&n| facts.id(n)).collect();
     let first = order.first().map_or_else(Map::new, |&n| facts.body(n));
     let mut send =
@@ -122,18 +122,18 @@ fn read<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>
     draft.send(Send::get(facts.at(2)).has(shown)).done(cases);
 }
 
-fn says_required<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
-    draft.says(&["records.shown"]);
+fn cite_required<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
+    draft.cite_clauses(&["records.shown"]);
     for part in facts.parts.iter().filter(|part| part.field.required) {
-        draft.says(&[&part.clause]);
+        draft.cite_clauses(&[&part.clause]);
     }
 }
 
 /// Names the clauses that say in which order a list comes without asking.
-pub(super) fn says_order<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
-    draft.says(&["lists.sort"]);
+pub(super) fn cite_order<'a>(draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>) {
+    draft.cite_clauses(&["lists.sort"]);
     let clause = format!("{}.sort", facts.key);
-    draft.says(&[&clause]);
+    draft.cite_clauses(&[&clause]);
 }
 
 fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Case>) {
@@ -142,7 +142,7 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
         "Replacing {a} gives it all new values, and its default or null to what is not given, and keeps its id"
     );
     let mut draft = Draft::from_facts(plan, facts, "replace.full", Aspect::Record, title);
-    draft.make(facts, 1).says_all(facts).says(&["bodies.replace"]);
+    draft.make(facts, 1).cite_all(facts).cite_clauses(&["bodies.replace"]);
     let given = changed(facts);
     let whole_record = whole(plan, facts, &given, 1);
     draft.send(Send::put(facts.at(1), facts.body_of(&given).into()).equal("/id", facts.id(1)));
@@ -154,7 +154,7 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
         .map(|part| (part.json.clone(), part.absent()))
         .collect();
     if !reset.is_empty() {
-        draft.says(&["bodies.absent"]);
+        draft.cite_clauses(&["bodies.absent"]);
         draft.send(Send::put(facts.at(1), facts.body(1).into()).has(reset));
     }
     draft.done(cases);
@@ -164,10 +164,10 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
     if let Some(first) = required.first() {
         let title = format!("Replacing {a} without a required field is refused and changes nothing");
         let mut draft = Draft::from_facts(plan, facts, "replace.missing_required", Aspect::Refuses, title);
-        draft.says(&["bodies.replace", "bodies.absent"]);
+        draft.cite_clauses(&["bodies.replace", "bodies.absent"]);
         draft.make(facts, 1);
         for part in required.iter().take(4) {
-            draft.says(&[&part.clause]);
+            draft.cite_clauses(&[&part.clause]);
             // What is given is valid and, where it may be, other than what the record has.
             let mut given = changed(facts);
             for (value, own) in given.iter_mut().zip(&facts.parts) {
@@ -178,7 +178,7 @@ fn replace<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Ca
             draft.fails(Send::put(facts.at(1), facts.body_of(&given).into()), Failure::Invalid);
         }
         let unchanged = required.get(1).unwrap_or(first);
-        draft.says(&[&unchanged.clause]);
+        draft.cite_clauses(&[&unchanged.clause]);
         draft.still(facts, 1, unchanged, unchanged.value(1)).done(cases);
     }
 }
@@ -209,7 +209,7 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     if !mutable.is_empty() {
         let title = format!("Updating one field of {a} keeps the others, and updating all changes them all");
         let mut draft = Draft::from_facts(plan, facts, "update", Aspect::Record, title);
-        draft.says_all(facts).says(&["bodies.update"]);
+        draft.cite_all(facts).cite_clauses(&["bodies.update"]);
         let mut given = facts.full(1);
         let with = facts
             .parts
@@ -248,8 +248,8 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     if mutable.is_empty() {
         let title = format!("An empty update of {a} changes nothing");
         let mut draft = Draft::from_facts(plan, facts, "update.empty", Aspect::Accepts, title);
-        draft.says(&["bodies.update"]);
-        says_required(&mut draft, facts);
+        draft.cite_clauses(&["bodies.update"]);
+        cite_required(&mut draft, facts);
         draft.make(facts, 1);
         draft.send(Send::patch(facts.at(1), json!({})).has(facts.body(1))).done(cases);
     }
@@ -259,7 +259,7 @@ fn update<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     {
         let title = format!("An update of {a} with one invalid field is refused and changes nothing at all");
         let mut draft = Draft::from_facts(plan, facts, "update.invalid", Aspect::Refuses, title);
-        draft.says(&["errors.order", &bad.clause, &good.clause]);
+        draft.cite_clauses(&["errors.order", &bad.clause, &good.clause]);
         draft.make(facts, 1);
         let now = |part: &FieldFacts<'_>| if part.field.required { part.value(1) } else { part.absent() };
         let wrong =
@@ -291,7 +291,7 @@ fn delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         send = send.equal("/id", facts.id(2));
         if facts.entity.soft_delete {
             let clause = format!("{}.soft_delete", facts.key);
-            draft.says(&["soft_delete", &clause]);
+            draft.cite_clauses(&["soft_delete", &clause]);
             send = send.equal("/deleted", json!(true));
         }
     }
@@ -300,7 +300,7 @@ fn delete<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     draft.fails(Send::new(Method::Delete, facts.at(2), None, 404), Failure::Missing);
     draft.lists(facts, &[], &[1]);
     // Its id is not used again, even though it was the last one.
-    draft.says(&["records.id"]);
+    draft.cite_clauses(&["records.id"]);
     draft.make(facts, 3);
     draft.fails(Send::get(facts.at(2)), Failure::Missing).done(cases);
 }
@@ -309,7 +309,7 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     let a = &facts.a;
     let title = format!("A body for {a} that is no JSON object, or not there, is refused");
     let mut draft = Draft::from_facts(plan, facts, "body.no_object", Aspect::Refuses, title);
-    draft.says(&["bodies.object"]);
+    draft.cite_clauses(&["bodies.object"]);
     draft.make(facts, 1);
     for body in [Some(json!([])), Some(json!("text")), None] {
         draft.fails_with(Send::new(Method::Post, facts.path.clone(), body, 0), Failure::Invalid);
@@ -325,7 +325,7 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
     };
     let title = format!("`id`, `deleted` and computed fields in a body for {a} {others}");
     let mut draft = Draft::from_facts(plan, facts, "body.ignored", Aspect::Convention, title);
-    draft.says(&["bodies.ignored"]);
+    draft.cite_clauses(&["bodies.ignored"]);
     let mut extra = Map::new();
     extra.insert("id".to_owned(), json!(77));
     extra.insert("deleted".to_owned(), json!(true));
@@ -336,9 +336,9 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         if let Some(other) = part.other(&[&value]) {
             extra.insert(part.json.clone(), other);
             computed.insert(part.json.clone(), value);
-            draft.says(&[&part.clause]);
+            draft.cite_clauses(&[&part.clause]);
             for operand in part.field.computed.iter().flat_map(|computed| facts.operands(computed)) {
-                draft.says(&[&operand.clause]);
+                draft.cite_clauses(&[&operand.clause]);
             }
         }
     }
@@ -355,10 +355,10 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
         UnknownFields::Ignore => {
             let mut body = facts.body(2);
             body.insert(unknown.clone(), json!(1));
-            let at = format!("/{unknown}");
-            let send = draft.create(facts, body.into()).absent(&at);
+            let pointer = format!("/{unknown}");
+            let send = draft.create(facts, body.into()).absent(&pointer);
             draft.send(send);
-            draft.send(Send::patch(facts.at(1), object(&unknown, json!(1))).absent(&at));
+            draft.send(Send::patch(facts.at(1), object(&unknown, json!(1))).absent(&pointer));
         }
         UnknownFields::Reject => {
             let mut body = facts.body(2);
@@ -368,5 +368,5 @@ fn bodies<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, cases: &mut Vec<Cas
             draft.fails(Send::patch(facts.at(1), object(&unknown, json!(1))), Failure::Invalid);
         }
     }
-    draft.says(&["bodies.unknown"]).done(cases);
+    draft.cite_clauses(&["bodies.unknown"]).done(cases);
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::draft::Draft;
 use super::failure::Failure;
 use super::plan::{EntityFacts, FieldFacts, SuitePlan};
-use super::records::says_order;
+use super::records::cite_order;
 use super::{Aspect, Case, Method, Send};
 use crate::ir::Kind;
 
@@ -20,7 +20,7 @@ pub(super) fn cases<'a>(
     let (a, name) = (&facts.a, &part.json);
     let title = format!("`{name}` of {a} names only {} that exist and were not deleted", target.many);
     let mut draft = Draft::from_field(plan, facts, part, "unknown", Aspect::Refuses, title);
-    draft.says(&["types.reference", target.key]);
+    draft.cite_clauses(&["types.reference", target.key]);
     draft.make(target, 1).make(target, 2).delete(target, 2);
     super::fields::refused(&mut draft, facts, part, [json!(999), json!(0)]);
     let deleted = target.id(2);
@@ -48,7 +48,7 @@ fn nested<'a>(
     let path = |n: u32| format!("{}/{segment}", target.at(n));
     let draft = |tail: &str, title: String| {
         let mut draft = Draft::from_field(plan, facts, part, tail, Aspect::Nested, title);
-        draft.says(&[target.key]);
+        draft.cite_clauses(&[target.key]);
         draft
     };
 
@@ -61,12 +61,12 @@ fn nested<'a>(
     let records: Vec<Vec<Value>> = (1..=3).map(|n| facts.kept(&facts.given(n))).collect();
     let order = facts.sorted(facts.entity.default_sort.as_ref(), &records);
     let of_second: Vec<u32> = order.into_iter().filter(|&n| n != 2).collect();
-    says_order(&mut list, facts);
-    list.says(&["lists.pages"]);
+    cite_order(&mut list, facts);
+    list.cite_clauses(&["lists.pages"]);
     list.lists_as(facts, Send::get(path(2)), &of_second, 2);
     let one = Send::get(path(2)).query(&plan.page().1, &json!(1));
     list.lists_as(facts, one, &of_second[..1], 2);
-    list.says(&["records.id"]);
+    list.cite_clauses(&["records.id"]);
     let nowhere = format!("{}/{segment}", target.nowhere());
     list.fails_with(Send::get(nowhere.clone()), Failure::Missing).done(cases);
 
@@ -82,10 +82,10 @@ fn nested<'a>(
         let mut body = facts.body(3);
         body.shift_remove(name);
         body.shift_remove(&required.json);
-        create.says(&[&required.clause, "bodies.absent"]);
+        create.cite_clauses(&[&required.clause, "bodies.absent"]);
         create.fails(Send::new(Method::Post, path(2), Some(body.into()), 0), Failure::Invalid);
     }
-    create.says(&["records.id"]);
+    create.cite_clauses(&["records.id"]);
     create.fails(Send::new(Method::Post, nowhere, Some(facts.body_without(1, part)), 0), Failure::Missing);
     create.done(cases);
 }

@@ -22,7 +22,7 @@ pub(super) fn cases(plan: &SuitePlan<'_>, cases: &mut Vec<Case>) {
         let count = cases[begin..].iter().filter(|case| same(case)).count();
         let id = if count == 0 { id } else { format!("{id}#{}", count + 1) };
         let mut draft = Draft::new(plan, id, Aspect::Removed, title);
-        draft.says(&[&format!("gone.{index}")]);
+        draft.cite_clauses(&[&format!("gone.{index}")]);
         if steps(plan, removed, &mut draft).is_some() {
             draft.done(cases);
         }
@@ -144,23 +144,23 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
         }
         Removed::Prefix { prefix: old } => {
             let facts = plan.simplest()?;
-            draft.says(&[facts.key]);
+            draft.cite_clauses(&[facts.key]);
             let rest = facts.path.strip_prefix(prefix.as_str())?;
             draft.fails(Send::get(format!("{old}{rest}")), Failure::Missing);
         }
         Removed::Field { entity, name } => {
             let facts = plan.entity(entity)?;
             let name = plan.schema.json_name(name);
-            draft.says(&["operations", facts.key, "bodies.unknown", "records.shown"]);
-            let at = format!("/{name}");
-            draft.make(facts, 1).send(Send::get(facts.at(1)).absent(&at));
+            draft.cite_clauses(&["operations", facts.key, "bodies.unknown", "records.shown"]);
+            let pointer = format!("/{name}");
+            draft.make(facts, 1).send(Send::get(facts.at(1)).absent(&pointer));
             let patch = Send::patch_one(facts.at(1), &name, json!("1"));
             let mut body = facts.body(2);
             body.insert(name, json!("1"));
             let post = draft.create(facts, body.into());
             match plan.unknown_fields() {
                 UnknownFields::Ignore => {
-                    draft.send(post.absent(&at)).send(patch.absent(&at));
+                    draft.send(post.absent(&pointer)).send(patch.absent(&pointer));
                 }
                 UnknownFields::Reject => {
                     draft.fails(post, Failure::Invalid).fails(patch, Failure::Invalid);
@@ -169,12 +169,12 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
         }
         Removed::EnumValue { entity, field, value } => {
             let (facts, part) = find(plan, entity, field)?;
-            draft.says(&["operations", facts.key, &part.clause]);
+            draft.cite_clauses(&["operations", facts.key, &part.clause]);
             super::fields::refused(draft, facts, part, [json!(value), json!(value)]);
         }
         Removed::Nested { parent, plural } => {
             let facts = plan.entity(parent)?;
-            draft.says(&[facts.key]);
+            draft.cite_clauses(&[facts.key]);
             let path = format!("{}/{}", facts.at(1), plan.schema.path_name(plural));
             draft.make(facts, 1);
             draft.fails(Send::get(path.clone()), Failure::Missing);
@@ -182,7 +182,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
         }
         Removed::Action { entity, name } => {
             let facts = plan.entity(entity)?;
-            draft.says(&[facts.key]);
+            draft.cite_clauses(&[facts.key]);
             let path = format!("{}/{}", facts.at(1), plan.schema.path_name(name));
             draft.make(facts, 1);
             draft.fails(Send::new(Method::Post, path, Some(json!({})), 404), Failure::Missing);
@@ -200,14 +200,14 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
         Removed::Filter { entity, field, op } => filter(plan, entity, field, *op, draft)?,
         Removed::Sort { entity, field } => {
             let (facts, part) = find(plan, entity, field)?;
-            draft.says(&["operations", facts.key, "lists.sort"]);
+            draft.cite_clauses(&["operations", facts.key, "lists.sort"]);
             for sort in [part.json.clone(), format!("-{}", part.json)] {
                 draft.fails(Send::get(facts.path.clone()).query("sort", &json!(sort)), Failure::Invalid);
             }
         }
         Removed::Constraint { entity, field, accepted } => {
             let (facts, part) = find(plan, entity, field)?;
-            draft.says(&["operations", facts.key, &part.clause]);
+            draft.cite_clauses(&["operations", facts.key, &part.clause]);
             let body = facts.body_with(1, part, accepted.clone());
             let send = draft.create(facts, body).has_one(&part.json, accepted.clone());
             draft.send(send);
@@ -222,7 +222,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
         }
         Removed::Unique { entity, field } => {
             let (facts, part) = find(plan, entity, field)?;
-            draft.says(&["operations", facts.key, &part.clause]);
+            draft.cite_clauses(&["operations", facts.key, &part.clause]);
             draft.make_one(facts, 1, part, part.value(1));
             let body = facts.body_with(2, part, part.value(1));
             let send = draft.create(facts, body).has_one(&part.json, part.value(1));
@@ -234,7 +234,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
                 Some(target) => super::plan::id_of(target, 2),
                 None => part.other(&[&part.value(1)])?,
             };
-            draft.says(&["operations", facts.key, &part.clause, "bodies.update"]);
+            draft.cite_clauses(&["operations", facts.key, &part.clause, "bodies.update"]);
             draft.make_one(facts, 1, part, part.value(1));
             let patch = Send::patch_one(facts.at(1), &part.json, other.clone());
             draft.send(patch.has_one(&part.json, other));
@@ -246,8 +246,8 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
             let other = plan.entity(other)?;
             let action = facts.entity.action(action)?;
             let state = state::ready(plan, facts, action, None)?;
-            draft.says(&["actions", facts.key, &format!("{entity}.{}", action.key)]);
-            draft.says(&[other.key, "operations", "lists.body"]);
+            draft.cite_clauses(&["actions", facts.key, &format!("{entity}.{}", action.key)]);
+            draft.cite_clauses(&[other.key, "operations", "lists.body"]);
             state.make(draft, facts, 1);
             draft.send(state.request(plan, facts, action, 1));
             let count = draft.numbers(other.key).len();
@@ -256,7 +256,7 @@ fn steps<'p, 'a>(plan: &'p SuitePlan<'a>, removed: &'a Removed, draft: &mut Draf
         Removed::SoftDelete { entity } => {
             let facts = plan.entity(entity)?;
             let deleted = format!("/{}", plan.schema.json_name("deleted"));
-            draft.says(&["operations", facts.key, "records.shown"]);
+            draft.cite_clauses(&["operations", facts.key, "records.shown"]);
             draft.make(facts, 1).make(facts, 2).delete(facts, 1);
             draft.send(Send::get(facts.at(2)).absent(&deleted));
             draft.lists(facts, &[(&plan.include_deleted, json!(true))], &[2]);
@@ -276,12 +276,12 @@ fn filter<'p, 'a>(
     let (facts, part) = find(plan, entity, field)?;
     let old = Filter { field: field.to_owned(), op };
     let param = plan.schema.filter_param(facts.entity, &old)?;
-    draft.says(&["operations", facts.key, &part.clause, "server.routes"]);
-    super::records::says_order(draft, facts);
-    let (values, asked) = lists::filtered(part, op);
+    draft.cite_clauses(&["operations", facts.key, &part.clause, "server.routes"]);
+    super::records::cite_order(draft, facts);
+    let (values, wanted) = lists::filtered(part, op);
     let records = lists::make_all(draft, facts, part, values);
     let all = lists::found(facts, &records, |_| true);
-    draft.lists(facts, &[(&param, asked)], &all);
+    draft.lists(facts, &[(&param, wanted)], &all);
     Some(())
 }
 
@@ -300,7 +300,7 @@ fn guard<'p, 'a>(
     let mut with_old = action.clone();
     with_old.guards.push(old);
     let state = state::ready(plan, facts, &with_old, Some("gone"))?;
-    draft.says(&["actions", facts.key, &clause]);
+    draft.cite_clauses(&["actions", facts.key, &clause]);
     state.make(draft, facts, 1);
     let mut request = state.request(plan, facts, action, 1);
     for effect in &action.effects {
@@ -308,7 +308,7 @@ fn guard<'p, 'a>(
             && let Some(part) = facts.part(field)
             && let Some(after) = state.value_after(facts, action, part, 1)
         {
-            draft.says(&[&part.clause, &format!("{clause}.effect.{field}")]);
+            draft.cite_clauses(&[&part.clause, &format!("{clause}.effect.{field}")]);
             request = request.has_one(&part.json, after);
         }
     }
@@ -326,8 +326,8 @@ fn effect<'p, 'a>(
 ) -> Option<()> {
     let facts = plan.entity(entity)?;
     let action: &Action = facts.entity.action(action)?;
-    let at = facts.parts.iter().position(|part| part.field.key == field)?;
-    let part = facts.parts.get(at)?;
+    let index = facts.parts.iter().position(|part| part.field.key == field)?;
+    let part = facts.parts.get(index)?;
     let state = state::ready(plan, facts, action, None)?;
     let guards: Vec<&Comparison> = action
         .guards
@@ -340,11 +340,11 @@ fn effect<'p, 'a>(
     let values: Vec<Value> = state::values_to_try(part, &guards)
         .into_iter()
         .filter(|value| !value.is_null() && guards.iter().all(|is| state::holds(is, value)))
-        .take(if part.field.unique || !state.repeatable(plan, facts, Some(at)) { 1 } else { 2 })
+        .take(if part.field.unique || !state.repeatable(plan, facts, Some(index)) { 1 } else { 2 })
         .collect();
-    draft.says(&["actions", facts.key, &part.clause, &format!("{entity}.{}", action.key)]);
+    draft.cite_clauses(&["actions", facts.key, &part.clause, &format!("{entity}.{}", action.key)]);
     for (n, value) in (1..).zip(values) {
-        let state = state.with_own(at, value.clone());
+        let state = state.with_own(index, value.clone());
         state.make(draft, facts, n);
         draft.send(state.request(plan, facts, action, n));
         draft.send(Send::get(facts.at(n)).has_one(&part.json, value));

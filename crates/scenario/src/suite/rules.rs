@@ -30,7 +30,7 @@ fn unique<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'
     }
     let title = format!("Giving {a} the `{name}` of another one is a conflict and changes nothing");
     let mut draft = Draft::from_field(plan, facts, part, "unique", Aspect::Unique, title);
-    draft.says(&["unique"]);
+    draft.cite_clauses(&["unique"]);
     draft.make_one(facts, 1, part, first.clone());
     let send = draft.create(facts, facts.body_with(2, part, first.clone()));
     draft.fails_with(send, Failure::Conflict);
@@ -49,7 +49,7 @@ fn unique<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'
         capital(many)
     );
     let mut draft = Draft::from_field(plan, facts, part, "unique.own", Aspect::Unique, title);
-    draft.says(&["unique"]);
+    draft.cite_clauses(&["unique"]);
     draft.make_one(facts, 1, part, first.clone());
     draft.send(Send::patch_one(facts.at(1), name, first.clone()).has_one(name, first.clone()));
     draft.send(Send::put(facts.at(1), facts.body_with(1, part, first.clone())));
@@ -60,7 +60,7 @@ fn unique<'a>(plan: &SuitePlan<'a>, facts: &EntityFacts<'a>, part: &FieldFacts<'
     if part.field.nullable {
         let title = format!("Any number of {many} may have no `{name}`");
         let mut draft = Draft::from_field(plan, facts, part, "unique.null", Aspect::Unique, title);
-        draft.says(&["unique"]);
+        draft.cite_clauses(&["unique"]);
         draft.make_one(facts, 1, part, Value::Null);
         let send = draft.create(facts, facts.body_with(2, part, Value::Null)).has_one(name, Value::Null);
         draft.send(send).done(cases);
@@ -91,7 +91,7 @@ fn immutable<'a>(
     if let Some(other) = other {
         let title = format!("`{name}` of {a} cannot be changed");
         let mut draft = Draft::from_field(plan, facts, part, "immutable", Aspect::Immutable, title);
-        draft.says(&["bodies.immutable"]);
+        draft.cite_clauses(&["bodies.immutable"]);
         draft.make_one(facts, 1, part, first.clone());
         draft.fails_with(Send::patch_one(facts.at(1), name, other.clone()), Failure::Invalid);
         draft.fails(Send::put(facts.at(1), facts.body_with(1, part, other)), Failure::Invalid);
@@ -100,7 +100,7 @@ fn immutable<'a>(
 
     let title = format!("A replace or update of {a} may carry the `{name}` that it has, or leave it out");
     let mut draft = Draft::from_field(plan, facts, part, "immutable.same", Aspect::Immutable, title);
-    draft.says(&["bodies.immutable", "bodies.replace"]);
+    draft.cite_clauses(&["bodies.immutable", "bodies.replace"]);
     draft.make_one(facts, 1, part, first.clone());
     draft.send(Send::patch(facts.at(1), object(name, first.clone())).has_one(name, first.clone()));
     let same = facts.body_with(1, part, first.clone());

@@ -124,24 +124,31 @@ pub(super) struct ChangedBuilders<'a> {
 impl<'a> ChangedBuilders<'a> {
     pub(super) fn new(now: &'a [Builder], before: &'a [Builder]) -> Self {
         let mut touched = Self { all: has_doubles(now) || has_doubles(before), ..Self::default() };
-        let then: HashMap<&str, &Builder> = before.iter().map(|then| (then.entity.as_str(), then)).collect();
+        let by_entity: HashMap<&str, &Builder> =
+            before.iter().map(|builder| (builder.entity.as_str(), builder)).collect();
         let keys: HashSet<&str> = now.iter().map(|builder| builder.entity.as_str()).collect();
         for builder in now {
-            let then = then.get(builder.entity.as_str()).copied();
-            let as_many = then.is_some_and(|then| then.bodies.len() == builder.bodies.len());
-            let same = then.filter(|then| as_many && then.path == builder.path).is_some_and(|then| {
-                then.bodies.iter().zip(&builder.bodies).all(|(then, now)| same_in_order(then, now))
-            });
+            let previous = by_entity.get(builder.entity.as_str()).copied();
+            let as_many = previous.is_some_and(|previous| previous.bodies.len() == builder.bodies.len());
+            let same = previous.filter(|previous| as_many && previous.path == builder.path).is_some_and(
+                |previous| {
+                    previous
+                        .bodies
+                        .iter()
+                        .zip(&builder.bodies)
+                        .all(|(previous, now)| same_in_order(previous, now))
+                },
+            );
             if !same {
                 touched
                     .paths
-                    .extend([Some(builder), then].into_iter().flatten().map(|used| used.path.as_str()));
+                    .extend([Some(builder), previous].into_iter().flatten().map(|used| used.path.as_str()));
             }
             if !as_many {
                 touched.makes.push(&builder.entity);
             }
         }
-        for removed in before.iter().filter(|then| !keys.contains(then.entity.as_str())) {
+        for removed in before.iter().filter(|previous| !keys.contains(previous.entity.as_str())) {
             touched.paths.push(&removed.path);
             touched.makes.push(&removed.entity);
         }
@@ -167,10 +174,10 @@ fn has_doubles(builders: &[Builder]) -> bool {
     !builders.iter().all(|builder| keys.insert(&builder.entity) && paths.insert(&builder.path))
 }
 
-fn same_in_order(then: &Value, now: &Value) -> bool {
-    match (then, now) {
-        (Value::Object(then), Value::Object(now)) => then.iter().eq(now),
-        _ => then == now,
+fn same_in_order(previous: &Value, now: &Value) -> bool {
+    match (previous, now) {
+        (Value::Object(previous), Value::Object(now)) => previous.iter().eq(now),
+        _ => previous == now,
     }
 }
 

@@ -143,10 +143,10 @@ pub(super) fn ready<'a>(
     // Records that a reference names: one by one, all conditions on the same field together.
     for guard in &action.guards {
         let Condition::Related { reference, field, .. } = &guard.condition else { continue };
-        let at = facts.parts.iter().position(|part| part.field.key == *reference)?;
-        let target = plan.target(facts.parts.get(at)?)?;
+        let index = facts.parts.iter().position(|part| part.field.key == *reference)?;
+        let target = plan.target(facts.parts.get(index)?)?;
         let part_index = target.parts.iter().position(|part| part.field.key == *field)?;
-        if state.related.iter().any(|known| known.0 == at && known.1 == part_index) {
+        if state.related.iter().any(|known| known.0 == index && known.1 == part_index) {
             continue;
         }
         let part = target.parts.get(part_index)?;
@@ -167,15 +167,15 @@ pub(super) fn ready<'a>(
             .into_iter()
             .filter(|value| broken.is_none() || !value.is_null() || comparisons.contains(&&Comparison::IsSet))
             .find(|value| conditions.iter().all(|(hold, is)| holds(is, value) == *hold))?;
-        state.related.push((at, part_index, value));
+        state.related.push((index, part_index, value));
     }
 
     state.params = action.params.iter().map(|_| Value::Null).collect();
-    for (at, param) in action.params.iter().enumerate() {
-        state.params[at] = param_values(plan, facts, action, param).into_iter().next()?;
+    for (index, param) in action.params.iter().enumerate() {
+        state.params[index] = param_values(plan, facts, action, param).into_iter().next()?;
     }
 
-    for (at, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.field.is_writable()) {
+    for (index, part) in facts.parts.iter().enumerate().filter(|(_, part)| part.field.is_writable()) {
         let conditions: Vec<(bool, &Comparison)> = action
             .guards
             .iter()
@@ -214,7 +214,7 @@ pub(super) fn ready<'a>(
             .find(visible)
             .or_else(|| all.iter().find(visible))
             .or_else(|| all.first())?;
-        state.own.push((at, value.clone()));
+        state.own.push((index, value.clone()));
         let keeps = |n| {
             let value = part.value(n);
             conditions.iter().all(|(hold, is)| holds(is, &value) == *hold)
@@ -223,7 +223,7 @@ pub(super) fn ready<'a>(
         };
         if part.field.unique {
             let more = (2..=MOST).take_while(|&n| keeps(n)).count() as u32;
-            state.loose.push((at, 1 + more));
+            state.loose.push((index, 1 + more));
         }
     }
     Some(state)
@@ -300,11 +300,11 @@ pub(super) fn param_values<'a>(
 
 impl State {
     /// The same with another value of a field of the record.
-    pub(super) fn with_own(&self, at: usize, value: Value) -> Self {
+    pub(super) fn with_own(&self, index: usize, value: Value) -> Self {
         let mut state = self.clone();
-        state.own.retain(|own| own.0 != at);
-        state.loose.retain(|loose| loose.0 != at);
-        state.own.push((at, value));
+        state.own.retain(|own| own.0 != index);
+        state.loose.retain(|loose| loose.0 != index);
+        state.own.push((index, value));
         state
     }
 
@@ -337,23 +337,23 @@ impl State {
     }
 
     /// The value of its own that the `n`th record has of a field, whose value is this in the first one.
-    fn own_of(&self, at: usize, part: &FieldFacts<'_>, value: &Value, n: u32) -> Value {
-        let loose = n > 1 && !value.is_null() && self.loose.iter().any(|loose| loose.0 == at);
+    fn own_of(&self, index: usize, part: &FieldFacts<'_>, value: &Value, n: u32) -> Value {
+        let loose = n > 1 && !value.is_null() && self.loose.iter().any(|loose| loose.0 == index);
         if loose { part.value(n) } else { value.clone() }
     }
 
     /// The same with another value of a field of a record that it refers to.
-    pub(super) fn with_related(&self, at: usize, part_index: usize, value: Value) -> Self {
+    pub(super) fn with_related(&self, index: usize, part_index: usize, value: Value) -> Self {
         let mut state = self.clone();
-        state.related.retain(|related| (related.0, related.1) != (at, part_index));
-        state.related.push((at, part_index, value));
+        state.related.retain(|related| (related.0, related.1) != (index, part_index));
+        state.related.push((index, part_index, value));
         state
     }
 
     /// The same with another value of a parameter.
-    pub(super) fn with_param(&self, at: usize, value: Value) -> Self {
+    pub(super) fn with_param(&self, index: usize, value: Value) -> Self {
         let mut state = self.clone();
-        if let Some(param) = state.params.get_mut(at) {
+        if let Some(param) = state.params.get_mut(index) {
             *param = value;
         }
         state
@@ -364,18 +364,18 @@ impl State {
     pub(super) fn make<'a>(&self, draft: &mut Draft<'_, 'a>, facts: &EntityFacts<'a>, n: u32) {
         let plan = draft.plan;
         let mut with = Map::new();
-        for (at, value) in &self.own {
-            if let Some(part) = facts.parts.get(*at) {
-                with.insert(part.json.clone(), self.own_of(*at, part, value, n));
+        for (index, value) in &self.own {
+            if let Some(part) = facts.parts.get(*index) {
+                with.insert(part.json.clone(), self.own_of(*index, part, value, n));
             }
         }
-        for (at, part) in facts.parts.iter().enumerate() {
-            if self.related.iter().all(|related| related.0 != at) {
+        for (index, part) in facts.parts.iter().enumerate() {
+            if self.related.iter().all(|related| related.0 != index) {
                 continue;
             }
             let Some(target) = plan.target(part) else { continue };
             let mut values = Map::new();
-            for (_, part_index, value) in self.related.iter().filter(|related| related.0 == at) {
+            for (_, part_index, value) in self.related.iter().filter(|related| related.0 == index) {
                 if let Some(part) = target.parts.get(*part_index) {
                     values.insert(part.json.clone(), value.clone());
                 }

@@ -160,7 +160,7 @@ fn write_case(out: &mut Vec<u8>, case: &Case, short: &Shorthand<'_>) -> serde_js
     out.extend_from_slice(mark_text(case.mark));
     out.extend_from_slice(b",\"says\":[");
     let subject = case.id.split('.').next().unwrap_or_default();
-    for (index, clause) in case.says.iter().enumerate() {
+    for (index, clause) in case.clauses.iter().enumerate() {
         if index > 0 {
             out.push(b',');
         }

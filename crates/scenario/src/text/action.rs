@@ -32,12 +32,12 @@ fn route(names: Names<'_>, entity: &Entity, action: &Action) -> String {
         .iter()
         .map(|param| format!("{} ({})", names.json(&param.name), types::kind(names, &param.kind)))
         .collect();
-    let what = match params.as_slice() {
+    let parameters = match params.as_slice() {
         [] => "no parameters".to_owned(),
         [one] => format!("the parameter {one}"),
         many => format!("the parameters {}", all_of(many)),
     };
-    format!("`POST {}` takes {what}.", names.action_path(entity, action))
+    format!("`POST {}` takes {parameters}.", names.action_path(entity, action))
 }
 
 /// What must hold, as the rest of a sentence: `` `status` is `open` or `in_work` ``.
@@ -49,12 +49,12 @@ pub(super) fn condition(names: Names<'_>, entity: &Entity, condition: &Condition
         Condition::Related { reference, field, is } => {
             let own = names.find(&entity.key, reference);
             let target = own.and_then(|own| own.target()).unwrap_or_default();
-            let (by, field_name) = (names.field(&entity.key, reference), names.field(target, field));
+            let (link, field_name) = (names.field(&entity.key, reference), names.field(target, field));
             let (one, is) = (names.one(target), comparison(names.kind(target, field), is));
             if own.is_some_and(|own| own.nullable) {
-                format!("{by} is not null and {field_name} of the referenced {one} {is}")
+                format!("{link} is not null and {field_name} of the referenced {one} {is}")
             } else {
-                format!("{field_name} of the referenced {one} ({by}) {is}")
+                format!("{field_name} of the referenced {one} ({link}) {is}")
             }
         }
         Condition::HasAtLeast { entity: other, reference, count } => {

@@ -134,17 +134,19 @@ fn phrased<'a>(
     let wording = wording::for_change(change);
     let mut slots: Slots = slots(before, after, change);
     let title = sentence(&fill(wording.summary, &slots));
-    let clauses: Vec<usize> =
-        clauses_of(after, delta, change).into_iter().filter(|&at| delta.changed[at] && !stated[at]).collect();
-    for &at in &clauses {
-        stated[at] = true;
+    let clauses: Vec<usize> = clauses_of(after, delta, change)
+        .into_iter()
+        .filter(|&index| delta.changed[index] && !stated[index])
+        .collect();
+    for &index in &clauses {
+        stated[index] = true;
     }
     let removed: Vec<usize> = removed_with(before, after, delta, change)
         .into_iter()
-        .filter(|&at| !std::mem::replace(&mut stated[at], true))
+        .filter(|&index| !std::mem::replace(&mut stated[index], true))
         .collect();
 
-    let text_of = |at: usize| delta.pieces[at].clause.text.as_str();
+    let text_of = |index: usize| delta.pieces[index].clause.text.as_str();
     let holds_clause = template.contains("{clause}");
     // The phrasings leave to the clauses what these state. Where another change of the turn has stated them, the summary
     // names it all.
@@ -154,14 +156,14 @@ fn phrased<'a>(
         is_rename(change) || !states_by_clause(change) || !clauses.is_empty() || !removed.is_empty()
     };
     let mut listed = clauses.as_slice();
-    let mut why = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
+    let mut reason_text = reason.map(|reason| format!(" {reason}")).unwrap_or_default();
     let mut text = if is_whole {
         if holds_clause && let Some((&first, rest)) = clauses.split_first() {
             slots.push(("clause", text_of(first).to_owned()));
             listed = rest;
         }
         if template.contains("{why}") {
-            slots.push(("why", std::mem::take(&mut why)));
+            slots.push(("why", std::mem::take(&mut reason_text)));
         }
         sentence(&fill(template, &slots))
     } else {
@@ -171,13 +173,13 @@ fn phrased<'a>(
         text.push(' ');
         text.push_str(&fill(reach, &slots));
     }
-    text.push_str(&why);
-    for &at in &removed {
+    text.push_str(&reason_text);
+    for &index in &removed {
         text.push(' ');
-        text.push_str(text_of(at));
+        text.push_str(text_of(index));
     }
-    let least = listed.iter().map(|&at| depth(delta, at)).min().unwrap_or_default();
-    let list = listed.iter().map(|&at| (depth(delta, at) - least, text_of(at))).collect();
+    let least = listed.iter().map(|&index| depth(delta, index)).min().unwrap_or_default();
+    let list = listed.iter().map(|&index| (depth(delta, index) - least, text_of(index))).collect();
     Item { subject: change.entity(), title: imperative(&title), text, list }
 }
 
@@ -230,8 +232,8 @@ fn sentence(text: &str) -> String {
     text
 }
 
-fn depth(delta: &Delta, at: usize) -> usize {
-    usize::from(matches!(delta.pieces[at].part, Part::Rule(_)))
+fn depth(delta: &Delta, index: usize) -> usize {
+    usize::from(matches!(delta.pieces[index].part, Part::Rule(_)))
 }
 
 fn body(draw: &mut Draw, layout: Layout, items: &[Item<'_>], after: &Schema, out: &mut String) {
@@ -294,23 +296,25 @@ fn heading(after: &Schema, key: &str, title: &str) -> String {
 /// What no change stated: rules that read differently because of them, names that follow, what else was removed.
 fn follow_ups(draw: &mut Draw, delta: &Delta, stated: &[bool], after: &Schema, out: &mut String) {
     let left = |removed: bool| {
-        (0..delta.pieces.len()).filter(move |&at| {
-            delta.changed[at] && !stated[at] && removed == matches!(delta.pieces[at].part, Part::Removed)
+        (0..delta.pieces.len()).filter(move |&index| {
+            delta.changed[index]
+                && !stated[index]
+                && removed == matches!(delta.pieces[index].part, Part::Removed)
         })
     };
     let mut first = true;
-    for at in left(false) {
+    for index in left(false) {
         if std::mem::take(&mut first) {
             let _ = write!(out, "\n{}\n\n", pick(draw, &frame::FOLLOWS));
         }
-        let _ = writeln!(out, "- {}", in_context(after, &delta.pieces[at]));
+        let _ = writeln!(out, "- {}", in_context(after, &delta.pieces[index]));
     }
     let mut first = true;
-    for at in left(true) {
+    for index in left(true) {
         if std::mem::take(&mut first) {
             let _ = write!(out, "\n{}\n\n", pick(draw, &frame::GONE));
         }
-        let _ = writeln!(out, "- {}", delta.pieces[at].clause.text);
+        let _ = writeln!(out, "- {}", delta.pieces[index].clause.text);
     }
     let mut first = true;
     for piece in &delta.dropped {

@@ -98,7 +98,7 @@ impl Delta {
         for (index, removed) in after.removed.iter().enumerate() {
             if let Some(lists) = removed::lists_without(before, after, removed)
                 && let Some(piece) =
-                    index_by_id.get(&format!("gone.{index}")).and_then(|&at| pieces.get_mut(at))
+                    index_by_id.get(&format!("gone.{index}")).and_then(|&place| pieces.get_mut(place))
             {
                 piece.clause.text.push(' ');
                 piece.clause.text.push_str(&lists);

@@ -328,8 +328,8 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
          applies. Strings are compared by code point, so upper case comes before lower case.",
     );
     let pages = conventions.pagination;
-    let (which, size) = pages.style.params();
-    let (which, size) = (names.json(which), names.json(size));
+    let (page, size) = pages.style.params();
+    let (page, size) = (names.json(page), names.json(size));
     let first = match pages.style {
         PaginationStyle::Page => "the number of the page, at least `1`; default `1`",
         PaginationStyle::Offset => "the number of records to skip, at least `0`; default `0`",
@@ -338,7 +338,7 @@ fn lists(schema: &Schema, parts: &Parts, out: &mut Pieces) {
         Part::Lists,
         "lists.pages",
         &format!(
-            "Lists are paginated with the query parameters {which} ({first}) and {size} (the number of records per page, from \
+            "Lists are paginated with the query parameters {page} ({first}) and {size} (the number of records per page, from \
              `1` to `{}`; default `{}`). A value outside these bounds, or one that is not an integer, is *invalid*. A page \
              after the last one has no records.",
             pages.max_size, pages.default_size

@@ -50,10 +50,11 @@ pub(super) const CHILDREN: &str = include_str!("children.txt");
 pub(super) fn vocabulary() -> Vocabulary {
     let topics: Vec<Topic> = TOPICS.iter().map(|(key, text)| topic(key, text)).collect();
     let fields: Vec<FieldWord> = lines(FIELDS).filter_map(field).collect();
-    let own = topics
-        .iter()
-        .flat_map(|topic| topic.fields.iter().enumerate().map(|(at, field)| ((topic.key, field.name), at)));
-    let places = own.chain(fields.iter().enumerate().map(|(at, field)| (("", field.name), at))).collect();
+    let own = topics.iter().flat_map(|topic| {
+        topic.fields.iter().enumerate().map(|(index, field)| ((topic.key, field.name), index))
+    });
+    let places =
+        own.chain(fields.iter().enumerate().map(|(index, field)| (("", field.name), index))).collect();
     Vocabulary {
         topics,
         shared: lines(SHARED).filter_map(entity).collect(),
@@ -165,6 +166,6 @@ fn value(text: &'static str) -> ValueWord {
     ValueWord { name: words.next().unwrap_or_default(), others: words.collect(), verbs: split(verbs, '/') }
 }
 
-fn split(text: &'static str, by: char) -> Vec<&'static str> {
-    text.split(by).map(str::trim).filter(|word| !word.is_empty()).collect()
+fn split(text: &'static str, separator: char) -> Vec<&'static str> {
+    text.split(separator).map(str::trim).filter(|word| !word.is_empty()).collect()
 }

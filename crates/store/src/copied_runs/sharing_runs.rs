@@ -66,7 +66,10 @@ impl SharingRun {
             && self.preferred <= other.preferred
             && self.unknown.0 >= other.unknown.0
             && self.unknown.1 >= other.unknown.1
-            && self.shared.iter().all(|(trial, gaps)| other.shared.get(trial).is_some_and(|its| its <= gaps))
+            && self
+                .shared
+                .iter()
+                .all(|(trial, gaps)| other.shared.get(trial).is_some_and(|other_gaps| other_gaps <= gaps))
     }
 }
 

@@ -137,16 +137,18 @@ fn read_entry(row: &Row<'_>) -> Result<EpisodeEntry> {
 }
 
 fn read_record(conn: &Connection, row: &Row<'_>) -> Result<EpisodeRecord> {
-    let at = COLUMN_COUNT;
+    let column = COLUMN_COUNT;
     let entry = read_entry(row)?;
     Ok(EpisodeRecord {
-        run: row.get(at)?,
+        run: row.get(column)?,
         turns: turns::entries(conn, entry.id)?,
-        reported: parse(&row.get::<_, String>(at + 1)?)?,
-        exception: pair(row, at + 2)?,
-        timing: read_timing(row, at + 4)?,
-        artifacts: parse_artifacts(row.get::<_, Option<String>>(at + 8)?.as_deref())?,
-        extra: without_other_identity(parse_or_default(row.get::<_, Option<String>>(at + 9)?.as_deref())?),
+        reported: parse(&row.get::<_, String>(column + 1)?)?,
+        exception: pair(row, column + 2)?,
+        timing: read_timing(row, column + 4)?,
+        artifacts: parse_artifacts(row.get::<_, Option<String>>(column + 8)?.as_deref())?,
+        extra: without_other_identity(parse_or_default(
+            row.get::<_, Option<String>>(column + 9)?.as_deref(),
+        )?),
         entry,
     })
 }

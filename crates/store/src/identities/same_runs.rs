@@ -19,9 +19,9 @@ impl SameRuns {
             root = parent;
         }
         // The next search takes one step.
-        let mut at = run;
-        while let Some(parent) = self.parents.insert(at, root).filter(|parent| *parent != root) {
-            at = parent;
+        let mut current = run;
+        while let Some(parent) = self.parents.insert(current, root).filter(|parent| *parent != root) {
+            current = parent;
         }
         root
     }

@@ -146,15 +146,15 @@ impl Store {
 
     /// Makes episodes wait again that could not be read, or that exceeded the size of the index of their source.
     pub fn retry_texts(&self) -> Result<()> {
-        let which = format!("texts = {UNREADABLE} OR texts = {IN_PART} AND text_cost = 0");
+        let condition = format!("texts = {UNREADABLE} OR texts = {IN_PART} AND text_cost = 0");
         let some = self.read(|conn| {
-            Ok(conn.prepare_cached(&format!("SELECT 1 FROM episode WHERE {which}"))?.exists([])?)
+            Ok(conn.prepare_cached(&format!("SELECT 1 FROM episode WHERE {condition}"))?.exists([])?)
         })?;
         if !some {
             return Ok(());
         }
         self.write(|write| {
-            write.tx.execute(&format!("UPDATE episode SET texts = {WAITS} WHERE {which}"), [])?;
+            write.tx.execute(&format!("UPDATE episode SET texts = {WAITS} WHERE {condition}"), [])?;
             Ok(())
         })
     }

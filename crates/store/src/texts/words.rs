@@ -12,7 +12,7 @@ const LETTERS_WITH_DIGITS: usize = 4;
 /// The indexed start of a word. If a text is the start of a word, its indexed part is the start of that of the word.
 fn indexed_part(word: &str) -> &str {
     let digit = word.chars().take(LETTERS).position(|c| c.is_ascii_digit());
-    let letters = digit.map_or(LETTERS, |at| (at + 2).clamp(LETTERS_WITH_DIGITS, LETTERS));
+    let letters = digit.map_or(LETTERS, |index| (index + 2).clamp(LETTERS_WITH_DIGITS, LETTERS));
     word.char_indices().nth(letters).map_or(word, |(end, _)| &word[..end])
 }
 

@@ -165,7 +165,7 @@ fn tests_of(write: &mut Write<'_>, attempt: &Attempt) -> Result<KeptTests> {
     let suite = write.interned.suite(&write.tx, &ids)?;
     let outcomes = tests.iter().map(|test| letter(test.outcome)).collect();
     let known: Vec<Detail<'_>> =
-        tests.iter().enumerate().filter_map(|(at, test)| Detail::from_test(at, test)).collect();
+        tests.iter().enumerate().filter_map(|(index, test)| Detail::from_test(index, test)).collect();
     let details = if known.is_empty() { None } else { Some(json(&known)?) };
     Ok((Some(suite), Some(outcomes), details))
 }

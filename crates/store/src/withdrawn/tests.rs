@@ -85,18 +85,18 @@ fn a_run_that_took_the_name_of_a_withdrawn_one_counts() {
             .map(|(_, run)| (store.episodes(run.id).unwrap().remove(0).key, run.invalid))
             .collect()
     };
-    let is = |of: &[(&str, Option<&str>)]| -> BTreeMap<String, Option<String>> {
-        of.iter().map(|(key, reason)| ((*key).to_owned(), reason.map(str::to_owned))).collect()
+    let expected_marks = |pairs: &[(&str, Option<&str>)]| -> BTreeMap<String, Option<String>> {
+        pairs.iter().map(|(key, reason)| ((*key).to_owned(), reason.map(str::to_owned))).collect()
     };
     read(&store, source, "job", &["x", "y"]);
     let withdrawn = store.list_runs(&RunFilter::default()).unwrap().rows.remove(0).1.slug;
     store.withdraw(&[withdrawn], Some("wrong image")).unwrap();
     // `mv job job-old`, and the job is run again.
     put_job(&store, source, "job", &["z", "zz"]);
-    assert_eq!(marks(), is(&[("z", None)]), "no trial of it was withdrawn");
+    assert_eq!(marks(), expected_marks(&[("z", None)]), "no trial of it was withdrawn");
     put_job(&store, source, "job-old", &["x", "y"]);
     store.settle_withdrawn(source).unwrap();
-    assert_eq!(marks(), is(&[("x", Some("wrong image")), ("z", None)]));
+    assert_eq!(marks(), expected_marks(&[("x", Some("wrong image")), ("z", None)]));
     // The same trials under each other's names.
     let slug_of = |trial: &str| {
         let runs = store.list_runs(&RunFilter::default()).unwrap().rows;
@@ -108,7 +108,7 @@ fn a_run_that_took_the_name_of_a_withdrawn_one_counts() {
     put_job(&store, source, "job", &["x", "y"]);
     put_job(&store, source, "job-old", &["z", "zz"]);
     store.settle_withdrawn(source).unwrap();
-    assert_eq!(marks(), is(&[("x", Some("wrong image")), ("z", Some("wrong model"))]));
+    assert_eq!(marks(), expected_marks(&[("x", Some("wrong image")), ("z", Some("wrong model"))]));
 }
 
 #[test]

@@ -156,18 +156,21 @@ fn runs_are_filtered_sorted_grouped_and_paged() {
     assert_eq!(slugs(&store, &by_model)[4..], ["many.r1", "many.r4"], "in any case");
 
     store.annotate(&["many.r1".into()], &["Worth a look".into()], &[], Some("Ärger")).unwrap();
-    let only = |filter: RunFilter| slugs(&store, &RunFilter { group: RunGrouping::None, ..filter });
-    let text = |text: &str| only(RunFilter { text: text.into(), ..RunFilter::default() });
+    let filtered = |filter: RunFilter| slugs(&store, &RunFilter { group: RunGrouping::None, ..filter });
+    let text = |text: &str| filtered(RunFilter { text: text.into(), ..RunFilter::default() });
     assert_eq!(text("QWEN evocode"), ["many.r4"]);
     assert_eq!(text("worth ärger"), ["many.r1"]);
     assert_eq!(text("many.R4"), ["many.r4"], "by its id, as a link or the command line names it");
     assert_eq!(text("100% _"), [""; 0]);
-    assert_eq!(only(RunFilter { real_only: true, ..RunFilter::default() }).len(), 4);
-    assert_eq!(only(RunFilter { harnesses: vec![String::new()], ..RunFilter::default() }), ["many.r1"]);
-    assert_eq!(only(RunFilter { tags: vec!["Worth a look".into()], ..RunFilter::default() }), ["many.r1"]);
-    assert_eq!(only(RunFilter { min_episodes: Some(1), ..RunFilter::default() }).len(), 3);
-    assert_eq!(only(RunFilter { sources: vec![source + 1], ..RunFilter::default() }).len(), 0);
-    assert_eq!(only(RunFilter { with_warnings: true, ..RunFilter::default() }).len(), 0);
+    assert_eq!(filtered(RunFilter { real_only: true, ..RunFilter::default() }).len(), 4);
+    assert_eq!(filtered(RunFilter { harnesses: vec![String::new()], ..RunFilter::default() }), ["many.r1"]);
+    assert_eq!(
+        filtered(RunFilter { tags: vec!["Worth a look".into()], ..RunFilter::default() }),
+        ["many.r1"]
+    );
+    assert_eq!(filtered(RunFilter { min_episodes: Some(1), ..RunFilter::default() }).len(), 3);
+    assert_eq!(filtered(RunFilter { sources: vec![source + 1], ..RunFilter::default() }).len(), 0);
+    assert_eq!(filtered(RunFilter { with_warnings: true, ..RunFilter::default() }).len(), 0);
 
     // A facet counts the runs that match the other filters, so that its own values stay available.
     let filter = RunFilter { models: vec!["qwen".into()], real_only: true, ..RunFilter::default() };

@@ -48,7 +48,9 @@ fn a_withdrawn_episode_is_in_no_sum_and_keeps_its_mark_when_it_is_read_again() {
         assert_eq!(store.stale_runs().unwrap().iter().filter(|run| run.slug == "results.a").count(), 1);
     };
     holds();
-    assert!(store.attempt_totals(entry().id, &[]).unwrap().iter().map(|of| of.failed).sum::<u32>() > 0);
+    assert!(
+        store.attempt_totals(entry().id, &[]).unwrap().iter().map(|totals| totals.failed).sum::<u32>() > 0
+    );
     // Another reading of the same trial, a copy of the run, and closing do not change the mark.
     put(&store, source, "1", 3, &[("a", episode("shop", 5, 1)), ("b", episode("shop", 5, 0))], &[]);
     holds();

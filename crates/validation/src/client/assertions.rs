@@ -139,7 +139,7 @@ fn assign_rows(rows: &[Map<String, Value>], items: &[Value]) -> bool {
         .iter()
         .map(|row| {
             let fits = |item: &Value| item.as_object().is_some_and(|item| has(row, item));
-            items.iter().enumerate().filter(|(_, item)| fits(item)).map(|(at, _)| at).collect()
+            items.iter().enumerate().filter(|(_, item)| fits(item)).map(|(index, _)| index).collect()
         })
         .collect();
     let mut assigned: Vec<Option<usize>> = vec![None; items.len()];
@@ -254,9 +254,9 @@ mod tests {
     fn rows_that_fit_several_objects_make_room_for_those_that_fit_one() {
         // The first half of the rows takes the objects of the second half, and must move.
         let chain = |count: usize| -> (Vec<Value>, Vec<Value>) {
-            let items = (0..count).map(|at| json!({"a": at, "b": at / 2, "c": 0})).collect();
-            let mut rows: Vec<Value> = (0..count / 2).map(|at| json!({"b": at})).collect();
-            rows.extend((0..count / 2).map(|at| json!({"a": at * 2})));
+            let items = (0..count).map(|index| json!({"a": index, "b": index / 2, "c": 0})).collect();
+            let mut rows: Vec<Value> = (0..count / 2).map(|index| json!({"b": index})).collect();
+            rows.extend((0..count / 2).map(|index| json!({"a": index * 2})));
             (rows, items)
         };
         let (mut rows, items) = chain(ROWS);

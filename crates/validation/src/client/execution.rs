@@ -70,8 +70,8 @@ pub(super) fn after_reset(reset: &Request, answer: Answer) -> Result<(), String>
     if answer.status < 400 {
         return Ok(());
     }
-    let what = format!("expected a status below 400, got {}", answer.read().describe());
-    Err(failed(reset, None, &what))
+    let problem = format!("expected a status below 400, got {}", answer.read().describe());
+    Err(failed(reset, None, &problem))
 }
 
 /// The state of a case.
@@ -114,7 +114,7 @@ impl<'a> Execution<'a> {
         self.budget -= before - budget.left();
         match request {
             Ok(request) => self.request = request,
-            Err(why) => return Err(format!("Step {}: the request cannot be made: {why}", self.sent)),
+            Err(reason) => return Err(format!("Step {}: the request cannot be made: {reason}", self.sent)),
         }
         Ok(Some(&self.request))
     }
@@ -131,7 +131,7 @@ impl<'a> Execution<'a> {
         let builder = self.builder(make)?;
         let body = (make.nth as usize)
             .checked_sub(1)
-            .and_then(|at| builder.bodies.get(at))
+            .and_then(|index| builder.bodies.get(index))
             .ok_or_else(|| format!("the suite has no record {} of {}", make.nth, make.make))?;
         let body = match body {
             // A replaced field is not resolved, so its captures may be missing.
@@ -172,7 +172,7 @@ impl<'a> Execution<'a> {
 
     /// Takes the response to the last request. Fails if the step expects another one.
     pub(super) fn take(&mut self, answer: Answer) -> Result<(), String> {
-        self.taken(answer).map_err(|what| failed(&self.request, Some(self.sent), &what))
+        self.taken(answer).map_err(|problem| failed(&self.request, Some(self.sent), &problem))
     }
 
     fn taken(&mut self, answer: Answer) -> Result<(), String> {

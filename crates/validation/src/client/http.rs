@@ -133,7 +133,7 @@ impl Connection {
         let answer = self.exchange(&out, Deadline { instant: now + whole, whole });
         self.out = out;
         answer.map_err(|trouble| match trouble {
-            ExchangeError::Closed(why) | ExchangeError::Other(why) => NoResponse::Because(why),
+            ExchangeError::Closed(reason) | ExchangeError::Other(reason) => NoResponse::Because(reason),
             ExchangeError::TimedOut if whole < self.timeout => NoResponse::OutOfTime,
             ExchangeError::TimedOut => {
                 NoResponse::Because(format!("nothing complete came within {} s", self.timeout.as_secs_f64()))
@@ -162,8 +162,8 @@ impl Connection {
 
     fn connect(&mut self, deadline: Deadline) -> Result<Open, ExchangeError> {
         let failed = |error: io::Error| match ExchangeError::from(error) {
-            ExchangeError::Closed(why) | ExchangeError::Other(why) => {
-                ExchangeError::Other(format!("no connection ({why})"))
+            ExchangeError::Closed(reason) | ExchangeError::Other(reason) => {
+                ExchangeError::Other(format!("no connection ({reason})"))
             }
             ExchangeError::TimedOut => ExchangeError::TimedOut,
         };

@@ -12,7 +12,7 @@ const MESSAGE: usize = 600;
 const EXCERPT: usize = 200;
 
 /// `Step 3: PATCH /api/orders/1 {"status":"x"}: expected …`.
-pub(super) fn failed(request: &Request, step: Option<usize>, what: &str) -> String {
+pub(super) fn failed(request: &Request, step: Option<usize>, problem: &str) -> String {
     let mut out = String::with_capacity(160);
     match step {
         Some(step) => {
@@ -23,21 +23,21 @@ pub(super) fn failed(request: &Request, step: Option<usize>, what: &str) -> Stri
     out.push_str(request.method.as_str());
     out.push(' ');
     out.push_str(&request.path);
-    for (at, (key, value)) in request.query.iter().enumerate() {
-        let _ = write!(out, "{}{key}={value}", if at == 0 { '?' } else { '&' });
+    for (index, (key, value)) in request.query.iter().enumerate() {
+        let _ = write!(out, "{}{key}={value}", if index == 0 { '?' } else { '&' });
     }
     if let Some(Ok(body)) = &request.body {
         out.push(' ');
         out.push_str(&excerpt(body));
     }
     out.push_str(": ");
-    out.push_str(what);
+    out.push_str(problem);
     clean(&out)
 }
 
 /// The message about a request without a response.
-pub(super) fn unanswered(request: &Request, step: Option<usize>, why: &str) -> String {
-    failed(request, step, &format!("no answer: {why}"))
+pub(super) fn unanswered(request: &Request, step: Option<usize>, reason: &str) -> String {
+    failed(request, step, &format!("no answer: {reason}"))
 }
 
 /// A writer of the first [`EXCERPT`] bytes. After them it returns an error, which stops the serialization.

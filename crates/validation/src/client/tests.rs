@@ -199,13 +199,13 @@ fn a_callback_ends_a_run() {
 
 #[test]
 fn requests_that_double_from_step_to_step_are_not_made() {
-    let mechanic = |at: usize, name: Value| {
-        json!({"method": "POST", "path": "/api/mechanics", "status": 201, "as": format!("m{at}"),
-            "body": {"first_name": name, "last_name": name, "badge": at + 1, "skills": ["brakes"]}})
+    let mechanic = |number: usize, name: Value| {
+        json!({"method": "POST", "path": "/api/mechanics", "status": 201, "as": format!("m{number}"),
+            "body": {"first_name": name, "last_name": name, "badge": number + 1, "skills": ["brakes"]}})
     };
-    let name = |at: usize| json!({"$": format!("m{at}.display_name")});
+    let name = |number: usize| json!({"$": format!("m{number}.display_name")});
     let mut steps = vec![mechanic(0, json!("x"))];
-    steps.extend((1..64).map(|at| mechanic(at, name(at - 1))));
+    steps.extend((1..64).map(|number| mechanic(number, name(number - 1))));
     let suite = suite_of(&case("doubles", json!(steps)));
     let verdicts = verdicts_in_process(&mut world(), &suite);
     let message = verdicts.cases[0].message.as_deref().unwrap_or_default();

@@ -13,15 +13,15 @@ pub(super) fn find<'a>(before: &'a Schema, changes: &'a [Change], schema: &'a Sc
             mutation: Mutation::ChangeLeftOut { before, changes, index },
         });
     }
-    for (at, entity) in schema.entities.iter().enumerate() {
+    for (index, entity) in schema.entities.iter().enumerate() {
         if let Some(old) = before.entity(&entity.key) {
-            names(old, at, entity, sites);
+            names(old, index, entity, sites);
         }
     }
-    for (at, analytic) in schema.analytics.iter().enumerate() {
+    for (index, analytic) in schema.analytics.iter().enumerate() {
         if let Some(old) = before.analytic(&analytic.key).filter(|old| old.name != analytic.name) {
             sites.edit(Operator::StaleNameKept, format!("analytics.{}", analytic.key), move |schema| {
-                if let Some(analytic) = schema.analytics.get_mut(at) {
+                if let Some(analytic) = schema.analytics.get_mut(index) {
                     analytic.name.clone_from(&old.name);
                 }
             });
@@ -29,10 +29,10 @@ pub(super) fn find<'a>(before: &'a Schema, changes: &'a [Change], schema: &'a Sc
     }
 }
 
-fn names<'a>(old: &'a Entity, at: usize, entity: &'a Entity, sites: &mut Sites<'a>) {
+fn names<'a>(old: &'a Entity, index: usize, entity: &'a Entity, sites: &mut Sites<'a>) {
     if old.plural != entity.plural {
         sites.edit(Operator::StaleNameKept, entity.key.clone(), move |schema| {
-            if let Some(entity) = schema.entities.get_mut(at) {
+            if let Some(entity) = schema.entities.get_mut(index) {
                 entity.plural.clone_from(&old.plural);
             }
         });
@@ -40,7 +40,8 @@ fn names<'a>(old: &'a Entity, at: usize, entity: &'a Entity, sites: &mut Sites<'
     for field in &entity.fields {
         if let Some(old) = old.field(&field.key).filter(|old| old.name != field.name) {
             sites.edit(Operator::StaleNameKept, format!("{}.{}", entity.key, field.key), move |schema| {
-                if let Some(field) = schema.entities.get_mut(at).and_then(|entity| entity.field_mut(&old.key))
+                if let Some(field) =
+                    schema.entities.get_mut(index).and_then(|entity| entity.field_mut(&old.key))
                 {
                     field.name.clone_from(&old.name);
                 }
@@ -51,7 +52,7 @@ fn names<'a>(old: &'a Entity, at: usize, entity: &'a Entity, sites: &mut Sites<'
         if let Some(old) = old.action(&action.key).filter(|old| old.name != action.name) {
             sites.edit(Operator::StaleNameKept, format!("{}.{}", entity.key, action.key), move |schema| {
                 if let Some(action) =
-                    schema.entities.get_mut(at).and_then(|entity| entity.action_mut(&old.key))
+                    schema.entities.get_mut(index).and_then(|entity| entity.action_mut(&old.key))
                 {
                     action.name.clone_from(&old.name);
                 }

@@ -165,9 +165,9 @@ pub(super) fn kinds(kind: &Kind) -> Vec<(Operator, Kind)> {
         Kind::Boolean | Kind::DateTime => all.push((Operator::TypeConfused, free_string())),
         Kind::Enum { ref values } => {
             all.push((Operator::EnumAsString, free_string()));
-            for (at, _) in values.iter().enumerate() {
+            for (index, _) in values.iter().enumerate() {
                 let mut values = values.clone();
-                values.remove(at);
+                values.remove(index);
                 all.push((Operator::EnumValueMissing, Kind::Enum { values }));
             }
         }

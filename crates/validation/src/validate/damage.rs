@@ -47,9 +47,9 @@ impl Damage {
     pub(super) fn into_mismatches(mut self) -> Vec<Mismatch> {
         for (index, turns) in &self.needed_at {
             if let Some(mismatch) = self.found.get_mut(*index) {
-                let what = mismatch.what.trim_end_matches('.');
+                let problem = mismatch.what.trim_end_matches('.');
                 let (s, turns) = (if turns.len() == 1 { "" } else { "s" }, ranges(turns));
-                mismatch.what = format!("{what}. Turn{s} {turns} could not be checked in full");
+                mismatch.what = format!("{problem}. Turn{s} {turns} could not be checked in full");
             }
         }
         self.found

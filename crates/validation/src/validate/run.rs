@@ -171,13 +171,13 @@ impl Work<'_> {
             } else {
                 ("specification", &specification)
             };
-            let there = text.as_ref().is_none_or(|text| text.contains(&clause.text));
-            (!there).then(|| (clause.id.clone(), format!("the {name} does not have this clause")))
+            let is_present = text.as_ref().is_none_or(|text| text.contains(&clause.text));
+            (!is_present).then(|| (clause.id.clone(), format!("the {name} does not have this clause")))
         });
-        for (count, (at, what)) in demands.chain(left_out).enumerate() {
+        for (count, (place, demand)) in demands.chain(left_out).enumerate() {
             report.unstated_demands += 1;
             if count < REPORTED_PER_TURN {
-                report.unstated.push(UnstatedDemand { scenario, turn, at, what });
+                report.unstated.push(UnstatedDemand { scenario, turn, at: place, what: demand });
             }
         }
         Ok(())

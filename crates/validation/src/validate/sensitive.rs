@@ -59,8 +59,9 @@ pub(super) fn sensitive(
 /// The effect of an undetected mutant, and how many cases of the suite are about its place.
 fn reason(mutant: &Mutant, suite: &Suite) -> String {
     let site = mutant.site.split(' ').next().unwrap_or_default();
-    let says = |case: &&Case| lies_in(&case.id, site) || case.says.iter().any(|clause| lies_in(clause, site));
-    let close = suite.cases.iter().filter(says).count();
+    let is_about =
+        |case: &&Case| lies_in(&case.id, site) || case.clauses.iter().any(|clause| lies_in(clause, site));
+    let close = suite.cases.iter().filter(is_about).count();
     let all = suite.cases.len();
     let near = match close {
         0 => String::new(),
@@ -76,7 +77,7 @@ fn is_noticed(mutant: &Mutant, suite: &mut Suite) -> bool {
     let first = site.split('.').next().unwrap_or(site);
     suite.cases.sort_by_cached_key(|case| match case.id.as_str() {
         id if lies_in(id, site) => 0_u8,
-        _ if case.says.iter().any(|clause| lies_in(clause, site)) => 1,
+        _ if case.clauses.iter().any(|clause| lies_in(clause, site)) => 1,
         id if lies_in(id, first) => 2,
         _ => 3,
     });

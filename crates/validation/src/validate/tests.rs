@@ -149,10 +149,10 @@ fn an_error_in_one_scenario_is_reported_though_another_is_stopped_by_it() {
 fn it_is_stopped_within_a_scenario() {
     let (_temp, path) = pack(1);
     let opened = Pack::open_path(&path).expect("it is a pack");
-    let asked = std::cell::Cell::new(0);
+    let calls = std::cell::Cell::new(0);
     let stop = || {
-        asked.set(asked.get() + 1);
-        asked.get() > 3
+        calls.set(calls.get() + 1);
+        calls.get() > 3
     };
     let schema = std::sync::Arc::new(opened.schema(0, 1).expect("a schema"));
     let mut suite = opened.suite(0, 1).expect("a suite");
@@ -212,9 +212,9 @@ fn a_damaged_file_is_reported_and_validation_continues() {
         messages.len() == 1 && messages[0].ends_with(". Turns 2-3 could not be checked in full"),
         "{messages:?}"
     );
-    for (at, turn) in [("specs/turn_5.md", 5), ("changes/turn_4.md", 4), ("changes/turn_5.yaml", 5)] {
+    for (part, turn) in [("specs/turn_5.md", 5), ("changes/turn_4.md", 4), ("changes/turn_5.yaml", 5)] {
         let expected = format!("There is no such file. Turn {turn} could not be checked in full");
-        assert_eq!(mismatches_at(&report, &format!("scenario_1/{at}")), [expected]);
+        assert_eq!(mismatches_at(&report, &format!("scenario_1/{part}")), [expected]);
     }
     // Checks without the missing file run, and have no false findings.
     assert_eq!((report.reference_failures, report.unstated_demands, report.vacuous_turns), (0, 0, 0));

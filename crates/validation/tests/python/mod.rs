@@ -364,9 +364,9 @@ pub(crate) fn compare(
         if verdicts.iter().all(|verdict| *verdict == Some(true)) {
             continue;
         }
-        let why: Vec<&str> =
+        let reasons: Vec<&str> =
             by_native.iter().filter_map(|verdicts| Some(verdicts.get(index)?.1.as_str())).collect();
-        let text = format!("{}: {verdicts:?}, first native, then pytest; natively {why:?}", case.id);
+        let text = format!("{}: {verdicts:?}, first native, then pytest; natively {reasons:?}", case.id);
         if verdicts.iter().all(|verdict| *verdict == Some(false)) {
             agreement.failed.push(text);
         } else {

@@ -257,6 +257,8 @@ pub struct FlippingTest {
     pub last: (u32, u32),
     /// For each turn its outcome at the end of the turn: `p`, `f`, `.` = the turn says nothing of it.
     pub outcomes: String,
+    /// The turns within which its outcome changed, from one attempt to another.
+    pub changed_within: Vec<u32>,
 }
 
 /// Asks for the cases behind a share.

@@ -145,10 +145,10 @@ impl RunRow {
         self.tested && self.pass_rate.is_none() && self.scored_episodes == 0 && self.planned_turns.is_none()
     }
 
-    /// How fast the endpoint of a run of one's own was, in tokens a second: `part` is `prompt` or `answer`, `of` is `median` or
-    /// `p10`. `None` = unknown (`docs/metrics.md`, "Runs of one's own").
-    pub fn tokens_per_second(&self, part: &str, of: &str) -> Option<f64> {
-        let name = format!("stamina_lab.tokens_per_second.{part}.{of}");
+    /// How fast the endpoint of a run of one's own was, in tokens a second: `part` is `prompt` or `answer`, `statistic`
+    /// is `median` or `p10`. `None` = unknown (`docs/metrics.md`, "Runs of one's own").
+    pub fn tokens_per_second(&self, part: &str, statistic: &str) -> Option<f64> {
+        let name = format!("stamina_lab.tokens_per_second.{part}.{statistic}");
         self.reported.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
 }

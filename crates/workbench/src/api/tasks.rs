@@ -119,12 +119,12 @@ pub struct MeanOf {
 impl MeanOf {
     /// Of values of which some are unknown. That those that are known are 0 says nothing of the others: they asked no model.
     pub fn from_values(values: impl Iterator<Item = Option<f64>>) -> Self {
-        let (sum, known, of) = values.fold((0.0, 0, 0), |(sum, known, of), value| match value {
-            Some(value) => (sum + value, known + 1, of + 1),
-            None => (sum, known, of + 1),
+        let (sum, known, total) = values.fold((0.0, 0, 0), |(sum, known, total), value| match value {
+            Some(value) => (sum + value, known + 1, total + 1),
+            None => (sum, known, total + 1),
         });
-        let says_something = known > 0 && (sum > 0.0 || known == of);
-        Self { mean: says_something.then(|| sum / f64::from(known)), known, of }
+        let says_something = known > 0 && (sum > 0.0 || known == total);
+        Self { mean: says_something.then(|| sum / f64::from(known)), known, of: total }
     }
 }
 

@@ -18,22 +18,22 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
         [first @ .., last] if names.len() <= 3 => format!("{} and {last}", first.join(", ")),
         _ => format!("{} members", names.len()),
     };
-    let who = |wanted: &dyn Fn(&ComparedMember) -> bool| -> Vec<&str> {
+    let names_where = |wanted: &dyn Fn(&ComparedMember) -> bool| -> Vec<&str> {
         comparison.members.iter().filter(|m| wanted(m)).map(|m| m.name.as_str()).collect()
     };
-    let say = |names: Vec<&str>, sentence: &dyn Fn(String) -> String| {
+    let caution = |names: Vec<&str>, sentence: &dyn Fn(String) -> String| {
         (!names.is_empty()).then(|| sentence(list(names)))
     };
     let one = comparison.of_one_turn;
     let none = if one { "no trials" } else { "no episodes" };
-    cautions.extend(say(who(&|m| m.stamina.n == 0), &|names| format!("{names}: {none}.")));
-    cautions.extend(say(who(&|m| m.stamina.n > 0 && m.stamina.mean.is_none()), &|names| {
+    cautions.extend(caution(names_where(&|m| m.stamina.n == 0), &|names| format!("{names}: {none}.")));
+    cautions.extend(caution(names_where(&|m| m.stamina.n > 0 && m.stamina.mean.is_none()), &|names| {
         if one {
             return format!("{names}: no trial is scored, so nothing is known of its pass rate.");
         }
         format!("{names}: every episode was stopped from outside before it passed a turn. Nobody was at risk, so nothing is known of how long episodes last.")
     }));
-    cautions.extend(say(who(&|m| m.early_censored.is_some_and(|share| share > MUCH_CENSORED)), &|names| {
+    cautions.extend(caution(names_where(&|m| m.early_censored.is_some_and(|share| share > MUCH_CENSORED)), &|names| {
         if one {
             return format!(
                 "{names}: more than a tenth of the trials are not scored, since they were stopped from outside. The pass rate rests on the others; look at it with these counted as failed."
@@ -44,7 +44,7 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
             comparison.tau
         )
     }));
-    cautions.extend(say(who(&|m| m.stamina.n > 0 && m.stamina.n < FEW), &|names| {
+    cautions.extend(caution(names_where(&|m| m.stamina.n > 0 && m.stamina.n < FEW), &|names| {
         let episodes = if one { "trials" } else { "episodes" };
         // One run alone is tested against none.
         let tests =
@@ -52,7 +52,7 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
         format!("{names}: fewer than {FEW} {episodes}. Intervals are wide{tests}.")
     }));
     // Only repeats that were at risk depend on each other, and make intervals and tests clustered.
-    cautions.extend(say(who(&|m| m.stamina.clustered), &|names| {
+    cautions.extend(caution(names_where(&|m| m.stamina.clustered), &|names| {
         if one {
             return format!(
                 "{names}: several trials of a task. They are alike: intervals and log-rank tests are clustered by task."
@@ -65,11 +65,11 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
     // What went on after a failure costs and buys no stamina: beside runs that stop there it looks dear.
     let goes_on =
         |m: &ComparedMember| m.spent.turns_after_failure > 0 && m.spent.cost_per_survived_turn.is_some();
-    let sum = |of: fn(&api::Spent) -> u32| -> u32 {
-        comparison.members.iter().filter(|m| goes_on(m)).map(|m| of(&m.spent)).sum()
+    let sum = |figure: fn(&api::Spent) -> u32| -> u32 {
+        comparison.members.iter().filter(|m| goes_on(m)).map(|m| figure(&m.spent)).sum()
     };
     let (after, all) = (sum(|s| s.turns_after_failure), sum(|s| s.turns_played));
-    cautions.extend(say(who(&goes_on), &|names| {
+    cautions.extend(caution(names_where(&goes_on), &|names| {
         format!(
             "{names}: {after} of {} played came after an episode's first failure. Cost per survived turn includes them.",
             counted(all.into(), "turn")
@@ -81,8 +81,9 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
                 .to_owned(),
         );
     }
-    cautions
-        .extend(say(who(&|m| m.simulated), &|names| format!("{names}: simulated, no real model answered.")));
+    cautions.extend(caution(names_where(&|m| m.simulated), &|names| {
+        format!("{names}: simulated, no real model answered.")
+    }));
     cautions.extend(in_common(comparison));
     if let Some((a, b)) = twice(pools) {
         cautions.push(format!("{a} and {b} look like the same results opened twice."));
@@ -101,8 +102,8 @@ pub(super) fn list(comparison: &Comparison, pools: &[Pool], policy: &CensoringPo
 /// The members that have runs, or trials of them, in common: nothing is paired or tested between these.
 pub(crate) fn in_common(comparison: &Comparison) -> Vec<String> {
     let sentence = |overlap: &(u32, u32, u32)| {
-        let which = tests_of::in_common(comparison, *overlap);
-        format!("{which}: nothing is tested between these two, nor over all members.")
+        let runs_in_both = tests_of::in_common(comparison, *overlap);
+        format!("{runs_in_both}: nothing is tested between these two, nor over all members.")
     };
     comparison.overlaps.iter().map(sentence).collect()
 }

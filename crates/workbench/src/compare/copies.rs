@@ -169,7 +169,7 @@ impl Common {
     pub(crate) fn in_both(&self, a: &Pool, b: &Pool) -> u32 {
         let id = |run: &PooledRun| run.record.entry.id;
         let is_in_a =
-            |its: RunId| a.runs.iter().map(id).any(|own| own == its || self.0.contains(&(own, its)));
+            |run: RunId| a.runs.iter().map(id).any(|own| own == run || self.0.contains(&(own, run)));
         b.runs.iter().filter(|run| is_in_a(id(run))).count() as u32
     }
 

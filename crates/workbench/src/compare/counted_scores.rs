@@ -23,12 +23,12 @@ pub(super) fn fill<'a>(store: &Store, runs: impl Iterator<Item = &'a mut PooledR
             continue;
         };
         let places = places.entry(job).or_default();
-        let is_of = |at: &usize| {
-            jobs[*at].first().is_some_and(|first| is_one_job(&first.record.entry, &run.record.entry))
+        let is_of = |index: &usize| {
+            jobs[*index].first().is_some_and(|first| is_one_job(&first.record.entry, &run.record.entry))
         };
         let place = places.iter().copied().find(is_of);
         match place {
-            Some(at) => jobs[at].push(run),
+            Some(index) => jobs[index].push(run),
             None => {
                 places.push(jobs.len());
                 jobs.push(vec![run]);

@@ -259,9 +259,9 @@ impl Grid {
             })
             .collect();
         for turn in &play.turns {
-            if let Some(at) = (turn.number as usize).checked_sub(1).and_then(|i| turns.get_mut(i)) {
-                (at.passed, at.total) = (turn.passed, turn.total);
-                at.failed |= matches!(at.state, TurnState::Error | TurnState::Censored)
+            if let Some(outcome) = (turn.number as usize).checked_sub(1).and_then(|i| turns.get_mut(i)) {
+                (outcome.passed, outcome.total) = (turn.passed, turn.total);
+                outcome.failed |= matches!(outcome.state, TurnState::Error | TurnState::Censored)
                     && turn.attempts.last().is_some_and(|(verdict, reason)| {
                         AttemptEnd::from_verdict(*verdict, *reason, policy) == AttemptEnd::Event
                     });
@@ -280,16 +280,16 @@ impl Grid {
     }
 
     fn cell(&self, episode: usize, turn: u32) -> Cell {
-        let at = self.turns.get(turn as usize - 1).copied().unwrap_or(TurnOutcome::not_reached());
+        let outcome = self.turns.get(turn as usize - 1).copied().unwrap_or(TurnOutcome::not_reached());
         Cell {
             episode,
-            state: at.state,
-            failed: at.failed,
-            passed: at.passed,
-            total: at.total,
+            state: outcome.state,
+            failed: outcome.failed,
+            passed: outcome.passed,
+            total: outcome.total,
             after_failure: self.failed && turn > self.stamina.saturating_add(1),
             played: 1,
-            passed_by: u32::from(at.state.is_passed()),
+            passed_by: u32::from(outcome.state.is_passed()),
         }
     }
 }

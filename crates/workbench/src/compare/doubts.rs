@@ -126,8 +126,8 @@ pub(super) fn of_member(
 }
 
 /// That a cost, in dollars, is known for a part of what it is the cost of.
-pub(crate) fn cost_in_part(cost_usd: f64, known: u32, of: &str) -> String {
-    format!("cost ≥ {}, known for {known} of {of}", dollars(cost_usd))
+pub(crate) fn cost_in_part(cost_usd: f64, known: u32, total: &str) -> String {
+    format!("cost ≥ {}, known for {known} of {total}", dollars(cost_usd))
 }
 
 /// The mark of a run that a user has withdrawn.
@@ -172,7 +172,7 @@ pub(crate) fn beside(members: &[ComparedMember]) -> Vec<String> {
     grouped(members, |member| {
         let of_cost = member.doubt_of_cost;
         let each = member.doubts.iter().enumerate();
-        each.filter(move |(at, _)| Some(*at) != of_cost).map(|(_, doubt)| doubt)
+        each.filter(move |(index, _)| Some(*index) != of_cost).map(|(_, doubt)| doubt)
     })
 }
 
@@ -181,8 +181,8 @@ pub(crate) fn beside_no_interval(members: &[ComparedMember]) -> Vec<String> {
     grouped(members, |member| {
         let of_cost = member.doubt_of_cost;
         let each = member.doubts.iter().enumerate();
-        let is_said = move |(at, doubt): &(usize, &String)| {
-            Some(*at) != of_cost && !OF_INTERVALS.contains(&doubt.as_str())
+        let is_said = move |(index, doubt): &(usize, &String)| {
+            Some(*index) != of_cost && !OF_INTERVALS.contains(&doubt.as_str())
         };
         each.filter(is_said).map(|(_, doubt)| doubt)
     })
@@ -196,19 +196,20 @@ pub(crate) fn grouped<'a, I>(
 where
     I: Iterator<Item = &'a String>,
 {
-    let each = (members.iter().enumerate())
-        .flat_map(|(at, member)| sentences(member).map(move |sentence| (sentence.trim_end_matches('.'), at)));
+    let each = (members.iter().enumerate()).flat_map(|(index, member)| {
+        sentences(member).map(move |sentence| (sentence.trim_end_matches('.'), index))
+    });
     let named = |(sentence, mut places): (&str, Vec<usize>)| {
         // A doubt may be a caveat, too.
         places.dedup();
-        let names: Vec<String> = places.iter().map(|at| members[*at].marked()).collect();
-        said_of(&names, members.len(), sentence)
+        let names: Vec<String> = places.iter().map(|index| members[*index].marked()).collect();
+        sentence_about(&names, members.len(), sentence)
     };
     by_sentence(each).into_iter().map(named).collect()
 }
 
 /// A sentence with the members that it is of; `all` is how many there are.
-pub(crate) fn said_of<T: AsRef<str>>(names: &[T], all: usize, sentence: &str) -> String {
+pub(crate) fn sentence_about<T: AsRef<str>>(names: &[T], all: usize, sentence: &str) -> String {
     if names.len() == all && all > 1 {
         format!("Each of them: {sentence}")
     } else {

@@ -162,14 +162,14 @@ fn mix(
     label: &str,
     pools: &[Pool],
     one_turn: bool,
-    of: impl for<'a> Fn(&'a PooledRun) -> Option<&'a str>,
+    name_of: impl for<'a> Fn(&'a PooledRun) -> Option<&'a str>,
 ) -> Option<Line<'static>> {
     let mixes: Vec<BTreeMap<&str, (usize, usize)>> = pools
         .iter()
         .map(|pool| {
             let mut mix: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
             for run in &pool.runs {
-                let (runs, episodes) = mix.entry(of(run).unwrap_or("unknown")).or_default();
+                let (runs, episodes) = mix.entry(name_of(run).unwrap_or("unknown")).or_default();
                 *runs += 1;
                 *episodes += run.episodes.len();
             }

@@ -15,9 +15,9 @@ pub(crate) struct Horizon {
 impl Horizon {
     pub(crate) fn new(episodes: &[Vec<InScenario>], planned: &[Option<u32>]) -> Self {
         let plain: Vec<Vec<Observation>> = episodes.iter().map(|e| observations(e)).collect();
-        let played: Vec<usize> = (0..plain.len()).filter(|at| anyone_at_risk(&plain[*at])).collect();
+        let played: Vec<usize> = (0..plain.len()).filter(|index| anyone_at_risk(&plain[*index])).collect();
         let curves: Vec<(&[Observation], Option<u32>)> =
-            played.iter().map(|at| (plain[*at].as_slice(), planned[*at])).collect();
+            played.iter().map(|index| (plain[*index].as_slice(), planned[*index])).collect();
         let shortest = shortest(&curves).map(|shortest| ShortestRuns {
             runs: shortest.runs.iter().map(|curve| played[*curve]).collect(),
             ..shortest
@@ -28,13 +28,13 @@ impl Horizon {
     /// Why it is no greater.
     pub(crate) fn in_words(&self, names: &[&str]) -> Option<String> {
         let shortest = self.shortest.as_ref()?;
-        let who: Vec<&str> = shortest.runs.iter().filter_map(|run| names.get(*run).copied()).collect();
+        let members: Vec<&str> = shortest.runs.iter().filter_map(|run| names.get(*run).copied()).collect();
         let others = OtherCurves {
             number: shortest.others,
             known_to: shortest.otherwise,
             furthest: shortest.furthest,
         };
-        Some(held_down(self.tau, &who, &others))
+        Some(held_down(self.tau, &members, &others))
     }
 }
 
@@ -57,17 +57,17 @@ pub(crate) struct OtherCurves {
 }
 
 /// The sentence.
-pub(crate) fn held_down(tau: u32, who: &[&str], others: &OtherCurves) -> String {
-    let (who, verb) = match who {
+pub(crate) fn held_down(tau: u32, members: &[&str], others: &OtherCurves) -> String {
+    let (subject, verb) = match members {
         [one] => ((*one).to_owned(), "has"),
-        [first @ .., last] if who.len() <= 3 => (format!("{} and {last}", first.join(", ")), "have"),
-        _ => (format!("{} of them", who.len()), "have"),
+        [first @ .., last] if members.len() <= 3 => (format!("{} and {last}", first.join(", ")), "have"),
+        _ => (format!("{} of them", members.len()), "have"),
     };
     let rest = if others.number == 1 { "the other has" } else { "the others have" };
     let known_to = others.known_to;
     let or_later = if others.furthest > known_to { " or later" } else { "" };
     format!(
-        "Compared over {}: {who} {verb} no data beyond turn {tau}; {rest} data to turn {known_to}{or_later}.",
+        "Compared over {}: {subject} {verb} no data beyond turn {tau}; {rest} data to turn {known_to}{or_later}.",
         model::counted(tau.into(), "turn")
     )
 }

@@ -66,8 +66,8 @@ fn matches(pattern: &str, text: &str) -> bool {
         if pieces.peek().is_none() {
             return rest.ends_with(piece);
         }
-        let Some(at) = rest.find(piece) else { return false };
-        rest = &rest[at + piece.len()..];
+        let Some(index) = rest.find(piece) else { return false };
+        rest = &rest[index + piece.len()..];
     }
     true
 }

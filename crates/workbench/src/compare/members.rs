@@ -203,9 +203,9 @@ fn runs_of(
     ];
     let left_out = (counted.into_iter())
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| match count {
-            1 => format!("1 {what} is left out of this group"),
-            n => format!("{n} {what}s are left out of this group"),
+        .map(|(count, noun)| match count {
+            1 => format!("1 {noun} is left out of this group"),
+            n => format!("{n} {noun}s are left out of this group"),
         })
         .collect();
     let records = slugs.into_iter().map(|slug| run_record(store, slug)).collect::<Result<_, _>>()?;

@@ -82,9 +82,11 @@ pub(super) fn name(pools: &mut [Pool]) {
 
 /// What tells ids apart: without the parts (to the dots) that all begin with, and the words (to the hyphens) that all end with.
 fn what_differs(ids: &[String]) -> Vec<Option<String>> {
-    fn alike(of: &[Vec<&str>]) -> usize {
-        let shortest = of.iter().map(Vec::len).min().unwrap_or(0);
-        (0..shortest.saturating_sub(1)).take_while(|at| of.iter().all(|one| one[*at] == of[0][*at])).count()
+    fn alike(lists: &[Vec<&str>]) -> usize {
+        let shortest = lists.iter().map(Vec::len).min().unwrap_or(0);
+        (0..shortest.saturating_sub(1))
+            .take_while(|index| lists.iter().all(|one| one[*index] == lists[0][*index]))
+            .count()
     }
     let parts: Vec<Vec<&str>> = ids.iter().map(|id| id.split('.').collect()).collect();
     let first = alike(&parts);

@@ -254,8 +254,8 @@ fn judge(line: Line<'_>, pools: &[Pool], reference: usize, settings: &mut Settin
         }
         _ => {}
     }
-    let several = |of: fn(&Pool) -> Option<&str>| {
-        let mut all = pools.iter().map(of);
+    let several = |value_of: fn(&Pool) -> Option<&str>| {
+        let mut all = pools.iter().map(value_of);
         let first = all.next();
         all.any(|value| Some(value) != first)
     };

@@ -100,14 +100,14 @@ pub(super) fn action_text(schema: &Schema, entity: &Entity, action: &Action) -> 
 /// What an analytic computes.
 pub(super) fn analytic_text(schema: &Schema, analytic: &Analytic) -> String {
     let own = |field: &str| field_name(schema, &analytic.entity, field);
-    let what = match &analytic.measure {
+    let measure = match &analytic.measure {
         Measure::Count => "number".to_owned(),
         Measure::Sum(field) => format!("sum of {}", own(field)),
         Measure::Average(field) => format!("average {}", own(field)),
         Measure::Min(field) => format!("least {}", own(field)),
         Measure::Max(field) => format!("greatest {}", own(field)),
     };
-    let mut text = format!("{what} of {}", plural(schema, &analytic.entity));
+    let mut text = format!("{measure} of {}", plural(schema, &analytic.entity));
     if let Some(group) = &analytic.group_by {
         text.push_str(&format!(" by {}", own(group)));
     }
@@ -125,8 +125,8 @@ pub(super) fn analytic_text(schema: &Schema, analytic: &Analytic) -> String {
             plain(&only.equals)
         ));
     }
-    if let Some(by) = &analytic.by {
-        text.push_str(&format!("; parameter {}", own(by)));
+    if let Some(parameter) = &analytic.by {
+        text.push_str(&format!("; parameter {}", own(parameter)));
     }
     text
 }

@@ -60,9 +60,9 @@ impl Workbench {
         for spec in report.tables() {
             let table = printed(spec)?;
             let name = &table.name;
-            if let Some(why) = figures::export::why_not_drawn(spec) {
+            if let Some(reason) = figures::export::why_not_drawn(spec) {
                 warnings.push(format!(
-                    "tables/{name} is not drawn: {why}; its CSV, Parquet and LaTeX files have every row"
+                    "tables/{name} is not drawn: {reason}; its CSV, Parquet and LaTeX files have every row"
                 ));
             }
             for format in FORMATS {
@@ -106,7 +106,7 @@ impl Workbench {
         let mut runs = Vec::new();
         for (member, run) in data.members.iter().flat_map(|m| m.runs.iter().map(move |run| (m, run))) {
             let record = run_record(&self.store, run)?;
-            let (entry, of) = (&record.entry, &record.run);
+            let (entry, stored_run) = (&record.entry, &record.run);
             runs.push(json!({
                 "id": run,
                 "member": member.id,
@@ -114,11 +114,11 @@ impl Workbench {
                 "source": labels.get(&entry.source).unwrap_or(&entry.source_name),
                 "place": entry.place,
                 "benchmark": { "key": member.benchmark.0, "name": member.benchmark.1 },
-                "harness": of.harness,
-                "model": of.model,
+                "harness": stored_run.harness,
+                "model": stored_run.model,
                 "simulated": entry.simulated,
-                "settings": of.settings,
-                "extra": of.extra,
+                "settings": stored_run.settings,
+                "extra": stored_run.extra,
             }));
         }
         let policy = self.get_policy(Nothing {})?;
@@ -164,16 +164,16 @@ impl Workbench {
         &self,
         request: &CompareRequest,
         preset: &str,
-        to: &Path,
+        target: &Path,
         watch: &Watch<'_>,
     ) -> Result<ReportFolder, ApiError> {
         // A name in the folder that is to be made: its own folder must be there, and outside of the sources.
-        let folder = match fs::metadata(to) {
+        let folder = match fs::metadata(target) {
             Ok(found) if found.is_dir() => {
-                let inside = self.allowed(&to.join("report.md"))?;
-                inside.parent().map_or_else(|| to.to_owned(), Path::to_owned)
+                let inside = self.allowed(&target.join("report.md"))?;
+                inside.parent().map_or_else(|| target.to_owned(), Path::to_owned)
             }
-            _ => self.allowed(to)?,
+            _ => self.allowed(target)?,
         };
         let (files, _, warnings) = self.bundle(request, preset, watch)?;
         watch.goes_on()?;

@@ -27,37 +27,39 @@ const MOST_RUNS: usize = 50;
 
 impl Workbench {
     /// A figure with its data; place and colors are still to be chosen.
-    pub(super) fn figure_spec(&self, of: &FigureOf) -> Result<FigureSpec, ApiError> {
-        let (figure, method) = match of {
-            FigureOf::Survival { of, bands } => {
-                let data = self.compare_runs(of.clone())?;
+    pub(super) fn figure_spec(&self, selection: &FigureOf) -> Result<FigureSpec, ApiError> {
+        let (figure, method) = match selection {
+            FigureOf::Survival { of: request, bands } => {
+                let data = self.compare_runs(request.clone())?;
                 let method = Method { tau: method::tau(data.tau), ..self.method_with_doubts(&data)? };
                 let repeats = data.members.iter().any(|member| member.stamina.clustered);
                 let repeats = repeats.then(|| REPEATS.to_owned()).into_iter();
                 let notes = repeats.chain(method::passed_are_censored(&data)).collect();
                 (survival(&data, *bands), method::noted(method, notes))
             }
-            FigureOf::FirstFailures { of } => {
-                let data = self.compare_runs(of.clone())?;
+            FigureOf::FirstFailures { of: request } => {
+                let data = self.compare_runs(request.clone())?;
                 let figure = FirstFailuresComparison { series: series(&data.members) };
                 let notes = method::passed_are_censored(&data);
                 let method = method::noted(self.method_with_doubts_of_sums(&data)?, notes);
                 (Figure::FirstFailuresComparison(figure), method)
             }
-            FigureOf::Differences { of, ratio } => {
-                let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
+            FigureOf::Differences { of: request, ratio } => {
+                let data =
+                    self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..request.clone() })?;
                 // Holm's correction is over the pairs that the figure shows.
                 let method = method::differences(self.method_with_doubts(&data)?, &data, *ratio);
                 (Figure::Differences(differences(&data, *ratio)?), method)
             }
-            FigureOf::Paired { of, other } => {
-                let data = self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..of.clone() })?;
+            FigureOf::Paired { of: request, other } => {
+                let data =
+                    self.compare_runs(CompareRequest { pairs: Pairs::Reference, ..request.clone() })?;
                 let method = method::paired(self.method_with_doubts_of_sums(&data)?, &data, *other);
-                let names = ScenarioNames::from_pools(&members::resolve(&self.store, &of.members)?);
+                let names = ScenarioNames::from_pools(&members::resolve(&self.store, &request.members)?);
                 (Figure::Paired(paired(&data, *other, &names)?), method)
             }
-            FigureOf::Bars { of, measure, published } => {
-                let data = self.compare_runs(of.clone())?;
+            FigureOf::Bars { of: request, measure, published } => {
+                let data = self.compare_runs(request.clone())?;
                 let with_doubts = match measure {
                     Measure::Stamina | Measure::PassRate => self.method_with_doubts(&data)?,
                     _ => self.method_with_doubts_of_sums(&data)?,
@@ -67,8 +69,8 @@ impl Workbench {
                     if !*published || *measure != Measure::Stamina {
                         return Ok(Vec::new());
                     }
-                    let both = (member.harness.as_deref(), member.model.as_deref());
-                    self.beside(&published::numbers(&member.benchmark.0), both, &member.runs)
+                    let pair = (member.harness.as_deref(), member.model.as_deref());
+                    self.beside(&published::numbers(&member.benchmark.0), pair, &member.runs)
                 };
                 let beside = data.members.iter().map(beside_member).collect::<Result<Vec<_>, ApiError>>()?;
                 let mut notes = matrix::left_out(beside.iter().flatten(), &[], data.tau);
@@ -78,14 +80,14 @@ impl Workbench {
                 let method = method::noted(method, notes);
                 (Figure::Bars(bars(&data, *measure, &beside)), method)
             }
-            FigureOf::Pareto { of } => {
-                let data = self.compare_runs(of.clone())?;
+            FigureOf::Pareto { of: request } => {
+                let data = self.compare_runs(request.clone())?;
                 (Figure::Pareto(pareto(&data)), method::pareto(self.method_with_doubts(&data)?, &data))
             }
             FigureOf::Plane { runs } => {
                 if runs.is_empty() || runs.len() > MOST_RUNS {
-                    let why = format!("A plane is of 1 to {MOST_RUNS} runs of LoCoBench-Agent");
-                    return Err(ApiError::new("export.figure", why).hint("`stamina runs` lists them"));
+                    let message = format!("A plane is of 1 to {MOST_RUNS} runs of LoCoBench-Agent");
+                    return Err(ApiError::new("export.figure", message).hint("`stamina runs` lists them"));
                 }
                 let sessions = runs.iter().map(|run| self.list_sessions(SessionsRequest::all(run)));
                 let sessions = sessions.collect::<Result<Vec<_>, _>>()?;
@@ -93,8 +95,8 @@ impl Workbench {
                 let (figure, method) = plane::figure(&sessions);
                 (Figure::Plane(figure), method::noted(method, notes))
             }
-            FigureOf::Matrix { of, published } => {
-                let data = self.get_matrix(of.clone())?;
+            FigureOf::Matrix { of: request, published } => {
+                let data = self.get_matrix(request.clone())?;
                 let method = method::matrix(self.policy_method(&data.policy)?, &data);
                 let method = method::noted(method, method::of_matrix_not_comparable(&data));
                 let method = method::noted(method, crate::matrix::doubts(&data));
@@ -105,24 +107,24 @@ impl Workbench {
                 let method = method::noted(method, matrix::not_in_matrix(&data, &beside));
                 (Figure::Matrix(matrix::figure(&data, Some(&beside))), method)
             }
-            FigureOf::Retries { of, published } => {
-                let data = self.get_retries(of.clone())?;
+            FigureOf::Retries { of: request, published } => {
+                let data = self.get_retries(request.clone())?;
                 let policy = self.get_policy(Nothing {})?.name;
                 let method = method::retries(self.policy_method(&policy)?, &data);
                 let not_drawn = matrix::not_drawn(&data.published, data.tau)
                     .or_else(|| matrix::none_published(&data.published))
                     .filter(|_| *published);
-                let notes = not_drawn.into_iter().chain(self.withdrawn_marks(&of.members)?).collect();
+                let notes = not_drawn.into_iter().chain(self.withdrawn_marks(&request.members)?).collect();
                 let method = method::noted(method, notes);
                 (Figure::Retries(retries(&data, *published)), method)
             }
-            FigureOf::Failures { of } => {
-                let (data, pools) = self.failures_with_pools(of)?;
+            FigureOf::Failures { of: request } => {
+                let (data, pools) = self.failures_with_pools(request)?;
                 let policy = self.get_policy(Nothing {})?.name;
                 let episodes = self.episodes_of_pools(&pools)?;
-                let method = method::failures(self.policy_method(&policy)?, &data, of.scope, episodes);
+                let method = method::failures(self.policy_method(&policy)?, &data, request.scope, episodes);
                 let method = method::noted(method, method::of_failures_cautions(&data));
-                (Figure::FailureShares(failure_shares(&data, of.group)), method)
+                (Figure::FailureShares(failure_shares(&data, request.group)), method)
             }
         };
         Ok(printed(figure, method))
@@ -295,10 +297,11 @@ fn paired(data: &Comparison, other: u32, names: &ScenarioNames) -> Result<Paired
     })?;
     let pair = data.pairs.iter().find(|p| (p.a, p.b) == (other, data.reference));
     let Some(found) = pair.and_then(|p| p.paired.as_ref()) else {
-        let own = reference(data)?;
-        let why = pair.map(|pair| pair.not_paired(&member.marked(), &own.marked(), data.of_one_turn));
-        let why = why.unwrap_or_default();
-        return Err(ApiError::new("export.paired", why.trim_end_matches('.'))
+        let reference_member = reference(data)?;
+        let reason =
+            pair.map(|pair| pair.not_paired(&member.marked(), &reference_member.marked(), data.of_one_turn));
+        let reason = reason.unwrap_or_default();
+        return Err(ApiError::new("export.paired", reason.trim_end_matches('.'))
             .hint("Compare runs of one benchmark, none of which is in both members"));
     };
     // On the pages a difference is "other − reference"; so it is here, with the reference as a.
@@ -332,7 +335,7 @@ pub(super) fn measured(member: &ComparedMember, measure: Measure) -> (Option<f64
         Measure::Stamina => (member.stamina.mean, member.stamina.ci_low, member.stamina.ci_high),
         Measure::PassRate => {
             let rate = member.pass_rate.as_ref();
-            let part = |of: fn(&PassRate) -> Option<f64>| rate.and_then(of).map(percent);
+            let part = |value_of: fn(&PassRate) -> Option<f64>| rate.and_then(value_of).map(percent);
             (part(|rate| rate.value), part(|rate| rate.ci_low), part(|rate| rate.ci_high))
         }
         Measure::Score => (member.score, None, None),
@@ -451,15 +454,17 @@ pub(super) fn marks(subject: &FigureOf, figure: &Figure, drawing: &Drawing) -> V
     marks
 }
 
-fn mark(of: &FigureOf, figure: &Figure, mark: &Mark) -> FigureMark {
+fn mark(selection: &FigureOf, figure: &Figure, mark: &Mark) -> FigureMark {
     let mut numbers = mark.id.split('-').skip(1).map_while(|part| part.parse::<u32>().ok());
     let (first, second) = (numbers.next().unwrap_or(0), numbers.next());
-    let (series, item) = match (of, figure) {
+    let (series, item) = match (selection, figure) {
         // Row and column: with published numbers a figure may have more of both than the matrix of the page.
         (_, Figure::Matrix(_)) => (first, second),
         (FigureOf::Paired { other, .. }, _) => (*other, Some(first)),
         // The rows of a forest leave the reference out.
-        (FigureOf::Differences { of, .. }, _) => (if first < of.reference { first } else { first + 1 }, None),
+        (FigureOf::Differences { of: request, .. }, _) => {
+            (if first < request.reference { first } else { first + 1 }, None)
+        }
         // Published numbers stand behind the members.
         (_, Figure::Retries(data)) if mark.series.is_none() => (data.series.len() as u32 + first, None),
         _ => (mark.series.unwrap_or(first), second),

@@ -66,7 +66,7 @@ fn safe(name: &str) -> String {
     out.trim_matches(['-', '.']).to_owned()
 }
 
-fn whose(members: &[Member]) -> String {
+fn name_of_members(members: &[Member]) -> String {
     match members {
         [] => "all-runs".to_owned(),
         [one] => match one {
@@ -81,7 +81,7 @@ fn whose(members: &[Member]) -> String {
 }
 
 fn named(kind: &str, members: &[Member]) -> String {
-    format!("{kind}-{}", whose(members)).trim_end_matches('-').to_owned()
+    format!("{kind}-{}", name_of_members(members)).trim_end_matches('-').to_owned()
 }
 
 fn of_benchmark(kind: &str, request: &MatrixRequest) -> String {
@@ -96,70 +96,75 @@ pub(super) fn report_name(kind: &str, request: &CompareRequest) -> String {
 /// A good name for a figure, without its ending.
 pub(super) fn figure_name(figure: &FigureOf) -> String {
     match figure {
-        FigureOf::Survival { of, .. } => named("survival", &of.members),
-        FigureOf::Differences { of, ratio: false } => named("differences", &of.members),
-        FigureOf::Differences { of, ratio: true } => named("ratios", &of.members),
-        FigureOf::Paired { of, other } => format!("{}-{other}", named("paired", &of.members)),
-        FigureOf::FirstFailures { of } => named("first-failures", &of.members),
-        FigureOf::Bars { of, measure, .. } => {
+        FigureOf::Survival { of: request, .. } => named("survival", &request.members),
+        FigureOf::Differences { of: request, ratio: false } => named("differences", &request.members),
+        FigureOf::Differences { of: request, ratio: true } => named("ratios", &request.members),
+        FigureOf::Paired { of: request, other } => format!("{}-{other}", named("paired", &request.members)),
+        FigureOf::FirstFailures { of: request } => named("first-failures", &request.members),
+        FigureOf::Bars { of: request, measure, .. } => {
             let measure = serde_json::to_value(measure).ok();
             let measure = measure.as_ref().and_then(|m| m.as_str()).unwrap_or("measure").replace('_', "-");
-            named(&measure, &of.members)
+            named(&measure, &request.members)
         }
-        FigureOf::Pareto { of } => named("pareto", &of.members),
+        FigureOf::Pareto { of: request } => named("pareto", &request.members),
         FigureOf::Plane { runs } => {
             let members: Vec<Member> = runs.iter().map(|run| Member::Run { run: run.clone() }).collect();
             named("plane", &members)
         }
-        FigureOf::Matrix { of, .. } => of_benchmark("matrix", of),
-        FigureOf::Retries { of, .. } => named("retries", &of.members),
-        FigureOf::Failures { of } => named("failures", &of.members),
+        FigureOf::Matrix { of: request, .. } => of_benchmark("matrix", request),
+        FigureOf::Retries { of: request, .. } => named("retries", &request.members),
+        FigureOf::Failures { of: request } => named("failures", &request.members),
     }
 }
 
 /// A good name for a table, without its ending.
 pub(super) fn table_name(table: &TableOf) -> String {
     match table {
-        TableOf::Runs { of } => named("runs", &of.members),
-        TableOf::Scores { of } => named("scores", &of.members),
-        TableOf::Spent { of } => named("spent", &of.members),
-        TableOf::Pairs { of } => named("pairs", &of.members),
-        TableOf::Sensitivity { of } => named("sensitivity", &of.members),
-        TableOf::Settings { of } => named("settings", &of.members),
-        TableOf::Survival { of } => named("survival-table", &of.members),
-        TableOf::Disagreements { of } => named("disagreements", &of.members),
-        TableOf::Matrix { of } => of_benchmark("matrix-table", of),
-        TableOf::Spread { of } => of_benchmark("spread", of),
-        TableOf::Published { of } => of_benchmark("published", of),
-        TableOf::Retries { of } => named("retries-table", &of.members),
-        TableOf::Gains { of } => named("gains", &of.members),
-        TableOf::Failures { of } => named("failures-table", &of.members),
-        TableOf::Cases { of } => named("failure-cases", &of.of.members),
-        TableOf::Origins { of } => named("failure-origins", &of.members),
-        TableOf::Repairs { of } => named("repairs", &of.members),
-        TableOf::RepairTimes { of } => named("repair-times", &of.members),
-        TableOf::Flips { of } => named("flipping-tests", &of.members),
+        TableOf::Runs { of: request } => named("runs", &request.members),
+        TableOf::Scores { of: request } => named("scores", &request.members),
+        TableOf::Spent { of: request } => named("spent", &request.members),
+        TableOf::Pairs { of: request } => named("pairs", &request.members),
+        TableOf::Sensitivity { of: request } => named("sensitivity", &request.members),
+        TableOf::Settings { of: request } => named("settings", &request.members),
+        TableOf::Survival { of: request } => named("survival-table", &request.members),
+        TableOf::Disagreements { of: request } => named("disagreements", &request.members),
+        TableOf::Matrix { of: request } => of_benchmark("matrix-table", request),
+        TableOf::Spread { of: request } => of_benchmark("spread", request),
+        TableOf::Published { of: request } => of_benchmark("published", request),
+        TableOf::Retries { of: request } => named("retries-table", &request.members),
+        TableOf::Gains { of: request } => named("gains", &request.members),
+        TableOf::Failures { of: request } => named("failures-table", &request.members),
+        TableOf::Cases { of: request } => named("failure-cases", &request.of.members),
+        TableOf::Origins { of: request } => named("failure-origins", &request.members),
+        TableOf::Repairs { of: request } => named("repairs", &request.members),
+        TableOf::RepairTimes { of: request } => named("repair-times", &request.members),
+        TableOf::Flips { of: request } => named("flipping-tests", &request.members),
         TableOf::Rules { .. } => "failure-rules".to_owned(),
-        TableOf::Paired { of, .. } => named("paired-table", &of.members),
+        TableOf::Paired { of: request, .. } => named("paired-table", &request.members),
         TableOf::Episodes { members, .. } => named("episodes", members),
         TableOf::Turns { members, .. } => named("turns", members),
         TableOf::Tidy { members } => named("tidy-attempts", members),
         TableOf::ByTurn { members } => named("by-turn", members),
-        TableOf::Tasks { of } => named("tasks", &of.members),
-        TableOf::TaskGrid { of } => named("task-grid", &of.members),
-        TableOf::PerTask { of } => named("per-task", &of.members),
-        TableOf::PassAtK { of } => named("pass-at-k", &of.members),
+        TableOf::Tasks { of: request } => named("tasks", &request.members),
+        TableOf::TaskGrid { of: request } => named("task-grid", &request.members),
+        TableOf::PerTask { of: request } => named("per-task", &request.members),
+        TableOf::PassAtK { of: request } => named("pass-at-k", &request.members),
         TableOf::Library { .. } => "library".to_owned(),
         TableOf::Played { .. } => "played-runs".to_owned(),
-        TableOf::Progress { of } => {
-            let name = Path::new(&of.folder).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        TableOf::Progress { of: request } => {
+            let name =
+                Path::new(&request.folder).file_name().and_then(|name| name.to_str()).unwrap_or_default();
             format!("progress-{}", safe(name)).trim_end_matches('-').to_owned()
         }
-        TableOf::Suite { of } => format!("suite-scenario-{}-turn-{}", of.of.scenario, of.of.turn),
-        TableOf::Attempts { of } => format!("attempts-{}-turn-{}", safe(&of.episode), of.turn),
-        TableOf::Tests { of } => format!("tests-{}-turn-{}", safe(&of.episode), of.turn),
+        TableOf::Suite { of: request } => {
+            format!("suite-scenario-{}-turn-{}", request.of.scenario, request.of.turn)
+        }
+        TableOf::Attempts { of: request } => {
+            format!("attempts-{}-turn-{}", safe(&request.episode), request.turn)
+        }
+        TableOf::Tests { of: request } => format!("tests-{}-turn-{}", safe(&request.episode), request.turn),
         TableOf::Joined { left, .. } => format!("joined-tests-{}-turn-{}", safe(&left.episode), left.turn),
-        TableOf::Warnings { of } => format!("import-warnings-{}", of.source),
+        TableOf::Warnings { of: request } => format!("import-warnings-{}", request.source),
         TableOf::Findings { .. } => "validation-findings".to_owned(),
         TableOf::Mutants { .. } => "validation-mutants".to_owned(),
     }
@@ -169,8 +174,8 @@ impl Workbench {
     /// Writes what was made to an absolute path, whole or not at all, and never into what is opened here. Whoever names a
     /// file that is there has it replaced, with what was written beside it; what lies beside a new file is not ours to
     /// replace.
-    pub(super) fn write_export(&self, to: &str, made: &MadeFile) -> Result<WrittenExport, ApiError> {
-        let path = self.allowed(Path::new(to))?;
+    pub(super) fn write_export(&self, target: &str, made: &MadeFile) -> Result<WrittenExport, ApiError> {
+        let path = self.allowed(Path::new(target))?;
         let is_new = path.symlink_metadata().is_err();
         let folder = path.parent().unwrap_or(Path::new("/"));
         let mut parts = Parts::default();
@@ -206,26 +211,26 @@ impl Workbench {
     }
 
     /// The path with its folder resolved, if it may be written to.
-    pub(crate) fn allowed(&self, to: &Path) -> Result<PathBuf, ApiError> {
-        let shown_path = to.to_string_lossy();
+    pub(crate) fn allowed(&self, target: &Path) -> Result<PathBuf, ApiError> {
+        let shown_path = target.to_string_lossy();
         let refuse = |code: &str, message: &str, hint: &str| {
             Err(ApiError::new(code, message).at(shown_path.to_string()).hint(hint))
         };
-        let Some(name) = to.file_name() else {
+        let Some(name) = target.file_name() else {
             return refuse(
                 "export.path",
                 "This is not the path of a file",
                 "Name a file in a folder that is there",
             );
         };
-        if !to.is_absolute() {
+        if !target.is_absolute() {
             return refuse(
                 "export.path",
                 "The path must be absolute",
                 "Begin it with the root of the file system",
             );
         }
-        let parent = to.parent().unwrap_or(Path::new("/"));
+        let parent = target.parent().unwrap_or(Path::new("/"));
         let folder = match parent.canonicalize() {
             Ok(folder) if folder.is_dir() => folder,
             Ok(_) => return refuse("export.path", "What should be the folder is a file", "Name a folder"),
@@ -311,9 +316,9 @@ impl Parts {
 
     fn put_in_place(mut self) -> Result<(), ApiError> {
         let written = std::mem::take(&mut self.written);
-        for (at, (part, path)) in written.iter().enumerate() {
+        for (index, (part, path)) in written.iter().enumerate() {
             if let Err(error) = fs::rename(part, path) {
-                self.written = written[at..].to_vec();
+                self.written = written[index..].to_vec();
                 return Err(not_written(path, &error));
             }
         }

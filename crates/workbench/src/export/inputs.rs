@@ -116,9 +116,9 @@ struct LeftOutFiles {
 }
 
 impl LeftOutFiles {
-    fn file(&mut self, input: &Input, why: &'static str) {
-        *self.counts.entry((input.source, why)).or_default() += 1;
-        self.files.push((input.name.clone(), why));
+    fn file(&mut self, input: &Input, reason: &'static str) {
+        *self.counts.entry((input.source, reason)).or_default() += 1;
+        self.files.push((input.name.clone(), reason));
     }
 
     /// As `sha256sum` passes over them.
@@ -127,8 +127,8 @@ impl LeftOutFiles {
         for source in &self.sources {
             let _ = writeln!(out, "# Not hashed: {}", line(source));
         }
-        for (name, why) in self.files.iter().take(MOST_NAMED) {
-            let _ = writeln!(out, "# Not hashed: {} {why}", line(name));
+        for (name, reason) in self.files.iter().take(MOST_NAMED) {
+            let _ = writeln!(out, "# Not hashed: {} {reason}", line(name));
         }
         if self.files.len() > MOST_NAMED {
             let _ = writeln!(out, "# Not hashed: {} more files", self.files.len() - MOST_NAMED);
@@ -137,14 +137,14 @@ impl LeftOutFiles {
     }
 
     fn warnings(&self, names: &BTreeMap<i64, String>, most_bytes: u64) -> Vec<String> {
-        let counted = self.counts.iter().map(|((source, why), count)| {
+        let counted = self.counts.iter().map(|((source, reason), count)| {
             let files = if *count == 1 { "1 file".to_owned() } else { format!("{count} files") };
-            let why = if *why == BEYOND {
+            let reason = if *reason == BEYOND {
                 format!("one export hashes at most {} GiB", most_bytes >> 30)
             } else {
                 format!("{} be read", if *count == 1 { "it cannot" } else { "they cannot" })
             };
-            format!("{files} of {} not hashed: {why}", names[source])
+            format!("{files} of {} not hashed: {reason}", names[source])
         });
         self.sources.iter().cloned().chain(counted).collect()
     }
@@ -321,8 +321,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (workbench, data) = compared(folder.path());
         let reported = AtomicUsize::new(0);
-        let progress = |_: usize, of: usize| {
-            reported.fetch_max(of, Ordering::Relaxed);
+        let progress = |_: usize, total: usize| {
+            reported.fetch_max(total, Ordering::Relaxed);
         };
         let watch = Watch { progress: &progress, cancel: &NEVER };
         let all = hash(&workbench, &data, MOST_BYTES, &watch).unwrap();
@@ -330,16 +330,16 @@ mod tests {
         assert!(files > 3 && all.warnings.is_empty() && !all.sums.contains('#'), "{}", all.sums);
         assert_eq!(reported.load(Ordering::Relaxed), files, "each file is reported");
         assert_eq!(all.sums, hash(&workbench, &data, MOST_BYTES, &Watch::nobody()).unwrap().sums);
-        let some = hash(&workbench, &data, 2_000, &Watch::nobody()).unwrap();
-        let (left, hashed): (Vec<&str>, Vec<&str>) = some.sums.lines().partition(|l| l.starts_with("# "));
+        let bounded = hash(&workbench, &data, 2_000, &Watch::nobody()).unwrap();
+        let (left, hashed): (Vec<&str>, Vec<&str>) = bounded.sums.lines().partition(|l| l.starts_with("# "));
         assert!(
             !left.is_empty() && !hashed.is_empty() && left.len() + hashed.len() == files,
             "{}",
-            some.sums
+            bounded.sums
         );
         assert!(left.iter().all(|l| l.starts_with("# Not hashed: own/") && l.ends_with("one export hashes")));
         assert!(hashed.iter().all(|line| all.sums.contains(line)));
-        assert!(some.warnings[0].starts_with(&format!("{} file", left.len())), "{:?}", some.warnings);
+        assert!(bounded.warnings[0].starts_with(&format!("{} file", left.len())), "{:?}", bounded.warnings);
     }
 
     #[test]

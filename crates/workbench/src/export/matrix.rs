@@ -90,12 +90,12 @@ pub(super) fn not_drawn<'a>(
     let others: Vec<&PublishedNumber> =
         numbers.into_iter().filter(|n| n.metric == MEAN_TURNS && !is_over(n, tau)).collect();
     let turns: BTreeSet<u32> = others.iter().filter_map(|n| n.turns).collect();
-    let over = match turns.iter().map(u32::to_string).collect::<Vec<_>>() {
+    let span = match turns.iter().map(u32::to_string).collect::<Vec<_>>() {
         turns if turns.is_empty() => "over an unknown number of turns".to_owned(),
         turns => format!("over {} turns", turns.join(" or ")),
     };
     (!others.is_empty())
-        .then(|| format!("{} {over} and not drawn beside means over {tau}", means_are(others.len())))
+        .then(|| format!("{} {span} and not drawn beside means over {tau}", means_are(others.len())))
 }
 
 /// What is said under a figure of published numbers that do not stand beside runs, because these are over other turns or allow
@@ -123,11 +123,12 @@ pub(super) fn left_out<'a>(
     }
     let mut sentences: Vec<String> = not_drawn(numbers, tau).into_iter().collect();
     if !of_other_limits.is_empty() {
-        let theirs: BTreeSet<Option<u32>> = of_other_limits.iter().map(|n| attempt_limit(n)).collect();
+        let published_limits: BTreeSet<Option<u32>> =
+            of_other_limits.iter().map(|n| attempt_limit(n)).collect();
         sentences.push(format!(
             "{} of {} and not drawn beside runs of {}",
             means_are(of_other_limits.len()),
-            in_words(&theirs),
+            in_words(&published_limits),
             in_words(&limits)
         ));
     }
@@ -163,8 +164,8 @@ pub(super) fn not_in_matrix(
     data: &api::Matrix,
     beside: &BTreeMap<(u32, u32), Vec<PublishedBeside>>,
 ) -> Vec<String> {
-    if let Some(none) = none_published(&data.published) {
-        return vec![none];
+    if let Some(note) = none_published(&data.published) {
+        return vec![note];
     }
     if data.of_one_turn {
         return not_drawn(&data.published, data.tau).into_iter().collect();
@@ -211,13 +212,13 @@ impl Workbench {
         &self,
         data: &api::Matrix,
     ) -> Result<BTreeMap<(u32, u32), Vec<PublishedBeside>>, ApiError> {
-        fn name(lines: &[MatrixLine], at: u32) -> Option<&str> {
-            lines.get(at as usize).and_then(|line| line.name.as_deref())
+        fn name(lines: &[MatrixLine], index: u32) -> Option<&str> {
+            lines.get(index as usize).and_then(|line| line.name.as_deref())
         }
         let mut beside = BTreeMap::new();
         for cell in data.cells.iter().flatten() {
-            let both = (name(&data.harnesses, cell.harness), name(&data.models, cell.model));
-            beside.insert((cell.harness, cell.model), self.beside(&data.published, both, &cell.runs)?);
+            let pair = (name(&data.harnesses, cell.harness), name(&data.models, cell.model));
+            beside.insert((cell.harness, cell.model), self.beside(&data.published, pair, &cell.runs)?);
         }
         Ok(beside)
     }

@@ -68,7 +68,8 @@ impl Workbench {
                 .filter(|d| d.comparability == Comparability::NotComparable)
                 .map(|d| d.setting.as_str()),
         ));
-        let name = |at: u32| data.members.get(at as usize).map(ComparedMember::marked).unwrap_or_default();
+        let name =
+            |index: u32| data.members.get(index as usize).map(ComparedMember::marked).unwrap_or_default();
         method.notes.extend(counted_in_each(&data.overlaps, name));
         Ok(method)
     }
@@ -126,11 +127,11 @@ pub(super) fn noted(mut method: Method, notes: Vec<String>) -> Method {
 /// Where runs share scenarios, the figure that compares them one by one is named: it is the one to look at first.
 fn paired_instead(data: &Comparison) -> Option<String> {
     let shares = |pair: &api::ComparedPair| pair.paired.as_ref().is_some_and(|p| p.scenarios.len() > 1);
-    let what = if data.of_one_turn { "tasks" } else { "scenarios" };
+    let noun = if data.of_one_turn { "tasks" } else { "scenarios" };
     data.pairs
         .iter()
         .any(shares)
-        .then(|| format!("The figure and table “paired” compare two runs on the {what} that both played"))
+        .then(|| format!("The figure and table “paired” compare two runs on the {noun} that both played"))
 }
 
 /// Unpaired differences or ratios, with the log-rank p beside them.
@@ -276,7 +277,7 @@ pub(super) fn bars(method: Method, data: &Comparison, measure: Measure) -> Metho
 pub(super) fn known_in_part(member: &ComparedMember, measure: Measure, of_one_turn: bool) -> Option<String> {
     let spent = &member.spent;
     let [turns, episodes] = if of_one_turn { ["trials"; 2] } else { ["turns", "episodes"] };
-    let (known, all, of) = match measure {
+    let (known, all, noun) = match measure {
         Measure::Stamina | Measure::PassRate | Measure::Score => return None,
         Measure::Tokens => (spent.tokens_known.turns, spent.turns_played, turns),
         Measure::Time => (spent.seconds_known.turns, spent.turns_played, turns),
@@ -285,7 +286,7 @@ pub(super) fn known_in_part(member: &ComparedMember, measure: Measure, of_one_tu
         Measure::StepsSurvived => (spent.steps_survived_known, member.stamina.n, episodes),
         Measure::Cost | Measure::CostPerSurvivedTurn => (spent.cost_known, member.stamina.n, episodes),
     };
-    (known > 0 && known < all).then(|| format!("{known} of {all} {of}"))
+    (known > 0 && known < all).then(|| format!("{known} of {all} {noun}"))
 }
 
 /// How the mean cost of an episode is made; of runs of one turn it is a trial.
@@ -318,8 +319,8 @@ pub(super) fn pareto(method: Method, data: &Comparison) -> Method {
 
 /// The episodes of each cell, and whether it pools what is not comparable.
 fn cells(data: &api::Matrix) -> impl Iterator<Item = (EpisodeCounts, bool)> {
-    let name = |lines: &[api::MatrixLine], at: u32| {
-        lines.get(at as usize).and_then(|l| l.name.clone()).unwrap_or_else(|| "unknown".to_owned())
+    let name = |lines: &[api::MatrixLine], index: u32| {
+        lines.get(index as usize).and_then(|l| l.name.clone()).unwrap_or_else(|| "unknown".to_owned())
     };
     data.cells.iter().flatten().map(move |cell| {
         let name = format!("{} × {}", name(&data.harnesses, cell.harness), name(&data.models, cell.model));
@@ -380,7 +381,7 @@ pub(super) fn failures(
     episodes: Vec<EpisodeCounts>,
 ) -> Method {
     let one = !episodes.is_empty() && episodes.iter().all(|counts| counts.passed.is_some());
-    let (about, (failed, of, begun)) = match scope {
+    let (about, (failed, noun, begun)) = match scope {
         FailureScope::First if one => {
             ("Attempts that ended a trial as failed, by their primary class", ("failures", "trial", " begun"))
         }
@@ -400,7 +401,7 @@ pub(super) fn failures(
             ("first failures", "turn", " reached without one before"),
         ),
     };
-    let made = model::counted(data.total.made.into(), of);
+    let made = model::counted(data.total.made.into(), noun);
     let within = model::counted(data.episodes.into(), if one { "trial" } else { "episode" });
     let notes = vec![
         about.to_owned(),

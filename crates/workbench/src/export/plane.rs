@@ -26,17 +26,17 @@ impl Workbench {
         let entry = |run: &String| -> Result<RunEntry, ApiError> { Ok(run_record(&self.store, run)?.entry) };
         let entries = runs.iter().map(entry).collect::<Result<Vec<_>, _>>()?;
         let mut notes = Vec::new();
-        for (at, entry) in entries.iter().enumerate() {
+        for (index, entry) in entries.iter().enumerate() {
             if let Some(reason) = entry.invalid.as_ref().filter(|_| entries.len() > 1) {
                 return Err(withdrawn_beside_others(&entry.slug, reason));
             }
-            let is_later = |run: &str| entries.iter().skip(at + 1).any(|later| later.slug == run);
+            let is_later = |run: &str| entries.iter().skip(index + 1).any(|later| later.slug == run);
             for other in self.store.shared_episodes(entry.id)? {
                 if is_later(&other.run) {
-                    let are = if other.episodes == 1 { "is" } else { "are" };
+                    let verb = if other.episodes == 1 { "is" } else { "are" };
                     let sessions = counted(other.episodes.into(), "session");
                     notes.push(format!(
-                        "{sessions} {are} in both {} and {}, and counted in each",
+                        "{sessions} {verb} in both {} and {}, and counted in each",
                         entry.slug, other.run
                     ));
                 }
@@ -104,12 +104,12 @@ fn label(name: &str, (color, mark): (u8, u8)) -> SeriesLabel {
 }
 
 /// A run by one of its columns.
-fn own(means: &[SessionMean], name: &str, look: (u8, u8)) -> PlanePoint {
+fn own(means: &[SessionMean], name: &str, style: (u8, u8)) -> PlanePoint {
     let mean_of = |name: &str| means.iter().find(|mean| mean.name == name);
     let ends = |mean: Option<&SessionMean>| mean.and_then(|mean| mean.ci_low.zip(mean.ci_high));
     let (x, y) = (mean_of("efficiency"), mean_of("comprehension"));
     PlanePoint {
-        label: label(name, look),
+        label: label(name, style),
         x: x.and_then(|mean| mean.mean),
         x_ends: ends(x),
         y: y.and_then(|mean| mean.mean),
@@ -225,8 +225,8 @@ mod tests {
         let drawn = figures::Figure::Plane(plane);
         let table = figures::table::data_table(&drawn);
         let cell = |name: &str| {
-            let at = table.columns.iter().position(|column| column.name == name).unwrap();
-            table.rows[0][at].clone()
+            let index = table.columns.iter().position(|column| column.name == name).unwrap();
+            table.rows[0][index].clone()
         };
         let known = |n: u32| figures::table::known(n);
         assert_eq!((cell("x_n"), cell("n")), (known(6), known(7)));

@@ -75,10 +75,10 @@ impl Workbench {
         }
         let name = request.path.file_stem().and_then(|n| n.to_str()).unwrap_or("figure").to_owned();
         let made = figure_file(&spec, figure_format(request.format)?, &name)?;
-        let Some(to) = &request.to else {
+        let Some(target) = &request.to else {
             return Ok(MadeAgain::Svg(String::from_utf8_lossy(&made.bytes).into_owned()));
         };
-        let written = self.write_export(to, &made)?;
+        let written = self.write_export(target, &made)?;
         Ok(MadeAgain::Written(Box::new(made.exported(request.format, Some(written)))))
     }
 }

@@ -208,7 +208,7 @@ impl Workbench {
         request: &CompareRequest,
         preset: &str,
         format: ExportFormat,
-        to: Option<&str>,
+        target: Option<&str>,
     ) -> Result<MadeFile, ApiError> {
         let (extension, markdown) = match format {
             ExportFormat::Html => ("html", false),
@@ -217,19 +217,20 @@ impl Workbench {
         };
         let report = self.report(request, preset)?;
         let mut beside = Vec::new();
-        let text =
-            match to.map(|to| Path::new(to).file_stem().and_then(|name| name.to_str()).unwrap_or("report")) {
-                _ if !markdown => report.to_html(),
-                None => report.to_markdown(&Figures::Inside),
-                Some(name) => {
-                    let folder = format!("{name}-figures");
-                    beside.extend(report.figures().map(|figure| {
-                        let name = format!("{folder}/{}.svg", figure.name);
-                        (CompanionName::Named(name), figures::export::standalone(&figure.svg).into_bytes())
-                    }));
-                    report.to_markdown(&Figures::In(folder))
-                }
-            };
+        let text = match target
+            .map(|target| Path::new(target).file_stem().and_then(|name| name.to_str()).unwrap_or("report"))
+        {
+            _ if !markdown => report.to_html(),
+            None => report.to_markdown(&Figures::Inside),
+            Some(name) => {
+                let folder = format!("{name}-figures");
+                beside.extend(report.figures().map(|figure| {
+                    let name = format!("{folder}/{}.svg", figure.name);
+                    (CompanionName::Named(name), figures::export::standalone(&figure.svg).into_bytes())
+                }));
+                report.to_markdown(&Figures::In(folder))
+            }
+        };
         Ok(MadeFile {
             name: format!("{}.{extension}", super::file::report_name("report", request)),
             bytes: text.into_bytes(),

@@ -23,7 +23,7 @@ use model::{Median, PassRate};
 
 pub(super) use comparison::REPEATS;
 use comparison::{runs, sensitivity, settings, spent, survival};
-pub(super) use disagreements::some as some_disagreements;
+pub(super) use disagreements::some_disagreements;
 use failures::{flips, origins, repair_times, repairs, shares};
 pub(super) use library::all as library_runs;
 use matrix::{gains, retries};
@@ -36,54 +36,54 @@ use crate::api::{ApiError, CompareRequest, ComparedMember, Comparison, Estimate,
 use crate::compare::members;
 
 /// A table with its data.
-pub(super) fn table(workbench: &Workbench, of: &TableOf) -> Result<Table, ApiError> {
-    let compared = |of: &CompareRequest| workbench.comparison(of);
-    let failed = |of: &crate::api::FailuresRequest| workbench.get_failures(of.clone());
-    Ok(match of {
-        TableOf::Runs { of } => runs(&*compared(of)?),
-        TableOf::Scores { of } => scores::scores(&*compared(of)?),
-        TableOf::Spent { of } => spent(&*compared(of)?),
-        TableOf::Pairs { of } => pairs(&*compared(of)?),
-        TableOf::Sensitivity { of } => sensitivity(&*compared(of)?),
-        TableOf::Settings { of } => settings(&*compared(of)?),
-        TableOf::Survival { of } => survival(&*compared(of)?),
-        TableOf::Paired { of, other } => {
+pub(super) fn table(workbench: &Workbench, selection: &TableOf) -> Result<Table, ApiError> {
+    let compared = |request: &CompareRequest| workbench.comparison(request);
+    let failed = |request: &crate::api::FailuresRequest| workbench.get_failures(request.clone());
+    Ok(match selection {
+        TableOf::Runs { of: request } => runs(&*compared(request)?),
+        TableOf::Scores { of: request } => scores::scores(&*compared(request)?),
+        TableOf::Spent { of: request } => spent(&*compared(request)?),
+        TableOf::Pairs { of: request } => pairs(&*compared(request)?),
+        TableOf::Sensitivity { of: request } => sensitivity(&*compared(request)?),
+        TableOf::Settings { of: request } => settings(&*compared(request)?),
+        TableOf::Survival { of: request } => survival(&*compared(request)?),
+        TableOf::Paired { of: request, other } => {
             // Each against the reference, whatever pairs were asked for.
-            let request = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
-            let names = ScenarioNames::from_pools(&members::resolve(&workbench.store, &of.members)?);
-            paired(&*compared(&request)?, *other, &names)?
+            let paired_request = CompareRequest { pairs: Pairs::Reference, ..request.clone() };
+            let names = ScenarioNames::from_pools(&members::resolve(&workbench.store, &request.members)?);
+            paired(&*compared(&paired_request)?, *other, &names)?
         }
         TableOf::Episodes { members, sort } => episodes::table(workbench, members, *sort)?,
         TableOf::Turns { members, sort } => episodes::turns(workbench, members, *sort)?,
         TableOf::Tidy { members } => tidy::table(workbench, members)?,
         TableOf::ByTurn { members } => turns::by_turn(workbench, members)?,
-        TableOf::Tasks { of } => tasks::tasks(workbench, of)?,
-        TableOf::TaskGrid { of } => tasks::grid(workbench, of)?,
-        TableOf::PerTask { of } => tasks::per_task(workbench, of)?,
-        TableOf::PassAtK { of } => tasks::pass_at_k(workbench, of)?,
-        TableOf::Library { of } => library::table(workbench, of)?,
-        TableOf::Played { over } => played_runs::runs(workbench, *over)?,
-        TableOf::Progress { of } => played_runs::progress(workbench, of)?,
-        TableOf::Suite { of } => scenarios::suite(workbench, of)?,
-        TableOf::Attempts { of } => turn::attempts(workbench, of)?,
-        TableOf::Tests { of } => turn::tests(workbench, of)?,
+        TableOf::Tasks { of: request } => tasks::tasks(workbench, request)?,
+        TableOf::TaskGrid { of: request } => tasks::grid(workbench, request)?,
+        TableOf::PerTask { of: request } => tasks::per_task(workbench, request)?,
+        TableOf::PassAtK { of: request } => tasks::pass_at_k(workbench, request)?,
+        TableOf::Library { of: request } => library::table(workbench, request)?,
+        TableOf::Played { over: only_ended } => played_runs::runs(workbench, *only_ended)?,
+        TableOf::Progress { of: request } => played_runs::progress(workbench, request)?,
+        TableOf::Suite { of: request } => scenarios::suite(workbench, request)?,
+        TableOf::Attempts { of: request } => turn::attempts(workbench, request)?,
+        TableOf::Tests { of: request } => turn::tests(workbench, request)?,
         TableOf::Joined { left, right } => turn::joined(workbench, left, right)?,
-        TableOf::Warnings { of } => sources::warnings(workbench, of)?,
-        TableOf::Findings { of } => scenarios::findings(workbench, of)?,
-        TableOf::Mutants { of } => scenarios::mutants(workbench, of)?,
-        TableOf::Disagreements { of } => disagreements::table(workbench, of)?,
-        TableOf::Matrix { of } => matrix::cells(&*workbench.matrix(of)?),
-        TableOf::Spread { of } => matrix::spread(&*workbench.matrix(of)?),
-        TableOf::Published { of } => matrix::published(&*workbench.matrix(of)?),
-        TableOf::Retries { of } => retries(&*workbench.retries(of)?),
-        TableOf::Gains { of } => gains(&*workbench.retries(of)?),
-        TableOf::Failures { of } => shares(&failed(of)?),
-        TableOf::Cases { of } => failures::cases(workbench, of)?,
-        TableOf::Origins { of } => origins(&failed(of)?),
-        TableOf::Repairs { of } => repairs(&failed(of)?),
-        TableOf::RepairTimes { of } => repair_times(&failed(of)?),
-        TableOf::Flips { of } => flips(&failed(of)?),
-        TableOf::Rules { of } => failures::rules(&workbench.failure_rules(of)?),
+        TableOf::Warnings { of: request } => sources::warnings(workbench, request)?,
+        TableOf::Findings { of: request } => scenarios::findings(workbench, request)?,
+        TableOf::Mutants { of: request } => scenarios::mutants(workbench, request)?,
+        TableOf::Disagreements { of: request } => disagreements::table(workbench, request)?,
+        TableOf::Matrix { of: request } => matrix::cells(&*workbench.matrix(request)?),
+        TableOf::Spread { of: request } => matrix::spread(&*workbench.matrix(request)?),
+        TableOf::Published { of: request } => matrix::published(&*workbench.matrix(request)?),
+        TableOf::Retries { of: request } => retries(&*workbench.retries(request)?),
+        TableOf::Gains { of: request } => gains(&*workbench.retries(request)?),
+        TableOf::Failures { of: request } => shares(&failed(request)?),
+        TableOf::Cases { of: request } => failures::cases(workbench, request)?,
+        TableOf::Origins { of: request } => origins(&failed(request)?),
+        TableOf::Repairs { of: request } => repairs(&failed(request)?),
+        TableOf::RepairTimes { of: request } => repair_times(&failed(request)?),
+        TableOf::Flips { of: request } => flips(&failed(request)?),
+        TableOf::Rules { of: request } => failures::rules(&workbench.failure_rules(request)?),
     })
 }
 

@@ -66,7 +66,7 @@ impl Workbench {
 }
 
 fn row(place: &Place<'_>, most_tests: usize) -> FailureCase {
-    let (of, case) = (place.placed_episode, place.case);
+    let (placed_episode, case) = (place.placed_episode, place.case);
     let mut tests: Vec<(String, u32)> =
         case.tests.iter().map(|(class, n)| (class.as_str().to_owned(), *n)).collect();
     tests.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
@@ -77,19 +77,19 @@ fn row(place: &Place<'_>, most_tests: usize) -> FailureCase {
     };
     let [new, regressed, still_failing, unknown] = case.origins;
     FailureCase {
-        run: of.pool.runs[of.run].record.entry.slug.clone(),
-        name: of.pool.name.clone(),
-        simulated: of.simulated(),
-        episode: of.episode.episode.clone(),
-        scenario: of.episode.scenario.clone(),
-        title: of.episode.title.clone(),
+        run: placed_episode.pool.runs[placed_episode.run].record.entry.slug.clone(),
+        name: placed_episode.pool.name.clone(),
+        simulated: placed_episode.simulated(),
+        episode: placed_episode.episode.episode.clone(),
+        scenario: placed_episode.episode.scenario.clone(),
+        title: placed_episode.episode.title.clone(),
         turn: case.turn,
         attempt: case.attempt,
         class: case.class.as_str().to_owned(),
         rule: Some(rule),
         tests,
         origins: (new, regressed, still_failing, unknown),
-        failing: standing_tests(of.episode, case, most_tests),
+        failing: standing_tests(placed_episode.episode, case, most_tests),
         test: case.test.clone(),
         passed_in_turn: case.passed_in_turn,
         message: case.message.clone(),
@@ -116,22 +116,32 @@ fn standing_tests(episode: &EpisodeFailures, case: &Case, most: usize) -> Vec<St
 
 /// The tests that flip most, over all episodes.
 pub(super) fn flips(found: &FoundFailures) -> Vec<FlippingTest> {
-    let mut all: Vec<(PlacedEpisode<'_>, &Flip)> =
-        found.episodes().flat_map(|of| of.episode.flips.iter().map(move |flip| (of, flip))).collect();
+    let mut all: Vec<(PlacedEpisode<'_>, &Flip)> = found
+        .episodes()
+        .flat_map(|placed_episode| {
+            placed_episode.episode.flips.iter().map(move |flip| (placed_episode, flip))
+        })
+        .collect();
     all.sort_by(|(_, a), (_, b)| b.changes.cmp(&a.changes).then_with(|| a.id.cmp(&b.id)));
     all.truncate(FLIPS);
     all.into_iter()
-        .map(|(of, flip)| FlippingTest {
-            run: of.pool.runs[of.run].record.entry.slug.clone(),
-            simulated: of.simulated(),
-            episode: of.episode.episode.clone(),
-            scenario: of.episode.scenario.clone(),
+        .map(|(placed_episode, flip)| FlippingTest {
+            run: placed_episode.pool.runs[placed_episode.run].record.entry.slug.clone(),
+            simulated: placed_episode.simulated(),
+            episode: placed_episode.episode.episode.clone(),
+            scenario: placed_episode.episode.scenario.clone(),
             test: flip.id.clone(),
             flips: flip.changes,
             last: flip.outcomes.last().map(|outcome| (outcome.turn, outcome.attempt)).unwrap_or_default(),
-            outcomes: outcomes(flip, of.episode.turns),
+            outcomes: outcomes(flip, placed_episode.episode.turns),
+            changed_within: shown_turns(&flip.changed_within),
         })
         .collect()
+}
+
+/// Those of the turns that a grid shows.
+fn shown_turns(turns: &[u32]) -> Vec<u32> {
+    turns.iter().copied().filter(|turn| *turn <= store::limits::GRID_TURNS).collect()
 }
 
 /// What is known of the test at the end of each turn in which its outcome is known.

@@ -56,8 +56,8 @@ impl RunFailures {
     /// Whether its source names failing tests only, as far as its episodes tell: some have tests that they do not name, and
     /// none lists one that passed.
     pub(crate) fn hides_passes(&self) -> bool {
-        let has = |passes: PassVisibility| self.episodes.iter().any(|episode| episode.passes == passes);
-        has(PassVisibility::Hidden) && !has(PassVisibility::Shown)
+        let has_any = |passes: PassVisibility| self.episodes.iter().any(|episode| episode.passes == passes);
+        has_any(PassVisibility::Hidden) && !has_any(PassVisibility::Shown)
     }
 }
 
@@ -168,14 +168,14 @@ impl EpisodeFailures {
         let mut ids = Ids::default();
         for turn in &episode.turns {
             let last = turn.attempts.len().saturating_sub(1);
-            for (at, attempt) in turn.attempts.iter().enumerate() {
+            for (index, attempt) in turn.attempts.iter().enumerate() {
                 made.push(MadeAttempt {
                     turn: turn.number,
                     attempt: attempt.number,
-                    is_final: at == last,
+                    is_final: index == last,
                     counts_for_stamina: turn.number <= entry.stamina.saturating_add(1),
                 });
-                let ends_turn = at == last && !turn.state().is_passed();
+                let ends_turn = index == last && !turn.state().is_passed();
                 let ends_stamina = ends_turn && entry.failed_turn == Some(turn.number);
                 let ends = LogEnds::from_attempt(attempt, tree);
                 logs_unread += u32::from(ends.unread);
@@ -285,7 +285,7 @@ impl Case {
             not_described: classified.not_described,
             origins,
             test: decisive.map(|(_, test)| test.id.clone()),
-            passed_in_turn: decisive.and_then(|(at, _)| match standing(at)? {
+            passed_in_turn: decisive.and_then(|(index, _)| match standing(index)? {
                 Standing::Regression { passed_in_turn } => Some(passed_in_turn),
                 _ => None,
             }),
@@ -362,7 +362,9 @@ impl Digests {
             |(_, _, failures): &KeptRun| failures.episodes.iter().map(EpisodeFailures::size).sum::<usize>();
         let mut kept = model::lock(&self.kept);
         kept.retain(|(run, _, _)| runs.iter().all(|(r, _)| r != run));
-        kept.extend(runs.iter().zip(all).map(|((run, version), of)| (*run, *version, Arc::clone(of))));
+        kept.extend(
+            runs.iter().zip(all).map(|((run, version), failures)| (*run, *version, Arc::clone(failures))),
+        );
         let mut all_kept: usize = kept.iter().map(size).sum();
         // The oldest go first; what was just asked for stays.
         while all_kept > KEPT && kept.len() > runs.len() {

@@ -32,7 +32,7 @@ pub(super) struct FoundFailures {
 }
 
 /// Whose failures are asked for; where nobody was named, of which benchmark, and which there are.
-pub(super) struct AskedMembers {
+pub(super) struct RequestedMembers {
     pub(super) members: Vec<Member>,
     pub(super) benchmark: Option<(String, String)>,
     pub(super) benchmarks: Vec<(String, String, u32)>,
@@ -69,8 +69,9 @@ impl FoundFailures {
 
     /// The failed attempts in scope, by member, run, scenario, turn and attempt.
     pub(super) fn cases(&self, scope: FailureScope) -> impl Iterator<Item = Place<'_>> {
-        self.episodes()
-            .flat_map(move |of| of.cases(scope).map(move |case| Place { placed_episode: of, case }))
+        self.episodes().flat_map(move |placed_episode| {
+            placed_episode.cases(scope).map(move |case| Place { placed_episode, case })
+        })
     }
 }
 
@@ -132,12 +133,13 @@ impl<'a> Grouping<'a> {
 
     /// Its key and its words.
     pub(super) fn named(&self, place: u32) -> (String, String) {
-        let at = place as usize;
+        let index = place as usize;
         match self.kind {
-            FailureGrouping::Member => {
-                self.pools.get(at).map_or_else(Default::default, |pool| (pool.id.clone(), pool.name.clone()))
-            }
-            FailureGrouping::Harness => match self.harnesses.get(at).copied().flatten() {
+            FailureGrouping::Member => self
+                .pools
+                .get(index)
+                .map_or_else(Default::default, |pool| (pool.id.clone(), pool.name.clone())),
+            FailureGrouping::Harness => match self.harnesses.get(index).copied().flatten() {
                 Some(harness) => (harness.to_owned(), harness.to_owned()),
                 None => (UNKNOWN.to_owned(), "unknown harness".to_owned()),
             },
@@ -150,10 +152,10 @@ impl<'a> Grouping<'a> {
 impl Workbench {
     /// The members whose failures are asked for: every real run of a benchmark if none is named, or every run of it if
     /// there is no real one: what passes or fails in one benchmark says nothing of another.
-    fn asked(&self, request: &FailuresRequest) -> Result<AskedMembers, ApiError> {
+    fn requested_members(&self, request: &FailuresRequest) -> Result<RequestedMembers, ApiError> {
         if !request.members.is_empty() {
             let members = request.members.clone();
-            return Ok(AskedMembers {
+            return Ok(RequestedMembers {
                 members,
                 benchmark: None,
                 benchmarks: Vec::new(),
@@ -179,7 +181,7 @@ impl Workbench {
         let key = request.benchmark.clone().or_else(first);
         let benchmark = benchmarks
             .iter()
-            .find(|(of, _, _)| Some(of) == key.as_ref())
+            .find(|(known, _, _)| Some(known) == key.as_ref())
             .map(|(key, name, _)| (key.clone(), name.clone()));
         let every = self.store.list_runs(&RunFilter::default())?.rows;
         if let (Some(wanted), None) = (&request.benchmark, &benchmark) {
@@ -200,17 +202,18 @@ impl Workbench {
                 Some(format!("{} is {mark}, and not in these failures.", run.slug))
             })
             .collect();
-        Ok(AskedMembers { members, benchmark, benchmarks, withdrawn })
+        Ok(RequestedMembers { members, benchmark, benchmarks, withdrawn })
     }
 
     /// The members whose failures are asked for.
     pub(super) fn members_with_failures(&self, request: &FailuresRequest) -> Result<Vec<Member>, ApiError> {
-        Ok(self.asked(request)?.members)
+        Ok(self.requested_members(request)?.members)
     }
 
     /// Their failures.
     pub(super) fn failures_of(&self, request: &FailuresRequest) -> Result<FoundFailures, ApiError> {
-        let AskedMembers { members, benchmark, benchmarks, mut withdrawn } = self.asked(request)?;
+        let RequestedMembers { members, benchmark, benchmarks, mut withdrawn } =
+            self.requested_members(request)?;
         let mut pools = members::resolve(&self.store, &members)?;
         let copied = copies::count_once_each(&self.store, &mut pools)?;
         let records = || pools.iter().flat_map(|p| &p.runs).map(|run| &run.record);

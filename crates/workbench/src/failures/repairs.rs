@@ -65,24 +65,24 @@ pub(super) fn by_group(found: &FoundFailures, grouping: &Grouping<'_>) -> (Repai
         found.runs.iter().map(|runs| runs.iter().map(|run| run.hides_passes()).collect()).collect();
     // Where the source names failing tests only, the episodes in which all fail are chosen by their outcome: that no test of
     // theirs passed again says nothing.
-    let is_seen = |of: &PlacedEpisode<'_>| match of.episode.passes {
+    let is_seen = |placed_episode: &PlacedEpisode<'_>| match placed_episode.episode.passes {
         PassVisibility::Shown => true,
-        PassVisibility::NonePassed => !hiding[of.member][of.run],
+        PassVisibility::NonePassed => !hiding[placed_episode.member][placed_episode.run],
         PassVisibility::Hidden => false,
     };
-    for of in found.episodes() {
-        let place = |stretch: &Stretch| grouping.place(of, stretch.turn, stretch.attempt);
-        for stretch in of.episode.turn_repairs.iter().filter(|s| s.attempt == 1) {
+    for placed_episode in found.episodes() {
+        let place = |stretch: &Stretch| grouping.place(placed_episode, stretch.turn, stretch.attempt);
+        for stretch in placed_episode.episode.turn_repairs.iter().filter(|s| s.attempt == 1) {
             total.turns.push(stretch);
             let group = groups.entry(place(stretch)).or_default();
-            group.simulated |= of.simulated();
+            group.simulated |= placed_episode.simulated();
             group.turns.push(stretch);
         }
-        for stretch in &of.episode.test_repairs {
-            total.take_test(stretch, is_seen(&of));
+        for stretch in &placed_episode.episode.test_repairs {
+            total.take_test(stretch, is_seen(&placed_episode));
             let group = groups.entry(place(stretch)).or_default();
-            group.simulated |= of.simulated();
-            group.take_test(stretch, is_seen(&of));
+            group.simulated |= placed_episode.simulated();
+            group.take_test(stretch, is_seen(&placed_episode));
         }
     }
     let named = |(place, began): (&u32, &FailureStarts<'_>)| {

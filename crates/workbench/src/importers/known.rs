@@ -35,8 +35,8 @@ struct Settings {
 
 impl Settings {
     fn load(file: &Path) -> Result<Self, ApiError> {
-        let wrong = |why: String| {
-            ApiError::new("importer.settings", format!("The settings of importers cannot be read: {why}"))
+        let wrong = |reason: String| {
+            ApiError::new("importer.settings", format!("The settings of importers cannot be read: {reason}"))
                 .at(file.display().to_string())
                 .hint("Mend the file, or delete it")
         };
@@ -96,8 +96,8 @@ impl Settings {
             .at(path.replace(char::is_control, "\u{fffd}"))
             .hint("Begin the path with /"));
         }
-        if let Some(what) = problem(state_of(program)) {
-            return Err(ApiError::new("importer.missing", format!("The importer {what}"))
+        if let Some(defect) = problem(state_of(program)) {
+            return Err(ApiError::new("importer.missing", format!("The importer {defect}"))
                 .at(path)
                 .hint("Name an executable file; chmod +x FILE makes a file executable"));
         }
@@ -162,8 +162,8 @@ fn name_of(program: &Path) -> Option<String> {
 }
 
 fn state_of(program: &Path) -> ImporterState {
-    let asked = program.to_owned();
-    match within_limit(program, move || fs::metadata(asked)) {
+    let owned_program = program.to_owned();
+    match within_limit(program, move || fs::metadata(owned_program)) {
         Ok(Ok(about)) if about.is_file() && about.permissions().mode() & 0o111 != 0 => ImporterState::Ready,
         Ok(Err(error)) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             ImporterState::Missing
@@ -204,8 +204,8 @@ fn names_in(folder: &Path) -> Vec<String> {
 fn on_path(folders: &[PathBuf]) -> Vec<ImporterInfo> {
     let mut found: BTreeMap<String, ImporterInfo> = BTreeMap::new();
     for folder in folders {
-        let asked = folder.clone();
-        for name in within_limit(folder, move || names_in(&asked)).unwrap_or_default() {
+        let owned_folder = folder.clone();
+        for name in within_limit(folder, move || names_in(&owned_folder)).unwrap_or_default() {
             let program = folder.join(format!("{PREFIX}{name}"));
             let Some(path) = program.to_str() else { continue };
             if !found.contains_key(&name) && state_of(&program) == ImporterState::Ready {
@@ -242,8 +242,8 @@ fn known(settings: &Settings, folders: &[PathBuf]) -> Vec<ImporterInfo> {
 fn executed(importer: ImporterInfo) -> Result<PathBuf, ApiError> {
     match problem(importer.state) {
         None => Ok(PathBuf::from(importer.path)),
-        Some(what) => {
-            Err(ApiError::new("importer.missing", format!("The importer \"{}\" {what}", importer.name))
+        Some(defect) => {
+            Err(ApiError::new("importer.missing", format!("The importer \"{}\" {defect}", importer.name))
                 .at(importer.path)
                 .hint("Restore the file, or remove the importer from the settings"))
         }
@@ -437,18 +437,18 @@ mod tests {
     // docs/security.md: An importer of others
     fn only_an_executable_file_at_an_absolute_path_is_an_importer() {
         let temp = tempfile::tempdir().unwrap();
-        let at = |name: &str| temp.path().join(name).to_str().unwrap().to_owned();
-        fs::write(at("text"), "no program").unwrap();
-        fs::create_dir(at("folder")).unwrap();
+        let path_to = |name: &str| temp.path().join(name).to_str().unwrap().to_owned();
+        fs::write(path_to("text"), "no program").unwrap();
+        fs::create_dir(path_to("folder")).unwrap();
         let mut settings = Settings::default();
         for (path, code) in [
             ("./importer".to_owned(), "importer.path"),
             ("importer".to_owned(), "importer.path"),
-            (at("new\nline"), "importer.path"),
-            (at("nothing"), "importer.missing"),
-            (at("text/below"), "importer.missing"),
-            (at("text"), "importer.missing"),
-            (at("folder"), "importer.missing"),
+            (path_to("new\nline"), "importer.path"),
+            (path_to("nothing"), "importer.missing"),
+            (path_to("text/below"), "importer.missing"),
+            (path_to("text"), "importer.missing"),
+            (path_to("folder"), "importer.missing"),
             (program(temp.path(), "two words"), "importer.name"),
         ] {
             assert_eq!(settings.add(&path, &[]).unwrap_err().code, code, "{path:?}");

@@ -73,7 +73,7 @@ impl Workbench {
             let with_it = pools.iter().zip(&curves).filter(|(_, curve)| curve.limit == limit);
             let names: Vec<&str> = with_it.map(|(pool, _)| pool.name.as_str()).collect();
             if !names.is_empty() {
-                cautions.push(doubts::said_of(&names, pools.len(), sentence));
+                cautions.push(doubts::sentence_about(&names, pools.len(), sentence));
             }
         }
         cautions.extend(doubts::withdrawn_runs(&pools).into_iter().map(|mark| format!("{mark}.")));

@@ -23,12 +23,12 @@ pub(super) fn missing(planned: &[PlannedScenario], present: &[(&str, &str)]) -> 
         .iter()
         .filter_map(|planned| {
             let name = planned.scenario.as_str();
-            let there = if number(&alike, last_part(name)) == 1 {
+            let present_count = if number(&alike, last_part(name)) == 1 {
                 number(&by_last_part, last_part(name)) + number(&by_key_not_last_part, name)
             } else {
                 number(&by_name, name) + number(&by_key_not_name, name)
             };
-            Some((planned.scenario.clone(), planned.episodes.checked_sub(there).filter(|n| *n > 0)?))
+            Some((planned.scenario.clone(), planned.episodes.checked_sub(present_count).filter(|n| *n > 0)?))
         })
         .collect()
 }

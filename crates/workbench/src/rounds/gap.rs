@@ -106,7 +106,7 @@ impl<C: Chains> Gaps<C> {
         if let Some(rounds) = run.summary.as_mut().and_then(|summary| summary.rounds.as_mut()) {
             match found {
                 Ok(mt_at_4) => rounds.gap = gap(sr, Some(mt_at_4)),
-                Err(why) => rounds.missing.push(why),
+                Err(reason) => rounds.missing.push(reason),
             }
         }
         Ok(())
@@ -201,20 +201,20 @@ mod tests {
         chains: Vec<Chain>,
         scenarios: BTreeMap<RunId, Vec<&'static str>>,
         copied: Vec<RunId>,
-        asked: RefCell<Vec<String>>,
+        requests: RefCell<Vec<String>>,
     }
 
     impl Chains for &Noted {
         fn chains(&self, data_set: &str) -> Result<Vec<Chain>, ApiError> {
-            self.asked.borrow_mut().push(format!("chains of {data_set}"));
+            self.requests.borrow_mut().push(format!("chains of {data_set}"));
             Ok(self.chains.clone())
         }
         fn scenarios(&self, run: RunId) -> Result<Scenarios, ApiError> {
-            self.asked.borrow_mut().push(format!("scenarios of {run}"));
+            self.requests.borrow_mut().push(format!("scenarios of {run}"));
             Ok(self.scenarios[&run].iter().map(|scenario| ((*scenario).to_owned(), 1)).collect())
         }
         fn copied(&self, runs: &[RunId]) -> Result<Vec<RunId>, ApiError> {
-            self.asked.borrow_mut().push(format!("copies among {runs:?}"));
+            self.requests.borrow_mut().push(format!("copies among {runs:?}"));
             Ok(self.copied.clone())
         }
     }
@@ -249,10 +249,10 @@ mod tests {
         let library = library();
         let mut gaps = Gaps::new(&library);
         assert_eq!(gaps.mt_at_4("d", 7, &alike("m")).unwrap(), Ok(60.0));
-        let why = gaps.mt_at_4("d", 9, &alike("m")).unwrap().unwrap_err();
-        assert!(why.ends_with("(harbor.protocol=mt_at_k) (3 runs played other tasks)."), "{why}");
-        let why = gaps.mt_at_4("d", 7, &alike("nobody")).unwrap().unwrap_err();
-        assert!(why.ends_with("(harbor.protocol=mt_at_k)."), "{why}");
+        let reason = gaps.mt_at_4("d", 9, &alike("m")).unwrap().unwrap_err();
+        assert!(reason.ends_with("(harbor.protocol=mt_at_k) (3 runs played other tasks)."), "{reason}");
+        let reason = gaps.mt_at_4("d", 7, &alike("nobody")).unwrap().unwrap_err();
+        assert!(reason.ends_with("(harbor.protocol=mt_at_k)."), "{reason}");
     }
 
     #[test]
@@ -264,8 +264,8 @@ mod tests {
                 assert_eq!(gaps.mt_at_4("d", run, &alike("m")).unwrap(), Ok(60.0));
             }
         }
-        let mut asked = library.asked.take();
-        asked.sort();
+        let mut requests = library.requests.take();
+        requests.sort();
         let wanted = [
             "chains of d",
             "copies among [1, 2, 3]",
@@ -275,7 +275,7 @@ mod tests {
             "scenarios of 7",
             "scenarios of 8",
         ];
-        assert_eq!(asked, wanted);
+        assert_eq!(requests, wanted);
     }
 
     #[test]

@@ -62,12 +62,12 @@ fn of_rounds(tasks: &[Vec<TaskTries>], allowed: Option<u64>, planned: Option<u64
     };
     if lacking == 0 && sr_at_k.len() < most {
         let open = rounds().filter(|round| !round.is_decided(most)).count();
-        let what = match sr_at_k.len() {
+        let subject = match sr_at_k.len() {
             0 => "SR is".to_owned(),
             known => format!("SR@k for k > {known} is"),
         };
         let all = counted(rounds().count() as u64, "round");
-        missing.push(format!("{what} unknown: {open} of {all} cut off from outside, or not over."));
+        missing.push(format!("{subject} unknown: {open} of {all} cut off from outside, or not over."));
     }
     RoundScores { alone: true, sr: sr_at_k.first().copied(), sr_at_k, missing, ..RoundScores::default() }
 }

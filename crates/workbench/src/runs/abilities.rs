@@ -122,12 +122,12 @@ pub(super) fn slots(settings: &RunSettings, kept: KeptAbilities<'_>) -> Option<u
     kept.recent(&place, now())?.1.slots
 }
 
-/// Checks of model and abilities, and what is known of them. Without `asked` nothing is asked, and what was found out before counts.
+/// Checks of model and abilities, and what is known of them. Without `endpoint` nothing is asked, and what was found out before counts.
 pub(super) async fn checks(
     settings: &RunSettings,
     base_url: &str,
     route: Route,
-    asked: Option<AskedEndpoint>,
+    endpoint: Option<AskedEndpoint>,
     kept: KeptAbilities<'_>,
 ) -> (Vec<Check>, EndpointAbilities) {
     let model = settings.model.clone().unwrap_or_default();
@@ -135,21 +135,21 @@ pub(super) async fn checks(
     let now = now();
     let known = kept.recent(&place, now);
     let mut checks = Vec::new();
-    let found = match asked {
+    let found = match endpoint {
         None => known.map(|(_, found)| found),
-        Some(asked) => {
-            let list = gateway::list_models(&asked.base_url, asked.key.clone(), PATIENCE).await.ok();
-            checks.extend(list.as_ref().and_then(|list| listed(list, &model, asked.answers)));
+        Some(endpoint) => {
+            let list = gateway::list_models(&endpoint.base_url, endpoint.key.clone(), PATIENCE).await.ok();
+            checks.extend(list.as_ref().and_then(|list| listed(list, &model, endpoint.answers)));
             // What is carried over is as old as it was, so that it ends.
-            let known = known.filter(|_| !asked.is_anew);
+            let known = known.filter(|_| !endpoint.is_anew);
             // What another server could do, or another model, says nothing of this one.
             let known = known.filter(|(_, known)| {
                 !found_in(list.as_ref(), &model, &EndpointFindings::default()).is_of_another(known)
             });
             let (start_time, before) = known.unwrap_or_else(|| (now, EndpointFindings::default()));
             let mut found = found_in(list.as_ref(), &model, &before);
-            if asked.answers {
-                let upstream = Upstream::Http { base_url: asked.base_url, key: asked.key, model: None };
+            if endpoint.answers {
+                let upstream = Upstream::Http { base_url: endpoint.base_url, key: endpoint.key, model: None };
                 // An address that is wrong has failed before.
                 found.abilities = gateway::abilities(&upstream, route, &model, before.abilities.clone())
                     .await
@@ -221,7 +221,7 @@ fn listed(list: &ModelList, model: &str, answers: bool) -> Option<Check> {
         model::plain_line(model),
         names.join(", ")
     );
-    let mut check = Check::new("model", "Model", CheckState::Warn, "not listed").says(sentence);
+    let mut check = Check::new("model", "Model", CheckState::Warn, "not listed").with_sentence(sentence);
     if let [only] = &list.models[..] {
         let action = FixAction::SetText { field: "model".to_owned(), value: only.id.clone() };
         check.fix = Some(Fix { label: format!("Use {}", only.id), action });
@@ -255,8 +255,10 @@ fn abilities(settings: &RunSettings, found: &EndpointFindings) -> Option<Check> 
     }
     // A harness file that cannot be read has a check of its own.
     let harness = super::harness_of(settings).ok();
-    let title = harness.as_ref().map_or("The harness".to_owned(), |asked| model::plain_line(&asked.title));
-    let needs = harness.and_then(|asked| asked.needs);
+    let title = harness
+        .as_ref()
+        .map_or("The harness".to_owned(), |run_harness| model::plain_line(&run_harness.title));
+    let needs = harness.and_then(|run_harness| run_harness.needs);
     let mut doubts = AbilityDoubts::default();
     doubts.tools(found, &title, needs);
     doubts.streams(found, &title, needs);
@@ -266,7 +268,7 @@ fn abilities(settings: &RunSettings, found: &EndpointFindings) -> Option<Check> 
     doubts.cached(found);
     let mut check = Check::new("abilities", "Abilities", doubts.state(), value.join(", "));
     if !doubts.sentences.is_empty() {
-        check = check.says(doubts.sentences.join(" "));
+        check = check.with_sentence(doubts.sentences.join(" "));
     }
     check.fix = doubts.fix;
     Some(check)
@@ -321,7 +323,7 @@ impl AbilityDoubts {
         match found.abilities.tools {
             Some(true) => {}
             Some(false) => {
-                let why = found.abilities.tools_refused.as_deref().unwrap_or("without a reason");
+                let reason = found.abilities.tools_refused.as_deref().unwrap_or("without a reason");
                 let remedy = match found.server {
                     Some(ServerKind::LlamaCpp) => "Start llama-server with --jinja.",
                     Some(ServerKind::Vllm) => {
@@ -333,19 +335,19 @@ impl AbilityDoubts {
                     None => "Choose a model and an endpoint that call tools.",
                 };
                 self.missing(format!(
-                    "{title} works by tool calls, which the endpoint refuses ({why}). {remedy}"
+                    "{title} works by tool calls, which the endpoint refuses ({reason}). {remedy}"
                 ));
             }
             None => {
                 self.is_unknown = true;
-                let what = if found.abilities.tools_uncalled {
+                let problem = if found.abilities.tools_uncalled {
                     "the model did not call the one that it was offered. It may do so in a run; where it does not, attempts end as \
                      given up."
                 } else {
                     "whether this model calls them is unknown: the endpoint did not answer that question, or the answer was cut \
                      short before a call. Check again, or look at the first attempts of the run."
                 };
-                self.sentences.push(format!("{title} works by tool calls, and {what}"));
+                self.sentences.push(format!("{title} works by tool calls, and {problem}"));
             }
         }
     }

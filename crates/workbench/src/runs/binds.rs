@@ -15,7 +15,7 @@ const BELOW: [&str; 3] = ["", "podman", "run"];
 /// `host:box[:options]`.
 struct Bind<'a> {
     host: &'a str,
-    to: &'a str,
+    target: &'a str,
     read_only: bool,
 }
 
@@ -23,8 +23,8 @@ impl<'a> Bind<'a> {
     /// Nothing where only a folder of the container is named: nothing of this machine lies there.
     fn parse(text: &'a str) -> Option<Self> {
         let (host, rest) = text.split_once(':')?;
-        let (to, options) = rest.split_once(':').unwrap_or((rest, ""));
-        Some(Self { host, to, read_only: options.split(',').any(|option| option == "ro") })
+        let (target, options) = rest.split_once(':').unwrap_or((rest, ""));
+        Some(Self { host, target, read_only: options.split(',').any(|option| option == "ro") })
     }
 
     /// Engines take a name without slashes for a volume of theirs.
@@ -36,7 +36,7 @@ impl<'a> Bind<'a> {
         let volume = if self.is_volume() { "the volume " } else { "" };
         let rights = if self.read_only { "read-only" } else { "they can change it" };
         let end = link_end(self.host).map_or_else(String::new, |end| format!(", which leads to {end},"));
-        format!("{volume}{}{end} as {} ({rights})", self.host, self.to)
+        format!("{volume}{}{end} as {} ({rights})", self.host, self.target)
     }
 }
 
@@ -83,17 +83,18 @@ fn checked(binds: &[String], home: Option<&Path>) -> Option<Check> {
     let refused: Vec<(&Bind<'_>, &str)> =
         binds.iter().filter_map(|bind| Some((bind, refusal(bind, home)?))).collect();
     if let Some((first, _)) = refused.first() {
-        let each: Vec<String> = refused.iter().map(|(bind, why)| format!("{} {why}", bind.host)).collect();
-        return Some(check(CheckState::Fail, first.host.to_owned()).says(format!(
+        let reasons: Vec<String> =
+            refused.iter().map(|(bind, reason)| format!("{} {reason}", bind.host)).collect();
+        return Some(check(CheckState::Fail, first.host.to_owned()).with_sentence(format!(
             "{}. Take it out of docker.extra_docker_args, or bind only the folder that agents need, such as -v \
              /path/to/data:/data:ro.",
-            each.join("; ")
+            reasons.join("; ")
         )));
     }
     let lines: Vec<String> = binds.iter().map(Bind::in_words).collect();
     (!lines.is_empty()).then(|| {
         let value = if lines.len() == 1 { "1 bound".to_owned() } else { format!("{} bound", lines.len()) };
-        check(CheckState::Warn, value).says(format!(
+        check(CheckState::Warn, value).with_sentence(format!(
             "By docker.extra_docker_args agents get {}. All episodes share it, and it is not among the results: what it holds \
              can tell an agent more than its request.",
             lines.join(", ")
@@ -118,9 +119,9 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
         Err(error) => (plain.clone(), error.kind() == std::io::ErrorKind::NotFound),
     };
     let places = [plain.as_path(), real.as_path()];
-    let is = |wanted: &str| places.contains(&Path::new(wanted));
+    let is_at = |wanted: &str| places.contains(&Path::new(wanted));
     let is_below = |wanted: &str| places.iter().any(|place| place.starts_with(wanted));
-    if is("/") {
+    if is_at("/") {
         return Some(
             "is this whole machine: agents could read every file, whatever else keeps them in their containers",
         );
@@ -139,7 +140,7 @@ fn refusal(bind: &Bind<'_>, home: Option<&Path>) -> Option<&'static str> {
     if ["/var/run", "/run"].into_iter().any(is_below) && !is_disk {
         return Some("is where this machine's services have their sockets, the container engine among them");
     }
-    if is("/etc") || is("/private/etc") {
+    if is_at("/etc") || is_at("/private/etc") {
         return Some("holds the accounts, keys and settings of this machine");
     }
     let real_home = home.and_then(|home| home.canonicalize().ok());
@@ -186,16 +187,16 @@ fn without_steps(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn look(binds: &[&str], home: &Path) -> Option<(CheckState, String)> {
+    fn check_binds(binds: &[&str], home: &Path) -> Option<(CheckState, String)> {
         let binds: Vec<String> = binds.iter().map(|bind| (*bind).to_owned()).collect();
         checked(&binds, Some(home)).map(|check| (check.state, check.sentence.unwrap_or_default()))
     }
 
-    fn is_refused(bind: &str, home: &Path, why: &str) {
-        let (state, sentence) = look(&[bind], home).unwrap();
+    fn is_refused(bind: &str, home: &Path, reason: &str) {
+        let (state, sentence) = check_binds(&[bind], home).unwrap();
         assert_eq!(state, CheckState::Fail, "{bind}: {sentence}");
         assert!(
-            sentence.contains(why) && sentence.contains("docker.extra_docker_args"),
+            sentence.contains(reason) && sentence.contains("docker.extra_docker_args"),
             "{bind}: {sentence}"
         );
     }
@@ -206,7 +207,7 @@ mod tests {
         let home = temp.path().join("home/ada");
         std::fs::create_dir_all(home.join("data")).unwrap();
         let data = format!("{}:/data:ro,z", home.join("data").display());
-        let (state, sentence) = look(&[&data, "/opt/cache:/cache", "wheels:/wheels"], &home).unwrap();
+        let (state, sentence) = check_binds(&[&data, "/opt/cache:/cache", "wheels:/wheels"], &home).unwrap();
         assert_eq!(state, CheckState::Warn);
         assert!(
             sentence.contains(&format!("{} as /data (read-only)", home.join("data").display())),
@@ -214,8 +215,8 @@ mod tests {
         );
         assert!(sentence.contains("/opt/cache as /cache (they can change it)"), "{sentence}");
         assert!(sentence.contains("the volume wheels as /wheels (they can change it)"), "{sentence}");
-        assert!(look(&[], &home).is_none());
-        assert!(look(&["/only/in/the/box"], &home).is_none());
+        assert!(check_binds(&[], &home).is_none());
+        assert!(check_binds(&["/only/in/the/box"], &home).is_none());
     }
 
     #[test]
@@ -248,12 +249,12 @@ mod tests {
             is_refused(bind, home, "processes and devices");
         }
         for bind in ["/var/run:/x", "/run:/x", "/run/user:/x", "/run/user/77:/x", "/run/media:/x"] {
-            let (state, sentence) = look(&[bind], home).unwrap();
+            let (state, sentence) = check_binds(&[bind], home).unwrap();
             // Where an engine is at work here, its socket is what is said first.
             assert_eq!(state, CheckState::Fail, "{sentence}");
         }
         for bind in ["/etc/ssl/certs:/etc/ssl/certs:ro", "/run/media/ada/disk:/data"] {
-            assert_eq!(look(&[bind], home).unwrap().0, CheckState::Warn, "{bind}");
+            assert_eq!(check_binds(&[bind], home).unwrap().0, CheckState::Warn, "{bind}");
         }
     }
 

@@ -41,14 +41,17 @@ pub(super) async fn checks(
         EndpointSettings::Gateway { base_url, key } => {
             let route = super::harness_of(settings).map(|harness| abilities::route_of(harness.api));
             let is_called = call != EndpointCall::Nothing;
-            let (check, asked) = through_gateway(settings, base_url, key, is_called, route.clone()).await;
-            let asked = asked.map(|asked| AskedEndpoint { is_anew: call == EndpointCall::Anew, ..asked });
+            let (check, asked_endpoint) =
+                through_gateway(settings, base_url, key, is_called, route.clone()).await;
+            let asked_endpoint = asked_endpoint
+                .map(|endpoint| AskedEndpoint { is_anew: call == EndpointCall::Anew, ..endpoint });
             let mut checks = vec![check];
             let mut found = EndpointAbilities::default();
             if let Ok(route) = route {
-                let (more, told) = abilities::checks(settings, base_url, route, asked, kept).await;
+                let (more, reported) =
+                    abilities::checks(settings, base_url, route, asked_endpoint, kept).await;
                 checks.extend(more);
-                found = told;
+                found = reported;
             }
             checks.extend(price(settings));
             (checks, Some(found))
@@ -133,12 +136,12 @@ async fn through_gateway(
     call: bool,
     route: Result<gateway::Route, String>,
 ) -> (Check, Option<AskedEndpoint>) {
-    let asked = {
+    let key_result = {
         let source = source.clone();
         // The keychain may ask the person at the screen.
         tokio::task::spawn_blocking(move || keys::find(&source)).await
     };
-    let secret = match asked {
+    let secret = match key_result {
         Ok(Ok(secret)) => secret,
         Ok(Err(error)) => {
             let value = match &error {
@@ -164,20 +167,20 @@ async fn through_gateway(
     }
     let route = match route {
         Ok(route) => route,
-        Err(why) => return (check(CheckState::Fail, "unknown harness", Some(why)), None),
+        Err(reason) => return (check(CheckState::Fail, "unknown harness", Some(reason)), None),
     };
     let model = settings.model.clone().unwrap_or_default();
     let upstream = Upstream::Http { base_url: base_url.to_owned(), key: secret.clone(), model: None };
     let answer = gateway::check_endpoint(&upstream, route, &model).await;
     // A model that the endpoint does not know is looked for in its list.
     let is_worth_asking = answer.as_ref().err().is_none_or(|e| e.problem == gateway::EndpointProblem::Model);
-    let asked = is_worth_asking.then(|| AskedEndpoint {
+    let asked_endpoint = is_worth_asking.then(|| AskedEndpoint {
         base_url: base_url.to_owned(),
         key: secret,
         answers: answer.is_ok(),
         is_anew: false,
     });
-    (judged(answer), asked)
+    (judged(answer), asked_endpoint)
 }
 
 /// The check that an endpoint's answer, or its problem, makes.

@@ -49,9 +49,9 @@ pub fn list(request: &ListEndpoints) -> Result<EndpointList, ApiError> {
         KeyPlace::Keychain => KeySource::Keychain(name),
     };
     let key = keys::find(&source).map_err(|error| ApiError::new("key.missing", error.to_string()))?;
-    let asked = urls.into_iter().map(|url| (url.to_owned(), key.clone())).collect();
+    let addresses = urls.into_iter().map(|url| (url.to_owned(), key.clone())).collect();
     let list = |url: String, key| async move { gateway::list_models(&url, key, PATIENCE).await };
-    let endpoints = runtime()?.block_on(ask(asked, list));
+    let endpoints = runtime()?.block_on(ask(addresses, list));
     Ok(EndpointList { endpoints: endpoints.into_iter().map(|(url, answer)| listed(url, answer)).collect() })
 }
 
@@ -65,15 +65,15 @@ async fn ask<F>(
 where
     F: Future<Output = Answer> + Send + 'static,
 {
-    let asked: Vec<_> = addresses
+    let pending: Vec<_> = addresses
         .into_iter()
         .map(|(url, key)| {
             let answer = tokio::spawn(list(url.clone(), key));
             (url, answer)
         })
         .collect();
-    let mut answers = Vec::with_capacity(asked.len());
-    for (url, answer) in asked {
+    let mut answers = Vec::with_capacity(pending.len());
+    for (url, answer) in pending {
         answers.push((url, answer.await.unwrap_or_else(|_| Err(unread()))));
     }
     answers

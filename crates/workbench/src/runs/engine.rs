@@ -9,19 +9,19 @@ use crate::api::{Check, CheckState};
 
 pub(super) fn check(info: &EngineInfo, settings: &RunSettings) -> Check {
     let check = |state| Check::new("engine", "Engine", state, format!("{} {}", info.kind, info.version));
-    if let Some(why) = info.unfit() {
-        let reported = sandbox_error(&SandboxError::Unfit { engine: info.kind.clone(), why });
-        return check(CheckState::Fail).says(format!(
+    if let Some(reason) = info.unfit() {
+        let reported = sandbox_error(&SandboxError::Unfit { engine: info.kind.clone(), reason });
+        return check(CheckState::Fail).with_sentence(format!(
             "{}. {}",
             reported.message,
             reported.hint.unwrap_or_default()
         ));
     }
-    if let Some(why) = room(info) {
-        return check(CheckState::Fail).says(why);
+    if let Some(message) = room(info) {
+        return check(CheckState::Fail).with_sentence(message);
     }
     match limit_of_podman(info, settings) {
-        Some((state, why)) => check(state).says(why),
+        Some((state, message)) => check(state).with_sentence(message),
         None => check(CheckState::Ok),
     }
 }

@@ -35,8 +35,8 @@ pub fn run_error(error: RunError) -> ApiError {
                 .at(path.display().to_string())
                 .hint("Stop it first")
         }
-        RunError::NotResumable { path, why } => {
-            ApiError::new("run.not_resumable", format!("There is no run here that can be resumed: {why}"))
+        RunError::NotResumable { path, reason } => {
+            ApiError::new("run.not_resumable", format!("There is no run here that can be resumed: {reason}"))
                 .at(path.display().to_string())
                 .hint("Name the results folder of a run of Stamina Lab")
         }

@@ -33,7 +33,7 @@ struct Rates {
     same_model: bool,
     seconds: Vec<f64>,
     /// Those of runs with the same endpoint and model.
-    seconds_here: Vec<f64>,
+    seconds_at_endpoint: Vec<f64>,
     input: Vec<f64>,
     output: Vec<f64>,
     cost: Vec<f64>,
@@ -43,12 +43,12 @@ struct Rates {
 
 /// The 10th and the 90th percentile of sorted numbers, between neighbors by their distance.
 pub(super) fn spread(sorted: &[f64]) -> Option<(f64, f64)> {
-    let at = |share: f64| {
+    let percentile = |share: f64| {
         let place = share * (sorted.len() - 1) as f64;
         let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
         low + (high - low) * place.fract()
     };
-    (!sorted.is_empty()).then(|| (at(0.1), at(0.9)))
+    (!sorted.is_empty()).then(|| (percentile(0.1), percentile(0.9)))
 }
 
 impl Workbench {
@@ -66,7 +66,7 @@ impl Workbench {
             spread(rates).map(|(low, high)| (low * turns, high * turns))
         };
         let at_once = f64::from(settings.batch_size.min(plan.episodes).max(1));
-        let here = total(&mut rates.seconds_here);
+        let at_endpoint = total(&mut rates.seconds_at_endpoint);
         let elsewhere = total(&mut rates.seconds);
         let simulated = settings.is_simulated();
         let tokens_in = total(&mut rates.input);
@@ -76,7 +76,7 @@ impl Workbench {
             let seconds_at = |input, output| rates.speed.seconds(input, cached.unwrap_or(0.0), output);
             seconds_at(input.0, output.0).zip(seconds_at(input.1, output.1))
         });
-        let Time { mut seconds, basis: of_time } = time(here, worked, elsewhere, rates.speed);
+        let Time { mut seconds, basis: of_time } = time(at_endpoint, worked, elsewhere, rates.speed);
         let price = settings.price.or_else(|| super::prices::price_of(settings.model.as_deref()));
         let mut of_cost = None;
         let cost_usd = match (simulated, price, tokens_in, tokens_out) {
@@ -163,12 +163,12 @@ impl Workbench {
         let mut chosen = if rates.same_model { same } else { alike };
         chosen.sort_by(|a, b| b.started_at.cmp(&a.started_at));
         let mut runs: Vec<RunId> = Vec::new();
-        let mut here: HashSet<RunId> = HashSet::new();
+        let mut at_endpoint: HashSet<RunId> = HashSet::new();
         for row in chosen.into_iter().take(MOST_RUNS) {
             let Some(record) = self.store.run(&row.id)? else { continue };
             runs.push(record.entry.id);
             if rates.same_model && is_at_endpoint(settings, &record.run.settings) {
-                here.insert(record.entry.id);
+                at_endpoint.insert(record.entry.id);
             }
         }
         let copies: HashSet<EpisodeId> =
@@ -195,7 +195,7 @@ impl Workbench {
                 let played = plays.iter().find(|play| play.episode == episode.id);
                 let seconds = played.and_then(|play| play.agent_seconds).map(|s| s / turns);
                 rates.seconds.extend(seconds);
-                rates.seconds_here.extend(seconds.filter(|_| here.contains(&run)));
+                rates.seconds_at_endpoint.extend(seconds.filter(|_| at_endpoint.contains(&run)));
             }
         }
         Ok(rates)
@@ -304,16 +304,16 @@ mod tests {
 
     #[test]
     fn only_runs_at_the_same_address_are_of_the_same_endpoint() {
-        let asked =
+        let requested =
             settings(&["agent=CODEX", "codex.model_id=m", "endpoint.base_url=http://127.0.0.1:8080/v1"]);
         let value_of = |value: serde_json::Value| value.as_object().unwrap().clone();
         let same = value_of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8080" }));
-        assert!(is_at_endpoint(&asked, &same));
+        assert!(is_at_endpoint(&requested, &same));
         assert!(!is_at_endpoint(
-            &asked,
+            &requested,
             &value_of(serde_json::json!({ "endpoint.base_url": "http://127.0.0.1:8081" }))
         ));
-        assert!(!is_at_endpoint(&asked, &value_of(serde_json::json!({}))));
+        assert!(!is_at_endpoint(&requested, &value_of(serde_json::json!({}))));
         assert!(!is_at_endpoint(&settings(&[]), &same), "the simulated model has no address");
     }
 
@@ -327,9 +327,9 @@ mod tests {
 
     #[test]
     fn budgets_that_the_upper_end_reaches_are_told() {
-        let asked = settings(&["limits.run.usd=60", "limits.run.minutes=90", "limits.run.tokens=1000"]);
+        let requested = settings(&["limits.run.usd=60", "limits.run.minutes=90", "limits.run.tokens=1000"]);
         let message =
-            budgets(&asked, Some((60.0, 6000.0)), Some((1.0, 61.0)), Some(((1.0, 900.0), (1.0, 90.0))));
+            budgets(&requested, Some((60.0, 6000.0)), Some((1.0, 61.0)), Some(((1.0, 900.0), (1.0, 90.0))));
         assert_eq!(message, ["may hit $60", "may hit 1 h 30 m"]);
     }
 }

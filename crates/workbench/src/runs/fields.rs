@@ -78,12 +78,12 @@ fn holds(setting: &Setting, form: &FormSettings) -> bool {
 
 /// The field that an error's key is about.
 fn field_of(key: &str, form: &FormSettings) -> String {
-    let inside = format!("{key}.");
+    let prefix = format!("{key}.");
     let key_of = |setting: &Setting| setting.key_with(benchmark(form), &form.agent);
     all()
         .filter(|setting| !matches!(setting.key, KeyName::OfForm(..)))
         .find(|setting| key_of(setting) == key)
-        .or_else(|| all().find(|setting| key_of(setting).starts_with(&inside)))
+        .or_else(|| all().find(|setting| key_of(setting).starts_with(&prefix)))
         .map_or_else(String::new, |setting| setting.field.to_owned())
 }
 
@@ -103,39 +103,41 @@ pub(super) fn given(settings: &FormSettings) -> Vec<GivenKey> {
     let gateway = settings.endpoint_mode == EndpointMode::Gateway;
     for setting in fields().filter(|setting| holds(setting, settings)) {
         let (field, key) = (setting.field, setting.key_with(benchmark(settings), &settings.agent));
-        let mut put = |key: &str, value: Value| {
+        let mut put_value = |key: &str, value: Value| {
             list.push(GivenKey { field, key: key.to_owned(), value });
         };
         let key = key.as_str();
         match field {
             "protocol" if settings.protocol == FormProtocol::Own => {}
-            "agent" => put(key, Value::from(settings.agent.to_uppercase())),
+            "agent" => put_value(key, Value::from(settings.agent.to_uppercase())),
             // With scenarios it is the field beside it that says which benchmark.
             "source" if settings.source == FormSource::Scenarios => {}
-            "source" | "iterative" => put(key, Value::from(benchmark(settings).as_str())),
+            "source" | "iterative" => put_value(key, Value::from(benchmark(settings).as_str())),
             "n_turns" | "num_changes_per_turn" if !settings.iterative => {}
             "base_url" if !gateway => {}
             "key_place" => {}
             "key_name" => match settings.key_place {
-                KeyPlace::Env if gateway => put("endpoint.key_env", Value::from(settings.key_name.clone())),
-                KeyPlace::Keychain if gateway => put(key, Value::from(settings.key_name.clone())),
+                KeyPlace::Env if gateway => {
+                    put_value("endpoint.key_env", Value::from(settings.key_name.clone()));
+                }
+                KeyPlace::Keychain if gateway => put_value(key, Value::from(settings.key_name.clone())),
                 _ => {}
             },
             "feedback" => match settings.feedback {
                 FormFeedback::None => {
-                    put(&format!("{section}.enable_feedback"), Value::from(false));
+                    put_value(&format!("{section}.enable_feedback"), Value::from(false));
                 }
-                FormFeedback::Minimal => put(key, Value::from("MINIMAL")),
-                FormFeedback::Medium => put(key, Value::from("MEDIUM")),
-                FormFeedback::Detailed => put(key, Value::from("DETAILED")),
+                FormFeedback::Minimal => put_value(key, Value::from("MINIMAL")),
+                FormFeedback::Medium => put_value(key, Value::from("MEDIUM")),
+                FormFeedback::Detailed => put_value(key, Value::from("DETAILED")),
             },
             _ => match values.get(field) {
                 None | Some(Value::Null) => {}
                 Some(Value::String(text)) if text.trim().is_empty() => {}
                 Some(Value::Array(items)) if items.is_empty() => {}
-                Some(Value::Number(number)) => put(key, plain(number.as_f64().unwrap_or(f64::NAN))),
-                Some(Value::String(text)) => put(key, Value::from(text.trim())),
-                Some(value) => put(key, value.clone()),
+                Some(Value::Number(number)) => put_value(key, plain(number.as_f64().unwrap_or(f64::NAN))),
+                Some(Value::String(text)) => put_value(key, Value::from(text.trim())),
+                Some(value) => put_value(key, value.clone()),
             },
         }
     }
@@ -194,7 +196,7 @@ fn sentence(error: &SettingsError) -> String {
         SettingsError::Config(ConfigError::Value { given, wanted, .. }) => {
             format!("{given} is not possible: enter {wanted}")
         }
-        SettingsError::Value { why, .. } => why.clone(),
+        SettingsError::Value { reason, .. } => reason.clone(),
         SettingsError::Config(error) => error.to_string(),
     };
     let mut chars = text.chars();

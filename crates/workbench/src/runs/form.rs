@@ -90,8 +90,8 @@ impl Workbench {
     /// Settings of a file, a text, a run or a results folder.
     pub fn load_settings(&self, request: LoadSettings) -> Result<LoadedSettings, ApiError> {
         // A text is in front of whoever gives it; a file may be somebody else's.
-        let own = request.yaml.is_some();
-        let (from, text) = match request {
+        let is_own = request.yaml.is_some();
+        let (origin, text) = match request {
             LoadSettings { yaml: Some(text), file: None, run: None, folder: None } => {
                 ("the text".to_owned(), text)
             }
@@ -113,8 +113,8 @@ impl Workbench {
                 ));
             }
         };
-        let mut loaded = loaded(from, text)?;
-        if !own {
+        let mut loaded = loaded(origin, text)?;
+        if !is_own {
             let notes = self.without_foreign(&mut loaded.settings)?;
             loaded.notes.extend(notes);
             loaded.notes.extend(super::foreign_sampler::take_out(&mut loaded.settings));
@@ -318,9 +318,9 @@ fn pack_size(path: &str) -> Option<(f64, f64)> {
     if path.is_empty() {
         return None;
     }
-    let asked = PathBuf::from(path);
+    let pack_path = PathBuf::from(path);
     let size = move || {
-        let pack = scenario::pack::Pack::open_path(&asked).ok()?;
+        let pack = scenario::pack::Pack::open_path(&pack_path).ok()?;
         let turns = pack.scenarios().iter().map(|entry| entry.turns).max()?;
         Some((pack.scenarios().len() as f64, f64::from(turns)))
     };
@@ -333,8 +333,8 @@ fn config_path(output_dir: &str) -> String {
     if folder.is_empty() { "config.yaml".to_owned() } else { format!("{folder}.yaml") }
 }
 
-fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
-    let file = ConfigFile { name: from.clone(), text };
+fn loaded(origin: String, text: String) -> Result<LoadedSettings, ApiError> {
+    let file = ConfigFile { name: origin.clone(), text };
     let (settings, left_out) = runner::settings::read(&file).map_err(settings_error)?;
     let mut form = fields::form(&settings);
     if left_out.iter().any(|left| left.key == "endpoint") {
@@ -360,7 +360,7 @@ fn loaded(from: String, text: String) -> Result<LoadedSettings, ApiError> {
         }
         form.output_dir = free;
     }
-    Ok(LoadedSettings { settings: form, from, notes })
+    Ok(LoadedSettings { settings: form, from: origin, notes })
 }
 
 /// What of a file was left out: keys that nothing here has in one sentence, the others each with its reason.
@@ -370,7 +370,7 @@ fn left_out_in_words(left_out: &[OmittedKey]) -> Vec<String> {
     let keys: Vec<&str> = unknown.iter().map(|left| left.key.as_str()).collect();
     let unknown = (!keys.is_empty())
         .then(|| format!("Left out, because nothing here has such keys: {}", keys.join(", ")));
-    unknown.into_iter().chain(refused.iter().map(|left| format!("Left out: {}", left.why))).collect()
+    unknown.into_iter().chain(refused.iter().map(|left| format!("Left out: {}", left.reason))).collect()
 }
 
 fn config_in(folder: &Path) -> Result<PathBuf, ApiError> {
@@ -384,8 +384,10 @@ fn config_in(folder: &Path) -> Result<PathBuf, ApiError> {
 }
 
 fn read_config(path: &Path) -> Result<String, ApiError> {
-    let wrong = |what: String| {
-        ApiError::new("config.unreadable", what).at(path.display().to_string()).hint("A YAML file is taken")
+    let wrong = |message: String| {
+        ApiError::new("config.unreadable", message)
+            .at(path.display().to_string())
+            .hint("A YAML file is taken")
     };
     // Its folder may be somebody else's: the file itself is no link, no pipe and no device.
     let real = match (path.parent(), path.file_name()) {

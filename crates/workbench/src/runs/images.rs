@@ -45,7 +45,7 @@ impl Workbench {
         let title = titled("Build", &chosen);
         let ca = request.ca.map(std::path::PathBuf::from);
         let job = self.jobs.start(JobKind::ImageBuild, title, None, None, move |job| {
-            build(&chosen, ca, &|news| tell(job, &news), job.stop_flag())?;
+            build(&chosen, ca, &|news| forward_news(job, &news), job.stop_flag())?;
             Ok(Outcome::Images)
         });
         Ok(JobRef { job })
@@ -55,7 +55,7 @@ impl Workbench {
     pub fn test_images(&self, request: TestImages) -> Result<JobRef, ApiError> {
         let tried = tried(&request.names, request.harness.as_deref())?;
         let job = self.jobs.start(JobKind::ImageTest, "Test images".to_owned(), None, None, move |job| {
-            try_all(tried, &|news| tell(job, &news), job.stop_flag())?;
+            try_all(tried, &|news| forward_news(job, &news), job.stop_flag())?;
             Ok(Outcome::Images)
         });
         Ok(JobRef { job })
@@ -72,18 +72,18 @@ impl Workbench {
     }
 }
 
-fn tell(job: &Handle, news: &ImageNews<'_>) {
+fn forward_news(job: &Handle, news: &ImageNews<'_>) {
     match news {
         ImageNews::Progress(done, total) => job.progress(*done, *total),
-        ImageNews::Line(line) => job.says(line),
+        ImageNews::Line(line) => job.add_line(line),
         ImageNews::Outcome(outcome) => job.image((*outcome).clone()),
     }
 }
 
-fn titled(what: &str, chosen: &[&Recipe]) -> String {
+fn titled(action: &str, chosen: &[&Recipe]) -> String {
     match chosen {
-        [one] => format!("{what} {}", one.image),
-        _ => format!("{what} {} images", chosen.len()),
+        [one] => format!("{action} {}", one.image),
+        _ => format!("{action} {} images", chosen.len()),
     }
 }
 
@@ -185,15 +185,15 @@ fn build(
             let built = loop {
                 tokio::select! {
                     built = &mut building => break built,
-                    Some(told) = heard.recv() => heed(&told, done, total, on_news),
+                    Some(event) = heard.recv() => report_build(&event, done, total, on_news),
                     () = tokio::time::sleep(LOOK) => {}
                 }
                 if stop.load(Ordering::Relaxed) {
                     token.cancel();
                 }
             };
-            while let Ok(told) = heard.try_recv() {
-                heed(&told, done, total, on_news);
+            while let Ok(event) = heard.try_recv() {
+                report_build(&event, done, total, on_news);
             }
             if stop.load(Ordering::Relaxed) {
                 return Err(ApiError::new(CANCELLED, "It was stopped"));
@@ -211,13 +211,13 @@ fn build(
     })
 }
 
-fn heed(news: &BuildNews, done: u32, total: u32, on_news: OnImage<'_>) {
+fn report_build(news: &BuildNews, done: u32, total: u32, on_news: OnImage<'_>) {
     match news {
         BuildNews::Started { image } => on_news(ImageNews::Line(&format!("building {image}"))),
-        BuildNews::Step { step, of, text, image } => {
-            let part = step.saturating_sub(1) * 100 / (*of).max(1);
+        BuildNews::Step { step, of: steps, text, image } => {
+            let part = step.saturating_sub(1) * 100 / (*steps).max(1);
             on_news(ImageNews::Progress(done * 100 + part.min(99), total * 100));
-            on_news(ImageNews::Line(&format!("{image}: step {step} of {of}: {text}")));
+            on_news(ImageNews::Line(&format!("{image}: step {step} of {steps}: {text}")));
         }
         BuildNews::Line { text, .. } => on_news(ImageNews::Line(text)),
         BuildNews::Finished { image, seconds } => {
@@ -233,9 +233,9 @@ struct ImagesToTest {
     all: bool,
 }
 
-fn tried(names: &[String], of: Option<&str>) -> Result<ImagesToTest, ApiError> {
-    if let Some(of) = of {
-        return Ok(ImagesToTest { images: own(names, of)?, all: false });
+fn tried(names: &[String], harness_name: Option<&str>) -> Result<ImagesToTest, ApiError> {
+    if let Some(harness_name) = harness_name {
+        return Ok(ImagesToTest { images: own_images(names, harness_name)?, all: false });
     }
     let mut wanted: Vec<(String, WantedImage)> = harness::all()
         .iter()
@@ -251,8 +251,9 @@ fn tried(names: &[String], of: Option<&str>) -> Result<ImagesToTest, ApiError> {
         .collect();
     if !names.is_empty() {
         let chosen = chosen(names).map_err(|error| {
-            let own = "an image of your own is tried with --harness NAME, the harness that plays in it";
-            let hint = error.hint.clone().map_or_else(|| own.to_owned(), |hint| format!("{hint}; {own}"));
+            let advice = "an image of your own is tried with --harness NAME, the harness that plays in it";
+            let hint =
+                error.hint.clone().map_or_else(|| advice.to_owned(), |hint| format!("{hint}; {advice}"));
             error.hint(hint)
         })?;
         wanted.retain(|(_, wanted)| chosen.iter().any(|recipe| recipe.image == wanted.image));
@@ -261,17 +262,18 @@ fn tried(names: &[String], of: Option<&str>) -> Result<ImagesToTest, ApiError> {
 }
 
 /// Images of somebody's own, and a harness or the path of a file that describes one. None named = the one of the harness.
-fn own(names: &[String], of: &str) -> Result<Vec<(String, WantedImage)>, ApiError> {
+fn own_images(names: &[String], harness_name: &str) -> Result<Vec<(String, WantedImage)>, ApiError> {
     let unknown = |error: harness::HarnessError| {
         ApiError::new("image.harness", error.to_string())
             .hint("`stamina harnesses` lists them; a harness file is named by its path")
     };
-    let (image, probe) = match harness::find(of) {
+    let (image, probe) = match harness::find(harness_name) {
         Ok(harness) => (harness.image().to_owned(), harness.probe()),
-        Err(error) if !of.contains(['.', '/']) => return Err(unknown(error)),
+        Err(error) if !harness_name.contains(['.', '/']) => return Err(unknown(error)),
         Err(_) => {
-            let own = harness::load(&files::beneath::resolved(Path::new(of))).map_err(unknown)?;
-            (harness::Harness::image(&own).to_owned(), harness::Harness::probe(&own))
+            let file_harness =
+                harness::load(&files::beneath::resolved(Path::new(harness_name))).map_err(unknown)?;
+            (harness::Harness::image(&file_harness).to_owned(), harness::Harness::probe(&file_harness))
         }
     };
     let images = if names.is_empty() { vec![image] } else { names.to_vec() };
@@ -298,9 +300,9 @@ fn try_all(tried: ImagesToTest, on_news: OnImage<'_>, stop: &AtomicBool) -> Resu
         if all {
             let all: Vec<&str> = wanted.iter().map(|(_, wanted)| wanted.image.as_str()).collect();
             let states = engine.images(&all).await.map_err(|error| sandbox_error(&error))?;
-            let there: Vec<bool> = states.iter().map(|state| state.there).collect();
-            let mut there = there.into_iter();
-            wanted.retain(|_| there.next().unwrap_or(false));
+            let built: Vec<bool> = states.iter().map(|state| state.there).collect();
+            let mut built = built.into_iter();
+            wanted.retain(|_| built.next().unwrap_or(false));
             if wanted.is_empty() {
                 return Err(ApiError::new("image.none", "No image of Stamina Lab is built")
                     .hint("`stamina images build` builds them"));

@@ -69,11 +69,11 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
     let Some(found) = found else { return Ok(empty()) };
     // One file holds the output of one attempt after the other: its number says whether it is the same still.
     let name = format!("{}@{}", found.path, found.number);
-    let before = request.from.as_deref().and_then(|from| from.rsplit_once('@'));
+    let before = request.from.as_deref().and_then(|mark| mark.rsplit_once('@'));
     let goes_on = before
         .filter(|(log, _)| *log == name)
-        .and_then(|(_, at)| at.parse::<u64>().ok())
-        .filter(|at| *at <= found.size);
+        .and_then(|(_, offset)| offset.parse::<u64>().ok())
+        .filter(|offset| *offset <= found.size);
     let fresh = goes_on.is_none();
     if matches!(request.which, LiveLogKind::Gateway) {
         let searched = search(&tree, &found, goes_on.unwrap_or(0), episode)
@@ -82,26 +82,26 @@ fn read(folder: &Path, request: &LiveLogRequest) -> Result<LiveLog, ApiError> {
         return Ok(LiveLog { lines, next: format!("{name}@{next}"), fresh, of: found.attempt, cut });
     }
     let tail = found.size.saturating_sub(PIECE);
-    let from = goes_on.map_or(tail, |at| at.max(tail));
-    let cut = from > goes_on.unwrap_or(0);
+    let start = goes_on.map_or(tail, |offset| offset.max(tail));
+    let cut = start > goes_on.unwrap_or(0);
     let (bytes, _) = tree
-        .read_range(&found.path, from, PIECE)
+        .read_range(&found.path, start, PIECE)
         .map_err(|error| ApiError::new("run.files", error.to_string()).at(found.path.clone()))?;
     // Only whole lines, so that none is shown in two pieces; but a line that never ends is shown too.
     let whole = match bytes.iter().rposition(|byte| *byte == b'\n') {
-        Some(at) => at + 1,
+        Some(index) => index + 1,
         None if bytes.len() as u64 >= PIECE => bytes.len(),
         None => 0,
     };
     let mut text = String::from_utf8_lossy(&bytes[..whole]).into_owned();
-    if cut && let Some(at) = text.find('\n') {
-        text.drain(..=at);
+    if cut && let Some(index) = text.find('\n') {
+        text.drain(..=index);
     }
     let lines = text
         .lines()
         .map(|line| plain(if request.which == LiveLogKind::Agent { "agent" } else { "server" }, line))
         .collect();
-    Ok(LiveLog { lines, next: format!("{name}@{}", from + whole as u64), fresh, of: found.attempt, cut })
+    Ok(LiveLog { lines, next: format!("{name}@{}", start + whole as u64), fresh, of: found.attempt, cut })
 }
 
 /// What was found of an episode in a log that all episodes share.
@@ -117,13 +117,13 @@ struct LogMatches {
 fn search(tree: &Tree, found: &LogFile, floor: u64, episode: &str) -> Result<LogMatches, files::ReadError> {
     let mut lines = Vec::new();
     let mut next = None;
-    // The start of a line whose rest is in `rest` lies before `at`.
-    let (mut at, mut rest) = (found.size, Vec::new());
-    while at > floor && found.size - at < SEARCHED && lines.len() < LINES {
-        let from = at.saturating_sub(PIECE).max(floor);
-        let (mut bytes, _) = tree.read_range(&found.path, from, at - from)?;
+    // The start of a line whose rest is in `rest` lies before `offset`.
+    let (mut offset, mut rest) = (found.size, Vec::new());
+    while offset > floor && found.size - offset < SEARCHED && lines.len() < LINES {
+        let start = offset.saturating_sub(PIECE).max(floor);
+        let (mut bytes, _) = tree.read_range(&found.path, start, offset - start)?;
         bytes.append(&mut rest);
-        at = from;
+        offset = start;
         if next.is_none() {
             // Only whole lines, so that none is shown in two pieces.
             let Some(end) = bytes.iter().rposition(|byte| *byte == b'\n') else {
@@ -131,9 +131,9 @@ fn search(tree: &Tree, found: &LogFile, floor: u64, episode: &str) -> Result<Log
                 continue;
             };
             bytes.truncate(end + 1);
-            next = Some(from + end as u64 + 1);
+            next = Some(start + end as u64 + 1);
         }
-        let begin = if at == floor {
+        let begin = if offset == floor {
             0
         } else {
             bytes.iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |n| n + 1)
@@ -144,7 +144,7 @@ fn search(tree: &Tree, found: &LogFile, floor: u64, episode: &str) -> Result<Log
         rest = rest_of_request(bytes);
     }
     lines.reverse();
-    Ok(LogMatches { lines, next: next.unwrap_or(floor), cut: at > floor })
+    Ok(LogMatches { lines, next: next.unwrap_or(floor), cut: offset > floor })
 }
 
 /// The rest of a line whose start is not read yet; nothing of one that is too long, so that it is not copied with every piece.
@@ -237,12 +237,12 @@ fn metered(line: &str, episode: &str) -> Option<LogLine> {
 mod tests {
     use super::*;
 
-    fn ask(folder: &Path, which: LiveLogKind, from: Option<&str>) -> LiveLog {
+    fn ask(folder: &Path, kind: LiveLogKind, mark: Option<&str>) -> LiveLog {
         let request = LiveLogRequest {
             folder: folder.display().to_string(),
             episode: "scenario_1".to_owned(),
-            which,
-            from: from.map(str::to_owned),
+            which: kind,
+            from: mark.map(str::to_owned),
         };
         read(folder, &request).unwrap()
     }
@@ -379,8 +379,8 @@ mod tests {
         std::fs::write(&path, &text).unwrap();
         let more = ask(temp.path(), LiveLogKind::Gateway, Some(&first.next));
         assert_eq!((texts(&more), more.fresh, more.cut), (vec!["m  in 3  out 2".to_owned()], false, false));
-        let none = ask(temp.path(), LiveLogKind::Gateway, Some(&more.next));
-        assert_eq!((none.lines.len(), none.next == more.next), (0, true));
+        let unchanged = ask(temp.path(), LiveLogKind::Gateway, Some(&more.next));
+        assert_eq!((unchanged.lines.len(), unchanged.next == more.next), (0, true));
     }
 
     #[test]

@@ -15,8 +15,8 @@ pub(super) fn memory() -> Option<u64> {
 
 /// Bytes that are free for this user where a folder is, or will be.
 pub(super) fn free_disk(folder: &Path) -> Option<u64> {
-    let there = folder.ancestors().find(|path| path.exists())?;
-    let stat = rustix::fs::statvfs(there).ok()?;
+    let existing = folder.ancestors().find(|path| path.exists())?;
+    let stat = rustix::fs::statvfs(existing).ok()?;
     Some(stat.f_bavail.saturating_mul(stat.f_frsize))
 }
 

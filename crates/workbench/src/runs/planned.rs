@@ -61,7 +61,10 @@ impl VerifiedPack {
 /// Whether the agent's program can be called in this way at all.
 pub(super) fn harness(settings: &RunSettings) -> Option<Check> {
     let error = runner::callable(settings).err()?;
-    Some(Check::new("harness", "Harness", CheckState::Fail, "cannot be called").says(error.to_string()))
+    Some(
+        Check::new("harness", "Harness", CheckState::Fail, "cannot be called")
+            .with_sentence(error.to_string()),
+    )
 }
 
 /// Whether the scenarios are there: of a pack, each turn that is to be played is read, where it has changed since it was read
@@ -75,13 +78,16 @@ pub(super) fn pack(settings: &RunSettings, verified: &VerifiedPack, anew: bool) 
         let g = &settings.generation;
         let value = format!("{} × {}, generated from seed {}", g.n_scenarios, g.n_turns, g.base_seed);
         if let Err(error) = runner::check_named(settings) {
-            return (Check::new("pack", TITLE, CheckState::Fail, value).says(error.to_string()), None);
+            return (
+                Check::new("pack", TITLE, CheckState::Fail, value).with_sentence(error.to_string()),
+                None,
+            );
         }
         if g.use_llm_sampler {
             let check = |state| Check::new("pack", TITLE, state, format!("{value}, by a model"));
             let check = match crate::sampler::model_in_words(settings) {
-                Err(why) => check(CheckState::Fail).says(why),
-                Ok(model) => check(CheckState::Warn).says(format!(
+                Err(reason) => check(CheckState::Fail).with_sentence(reason),
+                Ok(model) => check(CheckState::Warn).with_sentence(format!(
                     "A model samples the scenarios first ({model}), into {}. What that takes is not in the estimate.",
                     crate::sampler::pack_beside(&settings.output_dir).display()
                 )),
@@ -99,7 +105,7 @@ pub(super) fn pack(settings: &RunSettings, verified: &VerifiedPack, anew: bool) 
                 PackError::Read { path, error } if path == place => format!("{path}: {error}"),
                 error => format!("{place}: {error}"),
             };
-            let check = Check::new("pack", TITLE, CheckState::Fail, "cannot be read").says(sentence);
+            let check = Check::new("pack", TITLE, CheckState::Fail, "cannot be read").with_sentence(sentence);
             return (check, None);
         }
     };
@@ -120,15 +126,15 @@ pub(super) fn named_images(settings: &RunSettings) -> Vec<(String, Option<String
 
 /// What is said of tasks that are not played because of the images that they name; nothing where there are none.
 /// `unfit` = tasks and why, of so many that are to be played.
-pub(super) fn images(unfit: &[String], of: usize) -> Option<Check> {
+pub(super) fn images(unfit: &[String], total: usize) -> Option<Check> {
     let state = match unfit.len() {
         0 => return None,
-        all if all >= of => CheckState::Fail,
+        all if all >= total => CheckState::Fail,
         _ => CheckState::Warn,
     };
     let check =
-        Check::new("task_images", "Images of tasks", state, format!("{} of {of} missing", unfit.len()));
-    Some(check.says(format!("Not played: {}.", few(unfit))))
+        Check::new("task_images", "Images of tasks", state, format!("{} of {total} missing", unfit.len()));
+    Some(check.with_sentence(format!("Not played: {}.", few(unfit))))
 }
 
 /// The first of a list, and how many more there are.
@@ -162,12 +168,14 @@ fn tasks(settings: &RunSettings, folder: &Path) -> Check {
     let check = |state, value: String| Check::new("pack", "Tasks", state, value);
     let seen = match runner::tasks(folder, settings) {
         Ok(seen) => seen,
-        Err(error) => return check(CheckState::Fail, "cannot be read".to_owned()).says(error.to_string()),
+        Err(error) => {
+            return check(CheckState::Fail, "cannot be read".to_owned()).with_sentence(error.to_string());
+        }
     };
     let planned = match runner::planned(settings) {
         Ok(planned) => planned,
         Err(error) => {
-            return check(CheckState::Fail, "none can be played".to_owned()).says(error.to_string());
+            return check(CheckState::Fail, "none can be played".to_owned()).with_sentence(error.to_string());
         }
     };
     let steps: u32 = planned.iter().map(|(_, steps)| steps).sum();
@@ -187,7 +195,7 @@ fn tasks(settings: &RunSettings, folder: &Path) -> Check {
     if message.is_empty() {
         return check(CheckState::Ok, value);
     }
-    check(CheckState::Warn, value).says(message.join(" "))
+    check(CheckState::Warn, value).with_sentence(message.join(" "))
 }
 
 /// Whether what is asked of a pack is in it, and whole.
@@ -198,7 +206,7 @@ fn played(settings: &RunSettings, pack: &Pack, verify: &dyn Fn((u32, u32)) -> Op
     let missing: Vec<String> =
         settings.execute_episodes.iter().filter(|n| **n >= scenarios).map(u32::to_string).collect();
     if !missing.is_empty() {
-        return check(CheckState::Fail).says(format!(
+        return check(CheckState::Fail).with_sentence(format!(
             "It has no scenario {}: they are counted from 0 to {}.",
             missing.join(", "),
             scenarios.saturating_sub(1)
@@ -206,7 +214,7 @@ fn played(settings: &RunSettings, pack: &Pack, verify: &dyn Fn((u32, u32)) -> Op
     }
     let planned = match runner::planned(settings) {
         Ok(planned) => planned,
-        Err(error) => return check(CheckState::Fail).says(error.to_string()),
+        Err(error) => return check(CheckState::Fail).with_sentence(error.to_string()),
     };
     let mut damage = planned
         .into_iter()
@@ -220,16 +228,18 @@ fn played(settings: &RunSettings, pack: &Pack, verify: &dyn Fn((u32, u32)) -> Op
             1 => " 1 more turn is damaged.".to_owned(),
             more => format!(" {more} more turns are damaged."),
         };
-        return check(CheckState::Fail).says(format!(
+        return check(CheckState::Fail).with_sentence(format!(
             "It is damaged. {}: {}.{more} Generate it again, or take a copy that is whole.",
             first.at, first.what
         ));
     }
     let g = &settings.generation;
-    let asked = |wanted: u32, there: u32| wanted > there && wanted < settings::WHOLE_PACK;
-    if asked(g.n_scenarios, scenarios) || asked(g.n_turns, turns) {
-        return check(CheckState::Warn)
-            .says(format!("{} × {} were asked for; what the pack has is played.", g.n_scenarios, g.n_turns));
+    let exceeds_pack = |requested: u32, present: u32| requested > present && requested < settings::WHOLE_PACK;
+    if exceeds_pack(g.n_scenarios, scenarios) || exceeds_pack(g.n_turns, turns) {
+        return check(CheckState::Warn).with_sentence(format!(
+            "{} × {} were asked for; what the pack has is played.",
+            g.n_scenarios, g.n_turns
+        ));
     }
     check(CheckState::Ok)
 }
@@ -242,7 +252,7 @@ mod tests {
     fn tasks_of_which_the_same_is_said_stand_together() {
         let message_of = |tasks: &[(&'static str, &str)]| {
             let list: Vec<(&str, String)> =
-                tasks.iter().map(|(task, why)| (*task, (*why).to_owned())).collect();
+                tasks.iter().map(|(task, reason)| (*task, (*reason).to_owned())).collect();
             few(&by_reason(&list))
         };
         assert_eq!(message_of(&[("a", "no image")]), "a: no image");
@@ -254,18 +264,18 @@ mod tests {
     #[test]
     fn images_that_tasks_name_and_that_are_not_there_are_told_before_anything_is_played() {
         let room = tempfile::tempdir().unwrap();
-        let put = |path: &str, text: &str| {
+        let write_file = |path: &str, text: &str| {
             let path = room.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
         let steps = "[[steps]]\nname = \"a\"\n[[steps]]\nname = \"b\"\n";
         for (task, head) in [("one", "[environment]\ndocker_image = \"example/one:1\"\n"), ("two", "")] {
-            put(&format!("{task}/task.toml"), &format!("{head}{steps}"));
-            put(&format!("{task}/environment/Dockerfile"), "FROM scratch\n");
-            put(&format!("{task}/tests/test.sh"), "true");
+            write_file(&format!("{task}/task.toml"), &format!("{head}{steps}"));
+            write_file(&format!("{task}/environment/Dockerfile"), "FROM scratch\n");
+            write_file(&format!("{task}/tests/test.sh"), "true");
             for step in ["a", "b"] {
-                put(&format!("{task}/steps/{step}/instruction.md"), "Do it.");
+                write_file(&format!("{task}/steps/{step}/instruction.md"), "Do it.");
             }
         }
         let tasks = format!("tasks={}", room.path().display());
@@ -280,45 +290,45 @@ mod tests {
         assert_eq!(images(&vec!["x".to_owned(); 2], 2).unwrap().state, CheckState::Fail);
     }
 
-    fn asked(more: &[&str]) -> RunSettings {
+    fn resolve_settings(more: &[&str]) -> RunSettings {
         let values = ["agent=MOCK", "output_dir=x"].iter().chain(more).map(|&value| value.to_owned());
         runner::settings::resolve(&[], &values.collect::<Vec<_>>()).unwrap()
     }
 
     #[test]
     fn scenarios_that_a_model_samples_are_told_before_the_run() {
-        let sampled = asked(&["restful_server_gen_iterative.use_llm_sampler=true"]);
+        let sampled = resolve_settings(&["restful_server_gen_iterative.use_llm_sampler=true"]);
         let verified = VerifiedPack::default();
         let pack = |settings: &RunSettings| super::pack(settings, &verified, false);
-        let (check, none) = pack(&sampled);
-        assert_eq!((check.state, none.is_none()), (CheckState::Warn, true));
+        let (check, opened_pack) = pack(&sampled);
+        assert_eq!((check.state, opened_pack.is_none()), (CheckState::Warn, true));
         let sentence = check.sentence.unwrap();
         assert!(sentence.contains("x-pack") && sentence.contains("not in the estimate"), "{sentence}");
         assert!(sentence.contains("(zai.glm-5 at Amazon Bedrock)"), "{sentence}");
-        let here = asked(&[
+        let local = resolve_settings(&[
             "restful_server_gen_iterative.use_llm_sampler=true",
             "restful_server_gen_iterative.llm_sampler_model_id=qwen3",
             "llm_sampler.base_url=http://localhost:11434/v1",
         ]);
-        let sentence = pack(&here).0.sentence.unwrap();
+        let sentence = pack(&local).0.sentence.unwrap();
         assert!(sentence.contains("(qwen3 at http://localhost:11434/v1)"), "{sentence}");
-        let nowhere = asked(&[
+        let invalid = resolve_settings(&[
             "restful_server_gen_iterative.use_llm_sampler=true",
             "llm_sampler.base_url=https://api.example/v1",
             "llm_sampler.region=eu-west-1",
         ]);
-        let (check, _) = pack(&nowhere);
-        assert!(check.state == CheckState::Fail && check.sentence.is_some_and(|said| !said.is_empty()));
-        assert_eq!(pack(&asked(&[])).0.state, CheckState::Ok);
+        let (check, _) = pack(&invalid);
+        assert!(check.state == CheckState::Fail && check.sentence.is_some_and(|text| !text.is_empty()));
+        assert_eq!(pack(&resolve_settings(&[])).0.state, CheckState::Ok);
     }
 
     #[test]
     fn a_pack_that_is_not_there_is_named_once() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("none").display().to_string();
-        let (check, none) =
-            pack(&asked(&[&format!("scenarios_dir={path}")]), &VerifiedPack::default(), false);
-        assert_eq!((check.state, none.is_none()), (CheckState::Fail, true));
+        let (check, opened_pack) =
+            pack(&resolve_settings(&[&format!("scenarios_dir={path}")]), &VerifiedPack::default(), false);
+        assert_eq!((check.state, opened_pack.is_none()), (CheckState::Fail, true));
         let sentence = check.sentence.unwrap();
         assert_eq!(sentence.matches(&path).count(), 1, "{sentence}");
         assert!(sentence.starts_with(&format!("{path}: ")), "{sentence}");
@@ -329,7 +339,7 @@ mod tests {
         use scenario::pack::{Options, Part, Target, generate};
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("pack");
-        let made = asked(&[
+        let made = resolve_settings(&[
             "restful_server_gen_iterative.n_scenarios=2",
             "restful_server_gen_iterative.n_turns=3",
             "restful_server_gen_iterative.num_changes_per_turn=1",
@@ -340,26 +350,26 @@ mod tests {
         generate(&made.generation, &sampler, &target, &Options::default(), &|_| {}, &stop).unwrap();
         let dir = format!("scenarios_dir={}", path.display());
         let verified = VerifiedPack::default();
-        let look = |more: &[&str]| {
-            let check = pack(&asked(&[&[dir.as_str()], more].concat()), &verified, false).0;
+        let check_pack = |more: &[&str]| {
+            let check = pack(&resolve_settings(&[&[dir.as_str()], more].concat()), &verified, false).0;
             (check.state, check.sentence.unwrap_or_default())
         };
-        assert_eq!(look(&[]), (CheckState::Ok, String::new()));
-        let (state, said) = look(&["benchmark=RESTFUL_SERVER_GEN"]);
-        assert!(state == CheckState::Fail && said.contains("benchmark is"), "{said}");
+        assert_eq!(check_pack(&[]), (CheckState::Ok, String::new()));
+        let (state, sentence) = check_pack(&["benchmark=RESTFUL_SERVER_GEN"]);
+        assert!(state == CheckState::Fail && sentence.contains("benchmark is"), "{sentence}");
 
         let opened = Pack::open_path(&path).unwrap();
         let file = |scenario, turn, part| path.join(opened.path(scenario, turn, part).unwrap());
         std::fs::remove_file(file(1, 3, Part::Suite)).unwrap();
-        let (state, said) = look(&[]);
+        let (state, sentence) = check_pack(&[]);
         assert_eq!(state, CheckState::Fail);
-        assert!(said.contains("It is damaged. scenario_1/") && !said.contains("more"), "{said}");
-        let bounded = look(&["restful_server_gen_iterative.n_turns=2"]);
+        assert!(sentence.contains("It is damaged. scenario_1/") && !sentence.contains("more"), "{sentence}");
+        let bounded = check_pack(&["restful_server_gen_iterative.n_turns=2"]);
         assert_eq!(bounded.0, CheckState::Ok, "turns that are not played need not be whole: {}", bounded.1);
         std::fs::write(file(0, 1, Part::Request), "Something else.").unwrap();
-        let (state, said) = look(&[]);
-        assert!(state == CheckState::Fail && said.contains("scenario_0, turn 1"), "{said}");
-        assert!(said.contains("1 more turn is damaged"), "{said}");
+        let (state, sentence) = check_pack(&[]);
+        assert!(state == CheckState::Fail && sentence.contains("scenario_0, turn 1"), "{sentence}");
+        assert!(sentence.contains("1 more turn is damaged"), "{sentence}");
     }
 
     #[test]
@@ -367,8 +377,10 @@ mod tests {
         use scenario::pack::{Options, Part, Target, generate};
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("pack");
-        let made =
-            asked(&["restful_server_gen_iterative.n_scenarios=1", "restful_server_gen_iterative.n_turns=2"]);
+        let made = resolve_settings(&[
+            "restful_server_gen_iterative.n_scenarios=1",
+            "restful_server_gen_iterative.n_turns=2",
+        ]);
         let stop = std::sync::atomic::AtomicBool::new(false);
         let sampler = scenario::sample::Programmatic;
         generate(
@@ -381,31 +393,31 @@ mod tests {
         )
         .unwrap();
         let verified = VerifiedPack::default();
-        let settings = asked(&[&format!("scenarios_dir={}", path.display())]);
-        let look = |anew| pack(&settings, &verified, anew).0.state;
-        assert_eq!(look(false), CheckState::Ok);
+        let settings = resolve_settings(&[&format!("scenarios_dir={}", path.display())]);
+        let check_pack = |anew| pack(&settings, &verified, anew).0.state;
+        assert_eq!(check_pack(false), CheckState::Ok);
         // Other content that looks the same from outside: nobody reads it, until somebody asks for it.
         let file = path.join(Pack::open_path(&path).unwrap().path(0, 2, Part::Request).unwrap());
         let (text, before) = (std::fs::read(&file).unwrap(), file.metadata().unwrap().modified().unwrap());
-        let set = |content: &[u8], at| {
+        let set = |content: &[u8], modified| {
             std::fs::write(&file, content).unwrap();
-            std::fs::File::options().write(true).open(&file).unwrap().set_modified(at).unwrap();
+            std::fs::File::options().write(true).open(&file).unwrap().set_modified(modified).unwrap();
         };
         let other: Vec<u8> = text.iter().map(u8::to_ascii_uppercase).collect();
         set(&other, before);
-        assert_eq!(look(false), CheckState::Ok);
-        assert_eq!(look(true), CheckState::Fail);
-        assert_eq!(look(false), CheckState::Fail, "what is damaged is always read");
+        assert_eq!(check_pack(false), CheckState::Ok);
+        assert_eq!(check_pack(true), CheckState::Fail);
+        assert_eq!(check_pack(false), CheckState::Fail, "what is damaged is always read");
         set(&text, before);
-        assert_eq!(look(false), CheckState::Ok);
+        assert_eq!(check_pack(false), CheckState::Ok);
         set(&other, before + std::time::Duration::from_secs(1));
-        assert_eq!(look(false), CheckState::Fail);
+        assert_eq!(check_pack(false), CheckState::Fail);
     }
 
     #[test]
     fn a_harness_that_cannot_do_what_is_asked_of_it_does_not_begin() {
-        assert!(harness(&asked(&[])).is_none());
-        let codex = |more: &str| asked(&["agent=CODEX", more]);
+        assert!(harness(&resolve_settings(&[])).is_none());
+        let codex = |more: &str| resolve_settings(&["agent=CODEX", more]);
         assert!(harness(&codex("endpoint.mode=direct")).is_none());
         let value_of = |values: &[&str]| {
             let mut all = vec!["output_dir=x".to_owned(), "endpoint.mode=direct".to_owned()];

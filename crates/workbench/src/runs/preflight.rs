@@ -37,7 +37,7 @@ impl Check {
         }
     }
 
-    pub(super) fn says(mut self, sentence: impl Into<String>) -> Self {
+    pub(super) fn with_sentence(mut self, sentence: impl Into<String>) -> Self {
         self.sentence = Some(sentence.into());
         self
     }
@@ -96,10 +96,10 @@ impl Workbench {
         let mut abilities = None;
         // Players of tasks ask no model.
         if settings.asks_model() {
-            let (found, told) =
+            let (found, reported) =
                 runtime.block_on(endpoint::checks(settings, call, KeptAbilities::new(&self.store)));
             checks.extend(found);
-            abilities = told;
+            abilities = reported;
         }
         let estimated = |plan| self.estimate(settings, plan, &of_engine.task_images);
         let mut estimate = plan.as_ref().map(estimated).transpose()?;
@@ -111,8 +111,8 @@ impl Workbench {
         checks.extend(arguments(settings));
         checks.extend(binds::check(settings));
         checks.extend(of_engine.leftovers);
-        if let Some(nothing) = estimate.as_mut().filter(|estimate| estimate.turns == 0) {
-            "Nothing is to be played".clone_into(&mut nothing.basis);
+        if let Some(empty_estimate) = estimate.as_mut().filter(|estimate| estimate.turns == 0) {
+            "Nothing is to be played".clone_into(&mut empty_estimate.basis);
         }
         Ok(Preflight {
             can_start: checks.iter().all(|check| check.state != CheckState::Fail),
@@ -140,7 +140,7 @@ fn plan(settings: &RunSettings, check: &Check, pack: Option<&Pack>) -> Option<es
 fn arguments(settings: &RunSettings) -> Option<Check> {
     let ignored = settings.extra.ignored();
     (settings.use_docker && !ignored.is_empty()).then(|| {
-        Check::new("arguments", "Container arguments", CheckState::Warn, ignored.join(" ")).says(
+        Check::new("arguments", "Container arguments", CheckState::Warn, ignored.join(" ")).with_sentence(
             "This is not obeyed: containers run as the user to whom their folders belong, and HOME is a folder of the episode, in \
              which the session of the agent goes on.",
         )
@@ -158,7 +158,7 @@ fn wrong(errors: &[FieldError]) -> Preflight {
             n => format!("{n} fields to fix"),
         },
     )
-    .says(reasons.join(". "));
+    .with_sentence(reasons.join(". "));
     Preflight {
         checks: vec![check],
         endpoint: None,

@@ -29,12 +29,12 @@ pub struct InFlight {
 
 impl Workbench {
     fn played_here(&self) -> Vec<PathBuf> {
-        self.runs.all().into_iter().filter(|(_, here)| here.playing).map(|(folder, _)| folder).collect()
+        self.runs.all().into_iter().filter(|(_, run)| run.playing).map(|(folder, _)| folder).collect()
     }
 
     /// Whether this process plays a run.
-    pub fn plays(&self) -> bool {
-        self.runs.all().values().any(|here| here.playing)
+    pub fn is_playing(&self) -> bool {
+        self.runs.all().values().any(|run| run.playing)
     }
 
     /// What ends with this process; nothing where it plays no run.

@@ -51,8 +51,8 @@ pub(super) fn settings(mut form: FormSettings, folder: &Path) -> Result<FormSett
     (form.oracle_stall, form.oracle_overflow, form.oracle_malformed) = (None, None, None);
     (form.oracle_kill, form.oracle_give_up) = (None, None);
     form.oracle_seed = standard.oracle_seed;
-    let no_folder = |why: String| {
-        ApiError::new("run.no_folder", format!("The temporary folder cannot be made: {why}"))
+    let no_folder = |reason: String| {
+        ApiError::new("run.no_folder", format!("The temporary folder cannot be made: {reason}"))
             .at(folder.display().to_string())
     };
     make(folder).map_err(no_folder)?;
@@ -172,13 +172,13 @@ fn is_old(path: &Path, kept: Duration) -> bool {
 fn is_left(run: &Path, kept: Duration) -> bool {
     let record = run.join(".stamina/run.json");
     if std::fs::symlink_metadata(&record).is_err() {
-        let own = run.join(".stamina");
-        return is_old(run, kept) && (!own.exists() || is_old(&own, kept));
+        let private_folder = run.join(".stamina");
+        return is_old(run, kept) && (!private_folder.exists() || is_old(&private_folder, kept));
     }
-    let over = |read: live::LiveRun| {
+    let is_over = |read: live::LiveRun| {
         read.is_smoke_test && matches!(read.state, RunState::Ended { .. } | RunState::Lost)
     };
-    is_old(&record, kept) && live::read(run).is_ok_and(over)
+    is_old(&record, kept) && live::read(run).is_ok_and(is_over)
 }
 
 #[cfg(test)]
@@ -201,16 +201,16 @@ mod tests {
                 .unwrap();
         let budgets: Vec<String> = ["attempt", "episode", "run"]
             .iter()
-            .flat_map(|of| {
+            .flat_map(|scope| {
                 ["tokens", "usd", "minutes"]
-                    .map(|what| format!("{of}_{what}").replace("attempt_m", "attempt_wall_m"))
+                    .map(|measure| format!("{scope}_{measure}").replace("attempt_m", "attempt_wall_m"))
             })
             .collect();
         for budget in &budgets {
             *given.get_mut(budget).unwrap() = serde_json::json!(1.0);
         }
-        let asked: FormSettings = serde_json::from_value(given).unwrap();
-        let made = settings(asked, temp.path()).unwrap();
+        let filled_form: FormSettings = serde_json::from_value(given).unwrap();
+        let made = settings(filled_form, temp.path()).unwrap();
         let made = serde_json::to_value(&made).unwrap();
         for budget in &budgets {
             assert!(made[budget].is_null(), "{budget}");
@@ -222,23 +222,23 @@ mod tests {
     fn a_smoke_test_of_tasks_plays_two_steps_of_the_first_one_that_can_be_played() {
         let temp = tempfile::tempdir().unwrap();
         let room = temp.path().join("tasks");
-        let put = |path: &str, text: &str| {
+        let write_file = |path: &str, text: &str| {
             let path = room.join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
         let steps = "[[steps]]\nname = \"a\"\n[[steps]]\nname = \"b\"\n[[steps]]\nname = \"c\"\n";
         for task in ["one", "two", "three"] {
-            put(&format!("{task}/task.toml"), steps);
-            put(&format!("{task}/environment/Dockerfile"), "FROM scratch\n");
-            put(&format!("{task}/tests/test.sh"), "true");
+            write_file(&format!("{task}/task.toml"), steps);
+            write_file(&format!("{task}/environment/Dockerfile"), "FROM scratch\n");
+            write_file(&format!("{task}/tests/test.sh"), "true");
             for step in ["a", "b", "c"] {
-                put(&format!("{task}/steps/{step}/instruction.md"), "Do it.");
+                write_file(&format!("{task}/steps/{step}/instruction.md"), "Do it.");
             }
         }
         // In the order of their names the first one cannot be played.
-        put("one/environment/docker-compose.yaml", "services: {}\n");
-        let asked = FormSettings {
+        write_file("one/environment/docker-compose.yaml", "services: {}\n");
+        let filled_form = FormSettings {
             agent: "codex".to_owned(),
             source: FormSource::Tasks,
             tasks: room.display().to_string(),
@@ -250,7 +250,7 @@ mod tests {
             oracle_seed: "0".to_owned(),
             ..FormSettings::default()
         };
-        let made = settings(asked, &temp.path().join("smoke-tests")).unwrap();
+        let made = settings(filled_form, &temp.path().join("smoke-tests")).unwrap();
         assert_eq!(made.execute_episodes, "1");
         let settings = super::super::settings_of(&made).unwrap();
         assert!(settings.is_simulated() && settings.attempt_limit == 1 && !settings.restore_before_try);

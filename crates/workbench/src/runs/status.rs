@@ -58,11 +58,11 @@ impl Workbench {
     }
 
     fn detail(&self, folder: &Path) -> Result<LiveRunDetail, ApiError> {
-        let here = self.runs.get(folder);
+        let own_run = self.runs.get(folder);
         let known = self.run_folders()?.remove(folder).unwrap_or_default();
-        match (live::read(folder), here) {
-            (Ok(run), here) => Ok(detail(folder, known.run, run, here.as_ref())),
-            (Err(_), Some(here)) => Ok(just_begun(folder, &here)),
+        match (live::read(folder), own_run) {
+            (Ok(run), own_run) => Ok(detail(folder, known.run, run, own_run.as_ref())),
+            (Err(_), Some(own_run)) => Ok(just_begun(folder, &own_run)),
             (Err(error), None) => Err(run_error(error)),
         }
     }
@@ -133,26 +133,26 @@ impl Workbench {
     }
 
     fn row(&self, folder: &Path, run: Option<String>) -> LiveRunRow {
-        let here = self.runs.get(folder);
+        let own_run = self.runs.get(folder);
         let stamp = stamp(folder);
         if let Some((seen, row)) = model::lock(&self.runs.ended).get(folder)
             && *seen == stamp
-            && here.as_ref().is_none_or(|here| !here.playing)
+            && own_run.as_ref().is_none_or(|own_run| !own_run.playing)
         {
             return LiveRunRow { run, ..row.clone() };
         }
         // Its end is being told just now.
-        let is_playing = here.as_ref().is_some_and(|here| here.playing);
-        let row = match (live::read(folder), here) {
-            (Ok(read), here) => row(folder, run, &read, here.as_ref()),
-            (Err(_), Some(here)) => just_begun(folder, &here).row,
+        let is_playing = own_run.as_ref().is_some_and(|own_run| own_run.playing);
+        let row = match (live::read(folder), own_run) {
+            (Ok(read), own_run) => row(folder, run, &read, own_run.as_ref()),
+            (Err(_), Some(own_run)) => just_begun(folder, &own_run).row,
             // It may be read the next time: a file system that did not answer leaves no trace in the folder.
-            (Err(error), None) => return unreadable(folder, run, &error.why()),
+            (Err(error), None) => return unreadable(folder, run, &error.reason()),
         };
         // What a living process plays changes without a trace in the folder: it may die.
         if !is_live(row.state) && !is_playing {
-            let mut over = model::lock(&self.runs.ended);
-            over.insert(folder.to_path_buf(), (stamp, row.clone()));
+            let mut ended = model::lock(&self.runs.ended);
+            ended.insert(folder.to_path_buf(), (stamp, row.clone()));
         }
         row
     }
@@ -164,15 +164,15 @@ impl Workbench {
             .name("follow runs".to_owned())
             .spawn(move || {
                 let mut folders: BTreeMap<PathBuf, (KnownFolder, u64)> = BTreeMap::new();
-                let mut looked: Option<(Instant, u64)> = None;
+                let mut last_look: Option<(Instant, u64)> = None;
                 loop {
                     std::thread::sleep(LOOK);
                     let Some(workbench) = me.upgrade() else { return };
                     let change = workbench.changes.last();
-                    let due =
-                        looked.is_none_or(|(at, seen)| at.elapsed() >= LOOK_FOR_FOLDERS && seen != change);
+                    let due = last_look
+                        .is_none_or(|(time, seen)| time.elapsed() >= LOOK_FOR_FOLDERS && seen != change);
                     if due && let Ok(known) = workbench.run_folders() {
-                        looked = Some((Instant::now(), change));
+                        last_look = Some((Instant::now(), change));
                         folders = known
                             .into_iter()
                             .map(|(folder, known)| {
@@ -205,7 +205,7 @@ impl Workbench {
 }
 
 /// What a run is doing, by its folder alone: as the app shows one that it did not begin.
-pub fn look(folder: &Path) -> Result<LiveRunDetail, ApiError> {
+pub fn read_run_detail(folder: &Path) -> Result<LiveRunDetail, ApiError> {
     live::read(folder).map(|run| detail(folder, None, run, None)).map_err(run_error)
 }
 
@@ -258,14 +258,15 @@ fn goes_on(phase: Phase, end_reason: Option<model::EndReason>) -> bool {
 /// Changes with everything that is written while a run is played, but for the agents' own files; 0 where the file system does
 /// not answer.
 fn stamp(folder: &Path) -> u64 {
-    let asked = folder.to_owned();
-    within_limit(folder, move || stamp_of(&asked)).unwrap_or(0)
+    let owned_folder = folder.to_owned();
+    within_limit(folder, move || stamp_of(&owned_folder)).unwrap_or(0)
 }
 
 /// Whether a folder holds the record of a run, readable or not. No link below it is followed.
 fn is_held(folder: &Path) -> bool {
-    let own = files::beneath::open_folder(&files::beneath::resolved(folder).join(PRIVATE));
-    own.is_ok_and(|own| statat(&own, "run.json", AtFlags::SYMLINK_NOFOLLOW).is_ok())
+    let private_folder = files::beneath::open_folder(&files::beneath::resolved(folder).join(PRIVATE));
+    private_folder
+        .is_ok_and(|private_folder| statat(&private_folder, "run.json", AtFlags::SYMLINK_NOFOLLOW).is_ok())
 }
 
 /// No link below the folder is followed, and of each place at most [`MOST_STAMPED`] names are looked at: this is asked twice a second,
@@ -300,29 +301,32 @@ mod tests {
     // docs/security.md: The records of a run (`.stamina/`)
     fn a_record_behind_a_link_is_neither_found_nor_watched() {
         let room = tempfile::tempdir().unwrap();
-        let (theirs, outside) = (room.path().join("theirs"), room.path().join("outside"));
+        let (foreign_folder, outside) = (room.path().join("theirs"), room.path().join("outside"));
         std::fs::create_dir_all(outside.join("episodes")).unwrap();
-        std::fs::create_dir(&theirs).unwrap();
+        std::fs::create_dir(&foreign_folder).unwrap();
         std::fs::write(outside.join("run.json"), "{}").unwrap();
-        std::os::unix::fs::symlink(&outside, theirs.join(PRIVATE)).unwrap();
-        let before = stamp_of(&theirs);
-        assert!(!is_held(&theirs));
+        std::os::unix::fs::symlink(&outside, foreign_folder.join(PRIVATE)).unwrap();
+        let before = stamp_of(&foreign_folder);
+        assert!(!is_held(&foreign_folder));
         std::fs::write(outside.join("another"), "").unwrap();
-        assert_eq!(stamp_of(&theirs), before);
+        assert_eq!(stamp_of(&foreign_folder), before);
         // One of its own is.
-        std::fs::remove_file(theirs.join(PRIVATE)).unwrap();
-        std::fs::rename(&outside, theirs.join(PRIVATE)).unwrap();
-        assert!(is_held(&theirs));
-        let with_it = stamp_of(&theirs);
-        assert_ne!(with_it, before);
-        std::fs::write(theirs.join(".stamina/episodes/scenario_0.json"), "{}").unwrap();
-        assert_ne!(stamp_of(&theirs), with_it);
+        std::fs::remove_file(foreign_folder.join(PRIVATE)).unwrap();
+        std::fs::rename(&outside, foreign_folder.join(PRIVATE)).unwrap();
+        assert!(is_held(&foreign_folder));
+        let stamp_with_record = stamp_of(&foreign_folder);
+        assert_ne!(stamp_with_record, before);
+        std::fs::write(foreign_folder.join(".stamina/episodes/scenario_0.json"), "{}").unwrap();
+        assert_ne!(stamp_of(&foreign_folder), stamp_with_record);
         // What lies there under names without end is looked at in part.
         for name in 0..MOST_STAMPED + 10 {
-            std::fs::hard_link(theirs.join(".stamina/run.json"), theirs.join(PRIVATE).join(name.to_string()))
-                .unwrap();
+            std::fs::hard_link(
+                foreign_folder.join(".stamina/run.json"),
+                foreign_folder.join(PRIVATE).join(name.to_string()),
+            )
+            .unwrap();
         }
-        assert_eq!(stamp_of(&theirs), stamp_of(&theirs));
+        assert_eq!(stamp_of(&foreign_folder), stamp_of(&foreign_folder));
     }
 
     #[test]

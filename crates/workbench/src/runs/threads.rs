@@ -43,9 +43,9 @@ pub(super) struct OwnRun {
 /// Those of this process, by folder.
 #[derive(Debug, Default)]
 pub(crate) struct Runs {
-    here: Mutex<BTreeMap<PathBuf, OwnRun>>,
+    by_folder: Mutex<BTreeMap<PathBuf, OwnRun>>,
     /// Told whenever one of them is played no more.
-    let_go: Condvar,
+    released: Condvar,
     /// Where smoke tests of this library lie.
     pub(super) smoke_tests: PathBuf,
     /// What preflight knows of packs.
@@ -61,7 +61,7 @@ impl Runs {
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<PathBuf, OwnRun>> {
-        model::lock(&self.here)
+        model::lock(&self.by_folder)
     }
 
     pub(super) fn all(&self) -> BTreeMap<PathBuf, OwnRun> {
@@ -71,7 +71,7 @@ impl Runs {
     /// Whether this process plays a run in a folder or below it.
     pub(crate) fn is_playing_within(&self, folder: &Path) -> bool {
         let playing: Vec<PathBuf> =
-            self.lock().iter().filter(|(_, here)| here.playing).map(|(run, _)| run.clone()).collect();
+            self.lock().iter().filter(|(_, own_run)| own_run.playing).map(|(run, _)| run.clone()).collect();
         // A source lies where its links lead; a run is named as it was asked for.
         playing.iter().any(|run| files::beneath::resolved(run).starts_with(folder))
     }
@@ -82,18 +82,18 @@ impl Runs {
 
     /// Notes that a run is played no more, and why it could not begin or go on.
     fn note_end(&self, folder: &Path, error: Option<String>) {
-        if let Some(here) = self.lock().get_mut(folder) {
-            (here.playing, here.error) = (false, error);
+        if let Some(own_run) = self.lock().get_mut(folder) {
+            (own_run.playing, own_run.error) = (false, error);
         }
-        self.let_go.notify_all();
+        self.released.notify_all();
     }
 
     /// Waits until this process plays a run no more, at most so long.
-    fn wait_until_let_go(&self, folder: &Path, at_most: Duration) {
+    fn wait_until_released(&self, folder: &Path, at_most: Duration) {
         let is_played =
-            |runs: &mut BTreeMap<PathBuf, OwnRun>| runs.get(folder).is_some_and(|here| here.playing);
+            |runs: &mut BTreeMap<PathBuf, OwnRun>| runs.get(folder).is_some_and(|own_run| own_run.playing);
         // Where it is still played after that time, the next step says so.
-        drop(self.let_go.wait_timeout_while(self.lock(), at_most, is_played));
+        drop(self.released.wait_timeout_while(self.lock(), at_most, is_played));
     }
 }
 
@@ -115,7 +115,7 @@ impl Workbench {
             error.hint.clone_from(&check.sentence);
             return Err(error);
         }
-        let here = OwnRun {
+        let own_run = OwnRun {
             agent: settings.agent.clone(),
             model: settings.model.clone(),
             simulated: settings.is_simulated(),
@@ -125,7 +125,7 @@ impl Workbench {
             error: None,
         };
         let folder = settings.output_dir.clone();
-        self.begin(folder, here, move |on_event| Box::pin(runner::run(settings, on_event)))
+        self.begin(folder, own_run, move |on_event| Box::pin(runner::run(settings, on_event)))
     }
 
     /// Continues a run that was stopped or killed, in the background of this process.
@@ -134,10 +134,10 @@ impl Workbench {
         let known = runner::live::read(&folder).map_err(run_error)?;
         if matches!(known.state, RunState::Ended { .. }) {
             // Its folder tells that a moment before its thread is done.
-            self.runs.wait_until_let_go(&folder, LETTING_GO);
+            self.runs.wait_until_released(&folder, LETTING_GO);
         }
         let (changes, looked_at) = self.admitted(&folder, request.changes, request.trust.as_ref())?;
-        let here = OwnRun {
+        let own_run = OwnRun {
             agent: known.agent,
             model: known.model,
             simulated: known.simulated,
@@ -148,7 +148,7 @@ impl Workbench {
         };
         let changes = super::prices::priced_changes(&folder, changes)?;
         let run_folder = folder.clone();
-        self.begin(folder, here, move |on_event| {
+        self.begin(folder, own_run, move |on_event| {
             Box::pin(runner::resume(run_folder, changes, looked_at, on_event))
         })
     }
@@ -157,24 +157,24 @@ impl Workbench {
     fn begin(
         &self,
         folder: PathBuf,
-        here: OwnRun,
+        own_run: OwnRun,
         play: impl FnOnce(OnEvent) -> Playing + Send + 'static,
     ) -> Result<StartedRun, ApiError> {
         let runtime = runtime()?;
         {
             let mut runs = self.runs.lock();
-            if runs.get(&folder).is_some_and(|here| here.playing) {
+            if runs.get(&folder).is_some_and(|own_run| own_run.playing) {
                 return Err(ApiError::new("run.running", "This run is being played here already")
                     .at(folder.display().to_string()));
             }
-            runs.insert(folder.clone(), here.clone());
+            runs.insert(folder.clone(), own_run.clone());
         }
         let (begun, first) = sync_channel::<Option<ApiError>>(1);
         let me = self.live.workbench();
         let results_folder = folder.clone();
         let on_event: OnEvent = {
             let (me, results_folder, begun) = (me.clone(), results_folder.clone(), begun.clone());
-            let adopts = !here.is_smoke_test;
+            let adopts = !own_run.is_smoke_test;
             Arc::new(move |event| {
                 let Some(workbench) = me.upgrade() else { return };
                 if let Event::Started { record, .. } = event {
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn whoever_resumes_a_run_waits_for_the_thread_that_played_it() {
         let folder = Path::new("/results");
-        let here = OwnRun {
+        let own_run = OwnRun {
             agent: "mock".to_owned(),
             model: None,
             simulated: true,
@@ -292,19 +292,19 @@ mod tests {
             error: None,
         };
         let runs = Runs::default();
-        runs.lock().insert(folder.to_owned(), here);
+        runs.lock().insert(folder.to_owned(), own_run);
         std::thread::scope(|threads| {
             threads.spawn(|| {
                 std::thread::sleep(Duration::from_millis(100));
                 runs.note_end(folder, Some("why".to_owned()));
             });
-            runs.wait_until_let_go(folder, Duration::from_mins(2));
+            runs.wait_until_released(folder, Duration::from_mins(2));
         });
-        let known = runs.get(folder).map(|here| (here.playing, here.error));
+        let known = runs.get(folder).map(|own_run| (own_run.playing, own_run.error));
         assert_eq!(known, Some((false, Some("why".to_owned()))));
         // One that goes on is not waited for without an end.
-        runs.lock().entry(folder.to_owned()).and_modify(|here| here.playing = true);
-        runs.wait_until_let_go(folder, Duration::from_millis(10));
+        runs.lock().entry(folder.to_owned()).and_modify(|own_run| own_run.playing = true);
+        runs.wait_until_released(folder, Duration::from_millis(10));
         assert!(runs.is_playing_within(folder));
     }
 }

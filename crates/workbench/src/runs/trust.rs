@@ -129,7 +129,7 @@ fn resumable(folder: &Path) -> Result<Record, ApiError> {
 }
 
 /// What a resume of the run would do. Whoever made the folder wrote these texts: none may look like another row.
-fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoint>) -> RunTrust {
+fn described(folder: &Path, record: Record, trusted: bool, local_endpoint: Option<&Endpoint>) -> RunTrust {
     let Record { identity, settings, harness, image, scenarios, turns } = record;
     let tasks = TasksShown::new(&settings, &scenarios);
     let amount = Amount { episodes: scenarios.len() as u64, turns };
@@ -187,7 +187,7 @@ fn described(folder: &Path, record: Record, trusted: bool, here: Option<&Endpoin
         task_images_more: tasks.more,
         tasks_unreadable: tasks.unreadable,
         writes: lines(std::iter::once(folder.display().to_string()).chain(writes).collect()),
-        here: here.map(|endpoint| EndpointHere {
+        here: local_endpoint.map(|endpoint| EndpointHere {
             base_url: endpoint.base_url.clone(),
             key: key_in_words(&endpoint.key),
         }),
@@ -202,7 +202,7 @@ fn with_what_is_ours(
     settings: &RunSettings,
     mut changes: Vec<String>,
     trust: &TrustRun,
-    here: Option<&Endpoint>,
+    local_endpoint: Option<&Endpoint>,
 ) -> Result<Vec<String>, ApiError> {
     let given = |keys: &[&str]| {
         changes.iter().any(|change| {
@@ -213,19 +213,19 @@ fn with_what_is_ours(
     let (endpoint_given, key_given) =
         (given(&["endpoint.base_url"]), given(&["endpoint.key_env", "endpoint.key_name"]));
     let variables_given = given(&["docker.env_vars"]);
-    let choose = |what: &str, how: &str| {
-        ApiError::new("run.choose", format!("The {what} of this run is to be chosen: {how}"))
+    let choose = |subject: &str, reason: &str| {
+        ApiError::new("run.choose", format!("The {subject} of this run is to be chosen: {reason}"))
     };
     match &settings.endpoint {
         EndpointSettings::Gateway { .. } => {
             if !endpoint_given && !trust.keep_endpoint {
-                let here = here.ok_or_else(|| {
+                let local_endpoint = local_endpoint.ok_or_else(|| {
                     choose("endpoint", "no run was begun with one here yet")
                         .hint("Give --values endpoint.base_url=…, or keep the folder's with --keep endpoint")
                 })?;
-                changes.push(format!("endpoint.base_url={}", here.base_url));
+                changes.push(format!("endpoint.base_url={}", local_endpoint.base_url));
                 if !key_given && !trust.keep_key {
-                    changes.extend(Endpoint::key_changes(&here.key));
+                    changes.extend(Endpoint::key_changes(&local_endpoint.key));
                 }
             } else if !key_given && !trust.keep_key {
                 changes.extend(Endpoint::key_changes(&KeySource::None));

@@ -58,12 +58,12 @@ pub(super) fn budget_in_words(settings: &RunSettings) -> String {
     let budgets = &settings.budgets;
     let all = [("the run", budgets.run), ("an episode", budgets.episode), ("an attempt", budgets.attempt)];
     let parts: Vec<String> =
-        all.iter().filter_map(|(of, budget)| Some(format!("{of}: {}", limits(budget)?))).collect();
+        all.iter().filter_map(|(scope, budget)| Some(format!("{scope}: {}", limits(budget)?))).collect();
     let price = match settings.price {
         Some(Price { per_hour: Some(usd), .. }) => format!(", counted at {} an hour", dollars(usd)),
         Some(Price { input, output, cached, cache_write, .. }) => {
-            let part = |price: Option<f64>, what: &str| {
-                price.map_or_else(String::new, |usd| format!(", {} {what}", dollars(usd)))
+            let part = |price: Option<f64>, label: &str| {
+                price.map_or_else(String::new, |usd| format!(", {} {label}", dollars(usd)))
             };
             format!(
                 ", counted at {} in{}{} and {} out for a million tokens",
@@ -93,23 +93,24 @@ fn limits(budget: &Budget) -> Option<String> {
 pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
     let mut rows = Vec::new();
     let mut add = |name: &str, value: &str| rows.push(row(name, value));
-    let here = run.here.as_ref();
+    let local_endpoint = run.here.as_ref();
     match run.mode.as_str() {
         "gateway" => {}
         "direct" => add("Endpoint", "the one that the agent finds itself"),
         _ => add("Model", "simulated, on this machine"),
     }
     if run.mode == "gateway" {
-        let instead = here.map_or_else(
+        let instead = local_endpoint.map_or_else(
             || "no endpoint is known on this machine: begin a run with one first, or name one".to_owned(),
-            |here| format!("{} is asked", here.base_url),
+            |endpoint| format!("{} is asked", endpoint.base_url),
         );
         let endpoint = row("Endpoint", run.endpoint.as_deref().unwrap_or("unknown"));
         rows.push(kept(endpoint, TrustKeep::Endpoint, &instead));
     }
     if let Some(key) = &run.key {
-        let ours = here.and_then(|here| here.key.as_deref()).unwrap_or("no key is sent");
-        let instead = if run.mode == "direct" { "it cannot be resumed without them" } else { ours };
+        let local_key =
+            local_endpoint.and_then(|endpoint| endpoint.key.as_deref()).unwrap_or("no key is sent");
+        let instead = if run.mode == "direct" { "it cannot be resumed without them" } else { local_key };
         rows.push(kept(row("Key", key), TrustKeep::Key, instead));
     }
     let mut add = |name: &str, value: &str| rows.push(row(name, value));
@@ -152,8 +153,8 @@ pub(super) fn rows(run: &RunTrust) -> Vec<TrustRow> {
     if run.task_images_more > 0 {
         add("Tasks", &format!("{} more are not shown", run.task_images_more));
     }
-    if let Some(why) = &run.tasks_unreadable {
-        add("Tasks", &format!("cannot be looked at: {why}"));
+    if let Some(reason) = &run.tasks_unreadable {
+        add("Tasks", &format!("cannot be looked at: {reason}"));
     }
     if !run.task_images.is_empty() {
         add(
@@ -170,13 +171,13 @@ fn of_tasks(images: &TaskImages) -> String {
     if let Some(image) = &images.image {
         return format!("{tasks}: the image {image}");
     }
-    let from = if images.from.is_empty() { "unknown".to_owned() } else { images.from.join(", ") };
+    let base = if images.from.is_empty() { "unknown".to_owned() } else { images.from.join(", ") };
     let mut executes = images.executes.clone();
     if images.more > 0 {
         executes.push(format!("{} more that are not shown", images.more));
     }
     let executes = if executes.is_empty() { "nothing".to_owned() } else { executes.join(" | ") };
-    format!("{tasks}: built from {from}; executes {executes}")
+    format!("{tasks}: built from {base}; executes {executes}")
 }
 
 fn row(name: &str, value: &str) -> TrustRow {
@@ -216,7 +217,7 @@ mod tests {
     use crate::api::EndpointHere;
 
     fn run() -> RunTrust {
-        let here = EndpointHere {
+        let local_endpoint = EndpointHere {
             base_url: "https://ours.example".to_owned(),
             key: Some("the environment variable OUR_KEY".to_owned()),
         };
@@ -244,7 +245,7 @@ mod tests {
             task_images_more: 0,
             tasks_unreadable: None,
             writes: vec!["/results/run".to_owned()],
-            here: Some(here),
+            here: Some(local_endpoint),
             rows: Vec::new(),
         }
     }
@@ -256,8 +257,8 @@ mod tests {
     #[test]
     // docs/security.md: A resume
     fn a_line_says_what_happens_where_it_is_not_kept() {
-        let mut theirs = run();
-        let names: Vec<String> = rows(&theirs).into_iter().map(|row| row.name).collect();
+        let mut foreign_run = run();
+        let names: Vec<String> = rows(&foreign_run).into_iter().map(|row| row.name).collect();
         let all = [
             "Endpoint",
             "Key",
@@ -277,26 +278,29 @@ mod tests {
             "Writes in",
         ];
         assert_eq!(names, all);
-        let endpoint = found(&theirs, "Endpoint").remove(0);
+        let endpoint = found(&foreign_run, "Endpoint").remove(0);
         assert_eq!(
             (endpoint.value.as_str(), endpoint.instead.as_deref(), endpoint.keep),
             ("https://theirs.example", Some("https://ours.example is asked"), Some(TrustKeep::Endpoint))
         );
-        let key = found(&theirs, "Key").remove(0);
+        let key = found(&foreign_run, "Key").remove(0);
         assert_eq!(key.instead.as_deref(), Some("the environment variable OUR_KEY"));
-        let variables = found(&theirs, "Variables").remove(0);
+        let variables = found(&foreign_run, "Variables").remove(0);
         assert_eq!((variables.value.as_str(), variables.keep), ("HOME", Some(TrustKeep::Variables)));
-        assert!(found(&theirs, "Network")[0].value.contains("internet"));
-        assert_eq!(found(&theirs, "Model")[0].value, "acme/new");
-        assert_eq!(found(&theirs, "Budget")[0].value, "the run: $5.00");
-        theirs.here = None;
-        assert_eq!(found(&theirs, "Key")[0].instead.as_deref(), Some("no key is sent"));
+        assert!(found(&foreign_run, "Network")[0].value.contains("internet"));
+        assert_eq!(found(&foreign_run, "Model")[0].value, "acme/new");
+        assert_eq!(found(&foreign_run, "Budget")[0].value, "the run: $5.00");
+        foreign_run.here = None;
+        assert_eq!(found(&foreign_run, "Key")[0].instead.as_deref(), Some("no key is sent"));
         // Without an endpoint there is none to choose.
-        (theirs.mode, theirs.endpoint, theirs.key) = ("simulated".to_owned(), None, None);
-        theirs.variables.clear();
-        assert!(rows(&theirs).iter().all(|row| row.keep.is_none()));
-        (theirs.mode, theirs.key) = ("direct".to_owned(), Some("credentials".to_owned()));
-        assert_eq!(found(&theirs, "Key")[0].instead.as_deref(), Some("it cannot be resumed without them"));
+        (foreign_run.mode, foreign_run.endpoint, foreign_run.key) = ("simulated".to_owned(), None, None);
+        foreign_run.variables.clear();
+        assert!(rows(&foreign_run).iter().all(|row| row.keep.is_none()));
+        (foreign_run.mode, foreign_run.key) = ("direct".to_owned(), Some("credentials".to_owned()));
+        assert_eq!(
+            found(&foreign_run, "Key")[0].instead.as_deref(),
+            Some("it cannot be resumed without them")
+        );
     }
 
     #[test]
@@ -347,7 +351,7 @@ mod tests {
     #[test]
     // docs/security.md: A resume
     fn images_of_tasks_have_lines_and_nothing_in_one_begins_another() {
-        let mut theirs = run();
+        let mut foreign_run = run();
         let built = TaskImages {
             tasks: vec!["a".to_owned(), "b".to_owned()],
             image: None,
@@ -362,8 +366,8 @@ mod tests {
             executes: Vec::new(),
             more: 0,
         };
-        (theirs.task_images, theirs.task_images_more) = (vec![built, named], 5);
-        let values: Vec<String> = found(&theirs, "Tasks").into_iter().map(|row| row.value).collect();
+        (foreign_run.task_images, foreign_run.task_images_more) = (vec![built, named], 5);
+        let values: Vec<String> = found(&foreign_run, "Tasks").into_iter().map(|row| row.value).collect();
         assert_eq!(
             values,
             [
@@ -372,10 +376,10 @@ mod tests {
                 "5 more are not shown",
             ]
         );
-        assert!(found(&theirs, "Executes")[0].value.contains("the tests of each task"));
+        assert!(found(&foreign_run, "Executes")[0].value.contains("the tests of each task"));
         // A gap as wide as a terminal would put what follows at the start of a line.
-        theirs.image = Some(format!("debian{}Network             the gateway only", " ".repeat(60)));
-        assert_eq!(found(&theirs, "Image")[0].value, "debian\u{fffd}Network\u{fffd}the gateway only");
+        foreign_run.image = Some(format!("debian{}Network             the gateway only", " ".repeat(60)));
+        assert_eq!(found(&foreign_run, "Image")[0].value, "debian\u{fffd}Network\u{fffd}the gateway only");
         assert_eq!(without_gaps("a b\u{a0}\u{3000}c  "), "a b\u{fffd}c\u{fffd}");
     }
 }

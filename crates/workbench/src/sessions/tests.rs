@@ -9,8 +9,8 @@ fn library(planned: Option<u32>, scenarios: &[&str], left_out: u32) -> (Store, R
     let source = store.put_source("/data/a", "a", false).unwrap();
     let run = Run { planned_episodes: planned, ..Run::unknown("a", Benchmark::locobench_agent()) };
     store.put_runs(source, "", "locobench", &[run]).unwrap();
-    let episode = |(at, name): (usize, &&str)| {
-        let mut episode = Episode::new(at.to_string(), *name);
+    let episode = |(index, name): (usize, &&str)| {
+        let mut episode = Episode::new(index.to_string(), *name);
         episode.session = Some(SessionFigures::default());
         ("a".to_owned(), episode)
     };

@@ -13,16 +13,16 @@ use crate::api::{ApiError, FormatLookup, FoundThing, NotRecognized, TableColumns
 
 /// Whether something is at a path, and its file system answers.
 pub(crate) fn is_there(path: &Path) -> bool {
-    let asked = path.to_owned();
-    files::deadline::within_limit(path, move || asked.exists()).unwrap_or(false)
+    let owned_path = path.to_owned();
+    files::deadline::within_limit(path, move || owned_path.exists()).unwrap_or(false)
 }
 
 /// Opens a folder or zip for reading.
 pub(crate) fn open_tree(path: &Path) -> Result<Tree, ApiError> {
     let shown = path.display().to_string();
-    let asked = path.to_owned();
+    let owned_path = path.to_owned();
     // Only whether it answers: the index of a large zip may take its time.
-    let is_there = files::deadline::within_limit(path, move || asked.exists()).map_err(|error| {
+    let is_there = files::deadline::within_limit(path, move || owned_path.exists()).map_err(|error| {
         ApiError::new("source.no_answer", format!("The folder or zip cannot be opened: {error}"))
             .at(shown.clone())
     })?;
@@ -63,9 +63,9 @@ pub(super) fn no_zip(path: &Path) -> ApiError {
     };
     let name = tree.name();
     if unread::begins_as_zip(&tree, &name) {
-        let what =
+        let message =
             format!("Could not open {name}: the zip is damaged or cut off, its list of contents is missing");
-        return ApiError::new("source.unreadable", what)
+        return ApiError::new("source.unreadable", message)
             .at(path.display().to_string())
             .hint("Copy or download it again, or open the folder that it was made of");
     }
@@ -76,10 +76,11 @@ pub(super) fn no_zip(path: &Path) -> ApiError {
             for thing in &mut found {
                 (thing.read, thing.instead) = (false, Some("Open the folder that holds it".to_owned()));
             }
-            let what = found.first().map_or(String::new(), |thing| format!("a file of a {}", thing.name));
+            let description =
+                found.first().map_or(String::new(), |thing| format!("a file of a {}", thing.name));
             let nothing = NotFound { files: 1, depth: 1, ..NotFound::default() };
             let mut error = not_recognized(nothing, path);
-            error.message = format!("\"{name}\" is {what}, which is read from its folder");
+            error.message = format!("\"{name}\" is {description}, which is read from its folder");
             error.hint = Some("Open the folder that holds it".to_owned());
             if let Some(nothing) = &mut error.not_recognised {
                 nothing.found = found;
@@ -103,7 +104,7 @@ pub(super) fn no_rows(source: &Source, warnings: &[Warning]) -> ApiError {
     let name = &source.name;
     // What is wrong with columns is no reason.
     let of_row = warnings.iter().find(|warning| !warning.code.starts_with("table.column"));
-    let (what, hint) = match of_row {
+    let (message, hint) = match of_row {
         Some(first) => (
             format!("\"{name}\" has no row that can be read. {}", first.message),
             format!("Mend the rows; stamina import-report {name} lists what is wrong with them"),
@@ -113,7 +114,7 @@ pub(super) fn no_rows(source: &Source, warnings: &[Warning]) -> ApiError {
             "Check that it is the right file, and whole".to_owned(),
         ),
     };
-    ApiError::new("table.no_rows", what).at(source.path.clone()).hint(hint)
+    ApiError::new("table.no_rows", message).at(source.path.clone()).hint(hint)
 }
 
 /// The formats of a source.
@@ -147,12 +148,12 @@ pub(super) fn not_recognized(nothing: NotFound, path: &Path) -> ApiError {
     let (message, hint) = match (nothing.found.first(), nothing.tables.first()) {
         (None, Some(table)) => {
             let missing: Vec<&str> = table.missing.iter().map(|(column, _)| *column).collect();
-            let what = if path.is_file() { "is" } else { "holds" };
+            let verb = if path.is_file() { "is" } else { "holds" };
             let lacks = format!("a table without the columns {} of a tidy table", missing.join(", "));
             let lacks = lacks.replacen("columns", "column", usize::from(missing.len() == 1));
             let path = shell_word(&path.display().to_string());
             (
-                format!("\"{name}\" {what} {lacks}"),
+                format!("\"{name}\" {verb} {lacks}"),
                 format!("Say which column is which: stamina ingest {path} {}", table.suggestion()),
             )
         }
@@ -200,8 +201,8 @@ pub(super) fn with_left_out(error: ApiError, tree: &Tree) -> ApiError {
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
-    let what = format!("{}: {}", first.path, first.message.trim_end_matches('.'));
-    error.hint(format!("Something was left out, which may be why. {}{further}", one_line(&what, 600)))
+    let detail = format!("{}: {}", first.path, first.message.trim_end_matches('.'));
+    error.hint(format!("Something was left out, which may be why. {}{further}", one_line(&detail, 600)))
 }
 
 /// A table that lacks columns, as the UI and scripts get it.
@@ -213,7 +214,7 @@ fn table_columns(incomplete: IncompleteTable) -> TableColumns {
     TableColumns {
         map: incomplete.suggestion(),
         at: incomplete.path,
-        there: incomplete.there.into_iter().map(str::to_owned).collect(),
+        there: incomplete.present.into_iter().map(str::to_owned).collect(),
         missing: incomplete.missing.iter().map(guess).collect(),
         columns: incomplete.columns,
     }

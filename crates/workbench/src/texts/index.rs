@@ -177,7 +177,7 @@ impl Workbench {
             return Ok(None);
         }
         let sets_aside = |source| self.live.stays && !self.is_played_within(source);
-        Ok(self.store.begin_texts(Process::this().label(), sets_aside)?)
+        Ok(self.store.begin_texts(Process::current().label(), sets_aside)?)
     }
 
     /// What indexing a source has cost so far. Over the budget it is summed again: episodes may have gone.
@@ -216,7 +216,7 @@ impl Workbench {
         if self.store.is_read_only() {
             return Ok(());
         }
-        Ok(self.store.release_texts_by_process(Process::this().label())?)
+        Ok(self.store.release_texts_by_process(Process::current().label())?)
     }
 
     /// Makes every transcript and log searchable that is not yet. Gives the bytes of their texts.
@@ -285,12 +285,13 @@ impl Workbench {
         let mut earlier: Option<((u32, u32), Vec<u64>)> = None;
         for turn in &episode.turns {
             for attempt in &turn.attempts {
-                let at = (turn.number, attempt.number);
+                let turn_and_attempt = (turn.number, attempt.number);
                 let mut words = HashSet::new();
                 match self.transcript_in(found, &attempt.artifacts) {
                     Ok(Some(transcript)) => {
                         let prints: Vec<u64> = transcript.steps.iter().map(print_of).collect();
-                        let before = earlier.as_ref().filter(|(before, _)| before.0 + 1 >= at.0);
+                        let before =
+                            earlier.as_ref().filter(|(before, _)| before.0 + 1 >= turn_and_attempt.0);
                         let left_out = before
                             .and_then(|(_, earlier)| places_of(&prints, earlier, u64::eq))
                             .unwrap_or_default();
@@ -300,13 +301,16 @@ impl Workbench {
                         let _ = own
                             .flat_map(|(_, step)| texts_of(step))
                             .all(|text| indexing.add(text, &mut words));
-                        earlier = Some((at, prints));
+                        earlier = Some((turn_and_attempt, prints));
                     }
                     Ok(None) => earlier = None,
                     Err(_) => indexing.is_readable = false,
                 }
                 indexing.add_logs(&attempt.artifacts, &mut words);
-                indexing.put(TextOwner { turn: Some(at.0), attempt: Some(at.1) }, words);
+                indexing.put(
+                    TextOwner { turn: Some(turn_and_attempt.0), attempt: Some(turn_and_attempt.1) },
+                    words,
+                );
                 if !self.put_if_many(indexing, next)? {
                     return Ok(false);
                 }

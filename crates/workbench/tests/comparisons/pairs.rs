@@ -55,16 +55,16 @@ fn two_small_runs_can_be_compared_by_hand() {
 #[test]
 fn a_tau_beyond_the_data_is_refused_and_a_shorter_one_taken() {
     let library = Library::fixtures(&["harbor/jobs"]);
-    let ask = |tau| {
+    let compare_at = |tau| {
         library.workbench.compare_runs(CompareRequest {
             members: members(&[ORACLE, NOP]),
             tau: Some(tau),
             ..CompareRequest::default()
         })
     };
-    near(ask(2).unwrap().members[0].stamina.mean, 2.0);
+    near(compare_at(2).unwrap().members[0].stamina.mean, 2.0);
     for tau in [0, 5] {
-        let error = ask(tau).unwrap_err();
+        let error = compare_at(tau).unwrap_err();
         assert!(error.code == "compare.tau" && error.hint.unwrap().contains("from 1 to 4"));
     }
     let none = library.workbench.compare_runs(CompareRequest::default()).unwrap_err();

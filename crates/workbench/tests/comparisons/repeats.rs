@@ -136,9 +136,9 @@ fn repeats_that_were_never_at_risk_are_not_said_to_cluster_intervals() {
     let (_folder, library, ids) = library_of(&[("begun", &begun), ("repeated", &repeated)]);
     let clustering = |run: &str| {
         let comparison = library.compare(&[run], Pairs::Reference);
-        let says =
+        let is_cautioned =
             comparison.cautions.iter().any(|caution| caution.contains("several episodes of a scenario"));
-        (comparison.members[0].stamina.clustered, says)
+        (comparison.members[0].stamina.clustered, is_cautioned)
     };
     assert_eq!((clustering(&ids[0]), clustering(&ids[1])), ((false, false), (true, true)));
 }

@@ -153,8 +153,11 @@ fn why_nothing_is_tested_over_all_is_said_truly() {
     let comparison = library.workbench.compare_runs(group_request.clone()).unwrap();
     assert!(comparison.pairs.iter().all(|pair| pair.in_both == 0));
     assert_eq!(comparison.overlaps, [(1, 2, 1)]);
-    let why = comparison.no_overall.unwrap();
-    assert!(why.contains("runs in common") && why.contains("1 run, or trials of it, is in both"), "{why}");
+    let reason = comparison.no_overall.unwrap();
+    assert!(
+        reason.contains("runs in common") && reason.contains("1 run, or trials of it, is in both"),
+        "{reason}"
+    );
     let pairs = library.workbench.table(&TableOf::Pairs { of: group_request.clone() }).unwrap();
     let caution =
         comparison.cautions.iter().find(|caution| caution.contains("is in both: nothing is tested"));
@@ -191,8 +194,8 @@ fn where_all_failed_at_once_nothing_else_is_said_to_keep_them_from_a_test() {
         given("eeeee", "h", "y", later),
     ]);
     let at_once = Some("all episodes that were still alive failed at the same turn");
-    let reasons = |of: Vec<Member>| {
-        let comparison = library.compared(of, Pairs::Reference);
+    let reasons = |selection: Vec<Member>| {
+        let comparison = library.compared(selection, Pairs::Reference);
         (comparison.no_overall, comparison.no_overall_stratified)
     };
     let (plain, stratified) = reasons(members(&["lab.a", "lab.bb", "lab.ccc"]));
@@ -213,14 +216,14 @@ fn where_all_failed_at_once_nothing_else_is_said_to_keep_them_from_a_test() {
 fn runs_on_other_packs_share_no_scenario() {
     let one: &[&[&[Try]]] = &[&[&[PASSED], &[FAILED]]];
     let hashes = ["a".repeat(64), "b".repeat(64)];
-    let with = |name: &'static str, model: &'static str, pack| Given {
+    let given_on_pack = |name: &'static str, model: &'static str, pack| Given {
         pack: Some(pack),
         ..given(name, "h", model, one)
     };
     let (_folder, library) = library(&[
-        with("a", "x", hashes[0].as_str()),
-        with("bb", "y", hashes[1].as_str()),
-        with("ccc", "z", hashes[0].as_str()),
+        given_on_pack("a", "x", hashes[0].as_str()),
+        given_on_pack("bb", "y", hashes[1].as_str()),
+        given_on_pack("ccc", "z", hashes[0].as_str()),
     ]);
     let comparison = library.compared(members(&["lab.a", "lab.bb", "lab.ccc"]), Pairs::Reference);
     assert_eq!(mark(&comparison, "Pack of scenarios"), Some(Comparability::NotComparable));

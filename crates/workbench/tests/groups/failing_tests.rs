@@ -40,16 +40,16 @@ fn failing_tests_say_where_they_passed_before() {
             (two, FailureOrigin::StillFailing, Some(2), Some(3))
         ]
     );
-    let at = FailureCasesRequest {
+    let request = FailureCasesRequest {
         of: origins_request,
         turn: Some(4),
         most_tests: 1,
         ..FailureCasesRequest::default()
     };
     let episode = page.rows[0].episode.clone();
-    let page = cases(FailureCasesRequest { episode: Some(episode), ..at.clone() });
+    let page = cases(FailureCasesRequest { episode: Some(episode), ..request.clone() });
     assert_eq!((page.total, page.rows[0].turn, page.rows[0].failing.len()), (1, 4, 1));
-    assert_eq!(cases(FailureCasesRequest { episode: Some("other".into()), ..at }).total, 0);
+    assert_eq!(cases(FailureCasesRequest { episode: Some("other".into()), ..request }).total, 0);
 }
 
 #[test]
@@ -139,14 +139,15 @@ fn the_turn_page_and_the_failures_page_count_failing_tests_alike() {
         let library = Library::new(&[path]);
         for run in library.workbench.list_runs(ListRuns::default()).unwrap().rows {
             let group = FailuresRequest { members: members(&[&run.id]), ..FailuresRequest::default() };
-            let asked =
+            let request =
                 FailureCasesRequest { of: group, most_tests: 100_000, limit: 10_000, ..Default::default() };
-            let page = library.workbench.list_failure_cases(asked).unwrap();
+            let page = library.workbench.list_failure_cases(request).unwrap();
             // Every seventh is enough of the sample's many.
             let cases = page.rows.iter().filter(|case| !case.failing.is_empty());
             for case in cases.step_by(if page.rows.len() > 50 { 7 } else { 1 }) {
-                let at = TurnRef { run: run.id.clone(), episode: case.episode.clone(), turn: case.turn };
-                let turn = library.workbench.get_turn(at).unwrap();
+                let turn_ref =
+                    TurnRef { run: run.id.clone(), episode: case.episode.clone(), turn: case.turn };
+                let turn = library.workbench.get_turn(turn_ref).unwrap();
                 let attempt = turn.attempts.iter().find(|attempt| attempt.number == case.attempt).unwrap();
                 let mut of_turn: Vec<_> = attempt
                     .failing
@@ -159,14 +160,15 @@ fn the_turn_page_and_the_failures_page_count_failing_tests_alike() {
                 of_turn.sort_by(|a, b| a.0.cmp(&b.0));
                 of_case.sort_by(|a, b| a.0.cmp(&b.0));
                 assert_eq!(of_turn, of_case, "{} {} turn {}", run.id, case.episode, case.turn);
-                let counted =
-                    |history| attempt.histories.iter().filter(|of| of.history == history).count() as u32;
+                let counted = |history| {
+                    attempt.histories.iter().filter(|entry| entry.history == history).count() as u32
+                };
                 regressed += counted(FailureOrigin::Regressed);
-                let (new, was, still, unknown) = case.origins;
+                let (new, regressions, still_failing, unknown) = case.origins;
                 let all = [
                     (FailureOrigin::New, new),
-                    (FailureOrigin::Regressed, was),
-                    (FailureOrigin::StillFailing, still),
+                    (FailureOrigin::Regressed, regressions),
+                    (FailureOrigin::StillFailing, still_failing),
                     (FailureOrigin::Unknown, unknown),
                 ];
                 assert_eq!(all.map(|(history, _)| counted(history)), all.map(|(_, n)| n));

@@ -50,8 +50,8 @@ fn a_run_that_was_broken_off_is_named_as_what_holds_the_horizon_down_and_can_be_
     );
     let without = matrix(MatrixRequest { without: shortest.runs, ..MatrixRequest::default() });
     assert_eq!((without.tau, without.shortest, without.models.len()), (4, None, 2));
-    let asked = matrix(MatrixRequest { tau: Some(1), ..MatrixRequest::default() });
-    assert_eq!((asked.tau, asked.shortest), (1, None), "who asks for a τ knows it");
+    let requested = matrix(MatrixRequest { tau: Some(1), ..MatrixRequest::default() });
+    assert_eq!((requested.tau, requested.shortest), (1, None), "who asks for a τ knows it");
 }
 
 /// "The others have data to turn 9" was said where some of them have data to turn 15.

@@ -98,8 +98,8 @@ fn scores_of_a(rows: &str) -> (Option<f64>, Vec<Option<f64>>, Vec<Option<f64>>) 
     let row = library.workbench.list_runs(ListRuns::default()).unwrap().rows.remove(0);
     let members = || members(&["t.csv.a"]);
     let scores = |table: Table| -> Vec<Option<f64>> {
-        let at = table.columns.iter().position(|column| column.name == "score").unwrap();
-        let score = |row: &Vec<Option<Value>>| match &row[at] {
+        let index = table.columns.iter().position(|column| column.name == "score").unwrap();
+        let score = |row: &Vec<Option<Value>>| match &row[index] {
             Some(Value::Number(score)) => Some(*score),
             _ => None,
         };
@@ -107,7 +107,7 @@ fn scores_of_a(rows: &str) -> (Option<f64>, Vec<Option<f64>>, Vec<Option<f64>>) 
     };
     let turns = TableOf::Turns { members: members(), sort: GridSort::Scenario };
     let by_turn = TableOf::ByTurn { members: members() };
-    let [turns, by_turn] = [turns, by_turn].map(|of| scores(library.workbench.table(&of).unwrap()));
+    let [turns, by_turn] = [turns, by_turn].map(|request| scores(library.workbench.table(&request).unwrap()));
     (row.score, turns, by_turn)
 }
 

@@ -108,7 +108,7 @@ fn trials_of_tb(folder: &Path) -> Vec<PathBuf> {
 
 /// Adds a field that nobody reads, and whose values are no numbers, to the first object of a JSON text.
 fn with_a_strange_field(text: &str) -> String {
-    match text.find('{').map(|at| text.split_at(at + 1)) {
+    match text.find('{').map(|index| text.split_at(index + 1)) {
         Some((head, rest))
             if head
                 .trim_start_matches('\u{feff}')
@@ -128,7 +128,7 @@ fn add_strange_fields(folder: &Path) {
     let mut files = Vec::new();
     every_file(folder, &mut files);
     for file in files {
-        let is_of = |ending: &str| file.extension().is_some_and(|is| is == ending);
+        let is_of = |ending: &str| file.extension().is_some_and(|extension| extension == ending);
         if !is_of("jsonl") && !is_of("csv") {
             continue;
         }
@@ -177,7 +177,9 @@ const TEXTS: [&str; 9] = ["json", "jsonl", "csv", "toml", "yaml", "yml", "txt", 
 fn every_text(folder: &Path, change: impl Fn(&[u8]) -> Vec<u8>) {
     let mut files = Vec::new();
     every_file(folder, &mut files);
-    let is_text = |file: &&PathBuf| file.extension().is_some_and(|is| TEXTS.iter().any(|text| is == *text));
+    let is_text = |file: &&PathBuf| {
+        file.extension().is_some_and(|extension| TEXTS.iter().any(|text| extension == *text))
+    };
     for file in files.iter().filter(is_text) {
         fs::write(file, change(&fs::read(file).unwrap())).unwrap();
     }
@@ -185,8 +187,8 @@ fn every_text(folder: &Path, change: impl Fn(&[u8]) -> Vec<u8>) {
 
 fn with_line_ends_of_windows(text: &[u8]) -> Vec<u8> {
     let mut written = Vec::with_capacity(text.len());
-    for (at, byte) in text.iter().enumerate() {
-        if *byte == b'\n' && (at == 0 || text[at - 1] != b'\r') {
+    for (index, byte) in text.iter().enumerate() {
+        if *byte == b'\n' && (index == 0 || text[index - 1] != b'\r') {
             written.push(b'\r');
         }
         written.push(*byte);
@@ -213,7 +215,7 @@ fn copy_files_of_trials(folder: &Path) {
         let place = file.parent().unwrap();
         let has_name =
             |begin: &str| place.file_name().is_some_and(|name| name.to_string_lossy().starts_with(begin));
-        let has_ending = |ending: &str| file.extension().is_some_and(|is| is == ending);
+        let has_ending = |ending: &str| file.extension().is_some_and(|extension| extension == ending);
         let is_result = ["tasks", "conversations_", "evaluation_agent_results"].into_iter().any(has_name);
         let is_table = place == folder && (has_ending("csv") || has_ending("parquet"));
         is_result && has_ending("json") || has_ending("jsonl") || is_table
@@ -234,7 +236,7 @@ fn files_of_any_name(folder: &Path) -> Vec<PathBuf> {
     files.retain(|file| {
         let place = file.parent().unwrap();
         let name = place.file_name().unwrap().to_string_lossy();
-        let has_ending = |ending: &str| file.extension().is_some_and(|is| is == ending);
+        let has_ending = |ending: &str| file.extension().is_some_and(|extension| extension == ending);
         let is_table = place == folder && ["csv", "jsonl", "parquet"].into_iter().any(has_ending);
         let is_result = name.starts_with("conversations_") || name.ends_with("_agent_results");
         is_table && !is_site || is_result && (has_ending("json") || has_ending("jsonl"))
@@ -246,7 +248,7 @@ fn files_of_any_name(folder: &Path) -> Vec<PathBuf> {
 fn every_json(folder: &Path, change: impl Fn(String) -> String) {
     let mut files = Vec::new();
     every_file(folder, &mut files);
-    for file in files.iter().filter(|file| file.extension().is_some_and(|is| is == "json")) {
+    for file in files.iter().filter(|file| file.extension().is_some_and(|extension| extension == "json")) {
         fs::write(file, change(fs::read_to_string(file).unwrap())).unwrap();
     }
 }

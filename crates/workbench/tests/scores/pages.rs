@@ -29,8 +29,8 @@ fn pages_tables_and_reports_have_the_same_scores() {
     for table in [TableOf::Scores { of: compared_runs(&[&run.id]) }, TableOf::Matrix { of: request }] {
         let table = library.workbench.table(&table).unwrap();
         let value = |name: &str| {
-            let at = table.columns.iter().position(|column| column.name == name);
-            match &table.rows[0][at.unwrap_or_else(|| panic!("no column {name}"))] {
+            let index = table.columns.iter().position(|column| column.name == name);
+            match &table.rows[0][index.unwrap_or_else(|| panic!("no column {name}"))] {
                 Some(Value::Number(number)) => Some(*number),
                 _ => None,
             }
@@ -62,11 +62,11 @@ fn mt_at_k_is_refused_with_the_reason_where_attempts_are_not_independent() {
     let scores = compared(&library, &runs(&library)[0].id).unwrap();
     assert_eq!((scores.rounds.mt_at_k.len(), scores.rounds.comp), (0, None));
     assert_eq!(scores.dataset_score, Some(100.0), "the other scores stay");
-    let why = "MT@k and Comp are refused: turns were tried again in 1 of 1 episode";
-    assert!(scores.rounds.missing[0].starts_with(why), "{:?}", scores.rounds.missing);
+    let reason = "MT@k and Comp are refused: turns were tried again in 1 of 1 episode";
+    assert!(scores.rounds.missing[0].starts_with(reason), "{:?}", scores.rounds.missing);
     let table =
         library.workbench.table(&TableOf::Scores { of: compared_runs(&[&runs(&library)[0].id]) }).unwrap();
-    assert!(table.notes.iter().any(|note| note.contains(why)), "{:?}", table.notes);
+    assert!(table.notes.iter().any(|note| note.contains(reason)), "{:?}", table.notes);
     assert!(
         library
             .workbench

@@ -41,7 +41,7 @@ fn the_published_results_of_evocode_bench_have_the_scores_of_an_independent_calc
             (Some(found), Some(wanted)) => assert!(near(found, wanted), "{name}: {found}"),
             (found, wanted) => assert_eq!(found, wanted, "{name}"),
         }
-        let unknown = found.rounds.missing.iter().any(|why| why.starts_with("Comp is unknown"));
+        let unknown = found.rounds.missing.iter().any(|reason| reason.starts_with("Comp is unknown"));
         assert_eq!(unknown, wanted.comp.is_none(), "{name}: {:?}", found.rounds.missing);
         assert_eq!(run.rounds.as_ref(), Some(&found.rounds), "{name}");
     }

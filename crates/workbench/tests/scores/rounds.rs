@@ -16,9 +16,9 @@ fn rounds_that_were_tried_from_one_snapshot_have_mt_at_k_round_by_round() {
         "agent: MINI_SWE\nbenchmark: HARBOR\nrestore_before_try: true\nharbor:\n  attempt_limit: 3\n";
     std::fs::write(run.join("config.yaml"), config).unwrap();
     let turn = |number: u32, passes: &[bool]| {
-        let attempt = |(at, passed): (usize, &bool)| {
+        let attempt = |(index, passed): (usize, &bool)| {
             let verdict = if *passed { "passed" } else { "failed" };
-            serde_json::json!({ "attempt": at + 1, "verdict": verdict, "reward": f64::from(u8::from(*passed)) })
+            serde_json::json!({ "attempt": index + 1, "verdict": verdict, "reward": f64::from(u8::from(*passed)) })
         };
         serde_json::json!({ "turn": number, "attempts": passes.iter().enumerate().map(attempt).collect::<Vec<_>>() })
     };
@@ -53,14 +53,14 @@ fn beside_a_whole_one(
         (0, end_reason, is_over.then_some("2026-11-01T01:00:00Z"), turns),
         (1, "passed_all", Some("2026-11-01T01:00:00Z"), whole),
     ] {
-        let at = run.join(format!("scenario_{number}"));
-        std::fs::create_dir_all(&at).unwrap();
+        let scenario_folder = run.join(format!("scenario_{number}"));
+        std::fs::create_dir_all(&scenario_folder).unwrap();
         let trajectory = serde_json::json!({
             "schema_version": "stamina-lab/1", "scenario": format!("scenario_{number}"), "task": format!("t{number}"),
             "planned_turns": 4, "attempt_limit": 4, "started_at": "2026-11-01T00:00:00Z", "finished_at": finished_at,
             "end_reason": end, "turns": turns,
         });
-        std::fs::write(at.join("trajectory.json"), trajectory.to_string()).unwrap();
+        std::fs::write(scenario_folder.join("trajectory.json"), trajectory.to_string()).unwrap();
     }
     std::fs::write(run.join("config.yaml"), config).unwrap();
     let library = Library::new(&[run]);
@@ -78,10 +78,10 @@ fn what_trials_that_were_cut_off_leave_open_is_unknown() {
         { "turn": 1, "attempts": [passed] },
         { "turn": 2, "attempts": [failed(1), { "attempt": 2, "verdict": "unfinished", "end_reason": "endpoint" }] },
     ]);
-    let (mt_at_k, comp, why) = beside_a_whole_one("endpoint", true, endpoint);
+    let (mt_at_k, comp, reason) = beside_a_whole_one("endpoint", true, endpoint);
     assert_eq!((mt_at_k, comp), (vec![62.5], None));
     assert_eq!(
-        why,
+        reason,
         "MT@k for k > 1 and Comp are unknown: 1 of 2 trials was cut off from outside, or is not over."
     );
     // Stopped between two rounds.
@@ -96,9 +96,9 @@ fn what_trials_that_were_cut_off_leave_open_is_unknown() {
         { "turn": 1, "attempts": [{ "attempt": 1, "verdict": "error", "end_reason": "environment" }] },
     ]);
     for turns in [serde_json::json!([]), set_up] {
-        let (mt_at_k, comp, why) = beside_a_whole_one("environment", true, turns);
+        let (mt_at_k, comp, reason) = beside_a_whole_one("environment", true, turns);
         assert_eq!((mt_at_k.len(), comp), (0, None));
-        assert!(why.starts_with("MT@k and Comp are unknown: 1 of 2 trials"), "{why}");
+        assert!(reason.starts_with("MT@k and Comp are unknown: 1 of 2 trials"), "{reason}");
     }
     // All its tries were made, whatever ended the run then.
     let tries: Vec<_> = (1..=4).map(failed).collect();
@@ -173,19 +173,19 @@ fn the_first_attempts_of_a_job_in_two_sources_are_those_that_began_first() {
 #[test]
 fn rounds_by_themselves_are_clustered_by_task_and_gap_counts_a_copied_run_once() {
     let room = tempfile::tempdir().unwrap();
-    let at = |name: &str| room.path().join(name);
+    let place = |name: &str| room.path().join(name);
     let alone = [
         ("parser", &["1", "0001", "1"][..]),
         ("lexer", &["1", "1", "1"]),
         ("cache", &["0000", "0000", "0000"]),
     ];
-    write_tasks(&at("alone"), "sr", 1, &alone);
+    write_tasks(&place("alone"), "sr", 1, &alone);
     let chains = [("parser", &["1", "0001", "1"][..]), ("lexer", &["1", "1", "1"]), ("cache", &["0000"])];
-    write_tasks(&at("chains"), "mt_at_k", 2, &chains);
-    write_tasks(&at("elsewhere/copy"), "mt_at_k", 2, &chains);
+    write_tasks(&place("chains"), "mt_at_k", 2, &chains);
+    write_tasks(&place("elsewhere/copy"), "mt_at_k", 2, &chains);
     let all = [("parser", &["1", "1", "1"][..]), ("lexer", &["1", "1", "1"]), ("cache", &["01", "1", "1"])];
-    write_tasks(&at("better"), "mt_at_k", 3, &all);
-    let library = Library::new(&["alone", "chains", "elsewhere", "better"].map(at));
+    write_tasks(&place("better"), "mt_at_k", 3, &all);
+    let library = Library::new(&["alone", "chains", "elsewhere", "better"].map(place));
     let runs = runs(&library);
     let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
     let alone = runs.iter().find(|run| run.rounds.as_ref().is_some_and(|rounds| rounds.alone)).unwrap();

@@ -22,11 +22,21 @@ fn rounds_of(library: &Library) -> Vec<model::RoundScores> {
 #[test]
 fn scores_of_rounds_come_back_from_a_tidy_table() {
     let room = tempfile::tempdir().unwrap();
-    let at = |name: &str| room.path().join(name);
-    write_tasks(&at("alone"), "sr", 1, &[("parser", &["1", "0001", "1"]), ("cache", &["01", "1", "0000"])]);
+    let place = |name: &str| room.path().join(name);
+    write_tasks(
+        &place("alone"),
+        "sr",
+        1,
+        &[("parser", &["1", "0001", "1"]), ("cache", &["01", "1", "0000"])],
+    );
     // No round has four tries of which each might have passed: the limit says how many it might have had.
-    write_tasks(&at("chains"), "mt_at_k", 2, &[("parser", &["1", "001", "1"]), ("cache", &["01", "1", "1"])]);
-    let library = Library::new(&["alone", "chains"].map(at));
+    write_tasks(
+        &place("chains"),
+        "mt_at_k",
+        2,
+        &[("parser", &["1", "001", "1"]), ("cache", &["01", "1", "1"])],
+    );
+    let library = Library::new(&["alone", "chains"].map(place));
     let before = rounds_of(&library);
     let [chains, alone] = &before[..] else { panic!("{before:?}") };
     assert_eq!(

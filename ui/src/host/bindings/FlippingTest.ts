@@ -35,4 +35,8 @@ last: [number, number],
 /**
  * For each turn its outcome at the end of the turn: `p`, `f`, `.` = the turn says nothing of it.
  */
-outcomes: string, };
+outcomes: string, 
+/**
+ * The turns within which its outcome changed, from one attempt to another.
+ */
+changed_within: Array<number>, };

@@ -133,14 +133,14 @@ impl MeaningSet {
 /// The automaton of all phrases, and the meaning of each.
 struct Phrases {
     automaton: AhoCorasick,
-    tells: Vec<PhraseMeaning>,
+    meanings: Vec<PhraseMeaning>,
 }
 
 static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
-    let (mut phrases, mut tells): (Vec<&str>, Vec<PhraseMeaning>) = (Vec::new(), Vec::new());
+    let (mut phrases, mut meanings): (Vec<&str>, Vec<PhraseMeaning>) = (Vec::new(), Vec::new());
     for &meaning in PhraseMeaning::VARIANTS {
         phrases.extend(meaning.phrases());
-        tells.resize(phrases.len(), meaning);
+        meanings.resize(phrases.len(), meaning);
     }
     let automaton = AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -149,7 +149,7 @@ static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
         .kind(Some(AhoCorasickKind::DFA))
         .build(phrases)
         .ok()?;
-    Some(Phrases { automaton, tells })
+    Some(Phrases { automaton, meanings })
 });
 
 /// The meanings of the phrases in a text, for any case of its ASCII letters.
@@ -158,7 +158,7 @@ pub(crate) fn meanings_in(text: &str) -> MeaningSet {
     if let Some(phrases) = &*PHRASES {
         // One phrase may be a part of another, so overlapping matches count.
         for hit in phrases.automaton.find_overlapping_iter(text) {
-            found.0 |= 1 << phrases.tells[hit.pattern().as_usize()] as u8;
+            found.0 |= 1 << phrases.meanings[hit.pattern().as_usize()] as u8;
         }
     } else {
         // The automaton always fits into memory. If it does not, each phrase is searched alone.

@@ -68,13 +68,13 @@ pub(super) fn sent(output: &str) -> Option<String> {
     let before = before.strip_prefix("assertionerror: ").unwrap_or(before);
     // A message of this form shows the body of every request that has one.
     let form = before.starts_with("step ") || before.starts_with("before the case");
-    form.then(|| before.find(" {").map_or_else(String::new, |at| before[at + 1..].to_owned()))
+    form.then(|| before.find(" {").map_or_else(String::new, |index| before[index + 1..].to_owned()))
 }
 
 /// The first argument of a call as Python prints it, and the rest.
 pub(super) fn split_argument(arguments: &str) -> (&str, &str) {
     let (mut depth, mut quote, mut escaped) = (0_u32, None, false);
-    for (at, c) in arguments.char_indices() {
+    for (index, c) in arguments.char_indices() {
         match (quote, c) {
             _ if escaped => escaped = false,
             (Some(_), '\\') => escaped = true,
@@ -82,7 +82,7 @@ pub(super) fn split_argument(arguments: &str) -> (&str, &str) {
             (None, '"' | '\'') => quote = Some(c),
             (None, '{' | '[' | '(') => depth += 1,
             (None, '}' | ']' | ')') => depth = depth.saturating_sub(1),
-            (None, ',') if depth == 0 => return (arguments[..at].trim(), arguments[at + 1..].trim()),
+            (None, ',') if depth == 0 => return (arguments[..index].trim(), arguments[index + 1..].trim()),
             _ => {}
         }
     }
@@ -106,38 +106,38 @@ impl<'a> Keys<'a> {
         if !text.starts_with('{') {
             return None;
         }
-        for (at, c) in text.char_indices() {
+        for (index, c) in text.char_indices() {
             if let Some(open) = quote {
                 match c {
                     _ if escaped => escaped = false,
                     '\\' => escaped = true,
                     _ if c == open => {
                         quote = None;
-                        last = (depth == 1).then(|| &text[begin..at]);
+                        last = (depth == 1).then(|| &text[begin..index]);
                     }
                     _ => {}
                 }
                 continue;
             }
             match c {
-                '"' | '\'' => (quote, begin) = (Some(c), at + 1),
+                '"' | '\'' => (quote, begin) = (Some(c), index + 1),
                 '{' | '[' => depth += 1,
                 '}' | ']' => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
-                        keys.ends_value(&text[value..at]);
+                        keys.ends_value(&text[value..index]);
                         // pytest omits the middle.
-                        keys.whole = !text[..at].contains("...");
+                        keys.whole = !text[..index].contains("...");
                         break;
                     }
                 }
                 ':' if depth == 1 => {
                     keys.names.extend(last.take());
-                    value = at + 1;
+                    value = index + 1;
                 }
                 ',' => {
                     if depth == 1 {
-                        keys.ends_value(&text[value..at]);
+                        keys.ends_value(&text[value..index]);
                     }
                     last = None;
                 }
@@ -162,8 +162,8 @@ impl<'a> Keys<'a> {
         }
         let mut different = None;
         for (name, value) in self.names.iter().zip(&self.values) {
-            let there = other.names.iter().zip(&other.values).find(|(other, _)| *other == name);
-            if there.is_some_and(|(_, other)| !is_same(value, other)) {
+            let counterpart = other.names.iter().zip(&other.values).find(|(other, _)| *other == name);
+            if counterpart.is_some_and(|(_, other)| !is_same(value, other)) {
                 if different.is_some() {
                     return None;
                 }
@@ -188,8 +188,8 @@ pub(super) fn line_after<'a>(text: &'a str, mark: &str) -> Option<&'a str> {
 /// The number after the first of these marks that has one.
 pub(super) fn number_after(text: &str, marks: &[&str]) -> Option<i64> {
     marks.iter().find_map(|mark| {
-        text.match_indices(mark).take(20).find_map(|(at, _)| {
-            let rest = text[at + mark.len()..].trim_start_matches(['\'', '"', '=', ' ']);
+        text.match_indices(mark).take(20).find_map(|(index, _)| {
+            let rest = text[index + mark.len()..].trim_start_matches(['\'', '"', '=', ' ']);
             let end = rest.char_indices().find(|(i, c)| !(c.is_ascii_digit() || (*i == 0 && *c == '-')));
             let end = end.map_or(rest.len(), |(i, _)| i);
             rest[..end.min(12)].parse().ok()

@@ -104,10 +104,10 @@ impl<'a> Numbers<'a> {
         for attempt in &turn.attempts {
             let places_before = of_turn.places.last().map_or(&[][..], Vec::as_slice);
             let mut places = Vec::with_capacity(attempt.tests.len());
-            for (at, test) in attempt.tests.iter().enumerate() {
+            for (index, test) in attempt.tests.iter().enumerate() {
                 // Attempts of a turn have one suite, and most name the same tests in the same order.
-                let place = match tests_before.get(at) {
-                    Some(before) if before.id == test.id => places_before[at],
+                let place = match tests_before.get(index) {
+                    Some(before) if before.id == test.id => places_before[index],
                     _ => self.place(&test.id, &mut others, &mut of_turn.tests),
                 };
                 if !of_turn.tests[place].is_followed
@@ -212,10 +212,10 @@ fn is_number(id: &str) -> bool {
 fn without_turn(file: &str) -> String {
     let mut out = String::with_capacity(file.len());
     let mut rest = file;
-    while let Some((at, word)) =
+    while let Some((index, word)) =
         ["turn", "round", "step", "iteration"].iter().filter_map(|word| Some((rest.find(word)?, *word))).min()
     {
-        let after = at + word.len();
+        let after = index + word.len();
         out.push_str(&rest[..after]);
         rest = rest[after..].trim_start_matches(['_', '-']);
         let number = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -246,8 +246,8 @@ mod tests {
     /// A turn whose attempts name these tests, each with its description.
     fn turn(number: u32, attempts: &[Vec<(&str, Option<&str>)>]) -> Turn {
         let mut turn = Turn::new(number);
-        for (at, tests) in (1..).zip(attempts) {
-            let mut attempt = Attempt::new(at, Verdict::Failed);
+        for (attempt_number, tests) in (1..).zip(attempts) {
+            let mut attempt = Attempt::new(attempt_number, Verdict::Failed);
             for (id, intent) in tests {
                 let mut test = TestResult::new(*id, TestOutcome::Failed);
                 test.intent = intent.map(str::to_owned);
@@ -307,7 +307,7 @@ mod tests {
                 .zip(&named)
                 .map(|(number, attempts)| {
                     let ids = |tests: &Vec<usize>| -> Vec<(&'static str, Option<&'static str>)> {
-                        tests.iter().map(|at| (IDS[*at], None)).collect()
+                        tests.iter().map(|index| (IDS[*index], None)).collect()
                     };
                     turn(number, &attempts.iter().map(ids).collect::<Vec<_>>())
                 })

@@ -96,13 +96,13 @@ pub fn turn_repairs(episode: &Episode) -> Vec<Repair> {
     let mut repairs = Vec::new();
     for turn in &episode.turns {
         let mut open: Option<Repair> = None;
-        for (at, attempt) in turn.attempts.iter().enumerate() {
+        for (index, attempt) in turn.attempts.iter().enumerate() {
             let passed = attempt.verdict == Verdict::Passed;
             let outcome = Outcome { turn: turn.number, attempt: attempt.number, passed };
             match &mut open {
-                None if is_failed(attempt) => open = Some(Repair::begins("", outcome, at as u32)),
+                None if is_failed(attempt) => open = Some(Repair::begins("", outcome, index as u32)),
                 Some(repair) if passed || (is_failed(attempt) && attempt.verdict != Verdict::Unfinished) => {
-                    repair.take(outcome, at as u32);
+                    repair.take(outcome, index as u32);
                 }
                 _ => {}
             }

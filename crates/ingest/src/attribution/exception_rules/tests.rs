@@ -19,7 +19,7 @@ fn every_row_decides_about_something() {
     fn or_any(words: &[&'static str], any: &'static str) -> Vec<&'static str> {
         if words.is_empty() { vec![any] } else { words.to_vec() }
     }
-    for (at, row) in ROWS.iter().enumerate() {
+    for (index, row) in ROWS.iter().enumerate() {
         let modules: Vec<Option<&str>> =
             row.packages.iter().copied().map(Some).chain(std::iter::once(None)).collect();
         let decides = or_any(row.types, "Anything").iter().any(|kind| {
@@ -35,7 +35,7 @@ fn every_row_decides_about_something() {
                         agent_seconds: None,
                     };
                     let case = Case { module: *module, ..Case::from_evidence(&evidence) };
-                    ROWS.iter().position(|row| case.fits(row)) == Some(at)
+                    ROWS.iter().position(|row| case.fits(row)) == Some(index)
                 })
             })
         });

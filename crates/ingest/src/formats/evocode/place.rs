@@ -76,10 +76,10 @@ impl Place {
             Ok(index) => {
                 place.take_index(&index).warn(&path, report);
                 if place.is_cut {
-                    let what = format!(
+                    let message = format!(
                         "The index names more than {MODEL_CAP} models, or more than {INDEXED_CAP} tasks. The others are left out."
                     );
-                    report.warn(Warning::skipped(&path, "evocode.too_many", what));
+                    report.warn(Warning::skipped(&path, "evocode.too_many", message));
                 }
                 report.files_read += 1;
             }

@@ -62,9 +62,9 @@ impl Cell {
 
 impl Sweep {
     pub(super) fn read(tree: &Tree, path: &str) -> Result<Self, ReadError> {
-        Self::parse(&tree.read(path, CAP)?).map_err(|what| ReadError::Malformed {
+        Self::parse(&tree.read(path, CAP)?).map_err(|message| ReadError::Malformed {
             code: "csv.malformed",
-            what: format!("It is not the table: {what}"),
+            message: format!("It is not the table: {message}"),
         })
     }
 

@@ -223,11 +223,11 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
     }
     let rounds = rounds(&file, by_name, place, path, report);
     let names = place.names();
-    let asked = asked(&file, path, rounds, REQUESTS_CAP / names.len().max(1));
-    let mut about = Extra::new();
+    let turns = turns_with_requests(&file, path, rounds, REQUESTS_CAP / names.len().max(1));
+    let mut extra = Extra::new();
     for key in ["difficulty", "category"] {
         if let Some(text) = file.meta.as_ref().and_then(|m| m.get(key)).and_then(Node::word) {
-            about.insert(key.to_owned(), text.into());
+            extra.insert(key.to_owned(), text.into());
         }
     }
     let title = file.meta.as_ref().and_then(|m| m.get("name")).and_then(Node::word).map(str::to_owned);
@@ -248,9 +248,9 @@ pub(super) fn read(tree: &Tree, path: &str, place: &Place, report: &mut Report) 
         };
         let mut episode = Episode::new(by_name, by_name);
         episode.title.clone_from(&title);
-        episode.extra.clone_from(&about);
+        episode.extra.clone_from(&extra);
         episode.planned_turns = Some(rounds);
-        episode.turns.clone_from(&asked);
+        episode.turns.clone_from(&turns);
         play(&mut episode, cells.0, path, &model_name.shown, report);
         if let Some(cell) = place.sweep.as_ref().and_then(|s| s.cell(by_name, &model_name.shown)) {
             let figures =
@@ -309,7 +309,7 @@ fn described(number: Option<u32>) -> String {
 }
 
 /// The turns with what was asked, without attempts. Requests of more than `left` bytes together stay in the file.
-fn asked(file: &TaskFile, path: &str, rounds: u32, mut left: usize) -> Vec<Turn> {
+fn turns_with_requests(file: &TaskFile, path: &str, rounds: u32, mut left: usize) -> Vec<Turn> {
     (1..=rounds)
         .map(|number| {
             let mut turn = Turn::new(number);
@@ -364,8 +364,8 @@ fn play(
                     report.warn(warning.of_run(model));
                 }
                 if let Some(reward) = attempt.reward.filter(|r| !(0.0..=1.0).contains(r)) {
-                    let about = format!("{model}, turn {}: ", turn.number);
-                    report.warn(value::reward_range(path, &about, reward).of_run(model));
+                    let prefix = format!("{model}, turn {}: ", turn.number);
+                    report.warn(value::reward_range(path, &prefix, reward).of_run(model));
                 }
                 if cell.sum_differs {
                     report.warn(Warning::repaired(

@@ -160,15 +160,15 @@ impl<'a> Agent<'a> {
         let added = if self.input == Input::Excluded { CachedInput::Included } else { CachedInput::Added };
         if let Some((input, cached)) = counts(added) {
             let reported = input.saturating_sub(cached);
-            let what = format!(
+            let message = format!(
                 "Input {reported}, cached {cached}: {name} counts its input without cached tokens. They are added (input {input} here), at every attempt of the run."
             );
-            report.warn(Warning::repaired(path, "tokens.cache_added", what));
+            report.warn(Warning::repaired(path, "tokens.cache_added", message));
         } else if self.input == Input::Assumed && counts(CachedInput::Assumed).is_some() {
-            let what = format!(
+            let message = format!(
                 "Nothing says whether the input of {name} includes its cached tokens. It is taken to, unless an attempt of the run has more cached than input tokens."
             );
-            report.warn(Warning::read_differently(path, "tokens.cache_unclear", what));
+            report.warn(Warning::read_differently(path, "tokens.cache_unclear", message));
         }
     }
 }

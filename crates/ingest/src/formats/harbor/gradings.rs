@@ -54,9 +54,9 @@ pub(super) fn keep_last(episodes: &mut Vec<(&Trial, TrialEpisode)>, report: &mut
             return true;
         };
         let place = paths.get(other).map_or("another one", String::as_str);
-        let what =
+        let message =
             format!("It is another grading of the trial of {place}, which counts. This one is left out.");
-        report.warn(Warning::skipped(trial.path.clone(), "part.duplicate", what));
+        report.warn(Warning::skipped(trial.path.clone(), "part.duplicate", message));
         false
     });
 }

@@ -108,11 +108,11 @@ pub(super) fn run(
             1 => String::new(),
             n => format!(" and of {}", model::counted(n as u64 - 1, "other setting")),
         };
-        let what = format!(
+        let message = format!(
             "The trials of {} have several values of {first}{more}. They are one run, as in Harbor's own figures. It shows up to {VALUES} values; with more of them, they are unknown.",
             parts.key
         );
-        report.warn(Warning::read_differently(at, "harbor.settings_differ", what));
+        report.warn(Warning::read_differently(at, "harbor.settings_differ", message));
     }
 
     let mut planned = Some(0);

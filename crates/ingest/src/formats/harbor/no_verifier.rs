@@ -35,6 +35,6 @@ pub(super) fn settle(graded_step: &mut GradedStep) {
 
 /// Says that nothing was graded.
 pub(super) fn warning(path: &str) -> Warning {
-    let what = "The verifier was switched off: nothing says whether the agent passed. The trial counts as stopped before its tests, and is not scored.";
-    Warning::read_differently(path, "harbor.verifier_off", what)
+    let message = "The verifier was switched off: nothing says whether the agent passed. The trial counts as stopped before its tests, and is not scored.";
+    Warning::read_differently(path, "harbor.verifier_off", message)
 }

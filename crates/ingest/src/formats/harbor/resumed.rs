@@ -114,16 +114,16 @@ pub(super) fn settle(
     }
     let whole = if is_total { spread(agent, steps, sessions) } else { TrialTotals::default() };
     if is_total && counted > 1 {
-        let what = "The agent continues its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
-        report.warn(Warning::read_differently(path, "tokens.session_totals", what));
+        let message = "The agent continues its session from step to step, and its counts are those of the whole session: each step has the difference to the one before.";
+        report.warn(Warning::read_differently(path, "tokens.session_totals", message));
     } else if counted > 1
         && !all_go_on
         && agent != SUBTRACTS
         && !COUNT_EACH_CALL.contains(&agent)
         && never_falls(&tokens)
     {
-        let what = "The agent continues its session from step to step, and nothing shows whether its counts are those of a step or of the whole session. They are taken for those of a step.";
-        report.warn(Warning::read_differently(path, "tokens.session_unclear", what));
+        let message = "The agent continues its session from step to step, and nothing shows whether its counts are those of a step or of the whole session. They are taken for those of a step.";
+        report.warn(Warning::read_differently(path, "tokens.session_unclear", message));
     }
     whole
 }

@@ -267,8 +267,8 @@ fn trajectory(
             Some(next) if !is_file(tree, &next) => break,
             Some(next) if read.insert(next.clone()) => path = next,
             Some(_) => {
-                let what = "It continues in a file that was read before. Each file is read once.";
-                report.warn(Warning::read_differently(&path, "trajectory.circle", what));
+                let message = "It continues in a file that was read before. Each file is read once.";
+                report.warn(Warning::read_differently(&path, "trajectory.circle", message));
                 break;
             }
             None => break,

@@ -137,8 +137,8 @@ pub(in crate::formats) fn take_cases(
 /// Says that not all tests are kept by name.
 fn too_many_tests(path: &str, total: u32, kept: usize) -> Option<Warning> {
     (total as usize > kept).then(|| {
-        let what = format!("It names {total} tests. All are counted, the first {kept} are kept by name.");
-        Warning::read_differently(path, "tests.too_many", what)
+        let message = format!("It names {total} tests. All are counted, the first {kept} are kept by name.");
+        Warning::read_differently(path, "tests.too_many", message)
     })
 }
 
@@ -176,8 +176,8 @@ fn output(tree: &Tree, path: &str, report: &mut Report) -> Option<String> {
             Some(match String::from_utf8(bytes) {
                 Ok(text) => text,
                 Err(error) => {
-                    let what = "It is not UTF-8 everywhere: what is not is read as “�”.";
-                    report.warn(Warning::repaired(path, "file.not_utf8", what));
+                    let message = "It is not UTF-8 everywhere: what is not is read as “�”.";
+                    report.warn(Warning::repaired(path, "file.not_utf8", message));
                     String::from_utf8_lossy(error.as_bytes()).into_owned()
                 }
             })

@@ -28,7 +28,7 @@ pub(super) struct Task {
     /// `metadata.name`.
     pub(super) title: Option<String>,
     /// Difficulty, category.
-    pub(super) about: Extra,
+    pub(super) extra: Extra,
     /// Whether its tests print CASE lines.
     pub(super) uses_cases: bool,
 }
@@ -67,7 +67,7 @@ impl Task {
         let table = tree.read_text(&file, TOML_CAP).and_then(|(text, _)| {
             text.parse::<toml::Table>().map_err(|error| ReadError::Malformed {
                 code: "toml.malformed",
-                what: format!("It is not TOML: {}", error.message()),
+                message: format!("It is not TOML: {}", error.message()),
             })
         });
         match table {
@@ -105,7 +105,7 @@ impl Task {
             self.title = text("name").map(str::to_owned);
             for key in ["difficulty", "category"] {
                 if let Some(value) = text(key) {
-                    self.about.insert(key.to_owned(), value.into());
+                    self.extra.insert(key.to_owned(), value.into());
                 }
             }
         }

@@ -134,10 +134,10 @@ impl Trial {
     /// Leaves out a result beside which too many others are in memory.
     pub(super) fn without_result(&mut self, report: &mut Report) {
         (self.result, self.damaged) = (None, true);
-        let what = format!(
+        let message = format!(
             "The results of the trials of this task are too large to be in memory together. {FROM_FOLDERS}"
         );
-        report.warn(Warning::skipped(join(&self.path, "result.json"), "file.too_large", what));
+        report.warn(Warning::skipped(join(&self.path, "result.json"), "file.too_large", message));
     }
 
     /// Whether it has no result that can be read: a copy of it that has one stands for it.

@@ -195,9 +195,9 @@ impl Trial {
         }
         agent.warn(&self.path, &episode, report);
         // Of a part of the steps it is not that of the whole.
-        let sum = |of: fn(&model::Timing) -> Option<f64>| {
+        let sum = |seconds_of: fn(&model::Timing) -> Option<f64>| {
             let attempts = episode.turns.iter().flat_map(|turn| &turn.attempts);
-            let seconds: Option<Vec<f64>> = attempts.map(|attempt| of(&attempt.timing)).collect();
+            let seconds: Option<Vec<f64>> = attempts.map(|attempt| seconds_of(&attempt.timing)).collect();
             seconds.filter(|seconds| !seconds.is_empty()).map(|seconds| seconds.iter().sum())
         };
         (episode.timing.agent_seconds, episode.timing.test_seconds) =
@@ -303,7 +303,7 @@ impl Trial {
 
     fn facts(&self, tree: &Tree, task: Option<&Task>, episode: &mut Episode) {
         if let Some(task) = task {
-            episode.extra.extend(task.about.clone());
+            episode.extra.extend(task.extra.clone());
         }
         episode.extra.insert("trial".to_owned(), file_name(&self.path).into());
         episode.timing.started_at = self.text("started_at").map(str::to_owned);

@@ -45,8 +45,8 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
     let recorded: HashSet<String> =
         list.iter().filter(|s| s.has_conversation && !s.id.is_empty()).map(|s| s.id.clone()).collect();
     let mut by_id: HashMap<String, usize> = HashMap::new();
-    for (at, session) in list.iter().enumerate().filter(|(_, session)| !session.id.is_empty()) {
-        by_id.entry(session.id.clone()).or_insert(at);
+    for (index, session) in list.iter().enumerate().filter(|(_, session)| !session.id.is_empty()) {
+        by_id.entry(session.id.clone()).or_insert(index);
     }
     let records = list.len();
     let mut transcribed = TranscriptsByIdentity::new();
@@ -61,10 +61,10 @@ fn read_up_to(room: usize, (tree, name): (&Tree, &str), agent: &Agent, report: &
         let files = [&agent.incremental, &agent.finals, &agent.conversations];
         let place = files.into_iter().flatten().next().map_or("", String::as_str);
         let unopened = transcripts - of_transcripts;
-        let what = format!(
+        let message = format!(
             "{name} has more sessions than are kept in memory. {left_out} sessions and {unopened} transcripts of others are left out, those that stand last in its files. Means are over the sessions that are kept."
         );
-        report.warn(Warning::skipped(place, "locobench.too_many", what).of_run(name));
+        report.warn(Warning::skipped(place, "locobench.too_many", message).of_run(name));
     }
     if left_out > 0 {
         report.not_kept.episodes.insert(name.to_owned(), left_out);
@@ -84,19 +84,19 @@ fn of_lines(
     let read = lines::each(tree, path, |line| {
         let number = line.number + 1;
         let Some(bytes) = line.bytes else {
-            let what = format!("Line {number} is longer than 64 MiB. It is left out.");
-            report.warn(Warning::skipped(path, "locobench.line_too_long", what));
+            let message = format!("Line {number} is longer than 64 MiB. It is left out.");
+            report.warn(Warning::skipped(path, "locobench.line_too_long", message));
             return true;
         };
         let pieces = lines::pieces(&bytes);
         let joined = pieces.len() > 1;
-        for (at, piece) in pieces.iter().enumerate() {
+        for (index, piece) in pieces.iter().enumerate() {
             let record = record::of_bytes(piece);
             let of_agent = record.node.get("agent_name").and_then(Node::word);
             if of_agent.is_some_and(|name| name != agent) {
                 continue;
             }
-            report.warn_all(record_warning(path, number, &record, joined && at + 1 < pieces.len()));
+            report.warn_all(record_warning(path, number, &record, joined && index + 1 < pieces.len()));
             let place = Place { path: path.to_owned(), pointer: format!("/{}@{}", line.number, line.offset) };
             if let Some(session) = of_agent.and_then(|_| read_session(&record.node, &place)) {
                 sessions.push_new(session, counts);
@@ -115,8 +115,8 @@ fn record_warning(path: &str, number: usize, record: &Record, followed: bool) ->
     let figures = record.node.get("lcba_efficiency").is_some();
     match &record.broken {
         Some(_) if record.node.get("scenario_id").is_none() => {
-            let what = format!("Line {number} holds no record that can be read. It is left out.");
-            Some(Warning::skipped(path, "locobench.line_unreadable", what))
+            let message = format!("Line {number} holds no record that can be read. It is left out.");
+            Some(Warning::skipped(path, "locobench.line_unreadable", message))
         }
         Some(_) => {
             let end = match (followed, figures) {
@@ -124,15 +124,15 @@ fn record_warning(path: &str, number: usize, record: &Record, followed: bool) ->
                 (false, true) => "what came before is read: the figures are, the conversation may be missing",
                 (false, false) => "what came before is read; its figures are unknown",
             };
-            let what =
+            let message =
                 format!("The record on line {number} is cut off after {} fields; {end}.", fields.count());
-            Some(Warning::read_differently(path, "locobench.line_cut", what))
+            Some(Warning::read_differently(path, "locobench.line_cut", message))
         }
         None if record.not_strict => {
-            let what = format!(
+            let message = format!(
                 "Line {number} is no strict JSON (NaN, or half of a character). NaN is unknown; the rest is read as it stands."
             );
-            Some(Warning::repaired(path, "json.not_strict", what))
+            Some(Warning::repaired(path, "json.not_strict", message))
         }
         None => None,
     }
@@ -149,15 +149,15 @@ fn of_finals(
     report.files_read += 1;
     let room = sessions.room;
     let before = std::mem::take(&mut sessions.left_out);
-    let again = || Sessions { left_out: before.clone(), ..Sessions::with_room(room) };
+    let new_sessions = || Sessions { left_out: before.clone(), ..Sessions::with_room(room) };
     // Its transcripts are read one by one: each is found without those before it.
     let offsets = || finals::offsets(tree, path, agent).ok();
-    let found = RefCell::new((again(), counts, offsets()));
+    let found = RefCell::new((new_sessions(), counts, offsets()));
     let agent_key = agent.replace('~', "~0").replace('/', "~1");
     let mut restart = || {
         let (found, counts, at) = &mut *found.borrow_mut();
-        (*found, *at) = (again(), offsets());
-        counts.here.clear();
+        (*found, *at) = (new_sessions(), offsets());
+        counts.current_file.clear();
     };
     let read = record::each_final(tree, path, agent, &mut restart, &mut |number, record| {
         let (found, counts, at) = &mut *found.borrow_mut();
@@ -254,13 +254,13 @@ fn of_transcript(
 /// one) is the earlier, and the rest stands as in the files.
 fn number_by_time(sessions: &mut [SessionEpisode], records: usize) {
     let mut order: Vec<usize> = (0..sessions.len()).collect();
-    order.sort_by_cached_key(|at| {
-        let ended = sessions[*at].episode.timing.finished_at.as_deref();
-        (ended.and_then(clock::micros), *at < records)
+    order.sort_by_cached_key(|index| {
+        let ended = sessions[*index].episode.timing.finished_at.as_deref();
+        (ended.and_then(clock::micros), *index < records)
     });
     let mut repeats: HashMap<String, u32> = HashMap::new();
-    for at in order {
-        let episode = &mut sessions[at].episode;
+    for index in order {
+        let episode = &mut sessions[index].episode;
         let repeat = repeats.entry(episode.scenario.clone()).or_default();
         *repeat += 1;
         episode.repeat = *repeat;
@@ -299,10 +299,10 @@ fn numbered(
     let mut more: Vec<(&String, &u32)> = repeats.iter().filter(|(_, count)| **count > 1).collect();
     more.sort();
     for (scenario, count) in more {
-        let what = format!(
+        let message = format!(
             "{scenario} was played {count} times. All are shown; the one that ended last counts in means."
         );
-        report.warn(Warning::read_differently(place, "locobench.duplicate", what));
+        report.warn(Warning::read_differently(place, "locobench.duplicate", message));
     }
     episodes
 }

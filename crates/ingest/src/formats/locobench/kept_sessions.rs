@@ -67,17 +67,17 @@ impl Sessions {
 /// How often each session was met in one file, and in all before: the same record in two files is one, twice in one file is two.
 #[derive(Default)]
 pub(super) struct SessionCounts {
-    before: HashMap<String, usize>,
+    earlier_files: HashMap<String, usize>,
     /// Those of the file that is being read.
-    pub(super) here: HashMap<String, usize>,
+    pub(super) current_file: HashMap<String, usize>,
 }
 
 impl SessionCounts {
     /// Another file begins.
     pub(super) fn next_file(&mut self) {
-        for (id, count) in self.here.drain() {
-            let before = self.before.entry(id).or_default();
-            *before = count.max(*before);
+        for (id, count) in self.current_file.drain() {
+            let earlier = self.earlier_files.entry(id).or_default();
+            *earlier = count.max(*earlier);
         }
     }
 
@@ -87,13 +87,13 @@ impl SessionCounts {
 
     fn contains(&self, scenario: &str, id: &str) -> bool {
         let key = Self::key(scenario, id);
-        self.here.contains_key(&key) || self.before.contains_key(&key)
+        self.current_file.contains_key(&key) || self.earlier_files.contains_key(&key)
     }
 
     fn is_new(&mut self, scenario: &str, id: &str) -> bool {
         let key = Self::key(scenario, id);
-        let count = self.here.entry(key.clone()).or_default();
+        let count = self.current_file.entry(key.clone()).or_default();
         *count += 1;
-        *count > self.before.get(&key).copied().unwrap_or(0)
+        *count > self.earlier_files.get(&key).copied().unwrap_or(0)
     }
 }

@@ -72,9 +72,9 @@ enum Kind {
 /// What the head of a file says it is.
 fn kind(name: &str, outline: &Outline) -> Option<Kind> {
     let text = |way: &[&str]| outline.at(way).is_some_and(|value| value.text().is_some());
-    let there = |way: &[&str]| outline.at(way).is_some();
+    let is_present = |way: &[&str]| outline.at(way).is_some();
     if name.ends_with(".jsonl") {
-        let record = text(&["agent_name"]) && text(&["scenario_id"]) && there(&["metric_results"]);
+        let record = text(&["agent_name"]) && text(&["scenario_id"]) && is_present(&["metric_results"]);
         return record.then_some(Kind::Incremental);
     }
     if !name.ends_with(".json") {
@@ -85,7 +85,10 @@ fn kind(name: &str, outline: &Outline) -> Option<Kind> {
         Some(Kind::Final)
     } else if text(&["evaluation_info", "agent_name"]) && text(&["evaluation_info", "scenario_id"]) {
         Some(Kind::Conversation)
-    } else if text(&["checkpoint_version"]) && there(&["completed_evaluations"]) && there(&["scenarios"]) {
+    } else if text(&["checkpoint_version"])
+        && is_present(&["completed_evaluations"])
+        && is_present(&["scenarios"])
+    {
         Some(Kind::Checkpoint)
     } else {
         None
@@ -231,8 +234,8 @@ pub(super) fn agents(tree: &Tree, at: &str, report: &mut Report) -> BTreeMap<Str
         }
     }
     if agents.has_more {
-        let what = format!("There are more than {AGENTS} agents here. Further ones are left out.");
-        report.warn(Warning::skipped(at, "locobench.too_many", what));
+        let message = format!("There are more than {AGENTS} agents here. Further ones are left out.");
+        report.warn(Warning::skipped(at, "locobench.too_many", message));
     }
     agents.known
 }

@@ -3,6 +3,7 @@
 //! A program that was killed in the middle of a line leaves it cut off, and the next record that it appends begins on the same
 //! line. Such a line holds the start of one record and the whole of another.
 
+use serde::de::IgnoredAny;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read};
 
@@ -78,30 +79,36 @@ fn agent(piece: &[u8]) -> Option<String> {
     json.next()?.ok().filter(|name| !name.trim().is_empty() && name.len() <= NAME_CAP)
 }
 
-/// The records that a line holds: one, or the start of one and others behind it. Inside a record every quote of a text is
-/// escaped, so its start can only stand where a record begins.
+/// The records that a line holds: one, or the start of one and others behind it. A line that is JSON as a whole is one record: an
+/// object within it may begin as a record does.
 pub(super) fn pieces(line: &[u8]) -> Vec<&[u8]> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let mut begins: Vec<usize> = Vec::new();
     let mut from = 1;
     while let Some(at) = find(&line[from.min(line.len())..], BEGIN) {
         begins.push(from + at);
         from += at + BEGIN.len();
     }
+    if !begins.is_empty() && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
+        return vec![line];
+    }
     let mut pieces = Vec::new();
     let mut start = 0;
     for begin in begins {
-        pieces.push(&line[start..begin]);
+        if !line[start..begin].trim_ascii().is_empty() {
+            pieces.push(&line[start..begin]);
+        }
         start = begin;
     }
     pieces.push(&line[start..]);
     pieces
 }
 
-/// Where `what` first stands. It begins with a rare byte, which is looked for first.
-fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
+/// Where `pattern` first stands. It begins with a rare byte, which is looked for first.
+fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
     let mut from = 0;
-    while let Some(at) = bytes[from..].iter().position(|b| *b == what[0]) {
-        if bytes[from + at..].starts_with(what) {
+    while let Some(at) = bytes[from..].iter().position(|b| *b == pattern[0]) {
+        if bytes[from + at..].starts_with(pattern) {
             return Some(from + at);
         }
         from += at + 1;
@@ -120,6 +127,11 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!(found.iter().map(|piece| agent(piece).unwrap()).collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(pieces(b"").len(), 1);
+        let whole = br#"{"agent_name": "a", "tool_responses": [{"result": {"agent_name": "x"}}]}"#;
+        assert_eq!(pieces(whole), [whole]);
+        let marked = [&b"\xef\xbb\xbf"[..], whole].concat();
+        assert_eq!(pieces(&marked), [whole]);
+        assert_eq!(pieces(&[&b"  "[..], whole].concat()).len(), 1);
         assert_eq!(agent(b"{ \"agent_name\" :  \"\\u00e4\""), Some("\u{e4}".to_owned()));
         assert_eq!(agent(b"{\"scenario_id\": 1}"), None);
     }

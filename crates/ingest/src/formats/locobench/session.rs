@@ -413,13 +413,15 @@ impl SessionEpisode {
             figures.completed_phases.get_or_insert(number(completed));
         }
         let mut places: HashMap<&str, usize> = HashMap::new();
-        for (at, id) in self.phases.iter().enumerate() {
-            places.entry(id).or_insert(at);
+        for (index, id) in self.phases.iter().enumerate() {
+            places.entry(id).or_insert(index);
         }
         for phase in history {
             let id = phase.get("phase_id").and_then(Node::text);
-            let at = id.and_then(|id| places.get(id).copied());
-            let Some(attempt) = at.and_then(|at| self.episode.turns.get_mut(at)?.attempts.first_mut()) else {
+            let index = id.and_then(|id| places.get(id).copied());
+            let Some(attempt) =
+                index.and_then(|index| self.episode.turns.get_mut(index)?.attempts.first_mut())
+            else {
                 continue;
             };
             // Turns without an answer are in here and in no message.

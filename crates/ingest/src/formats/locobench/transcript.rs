@@ -61,21 +61,23 @@ pub(super) fn parted(phases: &[Phase], messages: &[Node]) -> Vec<Option<Range<us
     }
     let mut parts: Vec<Option<Range<usize>>> = vec![None; phases.len()];
     let mut begins: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (at, phase) in phases.iter().enumerate().filter(|(_, phase)| !phase.prompt.is_empty()) {
-        begins.entry(&phase.prompt).or_default().push(at);
+    for (index, phase) in phases.iter().enumerate().filter(|(_, phase)| !phase.prompt.is_empty()) {
+        begins.entry(&phase.prompt).or_default().push(index);
     }
     let (mut current, mut begin) = (None::<usize>, 0);
-    for (at, message) in messages.iter().enumerate() {
+    for (index, message) in messages.iter().enumerate() {
         if message.get("role").and_then(Node::text) != Some("user") {
             continue;
         }
         let content = message.get("content").and_then(Node::text).unwrap_or_default();
         let from = current.map_or(0, |current| current + 1);
-        let next = begins.get(content).and_then(|at| at.get(at.partition_point(|at| *at < from)).copied());
+        let next = begins
+            .get(content)
+            .and_then(|indexes| indexes.get(indexes.partition_point(|index| *index < from)).copied());
         if let Some(next) = next {
             if let Some(current) = current {
-                parts[current] = Some(begin..at);
-                begin = at;
+                parts[current] = Some(begin..index);
+                begin = index;
             }
             current = Some(next);
         }
@@ -89,10 +91,10 @@ pub(super) fn parted(phases: &[Phase], messages: &[Node]) -> Vec<Option<Range<us
 /// Reads the steps of the phase that an artifact names.
 pub(super) fn read(tree: &Tree, artifact: &Artifact) -> Result<Transcript, ReadError> {
     let pointer = artifact.pointer.as_deref().unwrap_or_default();
-    let (of, phase) =
+    let (session_pointer, phase) =
         pointer.split_once("/scenario_context/conversation_phases/").ok_or(ReadError::Missing)?;
     let phase: usize = phase.parse().map_err(|_| ReadError::Missing)?;
-    let node = session(tree, &artifact.path, of)?.ok_or(ReadError::Missing)?;
+    let node = session(tree, &artifact.path, session_pointer)?.ok_or(ReadError::Missing)?;
     let messages = node.get("conversation_history").map_or(&[][..], Node::list);
     let parted = parted(&phases(node.get("scenario_context")), messages);
     let range = parted.get(phase).cloned().flatten().ok_or(ReadError::Missing)?;
@@ -131,8 +133,8 @@ fn session(tree: &Tree, path: &str, pointer: &str) -> Result<Option<Node>, ReadE
             // Libraries of before know the number only, and so do those of a file whose bytes could not be told.
             let number = number.parse::<usize>().map_err(|_| ReadError::Missing)?;
             let mut found = None;
-            record::each_final(tree, path, agent, &mut || {}, &mut |at, record| {
-                if at == number {
+            record::each_final(tree, path, agent, &mut || {}, &mut |record_number, record| {
+                if record_number == number {
                     found = Some(record);
                 }
             })?;

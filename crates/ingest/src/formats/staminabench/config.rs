@@ -36,16 +36,16 @@ impl Config {
             Err(error) => return Err(error),
         };
         let text = text.trim_start_matches('\u{feff}');
-        match parse(text).map_err(|what| ReadError::Malformed { code: "yaml.malformed", what })? {
+        match parse(text).map_err(|message| ReadError::Malformed { code: "yaml.malformed", message })? {
             Value::Object(map) => {
-                let settings =
-                    dotted(map).map_err(|what| ReadError::Malformed { code: "yaml.malformed", what })?;
+                let settings = dotted(map)
+                    .map_err(|message| ReadError::Malformed { code: "yaml.malformed", message })?;
                 Ok(Some(Self { settings }))
             }
             Value::Null => Ok(Some(Self::default())),
             _ => Err(ReadError::Malformed {
                 code: "yaml.wrong_type",
-                what: "The configuration is no map of names to values".to_owned(),
+                message: "The configuration is no map of names to values".to_owned(),
             }),
         }
     }

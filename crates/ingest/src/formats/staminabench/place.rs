@@ -130,8 +130,8 @@ impl Place {
         let copied = scenario_name::copied(tree, at, &self.scenarios, &names);
         for (copy, counted) in &copied {
             let counted = join(at, &self.scenarios[*counted]);
-            let what = format!("It is a copy of {counted}, which counts. This one is left out.");
-            report.warn(Warning::skipped(join(at, &self.scenarios[*copy]), "part.duplicate", what));
+            let message = format!("It is a copy of {counted}, which counts. This one is left out.");
+            report.warn(Warning::skipped(join(at, &self.scenarios[*copy]), "part.duplicate", message));
         }
         let left_out: HashSet<usize> = copied.into_iter().map(|(copy, _)| copy).collect();
         let all = std::mem::take(&mut self.scenarios).into_iter().zip(names).enumerate();

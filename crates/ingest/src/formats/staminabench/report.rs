@@ -29,7 +29,7 @@ impl ReportFile {
         if !matches!(root, Node::Map(_)) {
             return Err(ReadError::Malformed {
                 code: "json.wrong_type",
-                what: "The report is no object".to_owned(),
+                message: "The report is no object".to_owned(),
             });
         }
         Ok(Some(Self { root }))
@@ -101,9 +101,9 @@ impl ReportFile {
     /// How fast the endpoint was, as the runner of Stamina Lab measured it, in tokens a second.
     fn speeds(&self) -> impl Iterator<Item = (String, f64)> {
         let places = ["prompt", "answer"].into_iter().flat_map(|part| [(part, "median"), (part, "p10")]);
-        places.filter_map(|(part, of)| {
-            let value = value::figure(self.root.at(&["run", "tokens_per_second", part, of])?)?;
-            (value > 0.0).then(|| (format!("stamina_lab.tokens_per_second.{part}.{of}"), value))
+        places.filter_map(|(part, statistic)| {
+            let value = value::figure(self.root.at(&["run", "tokens_per_second", part, statistic])?)?;
+            (value > 0.0).then(|| (format!("stamina_lab.tokens_per_second.{part}.{statistic}"), value))
         })
     }
 

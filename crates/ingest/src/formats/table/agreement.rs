@@ -88,7 +88,7 @@ pub(super) fn turn_agrees(turn: &Turn, taker: &mut Taker<'_, '_>) {
         _ => None,
     };
     if let Some(known) = other_title {
-        say_of_turn(turn.number, (Field::Title, known.as_str()), taker);
+        warn_of_turn(turn.number, (Field::Title, known.as_str()), taker);
     }
     let other_request = match (&turn.request, row.cell(Field::Request).text()) {
         (Some(Request::Text(known)), Some(new)) if !is_same_text(known, &new) => Some(known),
@@ -100,18 +100,18 @@ pub(super) fn turn_agrees(turn: &Turn, taker: &mut Taker<'_, '_>) {
         _ => None,
     };
     if let Some(known) = other_request {
-        say_of_turn(turn.number, (Field::Request, known.as_str()), taker);
+        warn_of_turn(turn.number, (Field::Request, known.as_str()), taker);
     }
 }
 
-fn say_of_turn(turn: u32, (field, known): (Field, &str), taker: &mut Taker<'_, '_>) {
-    let what = format!(
+fn warn_of_turn(turn: u32, (field, known): (Field, &str), taker: &mut Taker<'_, '_>) {
+    let message = format!(
         "says {} “{}” of turn {turn}, of which an earlier row says “{}”. The first is taken.",
         field.name(),
         taker.row.cell(field).shown(),
         Cell::Text(known).shown()
     );
-    taker.say("table.contradiction", RowAction::Differently, &what);
+    taker.warn("table.contradiction", RowAction::Differently, &message);
 }
 
 /// Whether no row said the title of a turn.

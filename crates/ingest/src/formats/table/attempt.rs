@@ -25,31 +25,31 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     if let (Some(passed), Some(stated)) = (passed, stated)
         && passed != (stated == Verdict::Passed)
     {
-        let what = format!(
+        let message = format!(
             "says passed {passed} and verdict {}. It counts as {}.",
             stated.as_str(),
             verdict.as_str()
         );
-        taker.say("table.contradiction", RowAction::Differently, &what);
+        taker.warn("table.contradiction", RowAction::Differently, &message);
     }
     let mut attempt = Attempt::new(number, verdict);
     attempt.end_reason = end_reason.filter(|reason| can_end(*reason, verdict));
     if let Some(reason) = end_reason
         && attempt.end_reason.is_none()
     {
-        let what = format!(
+        let message = format!(
             "says end_reason {} of an attempt that counts as {}. The reason is unknown.",
             reason.as_str(),
             verdict.as_str()
         );
-        taker.say("table.contradiction", RowAction::Differently, &what);
+        taker.warn("table.contradiction", RowAction::Differently, &message);
     }
     (attempt.passed, attempt.total) = (taker.count(Field::TestsPassed), taker.count(Field::TestsTotal));
     let mut unusable = UnusableValues::default();
     unusable.settle(&mut attempt);
     if let Some(warning) = unusable.warning("") {
-        let what = warning.message.replacen("It has", "has", 1);
-        taker.say("value.not_usable", RowAction::Differently, &what);
+        let message = warning.message.replacen("It has", "has", 1);
+        taker.warn("value.not_usable", RowAction::Differently, &message);
     }
     if let (Some(passed), Some(total)) = (attempt.passed, attempt.total) {
         let odd = match verdict {
@@ -60,18 +60,18 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
             _ => None,
         };
         if let Some(consequence) = odd {
-            let what =
+            let message =
                 format!("says {} with {passed} of {total} tests passed. {consequence}.", verdict.as_str());
-            taker.say("table.contradiction", RowAction::Differently, &what);
+            taker.warn("table.contradiction", RowAction::Differently, &message);
         }
     }
     let counting = taker.take(Field::Counting, |cell, _| cell.text().and_then(|word| Counting::parse(&word)));
     attempt.counting = counting.unwrap_or_default();
     attempt.reward = taker.take(Field::Reward, Cell::number);
     if let Some(reward) = attempt.reward.filter(|reward| !(0.0..=1.0).contains(reward)) {
-        let what =
+        let message =
             format!("says reward {reward}, which is not in 0 to 1. The verdict does not depend on it.");
-        taker.say("reward.range", RowAction::Differently, &what);
+        taker.warn("reward.range", RowAction::Differently, &message);
     }
     let tokens = taker.tokens(Field::TokensIn, Field::TokensCached, Field::TokensOut);
     attempt.cached_input = taker.cached_input(&tokens);
@@ -87,8 +87,8 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
         (Field::StartedAt, attempt.timing.started_at.as_deref()),
         (Field::FinishedAt, attempt.timing.finished_at.as_deref()),
     );
-    if let Some(what) = span {
-        taker.say("value.not_usable", RowAction::Differently, &what);
+    if let Some(message) = span {
+        taker.warn("value.not_usable", RowAction::Differently, &message);
     }
     let message = taker.text(Field::Exception);
     if let Some(kind) =
@@ -99,7 +99,7 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
     if let Some(text) = taker.text(Field::Log) {
         match taker.file(&text) {
             Some(path) => attempt.artifacts.push(Artifact::new(ArtifactKind::AgentLog, path)),
-            None => taker.say(
+            None => taker.warn(
                 "file.missing",
                 RowAction::Skipped,
                 &format!(
@@ -109,8 +109,8 @@ pub(super) fn read_attempt(number: u32, taker: &mut Taker<'_, '_>) -> Attempt {
             ),
         }
     }
-    for (at, name) in taker.place.others.iter().take(OTHERS_CAP) {
-        let value = match taker.row.other(*at) {
+    for (index, name) in taker.place.others.iter().take(OTHERS_CAP) {
+        let value = match taker.row.other(*index) {
             cell if cell.is_unknown() => continue,
             Cell::Integer(number) => number.into(),
             Cell::Number(number) => number.into(),

@@ -80,7 +80,7 @@ pub struct Column {
     /// What a cell holds.
     pub kind: Kind,
     /// What it is about.
-    pub about: RowSubject,
+    pub subject: RowSubject,
     /// Whether a table without it is none.
     pub required: bool,
     /// Whether the export has it. What it has not stays in the source: texts and files.
@@ -92,7 +92,7 @@ pub struct Column {
 }
 
 macro_rules! columns {
-    ($($field:ident $name:literal [$($also:literal),*] $kind:ident $about:ident $required:literal $exported:literal $meaning:literal $default:literal;)+) => {
+    ($($field:ident $name:literal [$($also:literal),*] $kind:ident $subject:ident $required:literal $exported:literal $meaning:literal $default:literal;)+) => {
         /// A column of the tidy table.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[expect(missing_docs, reason = "the list says what each is")]
@@ -104,7 +104,7 @@ macro_rules! columns {
             name: $name,
             also: &[$($also),*],
             kind: Kind::$kind,
-            about: RowSubject::$about,
+            subject: RowSubject::$subject,
             required: $required,
             exported: $exported,
             meaning: $meaning,
@@ -205,8 +205,8 @@ mod tests {
     #[test]
     fn every_column_has_its_place_and_its_names_alone() {
         let mut names = BTreeSet::new();
-        for (at, column) in COLUMNS.iter().enumerate() {
-            assert_eq!(column.field as usize, at);
+        for (index, column) in COLUMNS.iter().enumerate() {
+            assert_eq!(column.field as usize, index);
             for name in column.also.iter().chain([&column.name]) {
                 assert!(names.insert(*name), "{name}");
             }
@@ -232,7 +232,7 @@ mod tests {
                     "| `{}`{also} | {} | {}{required} | {} | {} |",
                     column.name,
                     column.kind.words(),
-                    column.about.word(),
+                    column.subject.word(),
                     column.meaning,
                     column.default
                 )

@@ -82,7 +82,7 @@ impl CsvRows {
     pub(super) fn open(tree: &Tree, path: &str) -> Result<Self, ReadError> {
         let (head, size) = tree.read_range(path, 0, HEADER_CAP)?;
         if size == 0 {
-            return Err(ReadError::Malformed { code: "file.empty", what: "the file is empty".to_owned() });
+            return Err(ReadError::Malformed { code: "file.empty", message: "the file is empty".to_owned() });
         }
         check_encoding(&head)?;
         let mark = if head.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
@@ -94,11 +94,11 @@ impl CsvRows {
         let delimiter = [b'\t', b';', b','].into_iter().max_by_key(rank).unwrap_or(b',');
         let header = first_record(head, delimiter).ok_or_else(|| ReadError::Malformed {
             code: "csv.malformed",
-            what: "its first line is no header in UTF-8".to_owned(),
+            message: "its first line is no header in UTF-8".to_owned(),
         })?;
         if header.len() > COLUMNS_CAP {
-            let what = format!("its header has {} columns", header.len());
-            return Err(ReadError::Malformed { code: "csv.malformed", what });
+            let message = format!("its header has {} columns", header.len());
+            return Err(ReadError::Malformed { code: "csv.malformed", message });
         }
         let mut rows = Self {
             header,
@@ -170,15 +170,15 @@ fn fault(record: &ByteRecord, columns: usize, delimiter: u8, is_open: bool) -> O
     if (record.len() < columns || is_open)
         && let Some(rows) = rows_in_last_cell(record, columns, delimiter)
     {
-        let what = format!(
+        let message = format!(
             "has a quote that is not closed: one of its cells has {rows} of the rows after it. They are left out, too"
         );
-        return Some(RowError::Row("table.cells", what));
+        return Some(RowError::Row("table.cells", message));
     }
     let surplus = record.iter().skip(columns).any(|cell| !cell.is_empty());
     if surplus {
-        let what = format!("has {} cells, and the header {columns}", record.len());
-        return Some(RowError::Row("table.cells", what));
+        let message = format!("has {} cells, and the header {columns}", record.len());
+        return Some(RowError::Row("table.cells", message));
     }
     let is_text = std::str::from_utf8(record.as_slice()).is_ok();
     (!is_text).then(|| RowError::Row("file.not_utf8", "is not UTF-8".to_owned()))
@@ -196,13 +196,13 @@ fn rows_in_last_cell(record: &ByteRecord, columns: usize, delimiter: u8) -> Opti
 
 /// Why no row after an error can be read.
 fn unreadable(error: csv::Error) -> RowError {
-    let what = error.to_string();
+    let message = error.to_string();
     RowError::Rest(match error.into_kind() {
         csv::ErrorKind::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-            ReadError::Malformed { code: "table.row_too_long", what: error.to_string() }
+            ReadError::Malformed { code: "table.row_too_long", message: error.to_string() }
         }
         csv::ErrorKind::Io(error) => error.into(),
-        _ => ReadError::Malformed { code: "csv.malformed", what },
+        _ => ReadError::Malformed { code: "csv.malformed", message },
     })
 }
 
@@ -265,9 +265,9 @@ mod tests {
                 let numbers: Vec<u64> = all.iter().map(|begin| begin.row - blank).collect();
                 assert_eq!(numbers, [2, 5, 6, 8], "{text:?}");
                 // Who begins at a row comes to the same numbers.
-                for (at, begin) in all.iter().enumerate() {
+                for (index, begin) in all.iter().enumerate() {
                     let mut rest = open().at(&tree, "t.csv", *begin).unwrap();
-                    assert_eq!(begins(&mut rest), all[at..], "{text:?}");
+                    assert_eq!(begins(&mut rest), all[index..], "{text:?}");
                 }
             }
         }

@@ -109,7 +109,7 @@ impl EpisodeBuilder {
         }
         if row.cell(Field::Turn).is_unknown() {
             if !row.cell(Field::Attempt).is_unknown() || !row.cell(Field::Passed).is_unknown() {
-                taker.say(
+                taker.warn(
                     "table.no_number",
                     RowAction::Skipped,
                     "has an attempt and no turn. It is left out.",
@@ -120,14 +120,14 @@ impl EpisodeBuilder {
         let Some(turn) = taker.count(Field::Turn) else { return };
         let attempt = taker.count(Field::Attempt);
         if turn > NUMBERS_CAP || attempt.is_some_and(|n| n > NUMBERS_CAP) {
-            return taker.say(
+            return taker.warn(
                 "turns.out_of_range",
                 RowAction::Skipped,
                 "has a turn or an attempt beyond 10,000. It is left out.",
             );
         }
         if self.bytes > EPISODE_CAP {
-            return taker.say(
+            return taker.warn(
                 "table.too_many_attempts",
                 RowAction::Skipped,
                 "is beyond 64 MB of one episode, about 90,000 attempts without texts. It is left out.",
@@ -135,7 +135,7 @@ impl EpisodeBuilder {
         }
         let Some(number) = attempt else {
             if !row.cell(Field::Passed).is_unknown() {
-                taker.say("table.no_number", RowAction::Skipped, "has no attempt. It is left out.");
+                taker.warn("table.no_number", RowAction::Skipped, "has no attempt. It is left out.");
                 return;
             }
             let turn = turn_entry(&mut self.episode.turns, &mut self.places, turn);
@@ -144,12 +144,12 @@ impl EpisodeBuilder {
         };
         if let Some(first) = self.rows.insert((turn, number), place.table.row(row.number())) {
             self.rows.insert((turn, number), first);
-            let what = format!(
+            let message = format!(
                 "is attempt {number} at turn {turn} of scenario “{}”, as is {}. The first counts; a column repeat would tell them apart.",
                 Cell::Text(&self.episode.scenario).shown(),
                 place.table.name_of(first)
             );
-            return taker.say("table.duplicate", RowAction::Skipped, &what);
+            return taker.warn("table.duplicate", RowAction::Skipped, &message);
         }
         let made = read_attempt(number, &mut taker);
         let turn = turn_entry(&mut self.episode.turns, &mut self.places, turn);
@@ -165,54 +165,54 @@ impl EpisodeBuilder {
         if let (Some(known), Some(new)) = (self.episode.planned_turns, planned)
             && u64::from(known) != new
         {
-            let what = format!(
+            let message = format!(
                 "says planned_turns {new} of an episode that begins in {} and had {known}. The first is taken.",
                 begin()
             );
-            taker.say("table.contradiction", RowAction::Differently, &what);
+            taker.warn("table.contradiction", RowAction::Differently, &message);
         }
         let end = taker.row.cell(Field::EpisodeEnd).end_reason();
         if let (Some(known), Some(new)) = (self.episode.end_reason, end)
             && known != new
         {
-            let what = format!(
+            let message = format!(
                 "says episode_end_reason {} of an episode that begins in {} and had {}. The first is taken.",
                 new.as_str(),
                 begin(),
                 known.as_str()
             );
-            taker.say("table.contradiction", RowAction::Differently, &what);
+            taker.warn("table.contradiction", RowAction::Differently, &message);
         }
         for (field, known) in other_values(&self.episode, self.said_tokens, taker.row) {
-            let what = format!(
+            let message = format!(
                 "says {} “{}” of an episode that begins in {} and had “{known}”. The first is taken.",
                 field.name(),
                 taker.row.cell(field).shown(),
                 begin()
             );
-            taker.say("table.contradiction", RowAction::Differently, &what);
+            taker.warn("table.contradiction", RowAction::Differently, &message);
         }
     }
 
     /// The episode, when all its rows were there, and what does not fit in it.
     pub(super) fn finish(mut self, tables: &[Table], warnings: &mut RowWarnings) -> (String, Episode) {
         let scenario = Cell::Text(&self.episode.scenario).shown();
-        let whose = format!("Scenario “{scenario}” of run “{}”", Cell::Text(&self.run).shown());
+        let subject = format!("Scenario “{scenario}” of run “{}”", Cell::Text(&self.run).shown());
         let first_row = self.first_row;
         let run = self.run.clone();
         self.episode.turns.sort_by_key(|turn| turn.number);
         for turn in &mut self.episode.turns {
             turn.attempts.sort_by_key(|attempt| attempt.number);
         }
-        let mut say = |row: RowPosition, code: &'static str, done: RowAction, what: String| {
-            warnings.of_run(&run, row.path(tables), row.number(), code, done, &what);
+        let mut warn = |row: RowPosition, code: &'static str, action: RowAction, message: String| {
+            warnings.of_run(&run, row.path(tables), row.number(), code, action, &message);
         };
         if self.episode.turns.first().is_some_and(|turn| turn.number == 0) {
-            say(
+            warn(
                 first_row,
                 "turns.from_zero",
                 RowAction::Repaired,
-                format!("begins an episode whose turns count from 0. {whose} is shown from 1."),
+                format!("begins an episode whose turns count from 0. {subject} is shown from 1."),
             );
             self.episode.turns.iter_mut().for_each(|turn| turn.number += 1);
             self.rows =
@@ -220,11 +220,11 @@ impl EpisodeBuilder {
         }
         let from_zero = |turn: &Turn| turn.attempts.first().is_some_and(|attempt| attempt.number == 0);
         if self.episode.turns.iter().any(from_zero) {
-            say(
+            warn(
                 first_row,
                 "turns.from_zero",
                 RowAction::Repaired,
-                format!("begins an episode whose attempts count from 0. {whose} is shown from 1."),
+                format!("begins an episode whose attempts count from 0. {subject} is shown from 1."),
             );
             self.episode
                 .turns
@@ -241,12 +241,12 @@ impl EpisodeBuilder {
         if let Some((turn, attempt)) = last.filter(|(_, attempt)| attempt.verdict != Verdict::Passed)
             && self.episode.end_reason == Some(EndReason::PassedAll)
         {
-            say(
+            warn(
                 row_of(turn, Some(attempt)),
                 "table.contradiction",
                 RowAction::Differently,
                 format!(
-                    "counts as {} and is the last attempt, and episode_end_reason says passed_all. {whose} ends as it says.",
+                    "counts as {} and is the last attempt, and episode_end_reason says passed_all. {subject} ends as it says.",
                     attempt.verdict.as_str()
                 ),
             );
@@ -255,24 +255,24 @@ impl EpisodeBuilder {
         for turn in &self.episode.turns {
             let row = row_of(turn, turn.attempts.first());
             if turn.number != expected {
-                say(
+                warn(
                     row,
                     "table.gap",
                     RowAction::Differently,
                     format!(
-                        "is turn {}, and there is no turn {expected}. {whose} ends before it.",
+                        "is turn {}, and there is no turn {expected}. {subject} ends before it.",
                         turn.number
                     ),
                 );
             }
             expected = turn.number + 1;
             if let Some(before) = not_passed.take().filter(|_| !turn.attempts.is_empty()) {
-                say(
+                warn(
                     row,
                     "table.goes_on",
                     RowAction::Differently,
                     format!(
-                        "is turn {}, after turn {before} was not passed. {whose} has its stamina from the turns before.",
+                        "is turn {}, after turn {before} was not passed. {subject} has its stamina from the turns before.",
                         turn.number
                     ),
                 );
@@ -284,19 +284,19 @@ impl EpisodeBuilder {
             for attempt in &turn.attempts {
                 let row = row_of(turn, Some(attempt));
                 if attempt.number != wanted {
-                    say(
+                    warn(
                         row,
                         "table.gap",
                         RowAction::Differently,
                         format!(
-                            "is attempt {} at turn {}, and there is no attempt {wanted}. {whose} has those that are there.",
+                            "is attempt {} at turn {}, and there is no attempt {wanted}. {subject} has those that are there.",
                             attempt.number, turn.number
                         ),
                     );
                 }
                 wanted = attempt.number + 1;
                 if let Some(before) = passed {
-                    say(
+                    warn(
                         row,
                         "table.contradiction",
                         RowAction::Differently,
@@ -309,12 +309,12 @@ impl EpisodeBuilder {
                 passed = (attempt.verdict == Verdict::Passed).then_some(attempt.number);
             }
             if let Some(planned) = self.episode.planned_turns.filter(|planned| turn.number > *planned) {
-                say(
+                warn(
                     row,
                     "table.contradiction",
                     RowAction::Differently,
                     format!(
-                        "is turn {}, and planned_turns says {planned}. {whose} has the turn.",
+                        "is turn {}, and planned_turns says {planned}. {subject} has the turn.",
                         turn.number
                     ),
                 );
@@ -324,12 +324,12 @@ impl EpisodeBuilder {
             (Field::EpisodeStartedAt, self.episode.timing.started_at.as_deref()),
             (Field::EpisodeFinishedAt, self.episode.timing.finished_at.as_deref()),
         );
-        if let Some(what) = span {
-            say(
+        if let Some(message) = span {
+            warn(
                 first_row,
                 "value.not_usable",
                 RowAction::Differently,
-                format!("begins an episode that {what}"),
+                format!("begins an episode that {message}"),
             );
         }
         (self.run, self.episode)

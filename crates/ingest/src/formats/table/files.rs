@@ -86,7 +86,7 @@ pub struct IncompleteTable {
     /// What tells this header from another.
     pub header: String,
     /// Required columns that are there.
-    pub there: Vec<&'static str>,
+    pub present: Vec<&'static str>,
     /// Required columns that are not there, and the column of the file that each may be.
     pub missing: Vec<(&'static str, Option<String>)>,
 }
@@ -153,9 +153,9 @@ fn with_columns(
     if missing.is_empty() {
         return Ok(Table { path: path.to_owned(), encoding, columns, mapping });
     }
-    let there = super::columns::COLUMNS.iter().filter(|c| c.required).map(|c| c.name);
-    let there = there.filter(|name| missing.iter().all(|(missing, _)| missing != name)).collect();
-    Err(IncompleteTable { path: path.to_owned(), columns, header: header.to_owned(), there, missing })
+    let present = super::columns::COLUMNS.iter().filter(|c| c.required).map(|c| c.name);
+    let present = present.filter(|name| missing.iter().all(|(missing, _)| missing != name)).collect();
+    Err(IncompleteTable { path: path.to_owned(), columns, header: header.to_owned(), present, missing })
 }
 
 fn candidates(tree: &Tree, at: &str, most: usize) -> Vec<String> {
@@ -209,20 +209,20 @@ pub(super) fn find_table(tree: &Tree, at: &str) -> Result<(), Option<IncompleteT
 impl IncompleteTable {
     /// How close it comes: required columns that are there, and that may be.
     fn rank(&self) -> usize {
-        2 * self.there.len() + self.missing.iter().filter(|(_, guess)| guess.is_some()).count()
+        2 * self.present.len() + self.missing.iter().filter(|(_, guess)| guess.is_some()).count()
     }
 
     /// Whether it may be meant as one: a file that somebody chose is, one of a folder must have most of the columns.
     pub(super) fn is_likely(&self) -> bool {
-        self.there.len() + self.missing.iter().filter(|(_, guess)| guess.is_some()).count() >= 4
+        self.present.len() + self.missing.iter().filter(|(_, guess)| guess.is_some()).count() >= 4
     }
 
     /// What is to be written behind `stamina ingest FILE` so that it is read: what is not guessed stands in capitals.
     pub fn suggestion(&self) -> String {
-        let part = |(ours, theirs): &(&str, Option<String>)| {
-            let theirs = theirs.clone().unwrap_or_else(|| "COLUMN".to_owned());
-            let plain = theirs.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
-            if plain { format!("--map {ours}={theirs}") } else { format!("--map '{ours}={theirs}'") }
+        let part = |(name, column): &(&str, Option<String>)| {
+            let column = column.clone().unwrap_or_else(|| "COLUMN".to_owned());
+            let plain = column.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c));
+            if plain { format!("--map {name}={column}") } else { format!("--map '{name}={column}'") }
         };
         self.missing.iter().map(part).collect::<Vec<_>>().join(" ")
     }

@@ -141,7 +141,7 @@ impl JsonRows {
     pub(super) fn open(tree: &Tree, path: &str) -> Result<Self, ReadError> {
         let (head, size) = tree.read_range(path, 0, HEADER_CAP)?;
         if size == 0 {
-            return Err(ReadError::Malformed { code: "file.empty", what: "the file is empty".to_owned() });
+            return Err(ReadError::Malformed { code: "file.empty", message: "the file is empty".to_owned() });
         }
         check_encoding(&head)?;
         let mut header: Vec<String> = Vec::new();
@@ -155,11 +155,11 @@ impl JsonRows {
             }
         }
         if header.is_empty() || begins_a_list_of_lines(&head) {
-            let mut what = "no JSON object in its first lines".to_owned();
+            let mut message = "no JSON object in its first lines".to_owned();
             if begins_as_list(&head) {
-                what.push_str(": it is a JSON list; write one object a line, as jq -c '.[]' does");
+                message.push_str(": it is a JSON list; write one object a line, as jq -c '.[]' does");
             }
-            return Err(ReadError::Malformed { code: "json.wrong_type", what });
+            return Err(ReadError::Malformed { code: "json.wrong_type", message });
         }
         let next = RowStart { row: 1, offset: 0 };
         let source = BufReader::with_capacity(128 << 10, tree.open_file(path)?);
@@ -199,8 +199,8 @@ impl JsonRows {
         self.line.clear();
         let read = self.source.by_ref().take(ROW_CAP).read_until(b'\n', &mut self.line)?;
         if read as u64 == ROW_CAP && self.line.last() != Some(&b'\n') {
-            let what = format!("a row has more than {} MB", ROW_CAP >> 20);
-            return Err(RowError::Rest(ReadError::Malformed { code: "table.row_too_long", what }));
+            let message = format!("a row has more than {} MB", ROW_CAP >> 20);
+            return Err(RowError::Rest(ReadError::Malformed { code: "table.row_too_long", message }));
         }
         Ok(read)
     }

@@ -87,18 +87,18 @@ impl Mapping {
             }
         }
         let read: HashSet<&str> =
-            (0..names.len()).filter(|at| taken[*at]).map(|at| names[at].as_str()).collect();
+            (0..names.len()).filter(|index| taken[*index]).map(|index| names[index].as_str()).collect();
         let (mut others, mut repeated, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-        for (at, name) in header.iter().map(|name| name.trim()).enumerate() {
+        for (index, name) in header.iter().map(|name| name.trim()).enumerate() {
             let is_first = seen.insert(name);
-            if taken[at] || names[at].is_empty() {
+            if taken[index] || names[index].is_empty() {
                 continue;
             }
-            if !is_first || read.contains(names[at].as_str()) {
+            if !is_first || read.contains(names[index].as_str()) {
                 repeated.push(name.to_owned());
             }
             if is_first {
-                others.push((at, name.to_owned()));
+                others.push((index, name.to_owned()));
             }
         }
         Self { places, others, repeated }
@@ -111,9 +111,9 @@ impl Mapping {
 
     /// Every column that is read, in ascending order.
     pub(super) fn columns(&self) -> Vec<usize> {
-        let ours = self.places.iter().flatten().copied();
-        let others = self.others.iter().take(OTHERS_CAP).map(|(at, _)| *at);
-        let mut columns: Vec<usize> = ours.chain(others).collect();
+        let known = self.places.iter().flatten().copied();
+        let others = self.others.iter().take(OTHERS_CAP).map(|(index, _)| *index);
+        let mut columns: Vec<usize> = known.chain(others).collect();
         columns.sort_unstable();
         columns.dedup();
         columns
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(mapping.place(Field::Turn), Some(4));
         assert_eq!(mapping.place(Field::Harness), Some(1));
         let guessed = guesses(&names, &mapping);
-        let guessed: Vec<_> = guessed.iter().map(|(ours, theirs)| (*ours, theirs.as_deref())).collect();
+        let guessed: Vec<_> = guessed.iter().map(|(name, column)| (*name, column.as_deref())).collect();
         let expected = [
             ("run", Some("experiment")),
             ("model", Some("model_name")),

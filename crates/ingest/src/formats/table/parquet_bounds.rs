@@ -202,7 +202,7 @@ pub(super) fn check_pages<'a>(
     for column in columns {
         let name = || column.column_path().string();
         let taken =
-            check_column(source, size, column).map_err(|why| format!("its column {} {why}", name()))?;
+            check_column(source, size, column).map_err(|reason| format!("its column {} {reason}", name()))?;
         held = held.saturating_add(taken);
         if held > HELD_CAP {
             return Err(format!(

@@ -240,9 +240,9 @@ mod tests {
         for end in 0..whole.len() {
             of_arrow(&whole[..end], &names);
         }
-        for at in 0..whole.len() {
+        for index in 0..whole.len() {
             let mut damaged = whole.clone();
-            damaged[at] ^= 0xff;
+            damaged[index] ^= 0xff;
             of_arrow(&damaged, &names);
         }
         assert_eq!(of_arrow(&base64("no base64"), &names), None);

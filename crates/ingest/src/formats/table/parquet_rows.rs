@@ -76,8 +76,8 @@ pub(super) struct ParquetRows {
 }
 
 fn damaged(error: &ParquetError) -> ReadError {
-    let what: String = format!("no Parquet that can be read: {error}").chars().take(300).collect();
-    ReadError::Malformed { code: "table.parquet", what }
+    let message: String = format!("no Parquet that can be read: {error}").chars().take(300).collect();
+    ReadError::Malformed { code: "table.parquet", message }
 }
 
 impl ParquetRows {
@@ -87,7 +87,7 @@ impl ParquetRows {
             RandomAccess::File(file) => Source::File(file),
             RandomAccess::Bytes(bytes) => Source::Bytes(Bytes::from(bytes)),
         };
-        parquet_bounds::check_footer(&source).map_err(|why| damaged(&ParquetError::General(why)))?;
+        parquet_bounds::check_footer(&source).map_err(|reason| damaged(&ParquetError::General(reason)))?;
         let file = caught(|| {
             Ok::<Box<dyn FileReader>, ParquetError>(match &source {
                 Source::File(file) => Box::new(SerializedFileReader::new(file.try_clone()?)?),
@@ -98,7 +98,7 @@ impl ParquetRows {
         let schema = file.metadata().file_metadata().schema_descr_ptr();
         let durations = durations(file.as_ref());
         let (mut header, mut unread, mut leaves) = (Vec::new(), Vec::<String>::new(), Vec::new());
-        for (at, column) in schema.columns().iter().enumerate().take(COLUMNS_CAP) {
+        for (index, column) in schema.columns().iter().enumerate().take(COLUMNS_CAP) {
             if column.max_rep_level() > 0 || column.path().parts().len() != 1 {
                 let name = column.path().parts().first().map_or("", String::as_str);
                 // Each of its parts is a column of the file. Others may have what lists they like.
@@ -135,7 +135,7 @@ impl ParquetRows {
             let optional = column.max_def_level() > 0;
             let duration = durations.get(column.name()).copied();
             leaves.push(Leaf {
-                index: at,
+                index,
                 optional,
                 time,
                 scale,
@@ -146,7 +146,7 @@ impl ParquetRows {
             });
         }
         let texts = parquet_bounds::check_groups(&source, file.metadata(), leaves.len())
-            .map_err(|why| damaged(&ParquetError::General(why)))?;
+            .map_err(|reason| damaged(&ParquetError::General(reason)))?;
         Ok(Self {
             file,
             source,

@@ -52,19 +52,19 @@ impl<'a> Row<'a> {
 
     /// Says of a list or an object that a name is wanted, what is done, and how a key of an object is taken. `None` = the cell
     /// is neither.
-    pub(super) fn nested_name(&self, field: Field, done: &str) -> Option<String> {
+    pub(super) fn nested_name(&self, field: Field, consequence: &str) -> Option<String> {
         let cell = self.cell(field);
         let Cell::Nested(text) = cell else { return None };
         let shown = cell.shown();
         let Some(keys) = text.strip_prefix("{\"") else {
-            return Some(format!("“{shown}”, which is a list and no name. {done}"));
+            return Some(format!("“{shown}”, which is a list and no name. {consequence}"));
         };
         let place = self.mapping.place(field);
         let column = place.and_then(|at| self.rows.header().get(at)).map_or(field.name(), String::as_str);
         let key = keys.split('"').next().unwrap_or_default();
         let hint = format!("--map {}={column}.{key}", field.name());
         let hint = Cell::Text(&hint).shown();
-        Some(format!("“{shown}”, which is an object and no name. {done} “{hint}” takes a part of it."))
+        Some(format!("“{shown}”, which is an object and no name. {consequence} “{hint}” takes a part of it."))
     }
 
     /// Its number.

@@ -52,20 +52,20 @@ impl<'b> Taker<'_, 'b> {
         if taken.is_none() {
             let code =
                 if field.column().kind == Kind::EndReason { "table.end_reason" } else { "value.not_usable" };
-            let what = format!(
+            let message = format!(
                 "says {} “{}”, which is no {}. It is unknown.",
                 field.name(),
                 cell.shown(),
                 field.column().kind.words()
             );
-            self.say(code, RowAction::Differently, &what);
+            self.warn(code, RowAction::Differently, &message);
         }
         taken
     }
 
     /// Warns of the row.
-    pub(super) fn say(&mut self, code: &'static str, done: RowAction, what: &str) {
-        self.warnings.of_run(self.run, self.place.path, self.row.number(), code, done, what);
+    pub(super) fn warn(&mut self, code: &'static str, action: RowAction, message: &str) {
+        self.warnings.of_run(self.run, self.place.path, self.row.number(), code, action, message);
     }
 
     /// A whole number.
@@ -83,10 +83,10 @@ impl<'b> Taker<'_, 'b> {
     pub(super) fn cached_input(&mut self, tokens: &Tokens) -> CachedInput {
         let basis = CachedInput::from_counts(tokens);
         if let (CachedInput::Added, Some(input), Some(cached)) = (basis, tokens.input, tokens.cached) {
-            let what = format!(
+            let message = format!(
                 "says {input} input and {cached} cached tokens: the input is counted without the cached ones. They are added, at every attempt of the run."
             );
-            self.say("tokens.cache_added", RowAction::Repaired, &what);
+            self.warn("tokens.cache_added", RowAction::Repaired, &message);
         }
         basis
     }
@@ -102,12 +102,12 @@ impl<'b> Taker<'_, 'b> {
         if seconds <= MOST_SECONDS {
             return Some(seconds);
         }
-        let what = format!(
+        let message = format!(
             "says {} “{}”, which is more than three years: seconds are wanted. It is unknown.",
             field.name(),
             self.row.cell(field).shown()
         );
-        self.say("value.not_usable", RowAction::Differently, &what);
+        self.warn("value.not_usable", RowAction::Differently, &message);
         None
     }
 

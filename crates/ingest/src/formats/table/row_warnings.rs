@@ -50,9 +50,9 @@ pub(super) struct RowWarnings {
 
 impl RowWarnings {
     /// Says something of a row.
-    pub(super) fn row(&mut self, path: &str, row: u64, code: &'static str, done: RowAction, what: &str) {
+    pub(super) fn row(&mut self, path: &str, row: u64, code: &'static str, action: RowAction, message: &str) {
         if self.count(path, code, false) {
-            self.listed.push(warning(path, code, done, format!("Row {row} {what}")));
+            self.listed.push(warning(path, code, action, format!("Row {row} {message}")));
         } else {
             *self.unlisted.entry(code).or_default() += 1;
         }
@@ -65,12 +65,12 @@ impl RowWarnings {
         path: &str,
         row: u64,
         code: &'static str,
-        done: RowAction,
-        what: &str,
+        action: RowAction,
+        message: &str,
     ) {
         let is_first = self.is_first_of_run(run, code);
         if self.count(path, code, is_first) {
-            self.listed.push(warning(path, code, done, format!("Row {row} {what}")).of_run(run));
+            self.listed.push(warning(path, code, action, format!("Row {row} {message}")).of_run(run));
         } else if let Some(count) = self.runs.get_mut(run) {
             *count.unlisted.entry(code).or_default() += 1;
         }
@@ -123,11 +123,11 @@ impl RowWarnings {
     }
 }
 
-fn warning(path: &str, code: &'static str, done: RowAction, what: String) -> Warning {
-    match done {
-        RowAction::Repaired => Warning::repaired(path, code, what),
-        RowAction::Skipped => Warning::skipped(path, code, what),
-        RowAction::Differently => Warning::read_differently(path, code, what),
+fn warning(path: &str, code: &'static str, action: RowAction, message: String) -> Warning {
+    match action {
+        RowAction::Repaired => Warning::repaired(path, code, message),
+        RowAction::Skipped => Warning::skipped(path, code, message),
+        RowAction::Differently => Warning::read_differently(path, code, message),
     }
 }
 

@@ -44,8 +44,8 @@ pub(super) fn check_encoding(head: &[u8]) -> Result<(), ReadError> {
     // Of the two bytes of a letter of a header one is 0.
     let is_letter = matches!(head, [0, other, ..] | [other, 0, ..] if *other != 0);
     if has_mark || is_letter {
-        let what = "it is a text in UTF-16; save it as UTF-8".to_owned();
-        return Err(ReadError::Malformed { code: "file.not_utf8", what });
+        let message = "it is a text in UTF-16; save it as UTF-8".to_owned();
+        return Err(ReadError::Malformed { code: "file.not_utf8", message });
     }
     Ok(())
 }

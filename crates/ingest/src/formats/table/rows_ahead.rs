@@ -165,7 +165,7 @@ mod tests {
             let size = (rows.bytes(), rows.stamp(7));
             match next {
                 Ok(()) => all.push(format!("{start:?} {size:?} {}", cells.join("|"))),
-                Err(RowError::Row(code, what)) => all.push(format!("{start:?} {code} {what}")),
+                Err(RowError::Row(code, message)) => all.push(format!("{start:?} {code} {message}")),
                 Err(RowError::Rest(error)) => {
                     all.push(format!("{start:?} {error}"));
                     break;

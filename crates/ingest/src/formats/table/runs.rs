@@ -41,18 +41,18 @@ pub(super) struct Runs {
 impl Runs {
     /// Looks at the first row of some of an episode, or one that names another harness or model than the row before.
     pub(super) fn see(&mut self, row: &Row<'_>, table: TablePosition<'_>, warnings: &mut RowWarnings) {
-        let mut leave_out = |what: &str| {
-            warnings.row(table.path(), row.number(), "table.no_name", RowAction::Skipped, what);
+        let mut leave_out = |message: &str| {
+            warnings.row(table.path(), row.number(), "table.no_name", RowAction::Skipped, message);
         };
         let Some(key) = row.name(Field::Run) else {
             return match row.nested_name(Field::Run, "The row is left out.") {
-                Some(what) => leave_out(&format!("says run {what}")),
+                Some(problem) => leave_out(&format!("says run {problem}")),
                 None => leave_out("names no run. It is left out."),
             };
         };
         // A row without a scenario describes its run. This one has a scenario that cannot be told from others.
-        if let Some(what) = row.nested_name(Field::Scenario, "The row is left out.") {
-            return leave_out(&format!("says scenario {what}"));
+        if let Some(problem) = row.nested_name(Field::Scenario, "The row is left out.") {
+            return leave_out(&format!("says scenario {problem}"));
         }
         let index = match self.index_by_key.get(&key) {
             Some(index) => *index,
@@ -77,24 +77,24 @@ impl Runs {
         let Some(task) = row.text(Field::CountedTask) else { return };
         let run = &mut self.found[index];
         let name = Cell::Text(&task).shown();
-        let mut warn = |code, done, what: &str| {
-            warnings.of_run(&run.key, path, row.number(), code, done, what);
+        let mut warn = |code, action, message: &str| {
+            warnings.of_run(&run.key, path, row.number(), code, action, message);
         };
         if row.name(Field::Scenario).is_some() {
-            let what =
+            let message =
                 format!("names a scenario and the counted_task “{name}”. It is a row of the scenario.");
-            return warn("table.contradiction", RowAction::Differently, &what);
+            return warn("table.contradiction", RowAction::Differently, &message);
         }
         if self.counted.len() >= COUNTED_CAP {
-            let what = format!(
+            let message = format!(
                 "names a counted_task beyond {COUNTED_CAP} that the runs of a folder only count. It is left out."
             );
-            return warn("table.too_many_runs", RowAction::Skipped, &what);
+            return warn("table.too_many_runs", RowAction::Skipped, &message);
         }
         if !self.counted.insert((index, task.clone())) {
-            let what =
+            let message =
                 format!("is the counted_task “{name}” of its run, as is an earlier row. The first counts.");
-            return warn("table.duplicate", RowAction::Skipped, &what);
+            return warn("table.duplicate", RowAction::Skipped, &message);
         }
         let comma = row.decimal_comma();
         let turns = row.cell(Field::CountedTurns).count(comma).and_then(|n| u32::try_from(n).ok());
@@ -108,9 +108,9 @@ impl Runs {
         ] {
             let cell = row.cell(field);
             if !is_usable && !cell.is_unknown() {
-                let what =
+                let message =
                     format!("says {} “{}”, which cannot be. It is unknown.", field.name(), cell.shown());
-                warn("value.not_usable", RowAction::Differently, &what);
+                warn("value.not_usable", RowAction::Differently, &message);
             }
         }
         run.reported.totals_only.push(TaskTotals { scenario: task, turns, passed_turns, case_ratio });
@@ -136,7 +136,7 @@ impl Runs {
         }
         let (known, first) = *self.planned.entry(scenario).or_insert((turns, table.row(row.number())));
         if known != turns {
-            let what = format!(
+            let message = format!(
                 "says planned_turns {turns} of scenario “{}”, of which {} says {known}. Each episode has its own.",
                 Cell::Text(&name(Field::Scenario)).shown(),
                 table.name_of(first)
@@ -147,7 +147,7 @@ impl Runs {
                 row.number(),
                 "table.contradiction",
                 RowAction::Differently,
-                &what,
+                &message,
             );
         }
     }
@@ -181,11 +181,12 @@ fn describe(
     (key, row, table): (&str, &Row<'_>, TablePosition<'_>),
     warnings: &mut RowWarnings,
 ) {
-    let mut warn = |code, what: &str| {
-        warnings.of_run(key, table.path(), row.number(), code, RowAction::Differently, what);
+    let mut warn = |code, message: &str| {
+        warnings.of_run(key, table.path(), row.number(), code, RowAction::Differently, message);
     };
     let times = (run.started_at.is_some(), run.finished_at.is_some());
-    for (at, column) in COLUMNS.iter().enumerate().filter(|(_, column)| column.about == RowSubject::Run) {
+    for (index, column) in COLUMNS.iter().enumerate().filter(|(_, column)| column.subject == RowSubject::Run)
+    {
         let cell = row.cell(column.field);
         let is_said = if column.kind == Kind::Text { cell.text().is_some() } else { !cell.is_unknown() };
         // What belongs to another column is taken once that is known.
@@ -201,13 +202,13 @@ fn describe(
         // A reason is words, whatever they stand in.
         if column.kind == Kind::Text
             && column.field != Field::Invalid
-            && let Some(what) = row.nested_name(column.field, "It is unknown.")
+            && let Some(problem) = row.nested_name(column.field, "It is unknown.")
         {
-            warn("value.not_usable", &format!("says {} {what}", column.name));
+            warn("value.not_usable", &format!("says {} {problem}", column.name));
             continue;
         }
         let text = Stamp::new().text(&cell.text().unwrap_or_default()).finish();
-        let first = first_values.get(&at);
+        let first = first_values.get(&index);
         if first.is_some_and(|first| first.text == text) {
             continue;
         }
@@ -215,26 +216,26 @@ fn describe(
         if let Some(first) = first {
             if first.value != value {
                 let (name, shown, before) = (column.name, cell.shown(), table.name_of(first.row));
-                let what = format!(
+                let message = format!(
                     "says {name} “{shown}” of a run of which {before} says another. The first is taken."
                 );
-                warn("table.contradiction", &what);
+                warn("table.contradiction", &message);
             }
             continue;
         }
-        first_values.insert(at, FirstValue { row: table.row(row.number()), text, value });
+        first_values.insert(index, FirstValue { row: table.row(row.number()), text, value });
         if !take(run, column.field, row) {
             let (name, shown, kind) = (column.name, cell.shown(), column.kind.words());
             warn("value.not_usable", &format!("says {name} “{shown}”, which is no {kind}. It is unknown."));
         }
     }
     if times != (run.started_at.is_some(), run.finished_at.is_some())
-        && let Some(what) = odd_span(
+        && let Some(message) = odd_span(
             (Field::RunStartedAt, run.started_at.as_deref()),
             (Field::RunFinishedAt, run.finished_at.as_deref()),
         )
     {
-        warn("value.not_usable", &what);
+        warn("value.not_usable", &message);
     }
 }
 

@@ -32,20 +32,25 @@ pub(super) enum Piece {
     /// Rows in a row, from this one on.
     From { table: String, begin: RowStart },
     /// A share of the episodes.
-    Share { number: u64, of: u64 },
+    Share { number: u64, share_count: u64 },
 }
 
 impl Piece {
     pub(super) fn key(&self) -> String {
         match self {
             Self::From { table, begin } => format!("{table}#{}@{}", begin.row, begin.offset),
-            Self::Share { number, of } => format!("share {number} of {of}"),
+            Self::Share { number, share_count } => format!("share {number} of {share_count}"),
         }
     }
 
     pub(super) fn parse(key: &str) -> Option<Self> {
-        if let Some((number, of)) = key.strip_prefix("share ").and_then(|rest| rest.split_once(" of ")) {
-            return Some(Self::Share { number: number.parse().ok()?, of: of.parse().ok()? });
+        if let Some((number, share_count)) =
+            key.strip_prefix("share ").and_then(|rest| rest.split_once(" of "))
+        {
+            return Some(Self::Share {
+                number: number.parse().ok()?,
+                share_count: share_count.parse().ok()?,
+            });
         }
         let (table, begin) = key.rsplit_once('#')?;
         let (row, offset) = begin.split_once('@')?;
@@ -116,13 +121,13 @@ pub(super) fn scan(tree: &Tree, tables: &[Table], report: &mut Report) -> ScanRe
         while let Some(next) = rows.advance() {
             match next {
                 Ok(()) => {}
-                Err(RowError::Row(code, what)) => {
+                Err(RowError::Row(code, message)) => {
                     warnings.row(
                         &table.path,
                         rows.begin().row,
                         code,
                         RowAction::Skipped,
-                        &format!("{what}. It is left out."),
+                        &format!("{message}. It is left out."),
                     );
                     continue;
                 }
@@ -196,19 +201,19 @@ fn report_columns(table: &Table, unread: &[String], report: &mut Report) {
     repeated.sort_unstable();
     repeated.dedup();
     if !repeated.is_empty() {
-        let what = format!(
+        let message = format!(
             "It has more than one column with the name {}. The first one of each name is taken.",
             list(&repeated)
         );
-        report.warn(Warning::read_differently(&table.path, "table.column_twice", what));
+        report.warn(Warning::read_differently(&table.path, "table.column_twice", message));
     }
     if !unread.is_empty() {
         let names = list(unread);
-        let what = match unread.len() {
+        let message = match unread.len() {
             1 => format!("It has a column of a type that is not read: {names}. What it says is unknown."),
             _ => format!("It has columns of types that are not read: {names}. What they say is unknown."),
         };
-        report.warn(Warning::skipped(&table.path, "table.column_type", what));
+        report.warn(Warning::skipped(&table.path, "table.column_type", message));
     }
 }
 
@@ -225,7 +230,7 @@ fn shares(chunks: &[Chunk], all: PartSize, hash_key: HashKey) -> Vec<Part> {
     let whole = Stamp::new().number(keyed(hash_key, ""));
     let whole = chunks.iter().fold(whole, |stamp, chunk| stamp.number(chunk.stamp).number(chunk.size.rows));
     let part = |number| Part {
-        key: Piece::Share { number, of: share_count }.key(),
+        key: Piece::Share { number, share_count }.key(),
         stamp: whole.number(number).finish(),
     };
     (0..share_count).map(part).collect()
@@ -239,7 +244,7 @@ mod tests {
     fn the_key_of_a_part_says_what_it_reads() {
         let pieces = [
             Piece::From { table: "a#b/c@d.csv".to_owned(), begin: RowStart { row: 20_001, offset: 1_234 } },
-            Piece::Share { number: 3, of: 17 },
+            Piece::Share { number: 3, share_count: 17 },
         ];
         for piece in pieces {
             assert_eq!(Piece::parse(&piece.key()), Some(piece));
@@ -249,16 +254,16 @@ mod tests {
     #[test]
     // docs/security.md: An opened folder or zip
     fn names_that_were_chosen_for_one_share_are_in_all_of_them_with_another_key() {
-        const OF: u64 = 50;
+        const SHARE_COUNT: u64 = 50;
         let (known, secret): (HashKey, HashKey) = ([0; 16], [7; 16]);
         let names = (0..100_000).map(|number| EpisodeKey(format!("run\u{1f}s{number}\u{1f}1")));
-        let chosen: Vec<EpisodeKey> = names.filter(|key| key.share(OF, known) == 0).collect();
+        let chosen: Vec<EpisodeKey> = names.filter(|key| key.share(SHARE_COUNT, known) == 0).collect();
         assert!(chosen.len() > 1_000, "{}", chosen.len());
-        let mut counts = vec![0; OF as usize];
+        let mut counts = vec![0; SHARE_COUNT as usize];
         for key in &chosen {
-            counts[key.share(OF, secret) as usize] += 1;
+            counts[key.share(SHARE_COUNT, secret) as usize] += 1;
         }
-        let average = chosen.len() / OF as usize;
+        let average = chosen.len() / SHARE_COUNT as usize;
         assert!(counts.iter().all(|count| (average / 3..average * 3).contains(count)), "{counts:?}");
     }
 

@@ -48,11 +48,11 @@ fn put_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-fn take_number(from: &mut &[u8]) -> Option<u64> {
+fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
-        let (byte, rest) = from.split_first()?;
-        *from = rest;
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
         number |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
             return Some(number);
@@ -61,9 +61,9 @@ fn take_number(from: &mut &[u8]) -> Option<u64> {
     None
 }
 
-fn take_bytes<'a>(from: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
-    let (taken, rest) = from.split_at_checked(length)?;
-    *from = rest;
+fn take_bytes<'a>(bytes: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (taken, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
     Some(taken)
 }
 
@@ -124,7 +124,7 @@ impl Shares {
             Self { file: tempfile::tempfile_in(folder())?, blocks: vec![Vec::new(); number], left_out: None };
         let mut end = 0;
         let mut key = EpisodeKey::default();
-        'tables: for (at, table) in tables.iter().enumerate() {
+        'tables: for (index, table) in tables.iter().enumerate() {
             let Ok(mut rows) = table.rows_ahead(tree) else { continue };
             let columns = table.mapping.columns();
             while let Some(next) = rows.advance() {
@@ -136,11 +136,11 @@ impl Shares {
                 }
                 let has_episode = Row::new(rows.as_ref(), &table.mapping).episode(&mut key);
                 let share = if has_episode { key.share(share_count, tree.hash_key()) as usize } else { 0 };
-                put_row(at, rows.as_ref(), &columns, &mut waiting[share]);
+                put_row(index, rows.as_ref(), &columns, &mut waiting[share]);
                 if waiting[share].len() >= block {
                     shares.put_block(share, &mut waiting[share], &mut end)?;
                     if end >= FILE_CAP {
-                        shares.left_out = Some((at, rows.begin().row + 1));
+                        shares.left_out = Some((index, rows.begin().row + 1));
                         break 'tables;
                     }
                 }

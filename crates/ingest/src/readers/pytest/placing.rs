@@ -35,16 +35,16 @@ impl SameTitleTests {
     /// The test that an entry is about: one of a file in its traceback that has no entry yet, else one without an entry,
     /// else one that has one (it failed, and then its teardown did).
     fn find(&mut self, block: &Block, taken: &[bool]) -> Option<usize> {
-        let mut had = None;
+        let mut used = None;
         for file in &block.files {
             if let Some(queue) = self.by_file.get_mut(file_name(file)) {
                 if let Some(free) = queue.free(taken) {
                     return Some(free);
                 }
-                had = had.or(queue.tests.last().copied());
+                used = used.or(queue.tests.last().copied());
             }
         }
-        self.all.free(taken).or(had).or(self.all.tests.last().copied())
+        self.all.free(taken).or(used).or(self.all.tests.last().copied())
     }
 }
 

@@ -3,7 +3,7 @@ use super::*;
 const TWO: &str = "[[steps]]\nname = \"round-1\"\n[[steps]]\nname = \"round-2\"\n";
 
 fn taken(text: &str) -> ParsedTask {
-    read(text).unwrap_or_else(|why| panic!("{why}: {text}"))
+    read(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 /// Public tasks of every schema, with what each of them holds beyond the others.
@@ -41,8 +41,8 @@ fn every_schema_is_read_and_what_nobody_knows_is_named() {
         "[[steps]]\nname = \"a\"\ninherit_prior_session = false\n[[steps]]\nname = \"b\"\ninherit_prior_session = 1\n",
     );
     assert_eq!(fresh.unknown, ["steps.b.inherit_prior_session"], "neither yes nor no");
-    let asked: Vec<_> = fresh.file.steps.iter().map(|step| step.continues_session).collect();
-    assert_eq!(asked, [Some(false), None]);
+    let continuations: Vec<_> = fresh.file.steps.iter().map(|step| step.continues_session).collect();
+    assert_eq!(continuations, [Some(false), None]);
     assert_eq!(fork.file.steps[0].name, "1_first-step");
 }
 
@@ -194,8 +194,8 @@ fn what_a_task_says_for_all_its_steps_is_bounded_over_all_of_them() {
     let artifacts = format!("artifacts = [{}]\n", many(&|n| format!("\"/a{n}\",")));
     let user = format!("[agent]\nuser = \"{}\"\n", "x".repeat(100_000));
     for of_task in [env, artifacts, user] {
-        let why = read(&format!("{of_task}{}", steps(1_000))).unwrap_err();
-        assert!(why.contains("for all its 1000 steps"), "{why}");
+        let error = read(&format!("{of_task}{}", steps(1_000))).unwrap_err();
+        assert!(error.contains("for all its 1000 steps"), "{error}");
         assert_eq!(taken(&format!("{of_task}{}", steps(2))).file.steps.len(), 2);
     }
 }

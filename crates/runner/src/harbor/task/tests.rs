@@ -123,10 +123,10 @@ fn what_a_harness_cannot_play_is_named_and_players_play_it() {
     let refused = |more: &[&str]| -> Vec<usize> {
         tasks.seen(&settings(more)).iter().map(|task| task.refused.len()).collect()
     };
-    let asked = ["agent=MINI_SWE", "mini_swe.model_id=m", "endpoint.base_url=http://127.0.0.1:9"];
+    let arguments = ["agent=MINI_SWE", "mini_swe.model_id=m", "endpoint.base_url=http://127.0.0.1:9"];
     // Over an open network the model is reached by the network, which this task must not have.
-    assert_eq!(refused(&[&asked[..], &["limits.network=open"]].concat()), [1, 0]);
-    assert_eq!(refused(&asked), [0, 0]);
+    assert_eq!(refused(&[&arguments[..], &["limits.network=open"]].concat()), [1, 0]);
+    assert_eq!(refused(&arguments), [0, 0]);
     assert_eq!(refused(&["agent=NOP", "limits.network=open"]), [0, 0]);
     // Who executes the solution needs its variables.
     assert_eq!(refused(&["agent=MINI_SWE"]), [0, 1]);
@@ -217,8 +217,8 @@ async fn a_simulated_model_holds_solutions_of_bounded_size() {
         refused(&["agent=MINI_SWE", "mini_swe.model_id=m", "endpoint.base_url=http://127.0.0.1:9"]),
         [0, 0, 0]
     );
-    let why = tasks.solution("2-large/solution".to_owned()).await.unwrap_err();
-    assert!(why.contains("more than 4 MiB"), "{why}");
+    let error = tasks.solution("2-large/solution".to_owned()).await.unwrap_err();
+    assert!(error.contains("more than 4 MiB"), "{error}");
     // All of them together are bounded by permits, which come back.
     let all = tasks.solutions.available_permits();
     assert_eq!(all, 64 << 10, "a KiB each");
@@ -268,6 +268,6 @@ fn steps_by_themselves_need_the_solutions_of_the_steps_before() {
     assert_eq!(refused(&["agent=NOP"]), [0, 0, 0]);
     // Nothing begins from the last step.
     assert_eq!(refused(&["agent=NOP", "harbor.protocol=sr"]), [0, 0, 1]);
-    let why = &tasks.seen(&settings(&["agent=NOP", "harbor.protocol=sr"]))[2].refused[0];
-    assert!(why.contains("its step a has no reference solution"), "{why}");
+    let refusal = &tasks.seen(&settings(&["agent=NOP", "harbor.protocol=sr"]))[2].refused[0];
+    assert!(refusal.contains("its step a has no reference solution"), "{refusal}");
 }

@@ -91,7 +91,7 @@ fn a_default_that_is_declared_is_the_one_that_holds() {
 
 #[test]
 fn the_words_of_agents_are_those_of_the_harnesses() {
-    let there: BTreeSet<String> =
+    let existing: BTreeSet<String> =
         harness::all().iter().map(|harness| harness.name().to_ascii_uppercase()).collect();
     let is_player = |word: &str| crate::harbor::player::is_player(&word.to_ascii_lowercase());
     let declared: BTreeSet<String> = AGENTS
@@ -99,7 +99,7 @@ fn the_words_of_agents_are_those_of_the_harnesses() {
         .filter(|word| **word != "CUSTOM" && !is_player(word))
         .map(|word| (*word).to_owned())
         .collect();
-    assert_eq!(declared, there, "crates/settings/src/harness_words.rs");
+    assert_eq!(declared, existing, "crates/settings/src/harness_words.rs");
     for word in AGENTS {
         assert_eq!(is_player(word), settings::is_player(&word.to_ascii_lowercase()), "{word}");
     }

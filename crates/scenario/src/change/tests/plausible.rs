@@ -73,8 +73,8 @@ fn reference(draw: &mut Draw, schema: &Schema) -> Option<Value> {
 
 /// Another kind of the same type, a step wider or narrower.
 fn moved(draw: &mut Draw, kind: &Kind, wider: bool) -> Option<Value> {
-    let by = draw.between(1, 3);
-    let step = |bound: i64, least: bool| if wider == least { bound - by } else { bound + by };
+    let amount = draw.between(1, 3);
+    let step = |bound: i64, least: bool| if wider == least { bound - amount } else { bound + amount };
     let mut json = serde_json::to_value(kind).ok()?;
     let object = json.as_object_mut()?;
     for (key, least) in [

@@ -103,10 +103,10 @@ fn write_guard(out: &mut Output, app: &App, unit: &Unit, condition: &Condition) 
             refuse(out, &test, &format!("{} {message}", column.shown));
         }
         Condition::Related { reference, field, is } => {
-            let Some(by) = unit.column(reference) else { return };
-            let Some(target) = by.field.target().and_then(|key| app.unit(key)) else { return };
+            let Some(link) = unit.column(reference) else { return };
+            let Some(target) = link.field.target().and_then(|key| app.unit(key)) else { return };
             let Some(column) = target.column(field) else { return };
-            line!(out.text, "    {} = {}.find({}[{}])", target.one, target.table, unit.one, by.json);
+            line!(out.text, "    {} = {}.find({}[{}])", target.one, target.table, unit.one, link.json);
             let (test, message) = broken(&format!("{}[{}]", target.one, column.json), column, is);
             let name = plain(&target.entity.name);
             refuse(
@@ -117,14 +117,14 @@ fn write_guard(out: &mut Output, app: &App, unit: &Unit, condition: &Condition) 
         }
         Condition::HasAtLeast { entity, reference, count } => {
             let Some(finder) = app.finder(&unit.entity.key, entity, reference) else { return };
-            let what = app.unit(entity).map(|from| plain(&from.entity.plural)).unwrap_or_default();
+            let plural = app.unit(entity).map(|from| plain(&from.entity.plural)).unwrap_or_default();
             let test = format!("len({finder}({}[\"id\"])) < {count}", unit.one);
-            refuse(out, &test, &format!("it must have at least {count} {what}"));
+            refuse(out, &test, &format!("it must have at least {count} {plural}"));
         }
         Condition::HasNone { entity, reference } => {
             let Some(finder) = app.finder(&unit.entity.key, entity, reference) else { return };
-            let what = app.unit(entity).map(|from| plain(&from.entity.plural)).unwrap_or_default();
-            refuse(out, &format!("{finder}({}[\"id\"])", unit.one), &format!("it must have no {what}"));
+            let plural = app.unit(entity).map(|from| plain(&from.entity.plural)).unwrap_or_default();
+            refuse(out, &format!("{finder}({}[\"id\"])", unit.one), &format!("it must have no {plural}"));
         }
     }
 }
@@ -184,7 +184,7 @@ fn effects(out: &mut Output, app: &App, unit: &Unit, action: &Action) {
                 changes.push((&column.json, value));
             }
             Effect::Increment { field, by } => {
-                let Some((column, by)) = unit.column(field).zip(operand(app, unit, action, by)) else {
+                let Some((column, amount)) = unit.column(field).zip(operand(app, unit, action, by)) else {
                     continue;
                 };
                 let before = changes
@@ -194,16 +194,16 @@ fn effects(out: &mut Output, app: &App, unit: &Unit, action: &Action) {
                 if column.field.nullable {
                     refuse(out, &format!("{before} is None"), &format!("{} must be set", column.shown));
                 }
-                let value = match by.strip_prefix('-') {
+                let value = match amount.strip_prefix('-') {
                     Some(less) => format!("{before} - {less}"),
-                    None => format!("{before} + {by}"),
+                    None => format!("{before} + {amount}"),
                 };
                 changes.push((&column.json, value));
             }
             Effect::Create { entity, reference, values } => {
                 let Some(other) = app.unit(entity) else { continue };
-                let Some(by) = other.column(reference) else { continue };
-                created.push((other, by, values));
+                let Some(link) = other.column(reference) else { continue };
+                created.push((other, link, values));
             }
         }
     }
@@ -216,9 +216,9 @@ fn effects(out: &mut Output, app: &App, unit: &Unit, action: &Action) {
         line!(out.text, "    }}\n    refused_if_invalid({}, changes)", unit.validate);
     }
     let mut names = Vec::new();
-    for (index, (other, by, values)) in created.iter().enumerate() {
+    for (index, (other, link, values)) in created.iter().enumerate() {
         let name = if index == 0 { "created".to_owned() } else { format!("created_{}", index + 1) };
-        write_created(out, app, unit, action, other, by, values, &name);
+        write_created(out, app, unit, action, other, link, values, &name);
         names.push(name);
     }
     if !changes.is_empty() {
@@ -236,13 +236,13 @@ fn write_created(
     unit: &Unit,
     action: &Action,
     other: &Unit,
-    by: &Column,
+    link: &Column,
     values: &[CreatedValue],
     name: &str,
 ) {
     out.used.refused_if_invalid = true;
     line!(out.text, "    {name} = {{");
-    line!(out.text, "        {}: {}[\"id\"],", by.json, unit.one);
+    line!(out.text, "        {}: {}[\"id\"],", link.json, unit.one);
     for value in values {
         let Some(column) = other.column(&value.field) else { continue };
         let Some(from) = operand(app, unit, action, &value.from) else { continue };
@@ -251,7 +251,7 @@ fn write_created(
     // A valid schema gives a value to every required field; in a broken one the others are null.
     for column in other.written().filter(|column| column.field.required) {
         let key = &column.field.key;
-        if *key != by.field.key && !values.iter().any(|value| value.field == *key) {
+        if *key != link.field.key && !values.iter().any(|value| value.field == *key) {
             let default = column.field.default.as_ref().map_or_else(|| "None".to_owned(), literal);
             line!(out.text, "        {}: {default},", column.json);
         }

@@ -12,9 +12,9 @@ pub(super) fn write(out: &mut Output, app: &App, analytic: &Analytic, function: 
         return;
     };
     line!(out.text, "    rows = {}.live()", unit.table);
-    if let Some(by) = analytic.by.as_ref().and_then(|key| unit.column(key)) {
-        line!(out.text, "    if {} in request.args:\n        wanted = query_integer({0})", by.json);
-        choose(&mut out.text, 8, "rows = ", "rows", &[&format!("row[{}] == wanted", by.json)]);
+    if let Some(parameter) = analytic.by.as_ref().and_then(|key| unit.column(key)) {
+        line!(out.text, "    if {} in request.args:\n        wanted = query_integer({0})", parameter.json);
+        choose(&mut out.text, 8, "rows = ", "rows", &[&format!("row[{}] == wanted", parameter.json)]);
     }
     if let Some(only) = &analytic.only {
         restrict(out, app, unit, only);
@@ -22,10 +22,10 @@ pub(super) fn write(out: &mut Output, app: &App, analytic: &Analytic, function: 
     let measured =
         analytic.measure.field().and_then(|key| unit.column(key)).map(|column| column.json.as_str());
     match analytic.group_by.as_ref().and_then(|key| unit.column(key)) {
-        Some(by) => {
+        Some(group) => {
             out.used.grouped = true;
             line!(out.text, "    groups = []");
-            line!(out.text, "    for key, members in grouped(rows, {}).items():", by.json);
+            line!(out.text, "    for key, members in grouped(rows, {}).items():", group.json);
             let value = measure(out, 8, "members", &analytic.measure, measured);
             line!(out.text, "        groups.append({{\"key\": key, \"value\": {value}}})");
             line!(out.text, "    return {{\"groups\": groups}}");
@@ -45,12 +45,12 @@ fn restrict(out: &mut Output, app: &App, unit: &Unit, only: &Only) {
         }
         return;
     };
-    let Some(by) = unit.column(through) else { return };
-    let Some(target) = by.field.target().and_then(|key| app.unit(key)) else { return };
+    let Some(link) = unit.column(through) else { return };
+    let Some(target) = link.field.target().and_then(|key| app.unit(key)) else { return };
     let Some(column) = target.column(&only.field) else { return };
     let test = lists::equals(&format!("record[{}]", column.json), &only.equals);
     line!(out.text, "    wanted = {{record[\"id\"] for record in {}.live() if {test}}}", target.table);
-    choose(&mut out.text, 4, "rows = ", "rows", &[&format!("row[{}] in wanted", by.json)]);
+    choose(&mut out.text, 4, "rows = ", "rows", &[&format!("row[{}] in wanted", link.json)]);
 }
 
 /// Writes what a measure needs and returns the expression of its value.

@@ -129,17 +129,17 @@ fn fails(out: &mut Output, spaces: usize, test: &str, message: &str) {
 fn bounds<T: std::fmt::Display>(
     out: &mut Output,
     spaces: usize,
-    what: &str,
+    value: &str,
     min: Option<T>,
     max: Option<T>,
     shown: &str,
 ) {
     let (test, message) = match (min, max) {
         (Some(min), Some(max)) => {
-            (format!("not {min} <= {what} <= {max}"), format!("{shown} must be from {min} to {max}"))
+            (format!("not {min} <= {value} <= {max}"), format!("{shown} must be from {min} to {max}"))
         }
-        (Some(min), None) => (format!("{what} < {min}"), format!("{shown} must be at least {min}")),
-        (None, Some(max)) => (format!("{what} > {max}"), format!("{shown} must be at most {max}")),
+        (Some(min), None) => (format!("{value} < {min}"), format!("{shown} must be at least {min}")),
+        (None, Some(max)) => (format!("{value} > {max}"), format!("{shown} must be at most {max}")),
         (None, None) => return,
     };
     fails(out, spaces, &test, &message);
@@ -235,8 +235,8 @@ fn finders(out: &mut Output, app: &App, unit: &Unit) {
         let Some(column) = from.columns.get(incoming.column) else { continue };
         gap(&mut out.text);
         line!(out.text, "def {}({}):", incoming.finder, unit.id);
-        let what = plain(&from.entity.plural);
-        line!(out.text, "    \"\"\"The {what}, not deleted, whose {} this is.\"\"\"", column.shown);
+        let plural = plain(&from.entity.plural);
+        line!(out.text, "    \"\"\"The {plural}, not deleted, whose {} this is.\"\"\"", column.shown);
         let condition = format!("row[{}] == {}", column.json, unit.id);
         let source = format!("{}.live()", from.table);
         crate::code::python::choose(&mut out.text, 4, "return ", &source, &[&condition]);

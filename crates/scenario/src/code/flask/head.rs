@@ -307,14 +307,14 @@ def sort_records(records, fields, default=None):
         if nulls { "(record[field] is not None, record[field])" } else { "record[field]" }
     );
     let style = app.schema.conventions.pagination.style;
-    let (which, size) = style.params();
-    let (which, size) = (quoted(&app.schema.json_name(which)), quoted(&app.schema.json_name(size)));
+    let (page_param, size) = style.params();
+    let (page_param, size) = (quoted(&app.schema.json_name(page_param)), quoted(&app.schema.json_name(size)));
     let list = &app.schema.conventions.list;
     let start = match style {
         PaginationStyle::Page => 1,
         PaginationStyle::Offset => 0,
     };
-    let which_name = match style {
+    let page_name = match style {
         PaginationStyle::Page => "page",
         PaginationStyle::Offset => "first",
     };
@@ -324,9 +324,9 @@ def sort_records(records, fields, default=None):
 
 def page_of(records, show):
     """The page of a list that the query asks for."""
-    {which_name} = query_integer({which}) if {which} in request.args else {start}
+    {page_name} = query_integer({page_param}) if {page_param} in request.args else {start}
     size = query_integer({size}) if {size} in request.args else DEFAULT_PAGE_SIZE
-    if {which_name} < {start} or not 1 <= size <= MAX_PAGE_SIZE:
+    if {page_name} < {start} or not 1 <= size <= MAX_PAGE_SIZE:
         raise invalid("there is no such page")"#
     );
     if matches!(style, PaginationStyle::Page) {

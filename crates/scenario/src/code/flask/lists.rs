@@ -7,10 +7,10 @@ use crate::ir::{Filter, FilterOp, Kind, Sort};
 pub(super) fn write(out: &mut Output, app: &App, unit: &Unit) {
     gap(&mut out.text);
     line!(out.text, "def {}(rows):", unit.answer_list);
-    let what = plain(&unit.entity.plural);
+    let plural = plain(&unit.entity.plural);
     line!(
         out.text,
-        "    \"\"\"Those of the {what} that the query asks for, in its order, one page of them.\"\"\""
+        "    \"\"\"Those of the {plural} that the query asks for, in its order, one page of them.\"\"\""
     );
     for filter in &unit.entity.filters {
         let Some(column) = unit.column(&filter.field) else { continue };

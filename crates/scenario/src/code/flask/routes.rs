@@ -168,8 +168,8 @@ fn nested(out: &mut Output, app: &App, unit: &Unit, incoming: &Incoming) {
         line!(out.text, "    return {}({}({one}[\"id\"]))", from.answer_list, incoming.finder);
     }
     record_route(out, unit, "post", &rest, create);
-    let what = plain(&from.entity.name);
-    line!(out.text, "    # The path says what the {what} refers to, whatever the body says.");
+    let noun = plain(&from.entity.name);
+    line!(out.text, "    # The path says what the {noun} refers to, whatever the body says.");
     line!(out.text, "    values = {}({{**json_object(), {}: {one}[\"id\"]}})", from.new, column.json);
     add(out, app, from);
 }

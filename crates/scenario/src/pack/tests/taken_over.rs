@@ -58,12 +58,12 @@ fn what_files_of_earlier_turns_write_is_what_would_be_written() {
             (all, alone) = (all + text.len(), alone + whole.len());
             let (text, whole) = (tests.next(&made.suite, &made.equals), code::pytest(&made.suite));
             run(text, &mut functions);
-            let at = format!("turn {turn} of {scenario}");
-            assert_eq!(functions.keys().count(), made.suite.cases.len(), "the tests of {at}");
+            let place = format!("turn {turn} of {scenario}");
+            assert_eq!(functions.keys().count(), made.suite.cases.len(), "the tests of {place}");
             let mut of_whole = BTreeMap::new();
             run(&whole, &mut of_whole);
-            assert!(functions == of_whole, "the tests of {at}");
-            assert_eq!(records(text), records(&whole), "{at}");
+            assert!(functions == of_whole, "the tests of {place}");
+            assert_eq!(records(text), records(&whole), "{place}");
             (tests_all, tests_alone) = (tests_all + text.len(), tests_alone + whole.len());
         }
         assert!(all * 2 < alone, "{all} bytes, and {alone} if every file wrote all its cases");

@@ -48,15 +48,15 @@ pub(super) struct Connection {
 
 impl AsyncRead for Connection {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
+        let connection = self.get_mut();
         // Also asks to be woken, so that nothing is missed when nothing comes soon.
-        let mut read = Pin::new(&mut this.stream).poll_read(cx, buf);
-        if read.is_pending() && this.answered {
-            this.answered = false;
-            read = read_soon(&this.stream, buf);
+        let mut read = Pin::new(&mut connection.stream).poll_read(cx, buf);
+        if read.is_pending() && connection.answered {
+            connection.answered = false;
+            read = read_soon(&connection.stream, buf);
         }
         if read.is_ready() {
-            this.answered = false;
+            connection.answered = false;
         }
         read
     }
@@ -88,9 +88,9 @@ fn read_soon(_: &TcpStream, _: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
 
 impl AsyncWrite for Connection {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        this.answered = true;
-        Pin::new(&mut this.stream).poll_write(cx, bytes)
+        let connection = self.get_mut();
+        connection.answered = true;
+        Pin::new(&mut connection.stream).poll_write(cx, bytes)
     }
 
     fn poll_write_vectored(
@@ -98,9 +98,9 @@ impl AsyncWrite for Connection {
         cx: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        this.answered = true;
-        Pin::new(&mut this.stream).poll_write_vectored(cx, parts)
+        let connection = self.get_mut();
+        connection.answered = true;
+        Pin::new(&mut connection.stream).poll_write_vectored(cx, parts)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -187,10 +187,10 @@ proptest! {
         run(&mut world, &requests, true)?;
         // References never point to what is not there.
         for (entity, plan) in world.plan.entities.iter().enumerate() {
-            for (at, field) in plan.fields.iter().enumerate() {
+            for (index, field) in plan.fields.iter().enumerate() {
                 let Some(target) = field.target else { continue };
                 for record in world.tables[entity].all_live() {
-                    let id = record.value(at).as_i64();
+                    let id = record.value(index).as_i64();
                     prop_assert!(id.is_none_or(|id| world.tables[target].live(id).is_some()));
                 }
             }

@@ -30,7 +30,7 @@ fn short_forms_are_written_out() {
     ]);
     let suite = read_steps(&json!({"a": 1, "c": 3}), &steps).expect("it can be read");
     let case = &suite.cases[0];
-    assert_eq!((case.mark, case.says.join(" ")), (Mark::Kept, "orders.x reset".to_owned()));
+    assert_eq!((case.mark, case.clauses.join(" ")), (Mark::Kept, "orders.x reset".to_owned()));
     let full = json!([
         {"make": "orders", "nth": 2, "as": "orders_4"},
         {"method": "GET", "path": "/orders", "status": 200},
@@ -45,7 +45,7 @@ fn short_forms_are_written_out() {
 
 #[test]
 fn what_says_nothing_is_refused() {
-    for (step, what) in [
+    for (step, fragment) in [
         (json!("parts_1"), "parts_1"),
         (json!("orders"), "orders"),
         (json!("orders_0"), "orders_0"),
@@ -61,7 +61,7 @@ fn what_says_nothing_is_refused() {
         (json!(["GET", "/a", 200, {"expect": [["looks", "/a", 1]]}]), "no assertion"),
     ] {
         let error = read_steps(&json!({"a": 1}), &json!([step])).expect_err("it says nothing");
-        assert!(error.contains(what) && error.contains("step 1 of orders.x"), "{error}");
+        assert!(error.contains(fragment) && error.contains("step 1 of orders.x"), "{error}");
     }
 }
 
@@ -101,7 +101,7 @@ fn cases_of_earlier_files_stand_where_they_are_referred_to() {
 
 #[test]
 fn a_reference_to_what_is_not_there_is_refused() {
-    for (entry, what) in [
+    for (entry, fragment) in [
         (json!([2, 1, 2]), "does not write 2 cases from its case 1"),
         (json!([2, 9, 1]), "turn 2"),
         (json!([2, usize::MAX, 2]), "turn 2"),
@@ -113,7 +113,7 @@ fn a_reference_to_what_is_not_there_is_refused() {
         (json!([2, 0, 1, "old"]), "entry 1"),
     ] {
         let error = read_entries(&[entry]).expect_err("nothing is there");
-        assert!(error.contains(what), "{error}");
+        assert!(error.contains(fragment), "{error}");
     }
     let many = vec![json!([2, 0, 2]); CASES_AT_MOST / 2 + 1];
     assert!(read_entries(&many).expect_err("it is too large").contains("more than"));

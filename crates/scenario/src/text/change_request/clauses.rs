@@ -30,7 +30,7 @@ fn of_entity(after: &Schema, delta: &Delta, change: &EntityChange) -> Vec<usize>
         EntityChange::AddEntity { entity } => {
             let index = after.entities.iter().position(|each| each.key == entity.key);
             (0..delta.pieces.len())
-                .filter(|&at| match delta.pieces[at].part {
+                .filter(|&piece_index| match delta.pieces[piece_index].part {
                     Part::Entity(position)
                     | Part::Field(position)
                     | Part::List(position)
@@ -84,8 +84,8 @@ fn of_action(delta: &Delta, change: &ActionChange) -> Vec<usize> {
         ActionChange::AddAction { .. } => {
             let parts = [format!("{action}.guard."), format!("{action}.effect.")];
             let mut out = with_ids(delta, &[action]);
-            out.extend((0..delta.pieces.len()).filter(|&at| {
-                let piece = &delta.pieces[at];
+            out.extend((0..delta.pieces.len()).filter(|&piece_index| {
+                let piece = &delta.pieces[piece_index];
                 matches!(piece.part, Part::Rule(_))
                     && parts.iter().any(|part| piece.clause.id.starts_with(part))
             }));
@@ -97,8 +97,9 @@ fn of_action(delta: &Delta, change: &ActionChange) -> Vec<usize> {
         ActionChange::ChangeEffect { .. } => {
             // Effects have no keys: those of this action that read differently now.
             let effects = format!("{action}.effect.");
-            let reads_differently =
-                |&at: &usize| delta.changed[at] && delta.pieces[at].clause.id.starts_with(&effects);
+            let reads_differently = |&piece_index: &usize| {
+                delta.changed[piece_index] && delta.pieces[piece_index].clause.id.starts_with(&effects)
+            };
             let mut out: Vec<usize> = (0..delta.pieces.len()).filter(reads_differently).collect();
             out.extend(with_ids(delta, &[action]));
             out
@@ -152,12 +153,14 @@ fn of_convention(change: &ConventionChange) -> &'static [&'static str] {
 /// The clauses of what went by a change.
 pub(super) fn removed_with(before: &Schema, after: &Schema, delta: &Delta, change: &Change) -> Vec<usize> {
     (0..after.removed.len())
-        .filter(|&index| after.removed.get(index).is_some_and(|removed| goes(before, change, removed)))
+        .filter(|&index| {
+            after.removed.get(index).is_some_and(|removed| is_removed_by(before, change, removed))
+        })
         .filter_map(|index| delta.index_by_id.get(&format!("gone.{index}")).copied())
         .collect()
 }
 
-fn goes(before: &Schema, change: &Change, removed: &Removed) -> bool {
+fn is_removed_by(before: &Schema, change: &Change, removed: &Removed) -> bool {
     use ActionChange::{ChangeGuard, RemoveAction, RemoveEffect, RemoveGuard, RenameAction};
     use AnalyticChange::{ChangeAnalyticFilter, ChangeRestriction, RemoveAnalytic, RenameAnalytic};
     use ConstraintChange::{AllowNull, DropUnique, Loosen, MakeMutable, MakeOptional};

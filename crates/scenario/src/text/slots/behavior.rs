@@ -11,11 +11,11 @@ impl SlotFiller<'_> {
         let Some(owner) = self.entity(key) else { return };
         let was = self.before.schema.entity(key).and_then(|owner| owner.action(verb));
         let now = self.after.schema.entity(key).and_then(|owner| owner.action(verb));
-        let there = now.or(was);
+        let subject = now.or(was);
         let names = if now.is_some() { self.after } else { self.before };
         match change {
             ActionChange::AddAction { action, .. } => {
-                let action = there.unwrap_or(action);
+                let action = subject.unwrap_or(action);
                 self.put("verb", code(&self.after.schema.path_name(&action.name)));
                 self.put("path", self.after.action_path(owner, action));
             }
@@ -47,8 +47,8 @@ impl SlotFiller<'_> {
                 }
             }
             ActionChange::AddEffect { effect, .. } => {
-                if let Some(there) = there {
-                    self.put("effect", action::effect(self.after, owner, there, effect));
+                if let Some(subject) = subject {
+                    self.put("effect", action::effect(self.after, owner, subject, effect));
                 }
             }
             ActionChange::RemoveEffect { index, .. } => {
@@ -79,14 +79,14 @@ impl SlotFiller<'_> {
         let key = change.analytic();
         let was = self.before.schema.analytic(key);
         let now = self.after.schema.analytic(key);
-        let there = match change {
+        let subject = match change {
             AnalyticChange::AddAnalytic { analytic } => now.cloned().or_else(|| Some(analytic.clone())),
             _ => now.or(was).cloned(),
         };
-        let Some(there) = there else { return };
+        let Some(subject) = subject else { return };
         let schema = if now.is_some() || was.is_none() { self.after.schema } else { self.before.schema };
-        let names = self.names(&there.entity);
-        self.about(names, &there.entity);
+        let names = self.names(&subject.entity);
+        self.about(names, &subject.entity);
         match change {
             AnalyticChange::RenameAnalytic { name, .. } => {
                 let old = was.map(|was| self.before.schema.analytic_path(was)).unwrap_or_default();
@@ -96,38 +96,38 @@ impl SlotFiller<'_> {
                 self.put("old_path", old);
                 self.put("path", format!("{prefix}/analytics/{}", self.after.schema.path_name(new)));
             }
-            _ => self.put("path", schema.analytic_path(&there)),
+            _ => self.put("path", schema.analytic_path(&subject)),
         }
         match change {
-            AnalyticChange::AddAnalytic { .. } => self.put("about", analytic::about(names, &there)),
+            AnalyticChange::AddAnalytic { .. } => self.put("about", analytic::about(names, &subject)),
             AnalyticChange::ChangeMeasure { measure, .. } => {
-                self.put("measure", analytic::measure(names, &there.entity, measure));
+                self.put("measure", analytic::measure(names, &subject.entity, measure));
             }
             AnalyticChange::ChangeGrouping { group_by, .. } => {
                 let grouping = group_by.as_ref().map_or_else(
                     || "not grouped, but a single value".to_owned(),
-                    |field| format!("grouped by {}", self.named(&there.entity, field)),
+                    |field| format!("grouped by {}", self.named(&subject.entity, field)),
                 );
                 self.put("grouping", grouping);
             }
             AnalyticChange::ChangeRestriction { only, .. } => {
-                let many = names.many(&there.entity);
+                let many = names.many(&subject.entity);
                 let restriction = only.as_ref().map_or_else(
                     || format!("all {many}"),
-                    |only| format!("only the {many}{}", analytic::restriction(names, &there.entity, only)),
+                    |only| format!("only the {many}{}", analytic::restriction(names, &subject.entity, only)),
                 );
                 self.put("restriction", restriction);
             }
             AnalyticChange::ChangeAnalyticFilter { by, .. } => {
                 let old = was.and_then(|was| was.by.as_ref());
                 if let Some(by) = by {
-                    self.put("parameter", self.named(&there.entity, by));
+                    self.put("parameter", self.named(&subject.entity, by));
                 }
                 if let Some(old) = old {
-                    self.put("old_parameter", self.before.field(&there.entity, old));
+                    self.put("old_parameter", self.before.field(&subject.entity, old));
                 }
                 if let Some(field) = by.as_ref().or(old) {
-                    self.target(self.target_of(&there.entity, field));
+                    self.target(self.target_of(&subject.entity, field));
                 }
             }
             _ => {}

@@ -18,26 +18,26 @@ impl SlotFiller<'_> {
                 };
                 self.put("shape", shape);
             }
-            ConventionChange::ChangeErrorCode { which, code } => {
-                let (which, old) = match which {
+            ConventionChange::ChangeErrorCode { which: kind, code } => {
+                let (kind_name, old) = match kind {
                     ErrorKind::Invalid => ("invalid", &old.codes.invalid),
                     ErrorKind::NotFound => ("not found", &old.codes.not_found),
                     ErrorKind::Conflict => ("conflict", &old.codes.conflict),
                     ErrorKind::Refused => ("refused", &old.codes.refused),
                 };
-                self.put("which", which);
+                self.put("which", kind_name);
                 self.put("old", old);
                 self.put("new", code);
             }
-            ConventionChange::ChangeStatus { which, status } => {
-                let (which, old) = match which {
+            ConventionChange::ChangeStatus { which: kind, status } => {
+                let (kind_name, old) = match kind {
                     StatusKind::Created => ("a successful create", old.status.created),
                     StatusKind::Deleted => ("a successful deletion", old.status.deleted),
                     StatusKind::Invalid => ("*invalid* requests", old.status.invalid),
                     StatusKind::Conflict => ("*conflict* errors", old.status.conflict),
                     StatusKind::Refused => ("*refused* actions", old.status.refused),
                 };
-                self.put("which", which);
+                self.put("which", kind_name);
                 self.put("old", old.to_string());
                 self.put("new", status.to_string());
             }

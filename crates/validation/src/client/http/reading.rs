@@ -48,8 +48,8 @@ enum Length {
     UntilClosed,
 }
 
-fn invalid(why: impl Into<String>) -> ExchangeError {
-    ExchangeError::Other(why.into())
+fn invalid(reason: impl Into<String>) -> ExchangeError {
+    ExchangeError::Other(reason.into())
 }
 
 fn incomplete() -> ExchangeError {
@@ -116,7 +116,7 @@ impl Incoming {
                         "the connection was closed before an answer came".to_owned(),
                     ));
                 }
-                Err(ExchangeError::Closed(why)) if nothing => return Err(ExchangeError::Closed(why)),
+                Err(ExchangeError::Closed(reason)) if nothing => return Err(ExchangeError::Closed(reason)),
                 Ok(false) | Err(ExchangeError::Closed(_)) => return Err(incomplete()),
                 Err(trouble) => return Err(trouble),
             }
@@ -312,8 +312,8 @@ mod tests {
         });
         match answer {
             Ok(read) => Ok((read.status, String::from_utf8(read.body).expect("a text"), read.keep)),
-            Err(ExchangeError::Closed(why)) => Err(format!("closed: {why}")),
-            Err(ExchangeError::Other(why)) => Err(why),
+            Err(ExchangeError::Closed(reason)) => Err(format!("closed: {reason}")),
+            Err(ExchangeError::Other(reason)) => Err(reason),
             Err(ExchangeError::TimedOut) => Err("timed out".to_owned()),
         }
     }
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn an_incomplete_answer_is_an_error() {
         let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
-        for (bytes, why) in [
+        for (bytes, reason) in [
             (String::new(), "closed: "),
             ("H".to_owned(), "the answer breaks off"),
             ("HTTP/1.1 200 OK\r\n".to_owned(), "the answer breaks off"),
@@ -391,7 +391,7 @@ mod tests {
         ] {
             for piece in [1, 7, 100_000] {
                 let error = read(bytes.as_bytes(), piece, 1000).expect_err(&bytes[..bytes.len().min(80)]);
-                assert!(error.starts_with(why), "{piece}: {error:?} for {bytes:.80?}");
+                assert!(error.starts_with(reason), "{piece}: {error:?} for {bytes:.80?}");
             }
         }
     }

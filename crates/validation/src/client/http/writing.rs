@@ -35,8 +35,8 @@ fn target(out: &mut Vec<u8>, request: &Request) {
         out.push(b'/');
     }
     encode(out, &request.path, b"/-._~:@!$&'()*+,;=");
-    for (at, (key, value)) in request.query.iter().enumerate() {
-        out.push(if at == 0 { b'?' } else { b'&' });
+    for (index, (key, value)) in request.query.iter().enumerate() {
+        out.push(if index == 0 { b'?' } else { b'&' });
         encode(out, key, b"-._~");
         out.push(b'=');
         encode(out, value, b"-._~");

@@ -170,18 +170,18 @@ fn every_rule_has_an_example() {
         assert!(shown, "{:?}, {:?} has no example", rule.label(), rule.keys);
     }
     for (name, a, b, label, expected) in examples {
-        let mut with = json!({ "restful_server_gen_iterative.use_llm_sampler": true });
-        let mut other = with.clone();
-        with[name] = a.clone();
-        other[name] = b.clone();
+        let mut first = json!({ "restful_server_gen_iterative.use_llm_sampler": true });
+        let mut second = first.clone();
+        first[name] = a.clone();
+        second[name] = b.clone();
         if *name != "restful_server_gen_iterative.use_llm_sampler"
             && *name != "restful_server_gen_iterative.llm_sampler_model_id"
         {
-            with = json!({ *name: a });
-            other = json!({ *name: b });
+            first = json!({ *name: a });
+            second = json!({ *name: b });
         }
         let scripted = name.starts_with("oracle.");
-        let (_store, pools) = runs("staminabench", &[with, other], |_, run| run.simulated = scripted);
+        let (_store, pools) = runs("staminabench", &[first, second], |_, run| run.simulated = scripted);
         let mut settings = compare(&pools, 0);
         // Other seeds mean other scenarios, which another line says.
         settings.differences.retain(|d| d.setting != "Scenarios");
@@ -238,7 +238,7 @@ fn written_by_our_runner() -> Vec<String> {
     ];
     let budgets = ["attempt", "episode", "run"]
         .iter()
-        .flat_map(|of| ["tokens", "usd", "minutes"].map(|what| format!("limits.{of}.{what}=7")));
+        .flat_map(|scope| ["tokens", "usd", "minutes"].map(|unit| format!("limits.{scope}.{unit}=7")));
     let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).chain(budgets).collect();
     let settings = runner::settings::resolve(&[], &values).unwrap();
     let mut keys = Vec::new();
@@ -249,7 +249,7 @@ fn written_by_our_runner() -> Vec<String> {
         else {
             continue;
         };
-        sections.retain(|(at, _)| *at < indent);
+        sections.retain(|(outer, _)| *outer < indent);
         let prefix = sections.last().map_or(String::new(), |(_, section)| format!("{section}."));
         let key = format!("{prefix}{name}");
         let value = value.trim();
@@ -349,15 +349,15 @@ fn more_time_favors_who_has_it() {
 #[test]
 fn what_is_unknown_cannot_be_ruled_out_and_harbor_leaves_out_what_was_not_set() {
     let none = || json!({ "reasoning_effort": "high" });
-    let with = || json!({ "reasoning_effort": "high", "agent.override_timeout_sec": 60 });
-    let (_store, pools) = runs("evocode", &[with(), none(), none()], |_, _| {});
+    let timed = || json!({ "reasoning_effort": "high", "agent.override_timeout_sec": 60 });
+    let (_store, pools) = runs("evocode", &[timed(), none(), none()], |_, _| {});
     let settings = compare(&pools, 0);
     let difference = only_difference(&settings);
     assert_eq!(difference.comparability, Comparability::CannotBeRuledOut);
     assert_eq!(difference.note, "may differ (unknown for 2 members)");
     assert_eq!(difference.values, [Some("60 s".to_owned()), None, None]);
 
-    let (_store, pools) = runs("harbor", &[with(), none()], |_, _| {});
+    let (_store, pools) = runs("harbor", &[timed(), none()], |_, _| {});
     let settings = compare(&pools, 0);
     let difference = only_difference(&settings);
     assert_eq!(difference.comparability, Comparability::NotComparable);

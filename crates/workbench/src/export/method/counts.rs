@@ -44,14 +44,14 @@ fn counts_of_trials(name: String, rate: &PassRate) -> EpisodeCounts {
 }
 
 /// Their sum, where there are several.
-pub(super) fn summed(each: Vec<EpisodeCounts>, what: &str) -> Vec<EpisodeCounts> {
-    if each.len() < 2 {
-        return each;
+pub(super) fn summed(episode_counts: Vec<EpisodeCounts>, noun: &str) -> Vec<EpisodeCounts> {
+    if episode_counts.len() < 2 {
+        return episode_counts;
     }
-    let sum = |of: fn(&EpisodeCounts) -> Option<u32>| {
-        each.iter().map(of).try_fold(0_u32, |all, some| Some(all.saturating_add(some?)))
+    let sum = |count_of: fn(&EpisodeCounts) -> Option<u32>| {
+        episode_counts.iter().map(count_of).try_fold(0_u32, |total, count| Some(total.saturating_add(count?)))
     };
-    let name = format!("{} {what}", each.len());
+    let name = format!("{} {noun}", episode_counts.len());
     let n = sum(|c| Some(c.n)).unwrap_or(0);
     // Tasks of several runs may be the same ones.
     vec![EpisodeCounts {
@@ -99,7 +99,7 @@ impl Workbench {
             return Ok((vec![sum], notes));
         }
         let overlaps = Common::read(&self.store, &pools)?.overlaps(&pools);
-        let name = |at: u32| pools.get(at as usize).map(Pool::marked).unwrap_or_default();
+        let name = |index: u32| pools.get(index as usize).map(Pool::marked).unwrap_or_default();
         notes.extend(counted_in_each(&overlaps, name));
         Ok((self.episodes_of_pools(&pools)?, notes))
     }
@@ -156,7 +156,7 @@ impl Workbench {
     ) -> Result<Vec<EpisodeCounts>, ApiError> {
         let policy = self.store.get_policy()?;
         let one = members::all_of_one_turn(pools);
-        let each: Vec<EpisodeCounts> = pools
+        let episode_counts: Vec<EpisodeCounts> = pools
             .iter()
             .map(|pool| {
                 if one {
@@ -168,6 +168,6 @@ impl Workbench {
                 counts_of_episodes(pool.marked(), n, events)
             })
             .collect();
-        Ok(if each.len() <= MOST_COUNTED { each } else { summed(each, "runs") })
+        Ok(if episode_counts.len() <= MOST_COUNTED { episode_counts } else { summed(episode_counts, "runs") })
     }
 }

@@ -20,8 +20,8 @@ const BY_TASKS: &str = "95 % CI from the variance between tasks";
 const LOG_LOG: &str = "log-log 95 % CI";
 
 /// What is said of a table that has no statistics: what it is of.
-fn about(what: impl Into<String>) -> Method {
-    Method { notes: vec![what.into()], ..Method::default() }
+fn about(subject: impl Into<String>) -> Method {
+    Method { notes: vec![subject.into()], ..Method::default() }
 }
 
 /// Mean staminas with n, failed and censored in the rows.
@@ -42,7 +42,7 @@ fn staminas(method: Method, data: &Comparison) -> Method {
 
 /// How the intervals of pass rates are made; `None` = there are none.
 pub(super) fn rate_intervals(rates: &[&PassRate]) -> Option<String> {
-    let any = |of| rates.iter().any(|rate| rate.interval == Some(of));
+    let any = |kind| rates.iter().any(|rate| rate.interval == Some(kind));
     match (any(RateInterval::Wilson), any(RateInterval::Clustered)) {
         (false, false) => None,
         (true, false) => Some("Wilson's 95 % CI".to_owned()),
@@ -101,16 +101,18 @@ impl Workbench {
     /// How the numbers of a table were made.
     pub(in crate::export) fn table_method(&self, table: &TableOf) -> Result<Method, ApiError> {
         match table {
-            TableOf::Runs { of } | TableOf::Scores { of } | TableOf::Sensitivity { of } => {
-                let method = self.of_comparison(of, staminas)?;
+            TableOf::Runs { of: request }
+            | TableOf::Scores { of: request }
+            | TableOf::Sensitivity { of: request } => {
+                let method = self.of_comparison(request, staminas)?;
                 if method.counts.len() < 2 {
                     return Ok(method);
                 }
                 // The rows count each member: the caption has their sum.
-                let (sum, note) = self.counted_once(members::resolve(&self.store, &of.members)?)?;
+                let (sum, note) = self.counted_once(members::resolve(&self.store, &request.members)?)?;
                 Ok(noted(Method { counts: vec![sum], ..method }, note.into_iter().collect()))
             }
-            TableOf::Spent { of } => self.of_comparison(of, |method, data| {
+            TableOf::Spent { of: request } => self.of_comparison(request, |method, data| {
                 let notes =
                     std::iter::once(cost_of_one(data.of_one_turn).to_owned()).chain(method.notes).collect();
                 noted(
@@ -118,16 +120,16 @@ impl Workbench {
                     doubts::beside_no_interval(&data.members),
                 )
             }),
-            TableOf::Pairs { of } => self.of_comparison(of, pairs),
-            TableOf::Survival { of } => self.of_comparison(of, |method, data| Method {
+            TableOf::Pairs { of: request } => self.of_comparison(request, pairs),
+            TableOf::Survival { of: request } => self.of_comparison(request, |method, data| Method {
                 tau: tau(data.tau),
                 intervals: Some(LOG_LOG.to_owned()),
                 counts: counted(data),
                 ..noted(method, doubts::beside(&data.members))
             }),
-            TableOf::Paired { of, other } => {
-                let request = CompareRequest { pairs: Pairs::Reference, ..of.clone() };
-                self.of_comparison(&request, |method, data| match other {
+            TableOf::Paired { of: request, other } => {
+                let paired_request = CompareRequest { pairs: Pairs::Reference, ..request.clone() };
+                self.of_comparison(&paired_request, |method, data| match other {
                     Some(other) => paired(method, data, *other),
                     None => all_paired(method, data),
                 })
@@ -137,19 +139,21 @@ impl Workbench {
             | TableOf::Turns { members, .. }
             | TableOf::ByTurn { members } => self.of_episodes(members),
             TableOf::Tidy { .. } => Ok(about("Attempts as the sources of the runs state them")),
-            TableOf::Tasks { of } | TableOf::TaskGrid { of } => self.of_episodes(&of.members),
-            TableOf::PerTask { of } | TableOf::PassAtK { of } => {
-                let grid = self.list_tasks(of.clone())?;
+            TableOf::Tasks { of: request } | TableOf::TaskGrid { of: request } => {
+                self.of_episodes(&request.members)
+            }
+            TableOf::PerTask { of: request } | TableOf::PassAtK { of: request } => {
+                let grid = self.list_tasks(request.clone())?;
                 let rates: Vec<&PassRate> = grid.columns.iter().map(|column| &column.pass_rate).collect();
                 let intervals = match table {
                     TableOf::PerTask { .. } => rate_intervals(&rates),
                     _ => Some(BY_TASKS.to_owned()),
                 };
-                Ok(Method { intervals, ..self.of_episodes(&of.members)? })
+                Ok(Method { intervals, ..self.of_episodes(&request.members)? })
             }
-            TableOf::Disagreements { of } => self.of_episodes(&of.members),
-            TableOf::Library { of } => {
-                let runs = tables::library_runs(self, of)?;
+            TableOf::Disagreements { of: request } => self.of_episodes(&request.members),
+            TableOf::Library { of: request } => {
+                let runs = tables::library_runs(self, request)?;
                 let rates: Vec<&PassRate> = runs.iter().filter_map(|run| run.pass_rate.as_ref()).collect();
                 let of_rates = rate_intervals(&rates);
                 let means =
@@ -163,23 +167,27 @@ impl Workbench {
             }
             TableOf::Played { .. } => Ok(about("Runs that were played on this machine, by their own files")),
             TableOf::Progress { .. } => Ok(about("A run that was played on this machine, by its own files")),
-            TableOf::Suite { of } => self.of_pack(&of.of),
-            TableOf::Findings { of } | TableOf::Mutants { of } => self.of_validation(of),
-            TableOf::Matrix { of } => self.of_matrix(of, None),
-            TableOf::Spread { of } => self.of_matrix(of, Some(BY_BOOTSTRAP)),
-            TableOf::Published { of } => {
-                let data = self.matrix(of)?;
+            TableOf::Suite { of: request } => self.of_pack(&request.of),
+            TableOf::Findings { of: request } | TableOf::Mutants { of: request } => {
+                self.of_validation(request)
+            }
+            TableOf::Matrix { of: request } => self.of_matrix(request, None),
+            TableOf::Spread { of: request } => self.of_matrix(request, Some(BY_BOOTSTRAP)),
+            TableOf::Published { of: request } => {
+                let data = self.matrix(request)?;
                 Ok(about(format!("What others published of {}, as their sources state it", data.benchmark.1)))
             }
-            TableOf::Retries { of } => self.of_retries(of, None),
-            TableOf::Gains { of } => self.of_retries(of, Some(BY_BOOTSTRAP)),
-            TableOf::Failures { of } => {
-                Ok(Method { intervals: Some("Wilson's 95 % CI".to_owned()), ..self.of_failures(of)? })
+            TableOf::Retries { of: request } => self.of_retries(request, None),
+            TableOf::Gains { of: request } => self.of_retries(request, Some(BY_BOOTSTRAP)),
+            TableOf::Failures { of: request } => {
+                Ok(Method { intervals: Some("Wilson's 95 % CI".to_owned()), ..self.of_failures(request)? })
             }
-            TableOf::Cases { of } => self.of_marked_failures(&of.of),
-            TableOf::Origins { of } => self.of_failures(of),
-            TableOf::Repairs { of } | TableOf::RepairTimes { of } | TableOf::Flips { of } => {
-                let counts = self.of_failures(of)?.counts;
+            TableOf::Cases { of: request } => self.of_marked_failures(&request.of),
+            TableOf::Origins { of: request } => self.of_failures(request),
+            TableOf::Repairs { of: request }
+            | TableOf::RepairTimes { of: request }
+            | TableOf::Flips { of: request } => {
+                let counts = self.of_failures(request)?.counts;
                 let notes = vec!["Over every attempt, whatever the scope".to_owned()];
                 Ok(Method { counts, notes, ..self.current_policy()? })
             }

@@ -40,11 +40,11 @@ impl EndpointAttempts {
     }
 
     /// Of both; unknown as soon as one of them is.
-    fn plus(of: Option<Self>, more: Option<Self>) -> Option<Self> {
-        let (of, more) = (of?, more?);
+    fn plus(first: Option<Self>, second: Option<Self>) -> Option<Self> {
+        let (first, second) = (first?, second?);
         Some(Self {
-            retried: of.retried.saturating_add(more.retried),
-            lost: of.lost.saturating_add(more.lost),
+            retried: first.retried.saturating_add(second.retried),
+            lost: first.lost.saturating_add(second.lost),
         })
     }
 }
@@ -99,16 +99,16 @@ fn mean(a: (Option<f64>, u32), b: (Option<f64>, u32)) -> (Option<f64>, u32) {
     ((n > 0).then(|| sum / f64::from(n)), n)
 }
 
-fn add(to: &mut AttemptTotals, more: &AttemptTotals) {
-    to.made += more.made;
-    to.passed += more.passed;
-    to.failed += more.failed;
-    to.errors += more.errors;
-    to.unfinished += more.unfinished;
-    to.agent_seconds = mean(to.agent_seconds, more.agent_seconds);
-    to.test_seconds = mean(to.test_seconds, more.test_seconds);
-    to.tokens = mean(to.tokens, more.tokens);
-    to.cost_usd = mean(to.cost_usd, more.cost_usd);
+fn add(sum: &mut AttemptTotals, more: &AttemptTotals) {
+    sum.made += more.made;
+    sum.passed += more.passed;
+    sum.failed += more.failed;
+    sum.errors += more.errors;
+    sum.unfinished += more.unfinished;
+    sum.agent_seconds = mean(sum.agent_seconds, more.agent_seconds);
+    sum.test_seconds = mean(sum.test_seconds, more.test_seconds);
+    sum.tokens = mean(sum.tokens, more.tokens);
+    sum.cost_usd = mean(sum.cost_usd, more.cost_usd);
 }
 
 /// How many attempts of all members did not pass, and which of them never had the chance to. A trial that several of them have
@@ -134,9 +134,11 @@ pub(super) fn not_passed(workbench: &Workbench, data: &Comparison) -> Result<Str
 }
 
 fn in_words(totals: &[AttemptTotals]) -> String {
-    let sum = |of: fn(&AttemptTotals) -> u32| -> u32 { totals.iter().map(of).fold(0, u32::saturating_add) };
-    let (made, unfinished) = (sum(|of| of.made), sum(|of| of.unfinished));
-    let not_passed = made.saturating_sub(sum(|of| of.passed));
+    let sum = |count_of: fn(&AttemptTotals) -> u32| -> u32 {
+        totals.iter().map(count_of).fold(0, u32::saturating_add)
+    };
+    let (made, unfinished) = (sum(|total| total.made), sum(|total| total.unfinished));
+    let not_passed = made.saturating_sub(sum(|total| total.passed));
     let of_all = format!("{not_passed} of {} did not pass", counted(made.into(), "attempt"));
     match unfinished {
         0 => format!("{of_all}."),
@@ -148,8 +150,8 @@ fn in_words(totals: &[AttemptTotals]) -> String {
 }
 
 /// A mean over so many of the attempts that were made. One of 0 says nothing of those of which it is not known.
-fn of_part((mean, of): (Option<f64>, u32), made: u32) -> Option<Value> {
-    maybe(mean.filter(|mean| *mean > 0.0 || of >= made))
+fn of_part((mean, n): (Option<f64>, u32), made: u32) -> Option<Value> {
+    maybe(mean.filter(|mean| *mean > 0.0 || n >= made))
 }
 
 /// Attempts by their number.

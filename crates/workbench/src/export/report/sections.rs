@@ -41,8 +41,8 @@ impl Figures<'_> {
     fn draw(&mut self, name: &str, figure: &FigureOf) -> Result<Block, ApiError> {
         let spec = self.workbench.figure_spec(figure)?;
         let spec = FigureSpec { layout: self.layout, theme: Theme::Print, ..spec };
-        if let Some(why) = figures::export::why_not_drawn(&spec) {
-            let sentence = format!("The figure \"{name}\" is left out: {why}.");
+        if let Some(reason) = figures::export::why_not_drawn(&spec) {
+            let sentence = format!("The figure \"{name}\" is left out: {reason}.");
             self.warnings.push(sentence.clone());
             return Ok(Block::Text(sentence));
         }
@@ -185,10 +185,11 @@ fn pass_rates(
 }
 
 /// Who solves what, and what it took.
-fn tasks(figures: &Figures<'_>, asked: &CompareRequest) -> Result<Vec<Block>, ApiError> {
-    let request = |mode| TasksRequest { members: asked.members.clone(), mode, ..TasksRequest::default() };
+fn tasks(figures: &Figures<'_>, compare_request: &CompareRequest) -> Result<Vec<Block>, ApiError> {
+    let request =
+        |mode| TasksRequest { members: compare_request.members.clone(), mode, ..TasksRequest::default() };
     let mut blocks = Vec::new();
-    if asked.members.len() > 1 {
+    if compare_request.members.len() > 1 {
         blocks.push(figures.table(&TableOf::TaskGrid { of: request(TaskMode::OnlyOne) })?);
         blocks.push(figures.table(&TableOf::TaskGrid { of: request(TaskMode::All) })?);
     }
@@ -222,10 +223,10 @@ fn differences(
 }
 
 /// Turns on which members disagree, the first of them in the order of the page.
-fn disagreements(figures: &Figures<'_>, asked: &CompareRequest) -> Result<Block, ApiError> {
+fn disagreements(figures: &Figures<'_>, compare_request: &CompareRequest) -> Result<Block, ApiError> {
     let request = DisagreementRequest {
-        members: asked.members.clone(),
-        reference: asked.reference,
+        members: compare_request.members.clone(),
+        reference: compare_request.reference,
         mode: DisagreementMode::Different,
         sort: DisagreementSort::default(),
         text: String::new(),
@@ -246,8 +247,8 @@ fn scores(
     let mut blocks = vec![figures.table(&TableOf::Scores { of: request.clone() })?];
     if !data.published_scores.is_empty() {
         let table = tables::published_numbers("Published scores of the same tasks", &data.published_scores);
-        let says = "What others published, as their sources state it".to_owned();
-        blocks.push(figures.own_table(table, Method { notes: vec![says], ..Method::default() }));
+        let note = "What others published, as their sources state it".to_owned();
+        blocks.push(figures.own_table(table, Method { notes: vec![note], ..Method::default() }));
     }
     Ok(blocks)
 }
@@ -291,8 +292,8 @@ fn by_attempt_and_turn(
     let mut blocks = vec![figures.own_table(attempts::table(played), method)];
     blocks.push(match attempts::of_endpoint(played) {
         Some(table) => {
-            let says = "Counts of the runner, as the sources of the runs state them".to_owned();
-            figures.own_table(table, Method { notes: vec![says], ..Method::default() })
+            let note = "Counts of the runner, as the sources of the runs state them".to_owned();
+            figures.own_table(table, Method { notes: vec![note], ..Method::default() })
         }
         None => Block::Text(words::ENDPOINT_NOT_COUNTED.to_owned()),
     });
@@ -313,12 +314,12 @@ fn by_budget(figures: &mut Figures<'_>, request: &CompareRequest) -> Result<Vec<
 
 fn failures(
     figures: &mut Figures<'_>,
-    asked: &CompareRequest,
+    compare_request: &CompareRequest,
     compared: &Comparison,
     played: &[attempts::MemberAttempts],
 ) -> Result<Vec<Block>, ApiError> {
     let request = FailuresRequest {
-        members: asked.members.clone(),
+        members: compare_request.members.clone(),
         group: FailureGrouping::Member,
         scope: FailureScope::First,
         benchmark: None,
@@ -339,7 +340,7 @@ fn failures(
             blocks.push(figures.table(&TableOf::Flips { of: failures_request() })?);
         }
     }
-    let method = figures.workbench.of_episodes(&asked.members)?;
+    let method = figures.workbench.of_episodes(&compare_request.members)?;
     blocks.push(figures.own_table(attempts::errors(played), method));
     Ok(blocks)
 }

@@ -52,7 +52,7 @@ fn rate(member: &ComparedMember, called: &str) -> Option<String> {
         rate.passed,
         rate.trials.saturating_sub(rate.passed),
         rate.in_words(),
-        rate.interval.map_or_else(String::new, |how| format!(", {}", how.in_words())),
+        rate.interval.map_or_else(String::new, |interval| format!(", {}", interval.in_words())),
     ))
 }
 
@@ -99,8 +99,8 @@ pub(super) fn opening(data: &Comparison) -> Vec<Block> {
                 doubts => format!(" But: {}.", doubts.join("; ")),
             };
             let called = format!("{}{marks}", called(data, member));
-            if let Some(said) = rate(member, &called).filter(|_| data.of_one_turn) {
-                return format!("{said}{doubts}");
+            if let Some(sentence) = rate(member, &called).filter(|_| data.of_one_turn) {
+                return format!("{sentence}{doubts}");
             }
             let median = stamina.median.in_words(|median| counted(median.into(), "turn"));
             format!(

@@ -202,21 +202,21 @@ pub(super) fn spent(data: &Comparison) -> Table {
             known(spent.agent_seconds_known),
         ]);
         let n = member.stamina.n;
-        for (column, over) in [
+        for (column, known_count) in [
             ("input_tokens", spent.input_tokens_known),
             ("output_tokens", spent.output_tokens_known),
             ("cost_usd", spent.cost_known),
             ("agent_seconds", spent.agent_seconds_known),
         ] {
-            if over < n {
+            if known_count < n {
                 table.mark_at_least(column);
             }
         }
     }
     for member in data.members.iter().filter(|m| m.spent.no_turn_survived) {
-        let none = member.spent.instead_of_cost_per_survived_turn(one);
+        let reason = member.spent.instead_of_cost_per_survived_turn(one);
         let noun = if one { "passed trial" } else { "survived turn" };
-        table.notes.push(format!("{}: {none}, so there is no cost per {noun}.", member.marked()));
+        table.notes.push(format!("{}: {reason}, so there is no cost per {noun}.", member.marked()));
     }
     // As in the table of runs.
     let shown = ["steps", "tool calls", "time", "tokens", "steps survived", "cost of a turn"];
@@ -247,8 +247,12 @@ fn partial_rates(member: &ComparedMember, of_one_turn: bool, shown: &[&str]) -> 
     ];
     let partial: Vec<String> = rates
         .into_iter()
-        .filter(|(what, rate, over, (all, _))| shown.contains(what) && rate.is_some() && over < all)
-        .map(|(what, _, over, (all, noun))| format!("{what} for {over} of {}", counted(all.into(), noun)))
+        .filter(|(label, rate, known_count, (all, _))| {
+            shown.contains(label) && rate.is_some() && known_count < all
+        })
+        .map(|(label, _, known_count, (all, noun))| {
+            format!("{label} for {known_count} of {}", counted(all.into(), noun))
+        })
         .collect();
     (!partial.is_empty()).then(|| format!("{}: known are {}.", member.marked(), partial.join(", ")))
 }
@@ -265,8 +269,8 @@ fn partial_sums(member: &ComparedMember, of_one_turn: bool) -> Option<String> {
     ];
     let partial: Vec<String> = sums
         .iter()
-        .filter(|(_, is_known, over)| *is_known && *over < n)
-        .map(|(what, _, over)| format!("{what} for {over} of {}", counted(n.into(), episode)))
+        .filter(|(_, is_known, known_count)| *is_known && *known_count < n)
+        .map(|(label, _, known_count)| format!("{label} for {known_count} of {}", counted(n.into(), episode)))
         .collect();
     (!partial.is_empty()).then(|| {
         format!("{}: sums are of what is known. Wholly known are {}.", member.marked(), partial.join(", "))
@@ -292,16 +296,16 @@ pub(super) fn sensitivity(data: &Comparison) -> Table {
     let mut table = Table::new("sensitivity", title, columns);
     let left_out = if one { "left out" } else { "left out, but for those that passed everything" };
     for member in &data.members {
-        for (how, of) in [
+        for (treatment, estimate) in [
             ("as the policy says", &member.stamina),
             ("counted as failures", &member.censored_failed),
             (left_out, &member.censored_dropped),
         ] {
-            let mut row = vec![known(member.marked()), known(how)];
-            row.extend(stamina(of));
-            row.push(maybe(of.mean.zip(member.stamina.mean).map(|(mean, own)| mean - own)));
+            let mut row = vec![known(member.marked()), known(treatment)];
+            row.extend(stamina(estimate));
+            row.push(maybe(estimate.mean.zip(member.stamina.mean).map(|(mean, own)| mean - own)));
             row.push(maybe(member.early_censored));
-            push_of(&mut table, of, row);
+            push_of(&mut table, estimate, row);
         }
     }
     let before = match data.tau {

@@ -13,11 +13,11 @@ use crate::compare::members::{self, Pool, PooledRun};
 
 /// Every turn of the request's mode, whatever it says of pages.
 pub(super) fn table(workbench: &Workbench, request: &DisagreementRequest) -> Result<Table, ApiError> {
-    some(workbench, request, u32::MAX)
+    some_disagreements(workbench, request, u32::MAX)
 }
 
 /// At most so many of these turns, in the order of the request; the table says how many there are.
-pub(in crate::export) fn some(
+pub(in crate::export) fn some_disagreements(
     workbench: &Workbench,
     request: &DisagreementRequest,
     most: u32,
@@ -92,13 +92,13 @@ pub(in crate::export) fn some(
 
 fn title(mode: DisagreementMode, of_one_turn: bool) -> String {
     let turns = if of_one_turn { "Tasks" } else { "Turns" };
-    let which = match mode {
+    let condition = match mode {
         DisagreementMode::All => "any run reached",
         DisagreementMode::Different => "one run passes and another fails",
         DisagreementMode::Failures => "some run fails",
         DisagreementMode::Errors => "ended without a verdict for some run",
     };
-    format!("{turns} that {which}")
+    format!("{turns} that {condition}")
 }
 
 const fn word(state: TurnState) -> &'static str {

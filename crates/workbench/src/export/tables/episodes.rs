@@ -176,7 +176,7 @@ pub(super) fn turns(workbench: &Workbench, members: &[Member], sort: GridSort) -
     {
         let row = &played.row;
         let tried = tried.get(&(played.run.clone(), row.episode.clone()));
-        for ((turn, letter), at) in (1_u32..).zip(row.cells.chars()).zip(0_usize..) {
+        for ((turn, letter), index) in (1_u32..).zip(row.cells.chars()).zip(0_usize..) {
             let now = tried.and_then(|turns| turns.iter().find(|(tried, _)| tried.number == turn));
             let score = now.and_then(|(turn, counting)| score(turn, *counting));
             let now = now.map(|(turn, _)| turn);
@@ -189,7 +189,7 @@ pub(super) fn turns(workbench: &Workbench, members: &[Member], sort: GridSort) -
                 maybe(now.and_then(|turn| turn.passed)),
                 maybe(now.and_then(|turn| turn.total)),
                 maybe(score),
-                maybe(row.failing.get(at).copied().flatten()),
+                maybe(row.failing.get(index).copied().flatten()),
             ]);
             table.push(cells);
         }

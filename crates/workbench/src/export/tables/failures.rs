@@ -51,7 +51,7 @@ pub(super) fn shares(data: &Failures) -> Table {
 
 /// What a reader must know of the numbers stands under each of these tables.
 fn noted(mut table: Table, data: &Failures) -> Table {
-    table.notes.extend(data.not_comparable.iter().map(|what| format!("Not comparable. {what}.")));
+    table.notes.extend(data.not_comparable.iter().map(|difference| format!("Not comparable. {difference}.")));
     table.notes.extend(data.cautions.iter().cloned());
     table
 }

@@ -27,9 +27,9 @@ pub(super) fn cells(data: &Matrix) -> Table {
     if let Some(most) = most {
         columns.extend(for_machines_if(true, score_columns(most)));
     }
-    let what = if one { "Pass rate" } else { "Mean stamina" };
+    let measure_name = if one { "Pass rate" } else { "Mean stamina" };
     let mut table =
-        Table::new("matrix", &format!("{what} by harness and model, {}", data.benchmark.1), columns);
+        Table::new("matrix", &format!("{measure_name} by harness and model, {}", data.benchmark.1), columns);
     for (h, harness) in data.harnesses.iter().enumerate() {
         for (m, model) in data.models.iter().enumerate() {
             let mut row = vec![known(name(harness)), known(name(model))];
@@ -79,8 +79,8 @@ pub(super) fn cells(data: &Matrix) -> Table {
             Some(ratio) => {
                 let (model, value, ci) = (name(model), ratio.value, interval(ratio));
                 let times = if one { "passes" } else { "lasts" };
-                let than = if one { "times as often as" } else { "times as long as" };
-                format!("{model}: {best} {times} {value:.2} {than} {worst}{ci}.")
+                let degree = if one { "times as often as" } else { "times as long as" };
+                format!("{model}: {best} {times} {value:.2} {degree} {worst}{ci}.")
             }
             None if one => format!(
                 "{}: {best} passes most, and {worst} fails every trial, so their ratio is not defined.",
@@ -92,9 +92,9 @@ pub(super) fn cells(data: &Matrix) -> Table {
             ),
         });
     }
-    table
-        .notes
-        .extend(data.not_comparable.iter().map(|what| format!("Runs here are not comparable. {what}.")));
+    table.notes.extend(
+        data.not_comparable.iter().map(|difference| format!("Runs here are not comparable. {difference}.")),
+    );
     table.notes.extend(data.cautions.iter().cloned());
     table
 }
@@ -173,13 +173,13 @@ pub(super) fn spread(data: &Matrix) -> Table {
         ];
         table.push(std::iter::once(known(name(model))).chain(row).collect());
     }
-    let what = if data.of_one_turn {
+    let ratio_text = if data.of_one_turn {
         "Pass rate of the best over that of the worst".to_owned()
     } else {
         let turns = counted(data.tau.into(), "turn");
         format!("Mean stamina of the best over that of the worst, over the first {turns}")
     };
-    table.notes.push(format!("{what}; interval by bootstrap (seed {}). {PICKED}", data.seed));
+    table.notes.push(format!("{ratio_text}; interval by bootstrap (seed {}). {PICKED}", data.seed));
     table
 }
 

@@ -92,7 +92,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
             maybe(paired.and_then(|p| p.p_sign_flip)),
         ]);
     }
-    let what = if one {
+    let explanation = if one {
         "Differences and ratios of pass rates are run against reference, differences with Newcombe's interval"
             .to_owned()
     } else {
@@ -102,7 +102,7 @@ pub(super) fn pairs(data: &Comparison) -> Table {
         )
     };
     table.notes.push(format!(
-        "{what}; p of the log-rank test is corrected by Holm over {} of this table; the bootstrap draws {unit}s (seed {}).",
+        "{explanation}; p of the log-rank test is corrected by Holm over {} of this table; the bootstrap draws {unit}s (seed {}).",
         data.holm_pairs().unwrap_or_else(|| "the pairs".to_owned()),
         data.seed
     ));

@@ -11,13 +11,13 @@ use crate::api::{ApiError, LiveEpisode, LiveRunRow, LiveState, Nothing, RunFolde
 const UNKNOWN: &str = "unknown";
 
 /// The stable word of a value, with spaces for a reader.
-pub(super) fn word(of: impl Serialize) -> String {
-    let word = serde_json::to_value(of).ok();
+pub(super) fn word(value: impl Serialize) -> String {
+    let word = serde_json::to_value(value).ok();
     word.as_ref().and_then(|word| word.as_str()).unwrap_or("unknown").replace('_', " ")
 }
 
-/// The runs that were played here; `over` = only those that nobody plays.
-pub(super) fn runs(workbench: &Workbench, over: bool) -> Result<Table, ApiError> {
+/// The runs that were played here; `only_ended` = only those that nobody plays.
+pub(super) fn runs(workbench: &Workbench, only_ended: bool) -> Result<Table, ApiError> {
     let columns = vec![
         Column::text("run", "Run"),
         Column::text("folder", "Folder").for_machines(),
@@ -38,13 +38,13 @@ pub(super) fn runs(workbench: &Workbench, over: bool) -> Result<Table, ApiError>
         Column::text("started_at", "Started"),
         Column::text("last_event_at", "Last sign of life").for_machines(),
     ];
-    let title = if over { "Runs that were played here" } else { "Runs that are or were played here" };
+    let title = if only_ended { "Runs that were played here" } else { "Runs that are or were played here" };
     let mut table = Table::new("played", title, columns);
     let playing = |state| {
         matches!(state, LiveState::Starting | LiveState::Running | LiveState::Paused | LiveState::Stopping)
     };
     for run in workbench.list_live_runs(Nothing {})?.runs {
-        if over && playing(run.state) {
+        if only_ended && playing(run.state) {
             continue;
         }
         if run.state == LiveState::Unreadable {

@@ -62,14 +62,14 @@ pub(super) fn findings(workbench: &Workbench, job: &JobRef) -> Result<Table, Api
     ];
     let mut table = Table::new("findings", "What a validation found", columns);
     let mut add = |kind: &'static str, rows: &[(String, String)]| {
-        for (place, what) in rows {
-            table.push(vec![known(place.as_str()), known(kind), known(what.as_str())]);
+        for (place, problem) in rows {
+            table.push(vec![known(place.as_str()), known(kind), known(problem.as_str())]);
         }
     };
     add("the reference fails", &found.failures);
     add("no text states it", &found.unstated);
-    let plain = |places: &[String], what: &str| -> Vec<(String, String)> {
-        places.iter().map(|place| (place.clone(), what.to_owned())).collect()
+    let plain = |places: &[String], problem: &str| -> Vec<(String, String)> {
+        places.iter().map(|place| (place.clone(), problem.to_owned())).collect()
     };
     add("vacuous turn", &plain(&found.vacuous_turns, "The reference of the turn before passes this suite"));
     add("mutant not noticed", &found.survivors);

@@ -8,12 +8,12 @@ use crate::Workbench;
 use crate::api::{ApiError, MeanOf, TaskCell, TaskColumn, TaskGrid, TaskMode, TasksRequest};
 
 /// Agent time, tokens and cost, each a mean and over how many it is.
-fn mean_columns(per: &str) -> Vec<Column> {
+fn mean_columns(unit: &str) -> Vec<Column> {
     let columns_of = |name: &str, heading: &str, decimals| {
         let known = format!("{heading} known for").to_lowercase();
         let known = known[..1].to_uppercase() + &known[1..];
         [
-            Column::number(name, &format!("{heading} per {per}"), decimals),
+            Column::number(name, &format!("{heading} per {unit}"), decimals),
             Column::integer(&format!("{name}_known"), &known).for_machines(),
         ]
     };
@@ -23,14 +23,15 @@ fn mean_columns(per: &str) -> Vec<Column> {
     vec![seconds.unit("s"), seconds_known, tokens, tokens_known, cost.unit("US$"), cost_known]
 }
 
-fn means(of: [MeanOf; 3]) -> Vec<Option<Value>> {
-    of.into_iter().flat_map(|of| [maybe(of.mean), known(of.known)]).collect()
+fn means(values: [MeanOf; 3]) -> Vec<Option<Value>> {
+    values.into_iter().flat_map(|mean| [maybe(mean.mean), known(mean.known)]).collect()
 }
 
 /// What must be known of means over fewer than all.
-fn partial(rows: impl Iterator<Item = [MeanOf; 3]>, what: &str) -> Option<String> {
-    let some = rows.flatten().any(|of| of.known > 0 && of.known < of.of);
-    some.then(|| format!("Some means are over fewer {what} than there are: those of which they are known."))
+fn partial(rows: impl Iterator<Item = [MeanOf; 3]>, noun: &str) -> Option<String> {
+    let is_partial = rows.flatten().any(|mean| mean.known > 0 && mean.known < mean.of);
+    is_partial
+        .then(|| format!("Some means are over fewer {noun} than there are: those of which they are known."))
 }
 
 /// `Tasks`, or `Rounds` where rounds were played by themselves.
@@ -40,13 +41,13 @@ const fn heading(grid: &TaskGrid) -> &'static str {
 
 /// Which of the tasks are listed.
 fn title(grid: &TaskGrid, mode: TaskMode) -> String {
-    let which = match mode {
+    let condition = match mode {
         TaskMode::All => "",
         TaskMode::OnlyOne => " that only one run solves",
         TaskMode::Different => " that one run solves and another does not",
         TaskMode::Nobody => " that no run solves",
     };
-    format!("{}{which}", heading(grid))
+    format!("{}{condition}", heading(grid))
 }
 
 fn of_cell(cell: &TaskCell) -> [MeanOf; 3] {
@@ -146,10 +147,10 @@ pub(in crate::export) fn counts(grid: &TaskGrid) -> String {
     let mut text = format!(
         "{}, of which {} solved by no run",
         counted(counts.all.into(), grid.noun()),
-        are(counts.nobody)
+        count_with_verb(counts.nobody)
     );
     if grid.columns.len() > 1 {
-        text.push_str(&format!(", {} by one alone", are(counts.only_one)));
+        text.push_str(&format!(", {} by one alone", count_with_verb(counts.only_one)));
         let alone: Vec<String> = grid
             .columns
             .iter()
@@ -164,7 +165,7 @@ pub(in crate::export) fn counts(grid: &TaskGrid) -> String {
     text
 }
 
-fn are(count: u32) -> String {
+fn count_with_verb(count: u32) -> String {
     if count == 1 { "1 is".to_owned() } else { format!("{count} are") }
 }
 

@@ -17,17 +17,20 @@ use crate::episodes::grades_turns;
 /// Most attempts of one table: each takes about 2 KB of memory.
 const ATTEMPTS_CAP: u64 = 500_000;
 
-fn column(of: &ingest::formats::table::columns::Column) -> Column {
-    let mut heading = of.name.replace('_', " ");
+fn column(definition: &ingest::formats::table::columns::Column) -> Column {
+    let mut heading = definition.name.replace('_', " ");
     heading[..1].make_ascii_uppercase();
-    let column = match of.kind {
-        Kind::Ordinal | Kind::Count | Kind::Tokens => Column::integer(of.name, &heading),
-        Kind::Amount | Kind::Number => Column::number(of.name, &heading, 2),
-        Kind::Flag => Column::flag(of.name, &heading),
-        Kind::Text | Kind::EndReason | Kind::Verdict | Kind::Time => Column::text(of.name, &heading),
+    let column = match definition.kind {
+        Kind::Ordinal | Kind::Count | Kind::Tokens => Column::integer(definition.name, &heading),
+        Kind::Amount | Kind::Number => Column::number(definition.name, &heading, 2),
+        Kind::Flag => Column::flag(definition.name, &heading),
+        Kind::Text | Kind::EndReason | Kind::Verdict | Kind::Time => Column::text(definition.name, &heading),
     };
-    let shown = of.required
-        || matches!(of.field, Field::TestsPassed | Field::TestsTotal | Field::EndReason | Field::CostUsd);
+    let shown = definition.required
+        || matches!(
+            definition.field,
+            Field::TestsPassed | Field::TestsTotal | Field::EndReason | Field::CostUsd
+        );
     if shown { column } else { column.for_machines() }
 }
 

@@ -13,7 +13,7 @@ use crate::api::{
 use crate::compare::members::joined_names;
 
 /// Whose turn it is: `GLM-5 · OpenCode, scenario_3, turn 4`.
-fn whose(turn: &TurnDetail) -> String {
+fn turn_name(turn: &TurnDetail) -> String {
     let names: Vec<&str> =
         [&turn.run.model, &turn.run.harness].into_iter().flatten().map(String::as_str).collect();
     let name = if names.is_empty() { turn.run.id.clone() } else { joined_names(names) };
@@ -31,11 +31,11 @@ fn chosen(
     let found = match attempt {
         None => detail.attempts.pop(),
         Some(number) => {
-            let at = detail.attempts.iter().position(|a| a.number == number).ok_or_else(|| {
+            let index = detail.attempts.iter().position(|a| a.number == number).ok_or_else(|| {
                 ApiError::new("attempt.not_found", format!("The turn has no attempt {number}"))
                     .hint(format!("It has {}", detail.attempts.len()))
             })?;
-            Some(detail.attempts.swap_remove(at))
+            Some(detail.attempts.swap_remove(index))
         }
     };
     Ok((detail, found))
@@ -65,7 +65,7 @@ pub(super) fn attempts(workbench: &Workbench, turn_ref: &TurnRef) -> Result<Tabl
         Column::text("exception", "Exception").missing("none").for_machines(),
         Column::flag("simulated", "Simulated").for_machines(),
     ];
-    let mut table = Table::new("attempts-of-turn", &format!("Attempts: {}", whose(&turn)), columns);
+    let mut table = Table::new("attempts-of-turn", &format!("Attempts: {}", turn_name(&turn)), columns);
     for attempt in &turn.attempts {
         let AttemptDetail { tokens, timing, .. } = attempt;
         let exception = attempt.exception.as_ref().map(|(kind, message)| format!("{kind}: {message}"));
@@ -115,7 +115,7 @@ pub(super) fn tests(workbench: &Workbench, attempt_ref: &AttemptOf) -> Result<Ta
     ];
     let number =
         attempt.as_ref().map_or_else(|| "not reached".to_owned(), |a| format!("attempt {}", a.number));
-    let mut table = Table::new("tests", &format!("Tests: {}, {number}", whose(&turn)), columns);
+    let mut table = Table::new("tests", &format!("Tests: {}, {number}", turn_name(&turn)), columns);
     let Some(attempt) = attempt else { return Ok(table) };
     for (test, stood) in attempt.failing.iter().zip(&attempt.histories) {
         table.push(vec![
@@ -189,7 +189,7 @@ pub(super) fn joined(workbench: &Workbench, left: &AttemptOf, right: &AttemptOf)
     for ((turn, attempt), side) in sides.iter().zip(["Left", "Right"]) {
         let number =
             attempt.as_ref().map_or_else(|| "not reached".to_owned(), |a| format!("attempt {}", a.number));
-        table.notes.push(format!("{side}: {}, {number}.", whose(turn)));
+        table.notes.push(format!("{side}: {}, {number}.", turn_name(turn)));
     }
     let attempts: Vec<&AttemptDetail> = sides.iter().filter_map(|(_, attempt)| attempt.as_ref()).collect();
     let ids: BTreeSet<&str> = attempts

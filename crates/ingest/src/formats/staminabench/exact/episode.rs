@@ -169,9 +169,9 @@ impl Reader<'_, '_> {
         inside.then(|| join(self.folder, relative_path))
     }
 
-    fn artifact(&mut self, kind: ArtifactKind, relative_path: Option<&str>, to: &mut Vec<Artifact>) {
+    fn artifact(&mut self, kind: ArtifactKind, relative_path: Option<&str>, artifacts: &mut Vec<Artifact>) {
         if let Some(path) = relative_path.and_then(|relative_path| self.path(relative_path)) {
-            to.push(Artifact::new(kind, path));
+            artifacts.push(Artifact::new(kind, path));
         }
     }
 
@@ -206,8 +206,8 @@ impl Reader<'_, '_> {
         self.artifact(ArtifactKind::Reference, files.reference.as_deref(), &mut turn.artifacts);
         self.artifact(ArtifactKind::Suite, files.suite.as_deref(), &mut turn.artifacts);
         self.artifact(ArtifactKind::Schema, files.schema.as_deref(), &mut turn.artifacts);
-        for (at, attempt) in recorded.attempts.into_iter().enumerate() {
-            let pointer = format!("/turns/{index}/attempts/{at}/steps");
+        for (attempt_index, attempt) in recorded.attempts.into_iter().enumerate() {
+            let pointer = format!("/turns/{index}/attempts/{attempt_index}/steps");
             let attempt = self.attempt(recorded.number, attempt, &recorded.tests.0, pointer);
             if turn.attempts.last().is_none_or(|before| before.number < attempt.number) {
                 turn.attempts.push(attempt);
@@ -362,21 +362,25 @@ impl Reader<'_, '_> {
     }
 
     fn files(&mut self, attempt: &mut Attempt, files: &schema::AttemptFiles, steps: Option<String>) {
-        let to = &mut attempt.artifacts;
+        let artifacts = &mut attempt.artifacts;
         if let Some(pointer) = steps {
             let path = join(self.folder, "trajectory.json");
-            to.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some(pointer) });
+            artifacts.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some(pointer) });
         } else if let Some(path) =
             files.transcript.as_deref().and_then(|relative_path| self.path(relative_path))
         {
-            to.push(Artifact { kind: ArtifactKind::Transcript, path, pointer: Some(STEPS.to_owned()) });
+            artifacts.push(Artifact {
+                kind: ArtifactKind::Transcript,
+                path,
+                pointer: Some(STEPS.to_owned()),
+            });
         }
-        self.artifact(ArtifactKind::TestOutput, files.test_output.as_deref(), to);
-        self.artifact(ArtifactKind::ServerLog, files.server_log.as_deref(), to);
+        self.artifact(ArtifactKind::TestOutput, files.test_output.as_deref(), artifacts);
+        self.artifact(ArtifactKind::ServerLog, files.server_log.as_deref(), artifacts);
         for log in &files.agent_logs.0 {
-            self.artifact(ArtifactKind::AgentLog, Some(log), to);
+            self.artifact(ArtifactKind::AgentLog, Some(log), artifacts);
         }
-        self.artifact(ArtifactKind::Code, files.code.as_deref(), to);
+        self.artifact(ArtifactKind::Code, files.code.as_deref(), artifacts);
     }
 
     /// The tests of the suite with their outcomes, one letter each, and what the trajectory says of the failing ones.

@@ -251,17 +251,17 @@ impl JsonSink for Trajectory {
 fn unknown<'de, A: MapAccess<'de>>(
     map: &mut A,
     key: &str,
-    to: &mut Extra,
+    extra: &mut Extra,
     lean: &mut BoundedDocument<KeepAll>,
 ) -> Result<(), A::Error> {
-    if to.len() >= EXTRA_CAP || lean.is_used_up() {
+    if extra.len() >= EXTRA_CAP || lean.is_used_up() {
         map.next_value::<IgnoredAny>()?;
         return Ok(());
     }
     let mut node = Node::Null;
     map.next_value_seed(Value { node: &mut node, lean })?;
     if node != Node::Null {
-        to.insert(cut(key, 256).0.to_owned(), kept_value(&node));
+        extra.insert(cut(key, 256).0.to_owned(), kept_value(&node));
     }
     Ok(())
 }
@@ -276,24 +276,24 @@ impl<'de> Visitor<'de> for WholeVisitor<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let to = self.0;
+        let trajectory = self.0;
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
-                "title" => to.title = map.next_value()?,
-                "task" => to.task = map.next_value()?,
-                "planned_turns" => to.planned_turns = map.next_value()?,
-                "started_at" => to.started_at = map.next_value()?,
-                "finished_at" => to.finished_at = map.next_value()?,
-                "end_reason" => to.end_reason = map.next_value()?,
-                "exception" => to.exception = map.next_value()?,
-                "turns" if !to.turns.is_empty() => return Err(de::Error::duplicate_field("turns")),
-                "turns" => map.next_value_seed(List(to))?,
-                "attempt_limit" => to.attempt_limit = map.next_value()?,
+                "title" => trajectory.title = map.next_value()?,
+                "task" => trajectory.task = map.next_value()?,
+                "planned_turns" => trajectory.planned_turns = map.next_value()?,
+                "started_at" => trajectory.started_at = map.next_value()?,
+                "finished_at" => trajectory.finished_at = map.next_value()?,
+                "end_reason" => trajectory.end_reason = map.next_value()?,
+                "exception" => trajectory.exception = map.next_value()?,
+                "turns" if !trajectory.turns.is_empty() => return Err(de::Error::duplicate_field("turns")),
+                "turns" => map.next_value_seed(List(trajectory))?,
+                "attempt_limit" => trajectory.attempt_limit = map.next_value()?,
                 // The caller knows both.
                 "schema_version" | "scenario" => {
                     map.next_value::<IgnoredAny>()?;
                 }
-                _ => unknown(&mut map, &key, &mut to.extra, &mut to.unknown)?,
+                _ => unknown(&mut map, &key, &mut trajectory.extra, &mut trajectory.unknown)?,
             }
         }
         Ok(())
@@ -435,44 +435,44 @@ impl<'de> Visitor<'de> for ElementSeed<'_, Attempt> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Attempt, A::Error> {
-        let mut to = Attempt::default();
+        let mut attempt = Attempt::default();
         let (mut number, mut verdict) = (None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "attempt" => number = Some(map.next_value()?),
                 "verdict" => verdict = Some(map.next_value()?),
-                "success" => to.success = map.next_value()?,
-                "passed" => to.passed = map.next_value()?,
-                "total" => to.total = map.next_value()?,
-                "outcomes" => to.outcomes = map.next_value()?,
-                "failures" => to.failures = map.next_value()?,
-                "end_reason" => to.end_reason = map.next_value()?,
-                "tokens" => to.tokens = map.next_value()?,
-                "cost_usd" => to.cost_usd = map.next_value()?,
-                "tool_calls" => to.tool_calls = map.next_value()?,
-                "model_requests" => to.model_requests = map.next_value()?,
-                "started_at" => to.started_at = map.next_value()?,
-                "finished_at" => to.finished_at = map.next_value()?,
-                "agent_seconds" => to.agent_seconds = map.next_value()?,
-                "test_seconds" => to.test_seconds = map.next_value()?,
-                "exception" => to.exception = map.next_value()?,
-                "files" => to.files = map.next_value()?,
-                "steps" => to.steps = map.next_value()?,
-                _ => unknown(&mut map, &key, &mut to.extra, self.unknown)?,
+                "success" => attempt.success = map.next_value()?,
+                "passed" => attempt.passed = map.next_value()?,
+                "total" => attempt.total = map.next_value()?,
+                "outcomes" => attempt.outcomes = map.next_value()?,
+                "failures" => attempt.failures = map.next_value()?,
+                "end_reason" => attempt.end_reason = map.next_value()?,
+                "tokens" => attempt.tokens = map.next_value()?,
+                "cost_usd" => attempt.cost_usd = map.next_value()?,
+                "tool_calls" => attempt.tool_calls = map.next_value()?,
+                "model_requests" => attempt.model_requests = map.next_value()?,
+                "started_at" => attempt.started_at = map.next_value()?,
+                "finished_at" => attempt.finished_at = map.next_value()?,
+                "agent_seconds" => attempt.agent_seconds = map.next_value()?,
+                "test_seconds" => attempt.test_seconds = map.next_value()?,
+                "exception" => attempt.exception = map.next_value()?,
+                "files" => attempt.files = map.next_value()?,
+                "steps" => attempt.steps = map.next_value()?,
+                _ => unknown(&mut map, &key, &mut attempt.extra, self.unknown)?,
             }
         }
-        to.number = number.ok_or_else(|| de::Error::missing_field("attempt"))?;
-        to.verdict = verdict.ok_or_else(|| de::Error::missing_field("verdict"))?;
+        attempt.number = number.ok_or_else(|| de::Error::missing_field("attempt"))?;
+        attempt.verdict = verdict.ok_or_else(|| de::Error::missing_field("verdict"))?;
         let text = |t: &Option<Lines>| t.as_ref().map_or(0, |t| t.0.len());
-        let failures: usize = to
+        let failures: usize = attempt
             .failures
             .0
             .iter()
             .map(|f| 128 + f.test.0.len() + text(&f.message) + text(&f.expected) + text(&f.actual))
             .sum();
-        let logs = to.files.as_ref().map_or(0, |f| f.agent_logs.0.iter().map(|l| l.0.len() + 32).sum());
-        let outcomes = to.outcomes.as_ref().map_or(0, |o| o.0.len());
+        let logs = attempt.files.as_ref().map_or(0, |f| f.agent_logs.0.iter().map(|l| l.0.len() + 32).sum());
+        let outcomes = attempt.outcomes.as_ref().map_or(0, |o| o.0.len());
         *self.free_bytes = self.free_bytes.saturating_sub(failures + logs + outcomes + 1024);
-        Ok(to)
+        Ok(attempt)
     }
 }

@@ -139,12 +139,12 @@ fn say_unclear(path: &str, episode: &Episode, warnings: &mut PartWarnings<'_>) {
         && let Some((tokens, _)) =
             counts.find(|(tokens, basis)| *basis == CachedInput::Assumed && tokens.cached.unwrap_or(0) > 0)
     {
-        let what = format!(
+        let message = format!(
             "Nothing says whether the {} input tokens include the {} cached ones. They are taken to, unless an attempt of the run has more cached than input tokens.",
             tokens.input.unwrap_or(0),
             tokens.cached.unwrap_or(0)
         );
-        warnings.warn(Warning::read_differently(path, "tokens.cache_unclear", what));
+        warnings.warn(Warning::read_differently(path, "tokens.cache_unclear", message));
     }
 }
 
@@ -407,8 +407,8 @@ fn attempt(
         (Some(false), _) => Verdict::Failed,
         (None, Some(score)) => {
             if !(0.0..=1.0).contains(&score) {
-                let about = format!("{}: ", owner.name);
-                warnings.warn(value::reward_range(place.path, &about, score));
+                let prefix = format!("{}: ", owner.name);
+                warnings.warn(value::reward_range(place.path, &prefix, score));
             }
             if score >= model::PASS_REWARD { Verdict::Passed } else { Verdict::Failed }
         }

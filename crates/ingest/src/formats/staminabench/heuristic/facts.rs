@@ -105,11 +105,11 @@ impl RecordFacts {
         self.tool_calls = self.tool_calls.or(other.tool_calls);
         self.steps = self.steps.or(other.steps);
         self.agent_steps = self.agent_steps.or(other.agent_steps);
-        let (mine, its) = (&mut self.timing, other.timing);
-        mine.started_at = mine.started_at.take().or(its.started_at);
-        mine.finished_at = mine.finished_at.take().or(its.finished_at);
-        mine.agent_seconds = mine.agent_seconds.or(its.agent_seconds);
-        mine.test_seconds = mine.test_seconds.or(its.test_seconds);
+        let (timing, other_timing) = (&mut self.timing, other.timing);
+        timing.started_at = timing.started_at.take().or(other_timing.started_at);
+        timing.finished_at = timing.finished_at.take().or(other_timing.finished_at);
+        timing.agent_seconds = timing.agent_seconds.or(other_timing.agent_seconds);
+        timing.test_seconds = timing.test_seconds.or(other_timing.test_seconds);
         self.artifacts.extend(other.artifacts);
         self.odd.extend(other.odd);
         self.unreadable = self.unreadable.take().or(other.unreadable);

@@ -18,9 +18,9 @@ impl ValueOwner<'_> {
     pub(super) fn report_odd_values(&self, facts: &mut RecordFacts, warnings: &mut PartWarnings<'_>) {
         let name = &self.name;
         for odd in std::mem::take(&mut facts.odd) {
-            let what =
+            let message =
                 format!("{name} has “{odd}”, which cannot be. It is kept as an extra field and not used.");
-            warnings.warn(Warning::read_differently(self.path, "value.not_usable", what));
+            warnings.warn(Warning::read_differently(self.path, "value.not_usable", message));
         }
     }
 
@@ -35,11 +35,11 @@ impl ValueOwner<'_> {
         if p <= t {
             return (passed, total);
         }
-        let what = format!(
+        let message = format!(
             "{} has {p} tests passed of {t}. The numbers are kept as extra fields and not used.",
             self.name
         );
-        warnings.warn(Warning::read_differently(self.path, "value.not_usable", what));
+        warnings.warn(Warning::read_differently(self.path, "value.not_usable", message));
         facts.extra.insert("passed".to_owned(), p.into());
         facts.extra.insert("total".to_owned(), t.into());
         (None, None)
@@ -57,10 +57,10 @@ impl ValueOwner<'_> {
             return;
         }
         attempt.end_reason = Some(EndReason::VerifierError);
-        let what = format!(
+        let message = format!(
             "{} says its verdict in a way that cannot be read (“{value}”). It is shown as an error of the verifier.",
             self.name
         );
-        warnings.warn(Warning::read_differently(self.path, "verdict.missing", what));
+        warnings.warn(Warning::read_differently(self.path, "verdict.missing", message));
     }
 }

@@ -94,8 +94,8 @@ fn says_an_end(node: &Node) -> bool {
         "response",
         "step",
     ];
-    let has = |names: &[&str], says: &dyn Fn(&Node) -> bool| {
-        node.map().iter().any(|(key, value)| names.contains(&normal(key).as_str()) && says(value))
+    let has = |names: &[&str], is_match: &dyn Fn(&Node) -> bool| {
+        node.map().iter().any(|(key, value)| names.contains(&normal(key).as_str()) && is_match(value))
     };
     let is_word = |text: &str| field_names::status(text).is_some() || label_table::is_reason(text);
     let is_label =
@@ -465,7 +465,7 @@ mod tests {
     #[test]
     // docs/security.md: An opened folder or zip
     fn small_records_of_a_trajectory_are_kept_up_to_a_bound() {
-        let many = |what: &str| vec![what; RECORDS + 10].join(",");
+        let many = |record: &str| vec![record; RECORDS + 10].join(",");
         let records = |facts: &TrajectoryFacts| -> usize {
             facts.turns.iter().map(|(_, turn)| turn.attempts.len() + turn.records.len()).sum()
         };

@@ -49,7 +49,7 @@ pub(super) fn read(tree: &Tree, path: &str, pointer: &str) -> Result<Transcript,
     if !sink.found {
         return Err(ReadError::Malformed {
             code: "transcript.missing",
-            what: format!("There are no steps at {pointer}: the file has changed since it was read"),
+            message: format!("There are no steps at {pointer}: the file has changed since it was read"),
         });
     }
     Ok(sink.transcript)

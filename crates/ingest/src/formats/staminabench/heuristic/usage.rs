@@ -58,8 +58,8 @@ impl Usage {
             return (as_named, settled);
         }
         if self.read.is_some() || self.written.is_some() {
-            let beside = self.read.unwrap_or(0).saturating_add(self.written.unwrap_or(0));
-            let input = self.input.map(|input| input.saturating_add(beside));
+            let cache_tokens = self.read.unwrap_or(0).saturating_add(self.written.unwrap_or(0));
+            let input = self.input.map(|input| input.saturating_add(cache_tokens));
             return (Tokens { input, ..as_named }.with_cached_included(), CachedInput::Included);
         }
         let basis = match CachedInput::from_counts(&as_named) {
@@ -88,9 +88,9 @@ impl Usage {
         };
         let (own, more) = (self.parts(), other.parts());
         let all_parts = Parts { priced: own.priced || more.priced, unpriced: own.unpriced || more.unpriced };
-        let [(mine, _), (its, _)] = parts;
-        let Tokens { input, cached, output } = mine.plus(its);
-        let known = !mine.plus(its).is_unknown();
+        let [(own_tokens, _), (other_tokens, _)] = parts;
+        let Tokens { input, cached, output } = own_tokens.plus(other_tokens);
+        let known = !own_tokens.plus(other_tokens).is_unknown();
         *self = Self {
             input,
             output,
@@ -200,14 +200,14 @@ pub(super) fn usage(node: &Node) -> Usage {
         }
     };
     look(&mut counts, node.map(), true);
-    let beside = counts[2];
+    let named_cached = counts[2];
     for (key, value) in node.map() {
         if normal(key).ends_with("_details") {
             look(&mut counts, value.map(), false);
         }
     }
     let [input, output, cached, read, written] = counts;
-    let is_detail = beside.is_none() && cached.is_some();
+    let is_detail = named_cached.is_none() && cached.is_some();
     Usage { input, output, cached, is_detail, read, written, settled: None, cost_usd, parts: None }
 }
 

@@ -460,13 +460,13 @@ pub(super) fn filter(text: &str) -> ReadResult<Value> {
 
 /// What lists can be sorted by, and their default order.
 pub(super) fn sorts(text: &str) -> ReadResult<Value> {
-    let (what, order) = text.split_once(". Default order: by ").ok_or("no default order")?;
-    let by = match what.split_once(" can be sorted by ") {
-        Some((_, by)) => Scan(by).literals(" and ")?,
-        None if what.ends_with(" cannot be sorted (any `sort` is *invalid*)") => Vec::new(),
-        None => return Err(format!("what sorts {what:?}?")),
+    let (sortable, order) = text.split_once(". Default order: by ").ok_or("no default order")?;
+    let fields = match sortable.split_once(" can be sorted by ") {
+        Some((_, list)) => Scan(list).literals(" and ")?,
+        None if sortable.ends_with(" cannot be sorted (any `sort` is *invalid*)") => Vec::new(),
+        None => return Err(format!("what sorts {sortable:?}?")),
     };
-    Ok(json!({"sorts": by, "order": self::order(order.strip_suffix('.').unwrap_or(order))?}))
+    Ok(json!({"sorts": fields, "order": self::order(order.strip_suffix('.').unwrap_or(order))?}))
 }
 
 /// `` `price`, descending ``.

@@ -161,14 +161,14 @@ fn action(old: &SchemaNames<'_>, new: &SchemaNames<'_>, change: &ActionChange) -
             "old": old.condition(entity, guard_of(old, entity, action, guard)),
         }),
         ActionChange::AddEffect { entity, action, effect, param } => {
-            let there = new.action_of(entity, action);
+            let owner = new.action_of(entity, action);
             let mut out = json!({
                 "entity": new.many(entity),
                 "verb": new.verb(entity, action),
-                "effect": new.effect(entity, there, effect),
+                "effect": new.effect(entity, owner, effect),
             });
             if param.is_some() {
-                out["action"] = new.route(entity, there);
+                out["action"] = new.route(entity, owner);
             }
             out
         }
@@ -263,34 +263,34 @@ fn convention(before: &Schema, after: &Schema, change: &ConventionChange) -> Val
             };
             json!({"keys": keys})
         }
-        ConventionChange::ChangeErrorCode { which, code } => {
+        ConventionChange::ChangeErrorCode { which: kind, code } => {
             let codes = &before.conventions.codes;
-            let (which_part, old) = match which {
+            let (kind_name, old) = match kind {
                 ErrorKind::Invalid => ("invalid", &codes.invalid),
                 ErrorKind::NotFound => ("not found", &codes.not_found),
                 ErrorKind::Conflict => ("conflict", &codes.conflict),
                 ErrorKind::Refused => ("refused", &codes.refused),
             };
-            json!({"of": which_part, "old": old, "new": code})
+            json!({"of": kind_name, "old": old, "new": code})
         }
-        ConventionChange::ChangeStatus { which, status } => {
+        ConventionChange::ChangeStatus { which: kind, status } => {
             let statuses = before.conventions.status;
-            let (which_part, old) = match which {
+            let (kind_name, old) = match kind {
                 StatusKind::Created => ("successful create", statuses.created),
                 StatusKind::Deleted => ("successful deletion", statuses.deleted),
                 StatusKind::Invalid => ("invalid", statuses.invalid),
                 StatusKind::Conflict => ("conflict", statuses.conflict),
                 StatusKind::Refused => ("refused", statuses.refused),
             };
-            json!({"of": which_part, "old": old.to_string(), "new": status.to_string()})
+            json!({"of": kind_name, "old": old.to_string(), "new": status.to_string()})
         }
         ConventionChange::ChangeListShape { list } => {
             json!({"keys": [list.items, list.total]})
         }
         ConventionChange::ChangePagination { pagination } => {
-            let (which, size) = pagination.style.params();
+            let (page_param, size) = pagination.style.params();
             let pages = json!([
-                after.json_name(which),
+                after.json_name(page_param),
                 after.json_name(size),
                 pagination.max_size.to_string(),
                 pagination.default_size.to_string(),

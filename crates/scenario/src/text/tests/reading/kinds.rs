@@ -8,8 +8,8 @@ pub(super) fn has(text: &str, words: &str) -> bool {
 }
 
 /// Which kind of change is asked for.
-pub(super) fn kind(asks: &str, literals: &[&str]) -> ReadResult<&'static str> {
-    let is = |words: &str| has(asks, words);
+pub(super) fn kind(masked: &str, literals: &[&str]) -> ReadResult<&'static str> {
+    let is = |words: &str| has(masked, words);
     let drops = is("remove|no longer|drop|discontinued|delete|stop |lose|no more");
     let case = |word: &str| literals.contains(&word);
     Ok(if is("new entity") {
@@ -127,6 +127,6 @@ pub(super) fn kind(asks: &str, literals: &[&str]) -> ReadResult<&'static str> {
             "add_field"
         }
     } else {
-        return Err(format!("no kind of change in {asks}"));
+        return Err(format!("no kind of change in {masked}"));
     })
 }

@@ -45,7 +45,7 @@ impl KnownEntities {
         let mut before = ' ';
         while let Some(first) = rest.chars().next() {
             let names = self.0.iter().flat_map(|entity| [(&entity.many, entity), (&entity.one, entity)]);
-            let here = names
+            let longest = names
                 .filter(|(name, _)| {
                     let behind = rest.strip_prefix(name.as_str()).map(|behind| behind.chars().next());
                     !before.is_alphanumeric()
@@ -54,7 +54,7 @@ impl KnownEntities {
                         })
                 })
                 .max_by_key(|(name, _)| name.len());
-            let taken = if let Some((name, entity)) = here {
+            let taken = if let Some((name, entity)) = longest {
                 out.push('@');
                 found.push(entity.many.as_str());
                 name.len()
@@ -72,9 +72,9 @@ impl KnownEntities {
 
 /// Singular, what it is, and path of an entity.
 pub(super) fn about(text: &str) -> Option<(&str, &str, &str)> {
-    let (what, rest) = text.split_once(". The collection is at `")?;
+    let (definition, rest) = text.split_once(". The collection is at `")?;
     let (path, rest) = rest.split_once("`, a single record at `")?;
-    let what = what.strip_prefix("A ").or_else(|| what.strip_prefix("An "))?;
-    let (one, is) = what.split_once(" is ")?;
+    let definition = definition.strip_prefix("A ").or_else(|| definition.strip_prefix("An "))?;
+    let (one, is) = definition.split_once(" is ")?;
     (rest == format!("{path}/{{id}}`.")).then_some((one, is, path))
 }

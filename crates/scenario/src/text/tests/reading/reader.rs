@@ -10,17 +10,18 @@ use super::request_parts::{Parts, parts, sentences};
 /// The change that a request asks for. `body` is a paragraph and the list below it.
 pub(super) fn read(known: &KnownEntities, body: &str) -> ReadResult<Value> {
     let parts = parts(known, body);
-    let kind = kind(&parts.asks, &parts.literals)?;
+    let kind = kind(&parts.masked, &parts.literals)?;
     let mut out = json!({"change": kind});
     facts(known, kind, &parts, &mut out).map_err(|error| format!("{kind}: {error}"))?;
     Ok(out)
 }
 
 fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
-    let literal =
-        |at: usize| parts.literals.get(at).copied().ok_or_else(|| format!("no name {at}: {}", parts.plain));
+    let literal = |index: usize| {
+        parts.literals.get(index).copied().ok_or_else(|| format!("no name {index}: {}", parts.plain))
+    };
     // “`b` replaces `a`” and “`b` instead of `a`” name the new one first.
-    let swapped = has(&parts.asks, "§ replaces §|§ instead of §");
+    let swapped = has(&parts.masked, "§ replaces §|§ instead of §");
     let renamed = |from: usize| -> ReadResult<(&str, &str)> {
         let (first, second) = (literal(from)?, literal(from + 1)?);
         Ok(if swapped { (second, first) } else { (first, second) })
@@ -48,9 +49,9 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
         }
         "rename_enum_value" => {
             // The word that is the field's stands with “of”, or first.
-            let by_comma = parts.asks.contains("§ of @ should")
-                || parts.asks.contains("for § of")
-                || parts.asks.contains("@, §");
+            let by_comma = parts.masked.contains("§ of @ should")
+                || parts.masked.contains("for § of")
+                || parts.masked.contains("@, §");
             let (name, rest): (&str, Vec<&str>) = if by_comma {
                 (literal(0)?, parts.literals[1..].to_vec())
             } else {
@@ -61,8 +62,8 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
             (out["field"], out["old"], out["new"]) = (json!(name), json!(old), json!(new));
         }
         "change_delete_rule" => {
-            let at = parts.plain.find("deleting ").ok_or("no rule")?;
-            let rule = parts.plain[at + "deleting ".len()..].trim_end_matches('.');
+            let start = parts.plain.find("deleting ").ok_or("no rule")?;
+            let rule = parts.plain[start + "deleting ".len()..].trim_end_matches('.');
             out["rule"] = clauses::delete_rule(rule)?;
             out["field"] = field()?;
         }
@@ -77,12 +78,12 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
                 return Err(format!("{name} is not the field below"));
             }
             let word = out["field"]["kind"]["type"].as_str().unwrap_or_default().to_owned();
-            let mut asks = parts.asks.clone();
+            let mut remaining = parts.masked.clone();
             for one in ["list of strings", "string", "integer", "number", "boolean", "date-time", "enum"] {
-                if asks.contains(one) && one != word {
+                if remaining.contains(one) && one != word {
                     out["old"] = json!(one);
                 }
-                asks = asks.replace(one, "");
+                remaining = remaining.replace(one, "");
             }
         }
         "add_field" | "add_reference" | "tighten" | "loosen" | "require" | "make_optional" | "allow_null"
@@ -165,7 +166,7 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
             match kind {
                 "set_analytic_filter" => out["parameter"] = json!(parameter),
                 "drop_analytic_filter" => out["old"] = json!(parameter),
-                "change_grouping" if has(&parts.asks, "not grouped") => out["grouped"] = json!(false),
+                "change_grouping" if has(&parts.masked, "not grouped") => out["grouped"] = json!(false),
                 "change_grouping" => out["grouped"] = json!(parameter),
                 _ => {}
             }
@@ -183,8 +184,8 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
         }
         "change_default_sort" => {
             out["lists"] = clauses::sorts(listed()?)?;
-            let at = parts.plain.rfind("by `").ok_or("no order")?;
-            let order = &parts.plain[at + 3..];
+            let start = parts.plain.rfind("by `").ok_or("no order")?;
+            let order = &parts.plain[start + 3..];
             let end = order.find("scending").ok_or("no direction")? + "scending".len();
             out["order"] = clauses::order(&order[..end])?;
         }
@@ -206,7 +207,7 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
             out["keys"] = json!([nested.map(|(key, _)| key), code, message]);
         }
         "change_error_code" | "change_status" => {
-            let old_last = swapped || has(&parts.asks, "today it is §|instead of §");
+            let old_last = swapped || has(&parts.masked, "today it is §|instead of §");
             let (first, second) = (literal(0)?, literal(1)?);
             let (old, new) = if old_last { (second, first) } else { (first, second) };
             (out["old"], out["new"]) = (json!(old), json!(new));
@@ -219,7 +220,7 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
                 "*refused*",
             ];
             out["of"] = json!(
-                candidates.iter().find(|one| parts.asks.contains(*one)).map(|one| one.trim_matches('*'))
+                candidates.iter().find(|one| parts.masked.contains(*one)).map(|one| one.trim_matches('*'))
             );
         }
         "change_list_shape" => {
@@ -232,17 +233,17 @@ fn facts(known: &KnownEntities, kind: &str, parts: &Parts<'_>, out: &mut Value) 
         "change_pagination" => {
             let mut scan = Scan(clause()?);
             scan.need("Lists are paginated with the query parameters ")?;
-            let which = scan.literal()?;
+            let page_param = scan.literal()?;
             scan.until(" and ")?;
             let size = scan.literal()?;
             scan.until("from `1` to ")?;
             let most = scan.literal()?;
             scan.need("; default ")?;
-            out["pages"] = json!([which, size, most, scan.literal()?]);
+            out["pages"] = json!([page_param, size, most, scan.literal()?]);
         }
         "change_field_case" => {
             let first = literal(0)?;
-            let old_first = has(&parts.asks, "from § to §|query parameters: § → §");
+            let old_first = has(&parts.masked, "from § to §|query parameters: § → §");
             let other = if first == "camelCase" { "snake_case" } else { "camelCase" };
             out["case"] = json!(if old_first { other } else { first });
         }
@@ -285,18 +286,18 @@ const NAMED_OTHERWISE: [&str; 14] = [
 
 /// What the sentence about a rule of a field states beside the clause.
 fn details(kind: &str, parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
-    let asks = &parts.plain;
+    let plain = &parts.plain;
     match kind {
         "tighten" | "loosen" => {
             let words = ["string", "list of strings", "integer", "number"];
             let mut kinds = Vec::new();
-            let mut rest = asks.as_str();
-            while let Some(at) = words.iter().filter_map(|word| rest.find(word)).min() {
-                let mut scan = Scan(&rest[at..]);
+            let mut rest = plain.as_str();
+            while let Some(start) = words.iter().filter_map(|word| rest.find(word)).min() {
+                let mut scan = Scan(&rest[start..]);
                 kinds.push(clauses::kind(&mut scan)?);
                 rest = scan.0;
             }
-            let [first, second] = kinds.as_slice() else { return Err(format!("which types? {asks}")) };
+            let [first, second] = kinds.as_slice() else { return Err(format!("which types? {plain}")) };
             let (old, new) = if out["field"]["kind"] == *first { (second, first) } else { (first, second) };
             if out["field"]["kind"] != *new {
                 return Err("another type than below".to_owned());
@@ -306,12 +307,12 @@ fn details(kind: &str, parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
         "change_default" | "make_optional" => {
             // The new one is that of the clause; the other one, if there is one, was.
             let mut values: Vec<&str> = parts.literals.iter().skip(1).copied().collect();
-            if parts.asks.contains("null") {
+            if parts.masked.contains("null") {
                 values.push("null");
             }
             let new = out["field"]["default"].as_str().unwrap_or_default().to_owned();
-            let at = values.iter().position(|value| *value == new).ok_or("another default than below")?;
-            values.remove(at);
+            let index = values.iter().position(|value| *value == new).ok_or("another default than below")?;
+            values.remove(index);
             if kind == "change_default" {
                 out["old"] = json!(values.first());
             }
@@ -322,7 +323,7 @@ fn details(kind: &str, parts: &Parts<'_>, out: &mut Value) -> ReadResult<()> {
 }
 
 /// The condition that was: it is named once, behind one of these words.
-fn old_condition(asks: &str) -> ReadResult<&str> {
+fn old_condition(plain: &str) -> ReadResult<&str> {
     for (before, behind) in [
         ("Until now it was: ", ". "),
         ("the condition “", "”"),
@@ -330,23 +331,23 @@ fn old_condition(asks: &str) -> ReadResult<&str> {
         ("Today it checks that ", ". "),
         ("Old: ", ". "),
     ] {
-        if let Some((_, rest)) = asks.split_once(before) {
+        if let Some((_, rest)) = plain.split_once(before) {
             let end = rest.find(behind).ok_or("the old condition does not end")?;
             return Ok(&rest[..end]);
         }
     }
-    Err(format!("no old condition in {asks}"))
+    Err(format!("no old condition in {plain}"))
 }
 
 /// Old and new prefix.
-fn prefixes(asks: &str) -> ReadResult<(&str, &str)> {
+fn prefixes(plain: &str) -> ReadResult<(&str, &str)> {
     for (before, between, new_first) in [
         ("from ", " to ", false),
         ("prefix: ", " instead of ", true),
         ("Today it is ", ", and it should be ", false),
         ("prefix: ", " → ", false),
     ] {
-        let Some((_, rest)) = asks.split_once(before) else { continue };
+        let Some((_, rest)) = plain.split_once(before) else { continue };
         let mut scan = Scan(rest);
         let Ok(first) = prefix(&mut scan) else { continue };
         if !scan.eat(between) {
@@ -355,7 +356,7 @@ fn prefixes(asks: &str) -> ReadResult<(&str, &str)> {
         let second = prefix(&mut scan)?;
         return Ok(if new_first { (second, first) } else { (first, second) });
     }
-    Err(format!("no prefixes in {asks}"))
+    Err(format!("no prefixes in {plain}"))
 }
 
 fn prefix<'a>(scan: &mut Scan<'a>) -> ReadResult<&'a str> {

@@ -5,9 +5,9 @@ use super::known::KnownEntities;
 /// Sentences, each with its mark.
 pub(super) fn sentences(text: &str) -> Vec<&str> {
     let (mut all, mut from, mut quoted) = (Vec::new(), 0, false);
-    for (at, letter) in text.char_indices() {
+    for (start, letter) in text.char_indices() {
         quoted ^= letter == '`';
-        let end = at + letter.len_utf8();
+        let end = start + letter.len_utf8();
         if !quoted && matches!(letter, '.' | '?' | '!') && text[end..].starts_with(' ') {
             all.push(text[from..end].trim());
             from = end;
@@ -19,10 +19,10 @@ pub(super) fn sentences(text: &str) -> Vec<&str> {
 
 /// Where a clause is in a paragraph.
 fn inline_clause(text: &str) -> Option<(usize, usize)> {
-    let end_of = |from: usize, end: &str| text[from..].find(end).map(|at| from + at + end.len());
+    let end_of = |from: usize, end: &str| text[from..].find(end).map(|start| from + start + end.len());
     for verb in ["` requires that ", "` sets ", "` increases ", "` decreases ", "` creates a"] {
-        if let Some(at) = text.find(verb) {
-            let from = text[..at].rfind('`')?;
+        if let Some(start) = text.find(verb) {
+            let from = text[..start].rfind('`')?;
             let until = match verb {
                 "` requires that " => end_of(from, "; otherwise it is *refused*.")?,
                 _ => from + sentences(&text[from..]).first()?.len(),
@@ -31,8 +31,8 @@ fn inline_clause(text: &str) -> Option<(usize, usize)> {
         }
     }
     let rest = |begin: &str| text.find(begin).map(|from| (from, text.len()));
-    if let Some(at) = text.find("` returns ") {
-        let from = text[..at].rfind('`')?;
+    if let Some(start) = text.find("` returns ") {
+        let from = text[..start].rfind('`')?;
         let until =
             end_of(from, "It has no query parameters.").or_else(|| end_of(from, " is the given id."))?;
         return Some((from, until));
@@ -74,7 +74,7 @@ const CONSEQUENCES: [&str; 19] = [
 /// A request, taken apart.
 pub(super) struct Parts<'a> {
     /// What is asked for, masked.
-    pub(super) asks: String,
+    pub(super) masked: String,
     /// What is asked for, as it is written.
     pub(super) plain: String,
     /// What is in backquotes there.
@@ -93,21 +93,21 @@ pub(super) fn parts<'a>(known: &KnownEntities, body: &'a str) -> Parts<'a> {
     let mut lines = body.trim_end().lines();
     let head = lines.next().unwrap_or_default();
     let list: Vec<&str> = lines.map(|line| line.trim_start().trim_start_matches("- ")).collect();
-    let (asked, clause) = match inline_clause(head) {
+    let (pieces, clause) = match inline_clause(head) {
         Some((from, until)) => (vec![&head[..from], &head[until..]], Some(&head[from..until])),
         None => (vec![head], None),
     };
-    let all = asked.into_iter().flat_map(sentences).filter(|sentence| !sentence.is_empty());
-    let (consequences, asks): (Vec<&str>, Vec<&str>) =
+    let all = pieces.into_iter().flat_map(sentences).filter(|sentence| !sentence.is_empty());
+    let (consequences, demands): (Vec<&str>, Vec<&str>) =
         all.partition(|sentence| CONSEQUENCES.iter().any(|mark| sentence.contains(mark)));
-    let masked: Vec<(String, Vec<&str>)> = asks.iter().map(|sentence| known.masked(sentence)).collect();
+    let masked: Vec<(String, Vec<&str>)> = demands.iter().map(|sentence| known.masked(sentence)).collect();
     let telling = masked.iter().find(|(text, found)| text.contains('§') && !found.is_empty());
     let telling = telling.or_else(|| masked.iter().find(|(_, found)| !found.is_empty()));
     Parts {
         entity: telling.and_then(|(_, found)| found.first()).copied().unwrap_or_default().to_owned(),
-        asks: masked.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" "),
-        plain: asks.join(" "),
-        literals: asks.iter().flat_map(|sentence| sentence.split('`').skip(1).step_by(2)).collect(),
+        masked: masked.iter().map(|(text, _)| text.as_str()).collect::<Vec<_>>().join(" "),
+        plain: demands.join(" "),
+        literals: demands.iter().flat_map(|sentence| sentence.split('`').skip(1).step_by(2)).collect(),
         clause,
         consequences,
         list,
